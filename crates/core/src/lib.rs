@@ -1,0 +1,35 @@
+//! Veriplay's vocabulary: every record that crosses a crate boundary, and the seam traits [`Execute`], [`Policy`] and
+//! [`Learn`].
+//!
+//! The flow is Task → Prompt → Rollout → Attempt → Job → Outcome → Verdict → Reward → Advantage → [`TrainBatch`] →
+//! [`Update`]. An Outcome is a fact, a Verdict a judgement, a Reward an incentive: three types, never merged.
+//! Nothing here does IO, reads a clock, or depends on another crate of ours.
+
+mod attempt;
+mod hash;
+mod job;
+mod learn;
+mod limits;
+mod outcome;
+mod policy;
+mod reward;
+mod seams;
+mod task;
+mod value;
+mod verdict;
+
+pub use attempt::{Attempt, Proposal};
+pub use hash::{Digest, content_hash};
+pub use job::{Entry, Job};
+pub use learn::{LearnError, Sample, TrainBatch, Update};
+pub use limits::{LimitKind, Limits};
+pub use outcome::{CallResult, Exit, GuestError, Outcome};
+pub use policy::{Finish, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling};
+pub use reward::Reward;
+pub use seams::{Execute, ExecuteError, Learn, Policy};
+pub use task::{IoPair, Provenance, Question, Task, TaskType};
+pub use value::{DecodeError, EncodeCaps, LiteralError, Value};
+pub use verdict::{Dropped, Evidence, Judged, Status, Verdict};
+
+/// Version of every record this crate defines, written into each stored line as `schema_version`.
+pub const SCHEMA_VERSION: u32 = 1;

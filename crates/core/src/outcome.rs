@@ -1,0 +1,67 @@
+//! What came out of a job: the fact, before anybody judges it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::LimitKind;
+
+/// How a job ended. Everything a program can cause is one of these; our own faults are [`crate::ExecuteError`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// The program ran to its end, and the harness said so: no exit code or text is taken for it.
+    Returned,
+    /// An exception left the program (or its module level, for [`crate::Entry::Calls`]); see [`Outcome::error`].
+    Raised,
+    /// The guest stopped without finishing: `os._exit`, an interpreter crash, the wasm stack, a broken protocol.
+    Trapped,
+    /// It asked for more than `limit` of a resource. `used` is what it had used or asked for.
+    Exceeded {
+        /// Which limit.
+        limit: LimitKind,
+        /// Its value in the job.
+        allowed: u64,
+        /// Used, or asked for, when it was stopped.
+        used: u64,
+    },
+}
+
+/// An exception or a trap, as the guest or the engine named it. Text for people; verdicts read only `kind`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestError {
+    /// The exception's type name, such as `ValueError`; for a trap the engine's word, such as `stack_overflow`.
+    pub kind: String,
+    /// Its message, cut to a few hundred bytes.
+    pub message: String,
+}
+
+/// The result of one call of [`crate::Entry::Calls`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallResult {
+    /// The encoded value it returned: untrusted bytes until [`crate::Value::decode`] has read them.
+    Returned(Vec<u8>),
+    /// It raised, or returned something that has no encoding (kind `Unencodable`).
+    Raised(GuestError),
+}
+
+/// What came out of a job. A pure function of (job, image): the same on any machine, thread or day, except for
+/// [`LimitKind::DeadlineNs`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub exit: Exit,
+    /// One result for each call that ended, in order. Shorter than the list of calls when the job was stopped.
+    pub calls: Vec<CallResult>,
+    /// The exception or trap behind [`Exit::Raised`] and [`Exit::Trapped`].
+    pub error: Option<GuestError>,
+    /// Bytes written to standard output.
+    pub stdout: Vec<u8>,
+    /// Bytes written to standard error.
+    pub stderr: Vec<u8>,
+    /// Whether `stdout` or `stderr` was cut.
+    pub truncated: bool,
+    /// Wasm fuel used.
+    pub fuel: u64,
+    /// The largest size of linear memory, in bytes.
+    pub peak_memory_bytes: u64,
+}

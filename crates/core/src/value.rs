@@ -1,0 +1,90 @@
+//! Plain values: what crosses between a guest and the host, and what a judge compares.
+//!
+//! [`codec`] is the strict tagged encoding, [`literal`] reads Python literals, [`repr`] writes them, [`equality`]
+//! compares as Python's `==` does. All of it runs on the host; a guest only ever encodes.
+
+mod codec;
+mod equality;
+mod literal;
+mod repr;
+
+use num_bigint::BigInt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use codec::{DecodeError, EncodeCaps};
+pub use literal::LiteralError;
+
+/// A plain Python value of an exact built-in type. Anything else has no encoding.
+///
+/// `==` on this type is structural and exact (`1 != 1.0`, NaN equals NaN, dict order counts not, sets are kept sorted);
+/// [`Value::python_eq`] is Python's `==`. In JSON a value is its Python text, such as `"[1, 'a']"`.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// `None`
+    None,
+    /// `True`, `False`
+    Bool(bool),
+    /// An `int` of any size
+    Int(BigInt),
+    /// A `float`; every NaN is one NaN
+    Float(f64),
+    /// A `str` without lone surrogates
+    Str(String),
+    /// A `bytes`
+    Bytes(Vec<u8>),
+    /// A `list`
+    List(Vec<Value>),
+    /// A `tuple`
+    Tuple(Vec<Value>),
+    /// A `set`: sorted by encoding, without repeats
+    Set(Vec<Value>),
+    /// A `frozenset`: sorted by encoding, without repeats
+    FrozenSet(Vec<Value>),
+    /// A `dict` in insertion order
+    Dict(Vec<(Value, Value)>),
+}
+
+impl Value {
+    /// An `int`.
+    #[must_use]
+    pub fn int(value: impl Into<BigInt>) -> Self {
+        Value::Int(value.into())
+    }
+
+    /// A `str`.
+    #[must_use]
+    pub fn str(value: impl Into<String>) -> Self {
+        Value::Str(value.into())
+    }
+
+    /// The Python name of its type.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Value::None => "NoneType",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Float(_) => "float",
+            Value::Str(_) => "str",
+            Value::Bytes(_) => "bytes",
+            Value::List(_) => "list",
+            Value::Tuple(_) => "tuple",
+            Value::Set(_) => "set",
+            Value::FrozenSet(_) => "frozenset",
+            Value::Dict(_) => "dict",
+        }
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Value::parse_repr(&text).map_err(serde::de::Error::custom)
+    }
+}

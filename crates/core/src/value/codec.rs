@@ -1,0 +1,270 @@
+//! The strict tagged encoding. One byte of tag, then, little-endian:
+//!
+//! | tag | value |
+//! |---|---|
+//! | `N` `T` `F` | None, True, False |
+//! | `i` | u32 length, then the minimal signed two's complement bytes (zero has none) |
+//! | `f` | 8 bytes IEEE 754; NaN only as `0x7ff8_0000_0000_0000` |
+//! | `s` | u32 length, then UTF-8 |
+//! | `b` | u32 length, then the bytes |
+//! | `l` `t` | u32 count, then the items |
+//! | `S` `Z` | set, frozenset: u32 count, then the items in strictly rising order of their encodings |
+//! | `d` | u32 count, then key, value, … in insertion order, no key twice |
+//!
+//! Each value has exactly one encoding, and the decoder refuses every other: bytes from a guest are untrusted.
+
+use num_bigint::BigInt;
+
+use super::Value;
+
+/// Bounds of what the decoder accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodeCaps {
+    /// Bytes of one encoded value.
+    pub bytes: usize,
+    /// Containers inside one another.
+    pub depth: usize,
+}
+
+impl EncodeCaps {
+    /// The nesting the guest's harness allows too.
+    pub const DEPTH: usize = 64;
+
+    /// Caps for values of at most `bytes`, nested at most [`EncodeCaps::DEPTH`] deep.
+    #[must_use]
+    pub const fn with_bytes(bytes: usize) -> Self {
+        Self { bytes, depth: Self::DEPTH }
+    }
+}
+
+/// Why bytes are not the encoding of a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// Longer than allowed.
+    #[error("an encoded value of {bytes} bytes exceeds the cap of {cap}")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The cap.
+        cap: usize,
+    },
+    /// Nested deeper than allowed.
+    #[error("an encoded value is nested deeper than {0}")]
+    TooDeep(usize),
+    /// The bytes end inside a value.
+    #[error("the encoded value ends at byte {0}, inside an item")]
+    Truncated(usize),
+    /// Bytes follow the value.
+    #[error("{0} bytes follow the encoded value")]
+    Trailing(usize),
+    /// No such tag, or an item that is not in its one canonical form.
+    #[error("byte {at} of the encoded value: {what}")]
+    Invalid {
+        /// Offset of the item.
+        at: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+impl Value {
+    /// Its encoding.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.encode_into(&mut out);
+        out
+    }
+
+    fn encode_into(&self, out: &mut Vec<u8>) {
+        match self {
+            Value::None => out.push(b'N'),
+            Value::Bool(true) => out.push(b'T'),
+            Value::Bool(false) => out.push(b'F'),
+            Value::Int(value) => put_bytes(out, b'i', &int_bytes(value)),
+            Value::Float(value) => {
+                out.push(b'f');
+                out.extend_from_slice(&canonical_bits(*value).to_le_bytes());
+            }
+            Value::Str(text) => put_bytes(out, b's', text.as_bytes()),
+            Value::Bytes(bytes) => put_bytes(out, b'b', bytes),
+            Value::List(items) => put_items(out, b'l', items),
+            Value::Tuple(items) => put_items(out, b't', items),
+            Value::Set(items) => put_items(out, b'S', items),
+            Value::FrozenSet(items) => put_items(out, b'Z', items),
+            Value::Dict(pairs) => {
+                put_count(out, b'd', pairs.len());
+                for (key, value) in pairs {
+                    key.encode_into(out);
+                    value.encode_into(out);
+                }
+            }
+        }
+    }
+
+    /// Reads one value that fills `bytes`.
+    ///
+    /// # Errors
+    /// Anything that is not the one encoding of one value within `caps`.
+    pub fn decode(bytes: &[u8], caps: EncodeCaps) -> Result<Value, DecodeError> {
+        if bytes.len() > caps.bytes {
+            return Err(DecodeError::TooLong { bytes: bytes.len(), cap: caps.bytes });
+        }
+        let mut reader = Reader { bytes, at: 0, max_depth: caps.depth };
+        let value = reader.value(0)?;
+        match bytes.len() - reader.at {
+            0 => Ok(value),
+            rest => Err(DecodeError::Trailing(rest)),
+        }
+    }
+
+    /// A `set` (or, with `frozen`, a `frozenset`) of `items`: sorted, without repeats.
+    #[must_use]
+    pub fn set_of(items: Vec<Value>, frozen: bool) -> Value {
+        let mut keyed: Vec<(Vec<u8>, Value)> = items.into_iter().map(|item| (item.encode(), item)).collect();
+        keyed.sort_by(|a, b| a.0.cmp(&b.0));
+        keyed.dedup_by(|a, b| a.1.python_eq(&b.1));
+        let items = keyed.into_iter().map(|(_, item)| item).collect();
+        if frozen { Value::FrozenSet(items) } else { Value::Set(items) }
+    }
+}
+
+fn canonical_bits(value: f64) -> u64 {
+    if value.is_nan() { 0x7ff8_0000_0000_0000 } else { value.to_bits() }
+}
+
+/// Minimal little-endian two's complement; zero is no bytes at all.
+fn int_bytes(value: &BigInt) -> Vec<u8> {
+    if *value == BigInt::ZERO { Vec::new() } else { value.to_signed_bytes_le() }
+}
+
+fn put_count(out: &mut Vec<u8>, tag: u8, count: usize) {
+    out.push(tag);
+    // A value of 4 GiB cannot be built within any job's limits; saturating keeps the decoder the one to refuse it.
+    out.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn put_bytes(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+    put_count(out, tag, bytes.len());
+    out.extend_from_slice(bytes);
+}
+
+fn put_items(out: &mut Vec<u8>, tag: u8, items: &[Value]) {
+    put_count(out, tag, items.len());
+    for item in items {
+        item.encode_into(out);
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    max_depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+        let rest = &self.bytes[self.at..];
+        if count > rest.len() {
+            return Err(DecodeError::Truncated(self.bytes.len()));
+        }
+        self.at += count;
+        Ok(&rest[..count])
+    }
+
+    fn count(&mut self) -> Result<usize, DecodeError> {
+        let bytes = self.take(4)?.try_into().expect("took four bytes");
+        Ok(u32::from_le_bytes(bytes) as usize)
+    }
+
+    fn counted_bytes(&mut self) -> Result<&'a [u8], DecodeError> {
+        let count = self.count()?;
+        self.take(count)
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        if depth > self.max_depth {
+            return Err(DecodeError::TooDeep(self.max_depth));
+        }
+        let at = self.at;
+        match self.take(1)?[0] {
+            b'N' => Ok(Value::None),
+            b'T' => Ok(Value::Bool(true)),
+            b'F' => Ok(Value::Bool(false)),
+            b'i' => self.int(at),
+            b'f' => self.float(at),
+            b's' => self.str(at),
+            b'b' => Ok(Value::Bytes(self.counted_bytes()?.to_vec())),
+            b'l' => Ok(Value::List(self.items(depth)?)),
+            b't' => Ok(Value::Tuple(self.items(depth)?)),
+            b'S' => Ok(Value::Set(self.sorted_items(depth)?)),
+            b'Z' => Ok(Value::FrozenSet(self.sorted_items(depth)?)),
+            b'd' => self.dict(depth),
+            _ => Err(DecodeError::Invalid { at, what: "no such tag" }),
+        }
+    }
+
+    fn int(&mut self, at: usize) -> Result<Value, DecodeError> {
+        let bytes = self.counted_bytes()?;
+        let value = BigInt::from_signed_bytes_le(bytes);
+        if int_bytes(&value) != bytes {
+            return Err(DecodeError::Invalid { at, what: "an int with spare bytes" });
+        }
+        Ok(Value::Int(value))
+    }
+
+    fn float(&mut self, at: usize) -> Result<Value, DecodeError> {
+        let bits = u64::from_le_bytes(self.take(8)?.try_into().expect("took eight bytes"));
+        let value = f64::from_bits(bits);
+        if canonical_bits(value) != bits {
+            return Err(DecodeError::Invalid { at, what: "a NaN that is not the canonical one" });
+        }
+        Ok(Value::Float(value))
+    }
+
+    fn str(&mut self, at: usize) -> Result<Value, DecodeError> {
+        let text = std::str::from_utf8(self.counted_bytes()?);
+        text.map(Value::str).map_err(|_| DecodeError::Invalid { at, what: "a str that is not UTF-8" })
+    }
+
+    /// Never reserves more than the bytes that are there: a count is a claim of the guest's.
+    fn items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
+        let count = self.count()?;
+        let mut items = Vec::with_capacity(count.min(self.bytes.len() - self.at));
+        for _ in 0..count {
+            items.push(self.value(depth + 1)?);
+        }
+        Ok(items)
+    }
+
+    fn sorted_items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
+        let count = self.count()?;
+        let mut items = Vec::with_capacity(count.min(self.bytes.len() - self.at));
+        let mut last: &[u8] = &[];
+        for _ in 0..count {
+            let at = self.at;
+            items.push(self.value(depth + 1)?);
+            let encoded = &self.bytes[at..self.at];
+            if encoded <= last {
+                return Err(DecodeError::Invalid { at, what: "set items that do not rise" });
+            }
+            last = encoded;
+        }
+        Ok(items)
+    }
+
+    fn dict(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        let count = self.count()?;
+        let mut pairs = Vec::with_capacity(count.min(self.bytes.len() - self.at));
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..count {
+            let at = self.at;
+            let key = self.value(depth + 1)?;
+            if !seen.insert(&self.bytes[at..self.at]) {
+                return Err(DecodeError::Invalid { at, what: "a dict key twice" });
+            }
+            pairs.push((key, self.value(depth + 1)?));
+        }
+        Ok(Value::Dict(pairs))
+    }
+}

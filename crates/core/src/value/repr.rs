@@ -1,0 +1,117 @@
+//! Python's `repr` of plain values.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use super::Value;
+
+impl Display for Value {
+    /// Writes what Python's `repr` writes for this value.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::None => f.write_str("None"),
+            Value::Bool(true) => f.write_str("True"),
+            Value::Bool(false) => f.write_str("False"),
+            Value::Int(value) => value.fmt(f),
+            Value::Float(value) => f.write_str(&float_repr(*value)),
+            Value::Str(text) => write_quoted(f, text.chars().map(Unit::Char), text.contains('\''), text.contains('"')),
+            Value::Bytes(bytes) => {
+                f.write_char('b')?;
+                write_quoted(f, bytes.iter().map(|b| Unit::Byte(*b)), bytes.contains(&b'\''), bytes.contains(&b'"'))
+            }
+            Value::List(items) => write_items(f, "[", items, "]"),
+            Value::Tuple(items) if items.len() == 1 => write!(f, "({},)", items[0]),
+            Value::Tuple(items) => write_items(f, "(", items, ")"),
+            Value::Set(items) if items.is_empty() => f.write_str("set()"),
+            Value::Set(items) => write_items(f, "{", items, "}"),
+            Value::FrozenSet(items) if items.is_empty() => f.write_str("frozenset()"),
+            Value::FrozenSet(items) => write_items(f, "frozenset({", items, "})"),
+            Value::Dict(pairs) => write_pairs(f, pairs),
+        }
+    }
+}
+
+fn write_items(f: &mut Formatter<'_>, open: &str, items: &[Value], close: &str) -> fmt::Result {
+    f.write_str(open)?;
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        item.fmt(f)?;
+    }
+    f.write_str(close)
+}
+
+fn write_pairs(f: &mut Formatter<'_>, pairs: &[(Value, Value)]) -> fmt::Result {
+    f.write_char('{')?;
+    for (index, (key, value)) in pairs.iter().enumerate() {
+        if index > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{key}: {value}")?;
+    }
+    f.write_char('}')
+}
+
+enum Unit {
+    Char(char),
+    Byte(u8),
+}
+
+fn write_quoted(
+    f: &mut Formatter<'_>,
+    units: impl Iterator<Item = Unit>,
+    has_single: bool,
+    has_double: bool,
+) -> fmt::Result {
+    let quote = if has_single && !has_double { '"' } else { '\'' };
+    f.write_char(quote)?;
+    for unit in units {
+        match unit {
+            Unit::Char(c) => write_char(f, c, quote)?,
+            Unit::Byte(b) if b < 0x80 => write_char(f, char::from(b), quote)?,
+            Unit::Byte(b) => write!(f, "\\x{b:02x}")?,
+        }
+    }
+    f.write_char(quote)
+}
+
+fn write_char(f: &mut Formatter<'_>, c: char, quote: char) -> fmt::Result {
+    match c {
+        '\n' => f.write_str("\\n"),
+        '\r' => f.write_str("\\r"),
+        '\t' => f.write_str("\\t"),
+        '\\' => f.write_str("\\\\"),
+        _ if c == quote => write!(f, "\\{c}"),
+        ' '..='~' => f.write_char(c),
+        _ if is_printable(c) => f.write_char(c),
+        _ => match u32::from(c) {
+            code @ 0..=0xff => write!(f, "\\x{code:02x}"),
+            code @ 0x100..=0xffff => write!(f, "\\u{code:04x}"),
+            code => write!(f, "\\U{code:08x}"),
+        },
+    }
+}
+
+/// Close to `str.isprintable`: what Rust would not escape, and no space but the ASCII one. Both read back the same.
+fn is_printable(c: char) -> bool {
+    c > '\u{a0}' && c != '\u{ad}' && !c.is_whitespace() && c.escape_debug().count() == 1
+}
+
+/// `repr` of a float: the shortest digits that read back, in positional form for exponents −4 to 15.
+fn float_repr(value: f64) -> String {
+    if value.is_nan() {
+        return "nan".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').expect("`{:e}` writes an exponent");
+    let exponent: i32 = exponent.parse().expect("`{:e}` writes an integer exponent");
+    if value == 0.0 || (-4..16).contains(&exponent) {
+        let text = format!("{value}");
+        return if text.contains('.') { text } else { text + ".0" };
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", exponent.abs())
+}
