@@ -1,1 +1,3 @@
-//! t
+//! One binary for all tests that need more than one crate, and for the tests of the house itself.
+
+mod house;

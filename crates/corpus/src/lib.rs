@@ -1,1 +1,20 @@
-//! t
+//! Everything Veriplay knows about tasks on disk and about making new ones: the tiny generator's [`Grammar`], the fixed
+//! train, validation and held-out [`Split`], unexecuted [`drafts`], hand-written [`seeds`], and the task file [`jsonl`].
+//!
+//! The command line calls this crate; it depends on `veriplay-core` alone, and nothing here runs a program: a draft
+//! becomes a task only when the verifier has executed it.
+
+pub mod drafts;
+mod error;
+mod grammar;
+pub mod jsonl;
+mod random;
+pub mod seeds;
+mod split;
+
+pub use drafts::{Drafts, Programs, held_out, validation, warmup};
+pub use error::CorpusError;
+pub use grammar::{Generated, Grammar, InputKind};
+pub use jsonl::{RowProblem, TaskFile, append_tasks, read_tasks};
+pub use seeds::{SeedTriplet, embedded_corpus, read_corpus};
+pub use split::{Shares, Split};

@@ -1,1 +1,28 @@
-//! t
+//! Runs one untrusted [`veriplay_core::Job`] under its limits and reports an [`veriplay_core::Outcome`].
+//!
+//! This crate knows no tests, no rewards and no expected values. It is the only home of wasmtime and of `unsafe`.
+//!
+//! * [`ImageStore`] builds an [`Image`] (a wasm guest with preloaded state) once and caches it by content;
+//! * [`Sandbox`] runs jobs in it, from any thread, each from the image's fresh state.
+//!
+//! What a guest may do is bounded twice: by wasm, and by the [shim](wasi) that answers its system calls, which has an
+//! in-memory file tree, a virtual clock and a seeded random source behind it and nothing of the host. Whatever a program
+//! causes is an `Outcome`; an `Err` is a fault of ours.
+#![expect(unsafe_code, reason = "the reset of guest memory and the loading of cached native code; see `memory` and `image::cache`")]
+
+mod channel;
+mod guest;
+mod image;
+mod memory;
+mod pool;
+mod request;
+mod sandbox;
+mod stop;
+mod ticker;
+mod wasi;
+
+pub use image::{
+    BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir,
+};
+pub use memory::ResetMode;
+pub use sandbox::{Sandbox, SandboxOptions};

@@ -1,1 +1,17 @@
-//! t
+//! The games: roles, prompts, curriculum, rewards, advantages, admission.
+//!
+//! Called by the loop in `crates/cli`, which owns files, clock and threads. Everything here is data and pure functions:
+//! no IO, no clock, no threads. All randomness is drawn from [`randomness::generator`], seeded by (run seed, step,
+//! purpose), so a resumed run needs no generator state. What one step looks like is in [`games::absolute_zero`].
+//!
+//! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
+//! [`advantages::ADVANTAGES`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
+
+pub mod advantages;
+pub mod games;
+pub mod heldout;
+pub mod metrics;
+pub mod prompts;
+pub mod randomness;
+pub mod rewards;
+mod statistics;

@@ -1,0 +1,137 @@
+//! Configuration files: read strictly, resolved once, written into the run directory.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use veriplay_learner::LearnerOptions;
+use veriplay_selfplay::GameConfig;
+
+use crate::exit::{ExitCode, Failure, OrFail};
+
+/// `veriplay play`'s configuration, as `configs/quickstart.toml` shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlayConfig {
+    /// Seeds everything random in the run.
+    pub(crate) seed: u64,
+    /// Optimizer steps.
+    pub(crate) steps: u64,
+    /// The start checkpoint: a directory in Hugging Face layout, or `embedded:tiny`.
+    pub(crate) model: String,
+    /// A checkpoint is written each this many steps, and at the end.
+    pub(crate) checkpoint_every: u64,
+    /// The game.
+    pub(crate) game: GameConfig,
+    /// How the policy learns.
+    pub(crate) learn: LearnConfig,
+    /// Where seeds and the held-out set come from.
+    pub(crate) tasks: TaskConfig,
+    /// How the held-out set is measured.
+    pub(crate) eval: EvalConfig,
+}
+
+/// How the policy learns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LearnConfig {
+    /// Peak learning rate.
+    pub(crate) learning_rate: f64,
+    /// Steps of linear rise to it.
+    pub(crate) warmup_steps: u64,
+    /// Share of the peak left at the last step; the fall between is linear.
+    pub(crate) final_fraction: f64,
+    /// Optimizer, shards, micro-batches.
+    pub(crate) options: LearnerOptions,
+}
+
+impl LearnConfig {
+    /// The learning rate of step `step` of `steps`, both counted from zero.
+    pub(crate) fn rate(&self, step: u64, steps: u64) -> f64 {
+        let rise = if self.warmup_steps == 0 { 1.0 } else { ((step + 1) as f64 / self.warmup_steps as f64).min(1.0) };
+        let fall = 1.0 - (1.0 - self.final_fraction) * step as f64 / steps.max(1) as f64;
+        self.learning_rate * rise * fall
+    }
+}
+
+/// Where seeds and the held-out set come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TaskConfig {
+    /// The mix of families that seeds are drawn from, as the grammar names it.
+    pub(crate) seed_mix: String,
+    /// Seed tasks of each type.
+    pub(crate) seeds_per_type: usize,
+    /// The mix of families of the held-out and validation sets.
+    pub(crate) eval_mix: String,
+    /// Seeds the held-out and validation sets; not the run's seed, so that all runs share them.
+    pub(crate) eval_seed: u64,
+}
+
+/// How the held-out set is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EvalConfig {
+    /// `held_out` for claims, `validation` for tuning.
+    pub(crate) set: EvalSet,
+    /// Tasks of each type.
+    pub(crate) tasks_per_type: usize,
+    /// Samples a task at temperature 1: pass@1 is their mean, pass@8 is estimated from them.
+    pub(crate) samples: usize,
+}
+
+/// Which of the two sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EvalSet {
+    /// For claims. Nobody tunes on it.
+    HeldOut,
+    /// For tuning.
+    Validation,
+}
+
+/// Reads a TOML file strictly: an unknown or missing key is an error that names file, line and key.
+pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the configuration `{}`", path.display()))
+        .or_fail(ExitCode::Input)?;
+    toml::from_str(&text)
+        .with_context(|| format!("`{}` is not a valid configuration", path.display()))
+        .or_fail(ExitCode::Input)
+        .map_err(|failure| failure.hint("`configs/quickstart.toml` shows every key with its meaning"))
+}
+
+impl PlayConfig {
+    /// Checks what types cannot.
+    pub(crate) fn validate(&self) -> Result<(), Failure> {
+        let bad = |key: &str, value: &dyn std::fmt::Display, want: &str| {
+            Err(Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}")))
+        };
+        if self.steps == 0 {
+            return bad("steps", &self.steps, "at least 1");
+        }
+        if self.checkpoint_every == 0 {
+            return bad("checkpoint_every", &self.checkpoint_every, "at least 1");
+        }
+        if !(self.learn.learning_rate > 0.0 && self.learn.learning_rate < 1.0) {
+            return bad("learn.learning_rate", &self.learn.learning_rate, "between 0 and 1");
+        }
+        if !(0.0..=1.0).contains(&self.learn.final_fraction) {
+            return bad("learn.final_fraction", &self.learn.final_fraction, "between 0 and 1");
+        }
+        if self.eval.samples < 4 {
+            return bad("eval.samples", &self.eval.samples, "at least 4: one sample is too noisy to compare runs");
+        }
+        if self.eval.tasks_per_type == 0 {
+            return bad("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1");
+        }
+        self.game.validate().or_fail(ExitCode::Input)
+    }
+}
+
+/// Where `runs/<name>` goes when `--out` says nothing: named by configuration and seed, so a repeat is found.
+pub(crate) fn default_out(config_path: &Path, seed: u64) -> PathBuf {
+    let stem = config_path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
+    PathBuf::from("runs").join(format!("{stem}-seed{seed}"))
+}

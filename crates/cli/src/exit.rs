@@ -1,0 +1,71 @@
+//! Exit codes and how a failure is told: what failed, with which value, where, and a hint.
+
+use std::fmt::Display;
+
+/// Why the process ends, as its exit status. The README's table is this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum ExitCode {
+    /// A bug of ours, or an error nobody foresaw.
+    Bug = 1,
+    /// Bad input: a configuration, a corpus file, a program file, a run directory. (2 is clap's, for usage.)
+    Input = 3,
+    /// The guest image cannot be had or built.
+    Image = 4,
+    /// The model cannot be read, or failed while running.
+    Model = 5,
+    /// `replay` found a verdict that came out differently.
+    VerdictChanged = 6,
+    /// The sandbox failed: a host fault.
+    Host = 7,
+    /// Stopped by Ctrl-C, everything saved.
+    Interrupted = 130,
+}
+
+/// A failure with its exit code and advice.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: ExitCode,
+    error: anyhow::Error,
+    hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: ExitCode, error: impl Into<anyhow::Error>) -> Self {
+        Self { code, error: error.into(), hint: None }
+    }
+
+    pub(crate) fn message(code: ExitCode, text: impl Display) -> Self {
+        Self::new(code, anyhow::anyhow!("{text}"))
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Display) -> Self {
+        self.hint = Some(hint.to_string());
+        self
+    }
+
+    pub(crate) fn code(&self) -> u8 {
+        self.code as u8
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "error: {:#}", self.error)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Gives an error its exit code.
+pub(crate) trait OrFail<T> {
+    fn or_fail(self, code: ExitCode) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<anyhow::Error>> OrFail<T> for Result<T, E> {
+    fn or_fail(self, code: ExitCode) -> Result<T, Failure> {
+        self.map_err(|error| Failure::new(code, error))
+    }
+}

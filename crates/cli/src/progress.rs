@@ -1,0 +1,42 @@
+//! What people see: stderr only, bars only on a terminal, so that stdout stays data.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Writes one line to stderr. A closed stderr is nobody's problem.
+pub(crate) fn say(line: impl Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Writes one line of data to stdout.
+///
+/// A reader that went away (`| head`) ends the output, not the work.
+pub(crate) fn data(line: impl Display) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// A bar over `length` steps; without a terminal it draws nothing.
+pub(crate) fn bar(length: u64, what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length), target());
+    let template = "{prefix} [{bar:30}] {pos}/{len} {per_sec} eta {eta} {msg}";
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is valid").progress_chars("=> "));
+    bar.set_prefix(what);
+    bar
+}
+
+/// A spinner for work of unknown length.
+pub(crate) fn spinner(what: impl Into<String>) -> ProgressBar {
+    let spinner = ProgressBar::with_draw_target(None, target());
+    spinner.set_message(what.into());
+    if std::io::stderr().is_terminal() {
+        spinner.enable_steady_tick(Duration::from_millis(120));
+    }
+    spinner
+}
+
+fn target() -> ProgressDrawTarget {
+    if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
+}

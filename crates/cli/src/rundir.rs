@@ -1,0 +1,144 @@
+//! A run directory: what is in it, and how it survives a kill at any moment.
+//!
+//! ```text
+//! config.toml              the resolved configuration
+//! before.json, after.json  the held-out measurement at the start and at the end
+//! events.jsonl             one metrics object a step, without clocks
+//! timing.jsonl             seconds and rates a step: the one file that differs between two equal runs
+//! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
+//! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`
+//! ```
+//!
+//! A checkpoint is made under another name and renamed when whole. It records how long the logs were, so a resumed run
+//! cuts them back to it and writes the same bytes again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use veriplay_learner::Learner;
+use veriplay_selfplay::GameState;
+
+use crate::exit::{ExitCode, Failure, OrFail};
+
+/// What a checkpoint holds beside the model and the optimizer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlayState {
+    pub(crate) schema_version: u32,
+    /// Steps done.
+    pub(crate) step: u64,
+    pub(crate) events_bytes: u64,
+    pub(crate) rollouts_bytes: u64,
+    pub(crate) totals: Totals,
+    pub(crate) game: GameState,
+}
+
+/// Sums over the run, for the summary.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Totals {
+    pub(crate) proposals: u64,
+    pub(crate) valid_proposals: u64,
+    pub(crate) attempts: u64,
+    pub(crate) accepted: u64,
+    /// Verdicts given: each judged a proposal or an answer.
+    pub(crate) jobs: u64,
+    pub(crate) dropped: u64,
+}
+
+pub(crate) struct RunDir {
+    root: PathBuf,
+}
+
+impl RunDir {
+    /// A new directory; an existing run is never written over.
+    pub(crate) fn create(root: &Path) -> Result<Self, Failure> {
+        if root.join("config.toml").exists() {
+            let what = format!("`{}` holds a run already", root.display());
+            return Err(Failure::message(ExitCode::Input, what)
+                .hint("continue it with `--resume`, or choose another directory with `--out`"));
+        }
+        let dir = Self { root: root.to_owned() };
+        fs::create_dir_all(dir.checkpoints())
+            .with_context(|| format!("cannot make the run directory `{}`", root.display()))
+            .or_fail(ExitCode::Input)?;
+        Ok(dir)
+    }
+
+    /// An existing run.
+    pub(crate) fn open(root: &Path) -> Result<Self, Failure> {
+        if root.join("config.toml").is_file() {
+            return Ok(Self { root: root.to_owned() });
+        }
+        let what = format!("`{}` is no run directory: it has no `config.toml`", root.display());
+        Err(Failure::message(ExitCode::Input, what).hint("start a run with `veriplay play --out DIR`"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn checkpoints(&self) -> PathBuf {
+        self.root.join("checkpoints")
+    }
+
+    pub(crate) fn checkpoint_path(&self, step: u64) -> PathBuf {
+        self.checkpoints().join(format!("step_{step}"))
+    }
+
+    /// Steps that have a whole checkpoint, rising.
+    pub(crate) fn checkpoint_steps(&self) -> Vec<u64> {
+        let entries = fs::read_dir(self.checkpoints()).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut steps: Vec<u64> = names.filter_map(|name| name.strip_prefix("step_")?.parse().ok()).collect();
+        steps.sort_unstable();
+        steps
+    }
+
+    /// Writes the checkpoint of `state.step`. It appears under its name only when it is whole and on disk.
+    pub(crate) fn save_checkpoint(&self, learner: &Learner, state: &PlayState) -> anyhow::Result<()> {
+        let target = self.checkpoint_path(state.step);
+        let staging = self.checkpoints().join(format!(".step_{}.tmp", state.step));
+        if staging.exists() {
+            fs::remove_dir_all(&staging)?;
+        }
+        fs::create_dir_all(&staging)?;
+        learner.save(&staging)?;
+        learner.save_trainer_state(&staging)?;
+        write_json(&staging.join("play.json"), state)?;
+        if target.exists() {
+            fs::remove_dir_all(&target)?;
+        }
+        fs::rename(&staging, &target)?;
+        fs::File::open(self.checkpoints())?.sync_all().context("cannot sync the checkpoints directory")
+    }
+
+    /// Removes checkpoints that `keep` does not name.
+    pub(crate) fn prune_checkpoints(&self, keep: impl Fn(u64) -> bool) -> std::io::Result<()> {
+        let doomed = self.checkpoint_steps().into_iter().filter(|step| !keep(*step));
+        doomed.map(|step| fs::remove_dir_all(self.checkpoint_path(step))).collect()
+    }
+
+    pub(crate) fn load_state(&self, step: u64) -> Result<PlayState, Failure> {
+        read_json(&self.checkpoint_path(step).join("play.json"))
+    }
+}
+
+/// Writes JSON so that the file is either the old one or the whole new one.
+pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> anyhow::Result<()> {
+    let staging = path.with_extension("json.tmp");
+    let mut file = fs::File::create(&staging).with_context(|| format!("cannot write `{}`", staging.display()))?;
+    serde_json::to_writer(&mut file, value)?;
+    file.sync_all()?;
+    fs::rename(&staging, path).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    serde_json::from_slice(&bytes)
+        .with_context(|| format!("`{}` is damaged or of another version", path.display()))
+        .or_fail(ExitCode::Input)
+}

@@ -1,0 +1,78 @@
+//! What can be wrong with corpus data, always with the place it is wrong at.
+
+use std::path::PathBuf;
+
+/// A fault in corpus data or in reading it.
+#[derive(Debug, thiserror::Error)]
+pub enum CorpusError {
+    /// A data file says something it must not.
+    #[error("{origin}:{line}:{column}: key `{key}`: {problem}\nhint: {hint}")]
+    Grammar {
+        /// The file, as the caller named it.
+        origin: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// Dotted path of the key.
+        key: String,
+        /// What is wrong, with the value.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A family, mix or kind that the grammar does not have.
+    #[error("there is no {what} `{name}`\nhint: take one of {known}")]
+    Unknown {
+        /// `family`, `mix`.
+        what: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A hand-written seed file is not complete.
+    #[error("{path}:{line}: {problem}\nhint: {hint}")]
+    Seed {
+        /// The file.
+        path: String,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong or missing.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Two seed files hold the same program.
+    #[error("`{first}` and `{second}` hold the same program\nhint: delete one of them or change its program")]
+    Duplicate {
+        /// The earlier file in name order.
+        first: String,
+        /// The later one.
+        second: String,
+    },
+    /// The file system refused.
+    #[error("cannot {action} `{path}`: {source}\nhint: check that the path exists and that you may {action} it")]
+    Io {
+        /// `read`, `write`.
+        action: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+}
+
+impl CorpusError {
+    /// For `map_err` on a file-system call.
+    pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| CorpusError::Io { action, path, source }
+    }
+
+    /// A name that is not among `known`.
+    pub(crate) fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> Self {
+        let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+        CorpusError::Unknown { what, name: name.to_owned(), known: known.join(", ") }
+    }
+}

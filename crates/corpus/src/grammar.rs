@@ -1,0 +1,115 @@
+//! The tiny generator: small, real Python functions of one argument, from the data of `task-corpus/tiny/grammar.toml`.
+//!
+//! [`raw`] is the file as it stands, [`check`] turns it into a [`Grammar`] that cannot fail, [`generate`] draws programs
+//! and inputs, [`fragments`] derives the tokenizer's literal pieces. Called by warm-up, evaluation and seeding.
+
+mod check;
+mod fragments;
+mod generate;
+mod inputs;
+mod locate;
+mod raw;
+mod template;
+
+use std::collections::BTreeMap;
+
+use crate::{CorpusError, Shares, Split};
+use template::Template;
+
+pub use generate::Generated;
+pub use inputs::InputKind;
+
+/// The grammar the binary carries: `task-corpus/tiny/grammar.toml`.
+const TINY: &str = include_str!("../../../task-corpus/tiny/grammar.toml");
+
+/// A checked grammar. Every draw from it succeeds.
+#[derive(Debug, Clone)]
+pub struct Grammar {
+    /// Operations by the type they start from.
+    ops: BTreeMap<String, Vec<Op>>,
+    /// Operations for the body of a loop, by the type they keep; the type-keeping `ops` are among them.
+    loop_ops: BTreeMap<String, Vec<Op>>,
+    /// Operations that keep the type, by type.
+    same_ops: BTreeMap<String, Vec<Op>>,
+    conditions: BTreeMap<String, Vec<Op>>,
+    inputs: raw::Inputs,
+    families: BTreeMap<String, raw::Family>,
+    mixes: BTreeMap<String, Vec<(String, f64)>>,
+    shares: BTreeMap<String, Shares>,
+    loops: raw::Loops,
+    fragments: Vec<String>,
+}
+
+/// One operation: a template, and the type of its result.
+#[derive(Debug, Clone)]
+struct Op {
+    template: Template,
+    to: String,
+    weight: f64,
+}
+
+impl Grammar {
+    /// Reads and checks a grammar; `origin` names the text in errors.
+    ///
+    /// # Errors
+    /// [`CorpusError::Grammar`] at the first thing that is wrong: its line, column and key, and what to do.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, CorpusError> {
+        check::grammar(text, origin)
+    }
+
+    /// The grammar the binary carries.
+    ///
+    /// # Panics
+    /// Never: a test parses the file.
+    #[must_use]
+    pub fn embedded_tiny() -> Self {
+        Self::parse(TINY, "task-corpus/tiny/grammar.toml").expect("the embedded grammar is checked by a test")
+    }
+
+    /// The names of the families, sorted.
+    pub fn families(&self) -> impl Iterator<Item = &str> {
+        self.families.keys().map(String::as_str)
+    }
+
+    /// The names of the mixes, sorted.
+    pub fn mixes(&self) -> impl Iterator<Item = &str> {
+        self.mixes.keys().map(String::as_str)
+    }
+
+    /// The family a program belongs to by its number of statements: the least one that holds it, else the largest.
+    /// Also answers for programs the generator did not make.
+    #[must_use]
+    pub fn family_of(&self, program: &str) -> &str {
+        let statements = statement_count(program);
+        let by_size = |name: &&String| self.families[*name].statements;
+        let fitting = self.families.keys().filter(|name| self.families[*name].statements >= statements).min_by_key(by_size);
+        fitting.or_else(|| self.families.keys().max_by_key(by_size)).expect("a checked grammar has a family")
+    }
+
+    /// Which part of the world `program` belongs to: a pure function of its normalised text and the shares in the data.
+    /// The game refuses proposals outside [`Split::Train`].
+    #[must_use]
+    pub fn split_of(&self, program: &str) -> Split {
+        Split::of(program, self.shares(self.family_of(program)))
+    }
+
+    /// The shares of `family`.
+    fn shares(&self, family: &str) -> Shares {
+        *self.shares.get(family).unwrap_or_else(|| &self.shares[check::DEFAULT_SHARES])
+    }
+
+    /// The tokenizer's literal pieces: distinct, most valuable first, fewer than a hundred. Greedy leftmost-longest
+    /// matching cuts generated programs into few of them.
+    #[must_use]
+    pub fn fragments(&self) -> &[String] {
+        &self.fragments
+    }
+}
+
+/// Statements of the function's body: its lines with the body's own indentation, so `if` and its branch count once.
+fn statement_count(program: &str) -> usize {
+    let body = program.lines().skip(1).filter(|line| !line.trim().is_empty());
+    let indents: Vec<usize> = body.map(|line| line.len() - line.trim_start().len()).collect();
+    let own = indents.iter().min().copied().unwrap_or(0);
+    indents.iter().filter(|indent| **indent == own).count()
+}

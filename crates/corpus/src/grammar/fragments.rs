@@ -1,0 +1,73 @@
+//! Derives the tokenizer's pieces from the grammar: what its templates and statement openings are made of, ranked by
+//! how many characters each saves over a fixed sample of programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::generate::{ASSIGN, FOR, HEADER, IF, LOOP_ASSIGN, RETURN, THEN_ASSIGN, THEN_RETURN};
+use super::{Grammar, raw};
+use crate::random::{stream, weighted};
+
+/// Programs looked at. Enough that the ranking near the limit is stable.
+const SAMPLE: usize = 3000;
+
+pub(super) fn derive(grammar: &Grammar, data: &raw::Fragments) -> Vec<String> {
+    let candidates = candidates(grammar, data);
+    let saved = saved(grammar, &candidates);
+    let mut ranked: Vec<(u64, &String)> = candidates.iter().map(|text| (saved[text.as_str()], text)).collect();
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let always = data.always.iter().cloned();
+    let mut kept: Vec<String> = Vec::new();
+    for text in always.chain(ranked.into_iter().filter(|(saved, _)| *saved > 0).map(|(_, text)| text.clone())) {
+        if kept.len() < data.limit && !kept.contains(&text) {
+            kept.push(text);
+        }
+    }
+    kept
+}
+
+/// Every literal piece of two characters or more.
+fn candidates(grammar: &Grammar, data: &raw::Fragments) -> BTreeSet<String> {
+    let mut texts: BTreeSet<String> = data.always.iter().cloned().collect();
+    for opening in [ASSIGN, RETURN, IF, FOR] {
+        texts.insert(opening.to_owned());
+        texts.insert(format!("{HEADER}{opening}"));
+    }
+    texts.extend([THEN_ASSIGN, THEN_RETURN, LOOP_ASSIGN].map(str::to_owned));
+    let lists = grammar.ops.values().chain(grammar.loop_ops.values()).chain(grammar.conditions.values());
+    for op in lists.flatten() {
+        texts.extend(op.template.literals().map(str::to_owned));
+    }
+    texts.retain(|text| text.chars().count() > 1);
+    texts
+}
+
+/// Characters each candidate saves: uses times (length − 1).
+fn saved<'a>(grammar: &Grammar, candidates: &'a BTreeSet<String>) -> BTreeMap<&'a str, u64> {
+    let mut saved: BTreeMap<&str, u64> = candidates.iter().map(|text| (text.as_str(), 0)).collect();
+    let mut rng = stream(0, "fragments");
+    let families: Vec<&String> = grammar.families.keys().collect();
+    for _ in 0..SAMPLE {
+        let family = weighted(&mut rng, &families, |_| 1.0);
+        let program = grammar.write(&mut rng, family, &grammar.families[*family]).program;
+        for piece in cut(&program, candidates) {
+            if let Some(count) = saved.get_mut(piece) {
+                *count += piece.len() as u64 - 1;
+            }
+        }
+    }
+    saved
+}
+
+/// Cuts `program` leftmost-longest into candidates and single characters.
+fn cut<'a>(program: &'a str, candidates: &BTreeSet<String>) -> Vec<&'a str> {
+    let longest = candidates.iter().map(String::len).max().unwrap_or(1);
+    let mut pieces = Vec::new();
+    let mut rest = program;
+    while let Some(first) = rest.chars().next() {
+        let found = (2..=longest.min(rest.len())).rev().find(|n| rest.get(..*n).is_some_and(|text| candidates.contains(text)));
+        let (piece, after) = rest.split_at(found.unwrap_or(first.len_utf8()));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}

@@ -1,0 +1,171 @@
+//! Hand-written seed triplets: one Markdown file each, prose around a `python` block and one or more `input` blocks.
+//!
+//! Seeding of the game and `veriplay corpus` call this. A seed is not trusted: it passes the same gate as a proposal.
+
+mod embedded;
+mod markdown;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use veriplay_core::{Digest, Proposal, TaskType, Value};
+
+use crate::CorpusError;
+use crate::split::program_digest;
+use markdown::Block;
+
+/// One hand-written seed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeedTriplet {
+    /// The file's name without its ending.
+    pub name: String,
+    /// The prose, blocks left out.
+    pub statement: String,
+    /// Source text with entry `f`, without a newline at its end.
+    pub program: String,
+    /// One or more argument lists.
+    pub inputs: Vec<Vec<Value>>,
+    /// The zero triplet of Absolute Zero: the identity, let in although it is trivial.
+    pub zero: bool,
+}
+
+/// What an optional `toml` block may say.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    #[serde(default)]
+    zero: bool,
+}
+
+impl SeedTriplet {
+    /// Its proposals: one for each input, or for induction one with all inputs.
+    #[must_use]
+    pub fn proposals(&self, task_type: TaskType) -> Vec<Proposal> {
+        let program = || self.program.clone();
+        if task_type == TaskType::Induction {
+            return vec![Proposal::Inputs { program: program(), inputs: self.inputs.clone(), message: String::new() }];
+        }
+        let triplet = |input: &Vec<Value>| Proposal::Triplet { task_type, program: program(), input: input.clone() };
+        self.inputs.iter().map(triplet).collect()
+    }
+
+    /// Reads one file's text; `path` names it in errors.
+    fn parse(path: &str, text: &str) -> Result<Self, CorpusError> {
+        let source = Source { path };
+        let (statement, blocks) = markdown::read(text).map_err(|(line, problem)| {
+            source.error(line, problem, "close it with a line of three backquotes")
+        })?;
+        let program = source.program(&blocks)?;
+        let inputs = source.inputs(&blocks)?;
+        let zero = source.options(&blocks)?.zero;
+        let name = Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        Ok(Self { name, statement, program, inputs, zero })
+    }
+}
+
+/// Where errors point.
+struct Source<'a> {
+    path: &'a str,
+}
+
+impl Source<'_> {
+    fn error(&self, line: usize, problem: impl Into<String>, hint: &str) -> CorpusError {
+        CorpusError::Seed { path: self.path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
+    }
+
+    /// The one `python` block.
+    fn program(&self, blocks: &[Block]) -> Result<String, CorpusError> {
+        let mut found = blocks.iter().filter(|block| block.language == "python");
+        let Some(block) = found.next() else {
+            return Err(self.error(1, "there is no ```python block", "add one that defines `f`"));
+        };
+        if let Some(second) = found.next() {
+            return Err(self.error(second.line, "a second ```python block", "one file holds one program"));
+        }
+        let program = block.text.trim_end();
+        match program.lines().any(|line| line.starts_with("def f(")) {
+            true => Ok(program.to_owned()),
+            false => Err(self.error(block.line, "the program does not define `f`", "begin a line with `def f(`")),
+        }
+    }
+
+    fn inputs(&self, blocks: &[Block]) -> Result<Vec<Vec<Value>>, CorpusError> {
+        let found: Vec<&Block> = blocks.iter().filter(|block| block.language == "input").collect();
+        if found.is_empty() {
+            return Err(self.error(1, "there is no ```input block", "add one with the arguments of one call of `f`"));
+        }
+        let mut inputs = Vec::new();
+        for block in found {
+            let input = Value::parse_arguments(block.text.trim()).map_err(|error| {
+                self.error(block.line, format!("input `{}`: {error}", block.text.trim()), "write Python literals")
+            })?;
+            if inputs.contains(&input) {
+                return Err(self.error(block.line, "the same input as before", "delete one"));
+            }
+            inputs.push(input);
+        }
+        Ok(inputs)
+    }
+
+    fn options(&self, blocks: &[Block]) -> Result<Options, CorpusError> {
+        let known = ["python", "input", "toml"];
+        if let Some(block) = blocks.iter().find(|block| !known.contains(&block.language.as_str())) {
+            let problem = format!("a block of kind `{}`", block.language);
+            return Err(self.error(block.line, problem, "a seed has `python`, `input` and `toml` blocks"));
+        }
+        let Some(block) = blocks.iter().find(|block| block.language == "toml") else { return Ok(Options::default()) };
+        toml::from_str(&block.text).map_err(|error| {
+            self.error(block.line, error.message().replace('\n', "; "), "the one key is `zero = true`")
+        })
+    }
+}
+
+/// Reads every `.md` file of `dir`, sorted by name.
+///
+/// # Errors
+/// The first file that is not complete, with its line; two files with the same program; a file that cannot be read.
+pub fn read_corpus(dir: &Path) -> Result<Vec<SeedTriplet>, CorpusError> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(CorpusError::io("read", dir))? {
+        let path = entry.map_err(CorpusError::io("read", dir))?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    let read = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).map_err(CorpusError::io("read", path))?;
+        Ok((path.display().to_string(), text))
+    };
+    let files = paths.iter().map(read).collect::<Result<Vec<_>, CorpusError>>()?;
+    parse_all(files.iter().map(|(path, text)| (path.as_str(), text.as_str())))
+}
+
+/// The seeds the binary carries: those of `task-corpus/absolute_zero/`.
+///
+/// # Panics
+/// Never: a test reads them all.
+#[must_use]
+pub fn embedded_corpus() -> Vec<SeedTriplet> {
+    parse_all(embedded::FILES.iter().copied()).expect("the embedded seeds are checked by a test")
+}
+
+/// The names of the embedded files, for the test that compares them with the directory.
+#[must_use]
+pub fn embedded_names() -> Vec<&'static str> {
+    embedded::FILES.iter().map(|(name, _)| *name).collect()
+}
+
+fn parse_all<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Vec<SeedTriplet>, CorpusError> {
+    let mut seeds = Vec::new();
+    let mut first: BTreeMap<Digest, &str> = BTreeMap::new();
+    for (path, text) in files {
+        let seed = SeedTriplet::parse(path, text)?;
+        if let Some(earlier) = first.insert(program_digest(&seed.program), path) {
+            return Err(CorpusError::Duplicate { first: earlier.to_owned(), second: path.to_owned() });
+        }
+        seeds.push(seed);
+    }
+    Ok(seeds)
+}

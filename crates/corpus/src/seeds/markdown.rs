@@ -1,0 +1,42 @@
+//! The little of Markdown that seeds need: fenced blocks, and the prose between them.
+
+/// A fenced block.
+pub(super) struct Block {
+    /// What stands after the opening fence.
+    pub(super) language: String,
+    /// Its content, each line with its newline.
+    pub(super) text: String,
+    /// Line of the opening fence, from 1.
+    pub(super) line: usize,
+}
+
+const FENCE: &str = "```";
+
+/// The prose and the blocks of `text`.
+///
+/// # Errors
+/// Line and problem of a block that is not closed.
+pub(super) fn read(text: &str) -> Result<(String, Vec<Block>), (usize, String)> {
+    let mut prose = String::new();
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for (at, line) in text.lines().enumerate() {
+        match (&mut open, line.strip_prefix(FENCE)) {
+            (Some(_), Some(rest)) if rest.trim().is_empty() => blocks.extend(open.take()),
+            (Some(block), _) => push_line(&mut block.text, line),
+            (None, Some(language)) => {
+                open = Some(Block { language: language.trim().to_owned(), text: String::new(), line: at + 1 });
+            }
+            (None, None) => push_line(&mut prose, line),
+        }
+    }
+    match open {
+        Some(block) => Err((block.line, format!("the ```{} block is not closed", block.language))),
+        None => Ok((prose.trim().to_owned(), blocks)),
+    }
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}

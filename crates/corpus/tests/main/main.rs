@@ -1,0 +1,3 @@
+//! The corpus, from the outside.
+
+mod python;

@@ -1,0 +1,51 @@
+//! Rotary position embedding (Su et al. 2021) in the half-split layout of Llama and Qwen, and its tables.
+
+/// cos and sin for every position: rows of `half` = head_dim / 2 floats.
+#[derive(Debug)]
+pub(crate) struct RopeTable {
+    cos: Vec<f32>,
+    sin: Vec<f32>,
+    half: usize,
+}
+
+impl RopeTable {
+    /// Tables for positions 0 to `positions` − 1; frequency i is theta^(−2i / head_dim).
+    pub(crate) fn new(positions: usize, head_dim: usize, theta: f64) -> Self {
+        let half = head_dim / 2;
+        let mut cos = Vec::with_capacity(positions * half);
+        let mut sin = Vec::with_capacity(positions * half);
+        for position in 0..positions {
+            for i in 0..half {
+                let angle = position as f64 * theta.powf(-2.0 * i as f64 / head_dim as f64);
+                cos.push(angle.cos() as f32);
+                sin.push(angle.sin() as f32);
+            }
+        }
+        Self { cos, sin, half }
+    }
+
+    /// The rows of one position.
+    #[inline(always)]
+    pub(crate) fn at(&self, position: usize) -> (&[f32], &[f32]) {
+        let range = position * self.half..(position + 1) * self.half;
+        (&self.cos[range.clone()], &self.sin[range])
+    }
+}
+
+/// Rotates one head in place: (a, b) → (a·cos − b·sin, b·cos + a·sin).
+#[inline(always)]
+pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
+    let (first, second) = head.split_at_mut(cos.len());
+    for (((a, b), &c), &s) in first.iter_mut().zip(second).zip(cos).zip(sin) {
+        (*a, *b) = (*a * c - *b * s, *b * c + *a * s);
+    }
+}
+
+/// The transpose of [`rotate`], which is its inverse: what backward needs.
+#[inline(always)]
+pub(crate) fn unrotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
+    let (first, second) = head.split_at_mut(cos.len());
+    for (((a, b), &c), &s) in first.iter_mut().zip(second).zip(cos).zip(sin) {
+        (*a, *b) = (*a * c + *b * s, *b * c - *a * s);
+    }
+}

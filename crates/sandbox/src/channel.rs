@@ -1,0 +1,140 @@
+//! The value channel: what the guest may say over `_host.call`, and when.
+//!
+//! Every frame is untrusted: the guest's own program can send frames too. All it can gain is to misreport what it itself
+//! returned, which it could do anyway by returning something else. A frame that is malformed, too large or out of turn
+//! ends the job as `Trapped` with kind `protocol`.
+
+use veriplay_core::{CallResult, GuestError, LimitKind};
+
+use crate::stop::Stop;
+
+/// Bytes of a frame that carries no value: kind and message are cut to less than this by the harness.
+const MAX_ERROR_FRAME: usize = 1024;
+
+/// One job's side of the conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Channel {
+    request: Option<Vec<u8>>,
+    fetched: bool,
+    expected_calls: usize,
+    output_cap: u64,
+    value_bytes: u64,
+    /// One result for each call that ended.
+    pub(crate) calls: Vec<CallResult>,
+    /// What left the program, if anything did.
+    pub(crate) raised: Option<GuestError>,
+    /// Whether the harness said that it is done.
+    pub(crate) done: bool,
+}
+
+impl Channel {
+    /// A conversation about `request`, in which `expected_calls` results are due.
+    pub(crate) fn new(request: Vec<u8>, expected_calls: usize, output_cap: u64) -> Self {
+        Self { request: Some(request), expected_calls, output_cap, ..Self::default() }
+    }
+
+    /// The largest frame worth copying out of the guest.
+    pub(crate) fn max_frame(&self) -> u64 {
+        self.output_cap.saturating_add(1).max(MAX_ERROR_FRAME as u64)
+    }
+
+    /// A frame of `bytes` that is too large to be read at all.
+    pub(crate) fn refuse(&self, bytes: u64) -> Stop {
+        Stop::exceeded(LimitKind::OutputBytes, self.output_cap, bytes)
+    }
+
+    /// Reads one frame and answers it.
+    ///
+    /// # Errors
+    /// Whatever is not due now ends the job.
+    pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<Vec<u8>, Stop> {
+        let Some((tag, body)) = frame.split_first() else {
+            return Err(Stop::Protocol("an empty frame"));
+        };
+        if self.done {
+            return Err(Stop::Protocol("a frame after the last one"));
+        }
+        match tag {
+            b'J' => return self.fetch(body),
+            _ if !self.fetched => return Err(Stop::Protocol("a frame before the job was fetched")),
+            b'V' => self.value(body)?,
+            b'X' => self.call_raised(body)?,
+            b'O' => return Err(self.too_large(body)),
+            b'R' => self.program_raised(body)?,
+            b'D' => self.finish(body)?,
+            _ => return Err(Stop::Protocol("a frame with an unknown tag")),
+        }
+        Ok(Vec::new())
+    }
+
+    fn fetch(&mut self, body: &[u8]) -> Result<Vec<u8>, Stop> {
+        if !body.is_empty() {
+            return Err(Stop::Protocol("a fetch with a body"));
+        }
+        self.fetched = true;
+        self.request.take().ok_or(Stop::Protocol("the job was fetched twice"))
+    }
+
+    fn call_is_due(&self) -> Result<(), Stop> {
+        if self.raised.is_none() && self.calls.len() < self.expected_calls {
+            Ok(())
+        } else {
+            Err(Stop::Protocol("a result for no call"))
+        }
+    }
+
+    fn value(&mut self, body: &[u8]) -> Result<(), Stop> {
+        self.call_is_due()?;
+        self.value_bytes += body.len() as u64;
+        if self.value_bytes > self.output_cap {
+            return Err(self.refuse(self.value_bytes));
+        }
+        self.calls.push(CallResult::Returned(body.to_vec()));
+        Ok(())
+    }
+
+    fn call_raised(&mut self, body: &[u8]) -> Result<(), Stop> {
+        self.call_is_due()?;
+        self.calls.push(CallResult::Raised(read_error(body)?));
+        Ok(())
+    }
+
+    fn too_large(&self, body: &[u8]) -> Stop {
+        match self.call_is_due() {
+            Ok(()) if body.is_empty() => self.refuse(self.output_cap.saturating_add(1)),
+            Ok(()) => Stop::Protocol("an oversize notice with a body"),
+            Err(stop) => stop,
+        }
+    }
+
+    fn program_raised(&mut self, body: &[u8]) -> Result<(), Stop> {
+        if self.raised.is_some() || !self.calls.is_empty() {
+            return Err(Stop::Protocol("an error of the program, out of turn"));
+        }
+        self.raised = Some(read_error(body)?);
+        Ok(())
+    }
+
+    fn finish(&mut self, body: &[u8]) -> Result<(), Stop> {
+        let complete = self.raised.is_some() || self.calls.len() == self.expected_calls;
+        if !body.is_empty() || !complete {
+            return Err(Stop::Protocol("done, with results missing"));
+        }
+        self.done = true;
+        Ok(())
+    }
+}
+
+/// One length byte, the kind, the message.
+fn read_error(body: &[u8]) -> Result<GuestError, Stop> {
+    let malformed = Stop::Protocol("a malformed error frame");
+    if body.len() > MAX_ERROR_FRAME {
+        return Err(malformed);
+    }
+    let (length, rest) = body.split_first().ok_or(malformed.clone())?;
+    let (kind, message) = rest.split_at_checked(usize::from(*length)).ok_or(malformed.clone())?;
+    match (std::str::from_utf8(kind), std::str::from_utf8(message)) {
+        (Ok(kind), Ok(message)) => Ok(GuestError { kind: kind.to_owned(), message: message.to_owned() }),
+        _ => Err(malformed),
+    }
+}

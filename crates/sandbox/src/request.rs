@@ -1,0 +1,79 @@
+//! A job as the harness reads it, and the check that we can run it at all.
+//!
+//! Layout, little-endian: mode (`S` or `C`), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
+//! function name (the same way), u32 count of calls, and one encoded list of arguments each.
+
+use veriplay_core::{Entry, ExecuteError, Job, Value};
+
+use crate::wasi::files::is_plain_relative;
+
+/// The bytes the harness fetches.
+pub(crate) fn encode(job: &Job) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64 + job.program.len());
+    out.push(match job.entry {
+        Entry::Script => b'S',
+        Entry::Calls { .. } => b'C',
+    });
+    out.extend_from_slice(&job.seed.to_le_bytes());
+    out.extend_from_slice(&saturated(job.limits.output_bytes).to_le_bytes());
+    put_text(&mut out, &job.program);
+    if let Entry::Calls { function, arguments } = &job.entry {
+        put_text(&mut out, function);
+        put_count(&mut out, arguments.len());
+        for list in arguments {
+            put_arguments(&mut out, list);
+        }
+    }
+    out
+}
+
+/// How many results are due.
+pub(crate) fn expected_calls(job: &Job) -> usize {
+    match &job.entry {
+        Entry::Script => 0,
+        Entry::Calls { arguments, .. } => arguments.len(),
+    }
+}
+
+/// Refuses a job that cannot be run as written, whatever its program does.
+///
+/// # Errors
+/// [`ExecuteError::BadJob`].
+pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
+    for (path, _) in &job.files {
+        if !is_plain_relative(path) {
+            return Err(ExecuteError::BadJob(format!("file path `{path}` is not a plain relative path")));
+        }
+    }
+    if job.limits.memory_bytes < image_bytes {
+        let allowed = job.limits.memory_bytes;
+        return Err(ExecuteError::BadJob(format!(
+            "memory limit of {allowed} bytes is below the image's own {image_bytes}; raise `memory_bytes`"
+        )));
+    }
+    if u32::try_from(job.program.len()).is_err() {
+        return Err(ExecuteError::BadJob("the program is longer than 4 GiB".to_owned()));
+    }
+    Ok(())
+}
+
+fn saturated(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+fn put_count(out: &mut Vec<u8>, count: usize) {
+    out.extend_from_slice(&saturated(count as u64).to_le_bytes());
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_count(out, text.len());
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn put_arguments(out: &mut Vec<u8>, list: &[Value]) {
+    out.push(b'l');
+    put_count(out, list.len());
+    for value in list {
+        out.extend_from_slice(&value.encode());
+    }
+}

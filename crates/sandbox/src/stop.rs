@@ -1,0 +1,33 @@
+//! How a host function ends a job: the error that travels up through wasm as a trap.
+//!
+//! Raised by the shim, the channel and the memory limiter; read by [`crate::guest`], which turns it into an `Exit`. A guest
+//! cannot catch it: wasm exception handlers do not see host errors.
+
+use veriplay_core::LimitKind;
+
+/// Why the host ended the job.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Stop {
+    /// The guest called `proc_exit`.
+    #[error("the program ended its process with code {0}")]
+    ProcExit(i32),
+    /// The guest asked for more than a limit allows.
+    #[error("the program asked for {used} of {limit:?}, and {allowed} are allowed")]
+    Exceeded {
+        /// Which limit.
+        limit: LimitKind,
+        /// Its value.
+        allowed: u64,
+        /// What was asked for.
+        used: u64,
+    },
+    /// The guest broke the protocol of the value channel.
+    #[error("{0}")]
+    Protocol(&'static str),
+}
+
+impl Stop {
+    pub(crate) const fn exceeded(limit: LimitKind, allowed: u64, used: u64) -> Self {
+        Stop::Exceeded { limit, allowed, used }
+    }
+}

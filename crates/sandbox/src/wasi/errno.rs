@@ -1,0 +1,50 @@
+//! WASI preview 1 error numbers, and the two ways a system call can fail.
+
+use crate::stop::Stop;
+
+/// A WASI preview 1 `errno`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Errno(pub(crate) u16);
+
+impl Errno {
+    pub(crate) const BADF: Errno = Errno(8);
+    pub(crate) const EXIST: Errno = Errno(20);
+    pub(crate) const FAULT: Errno = Errno(21);
+    pub(crate) const INVAL: Errno = Errno(28);
+    pub(crate) const ISDIR: Errno = Errno(31);
+    pub(crate) const LOOP: Errno = Errno(32);
+    pub(crate) const NAMETOOLONG: Errno = Errno(37);
+    pub(crate) const NFILE: Errno = Errno(41);
+    pub(crate) const NOENT: Errno = Errno(44);
+    pub(crate) const NOTDIR: Errno = Errno(54);
+    pub(crate) const NOTEMPTY: Errno = Errno(55);
+    pub(crate) const NOTSOCK: Errno = Errno(57);
+    pub(crate) const NOTSUP: Errno = Errno(58);
+    pub(crate) const PERM: Errno = Errno(63);
+    pub(crate) const ROFS: Errno = Errno(69);
+    pub(crate) const SPIPE: Errno = Errno(70);
+}
+
+/// Why a system call did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The guest gets an error number and goes on.
+    Errno(Errno),
+    /// The job ends.
+    Stop(Stop),
+}
+
+impl From<Errno> for Fault {
+    fn from(errno: Errno) -> Self {
+        Fault::Errno(errno)
+    }
+}
+
+impl From<Stop> for Fault {
+    fn from(stop: Stop) -> Self {
+        Fault::Stop(stop)
+    }
+}
+
+/// What a system call returns.
+pub(crate) type Answer<T = ()> = Result<T, Fault>;

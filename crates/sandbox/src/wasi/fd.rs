@@ -1,0 +1,249 @@
+//! The `fd_*` calls: streams, files, directories.
+
+use super::Wasi;
+use super::descriptors::{Fd, PREOPEN, dirent, fdstat, file_type, filestat};
+use super::errno::{Answer, Errno};
+use super::files::NodeId;
+use super::view::View;
+
+const SET_ATIME: i32 = 1;
+const SET_ATIME_NOW: i32 = 2;
+const SET_MTIME: i32 = 4;
+const SET_MTIME_NOW: i32 = 8;
+
+impl Wasi {
+    pub(super) fn fd_prestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+        if fd != PREOPEN {
+            return Err(Errno::BADF.into());
+        }
+        // Tag 0 is a directory; its name is `/`, one byte long.
+        Ok(view.write(out, &[0, 0, 0, 0, 1, 0, 0, 0])?)
+    }
+
+    pub(super) fn fd_prestat_dir_name(&mut self, view: &mut View<'_>, fd: i32, out: i32, len: i32) -> Answer {
+        match (fd, len) {
+            (PREOPEN, 1..) => Ok(view.write(out, b"/")?),
+            (PREOPEN, _) => Err(Errno::NAMETOOLONG.into()),
+            _ => Err(Errno::BADF.into()),
+        }
+    }
+
+    pub(super) fn fd_close(&mut self, fd: i32) -> Answer {
+        let closed = self.fds.close(fd)?;
+        if let Fd::File { node, .. } | Fd::Dir(node) = closed
+            && fd != PREOPEN
+        {
+            self.tree.closed(node)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn fd_fdstat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+        let open = self.fds.get(fd)?;
+        let kind = open.node().map(|id| self.tree.node(id)).transpose()?.map(|node| &node.kind);
+        Ok(view.write(out, &fdstat(open, kind))?)
+    }
+
+    pub(super) fn fd_fdstat_set_flags(&mut self, fd: i32, flags: i32) -> Answer {
+        if let Fd::File { append, .. } = self.fds.get_mut(fd)? {
+            *append = flags & 1 != 0;
+        }
+        Ok(())
+    }
+
+    pub(super) fn fd_filestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+        let record = match self.fds.get(fd)?.node() {
+            None => filestat(None, 0),
+            Some(id) => filestat(Some((id, self.tree.node(id)?)), self.tree.size(id)?),
+        };
+        Ok(view.write(out, &record)?)
+    }
+
+    pub(super) fn fd_filestat_set_size(&mut self, fd: i32, size: i64) -> Answer {
+        let size = u64::try_from(size).map_err(|_| Errno::INVAL)?;
+        match *self.fds.get(fd)? {
+            Fd::File { node, write: true, .. } => {
+                self.tree.resize(node, size)?;
+                Ok(self.tree.touch(node, self.clock.stamp())?)
+            }
+            Fd::File { .. } => Err(Errno::INVAL.into()),
+            _ => Err(Errno::BADF.into()),
+        }
+    }
+
+    pub(super) fn fd_filestat_set_times(&mut self, fd: i32, atime: i64, mtime: i64, flags: i32) -> Answer {
+        match self.fds.get(fd)?.node() {
+            Some(node) => self.set_times(node, atime, mtime, flags),
+            None => Err(Errno::INVAL.into()),
+        }
+    }
+
+    pub(super) fn set_times(&mut self, id: NodeId, atime: i64, mtime: i64, flags: i32) -> Answer {
+        let now = self.clock.stamp();
+        let node = self.tree.node_mut(id)?;
+        if node.read_only {
+            return Err(Errno::ROFS.into());
+        }
+        let pick = |given: i64, set: i32, set_now: i32, old: u64| match (flags & set != 0, flags & set_now != 0) {
+            (false, false) => Ok(old),
+            (true, false) => Ok(given.cast_unsigned()),
+            (false, true) => Ok(now),
+            (true, true) => Err(Errno::INVAL),
+        };
+        let accessed = pick(atime, SET_ATIME, SET_ATIME_NOW, node.accessed_ns)?;
+        node.modified_ns = pick(mtime, SET_MTIME, SET_MTIME_NOW, node.modified_ns)?;
+        node.accessed_ns = accessed;
+        Ok(())
+    }
+
+    /// Checks a descriptor and touches nothing: there is nothing to flush and no read-ahead to advise.
+    pub(super) fn fd_no_effect(&mut self, fd: i32) -> Answer {
+        self.fds.get(fd)?;
+        Ok(())
+    }
+
+    pub(super) fn fd_read(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
+        self.read_vectored(view, fd, None, (iovs, count), out)
+    }
+
+    pub(super) fn fd_pread(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
+        let at = u64::try_from(at).map_err(|_| Errno::INVAL)?;
+        self.read_vectored(view, fd, Some(at), vectors, out)
+    }
+
+    fn read_vectored(
+        &mut self,
+        view: &mut View<'_>,
+        fd: i32,
+        at: Option<u64>,
+        (iovs, count): (i32, i32),
+        out: i32,
+    ) -> Answer {
+        let ranges = view.iovecs(iovs, count)?;
+        let mut total = 0u32;
+        for range in ranges {
+            let wanted = range.len();
+            let got = self.read_some(fd, at.map(|at| at + u64::from(total)), &mut view.0[range])?;
+            // Each range is at most 4 GiB and their sum was checked to fit.
+            total += u32::try_from(got).map_err(|_| Errno::INVAL)?;
+            if got < wanted {
+                break;
+            }
+        }
+        self.moved += u64::from(total);
+        Ok(view.write_u32(out, total)?)
+    }
+
+    fn read_some(&mut self, fd: i32, at: Option<u64>, out: &mut [u8]) -> Result<usize, Errno> {
+        match self.fds.get_mut(fd)? {
+            Fd::Stdin if at.is_none() => Ok(self.stdin.read(out)),
+            Fd::File { node, offset, read: true, .. } => {
+                let got = self.tree.read_at(*node, at.unwrap_or(*offset), out)?;
+                if at.is_none() {
+                    *offset += got as u64;
+                }
+                Ok(got)
+            }
+            Fd::Dir(_) => Err(Errno::ISDIR),
+            Fd::Stdin => Err(Errno::SPIPE),
+            _ => Err(Errno::BADF),
+        }
+    }
+
+    pub(super) fn fd_write(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
+        self.write_vectored(view, fd, None, (iovs, count), out)
+    }
+
+    pub(super) fn fd_pwrite(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
+        let at = u64::try_from(at).map_err(|_| Errno::INVAL)?;
+        self.write_vectored(view, fd, Some(at), vectors, out)
+    }
+
+    fn write_vectored(
+        &mut self,
+        view: &mut View<'_>,
+        fd: i32,
+        at: Option<u64>,
+        (iovs, count): (i32, i32),
+        out: i32,
+    ) -> Answer {
+        let ranges = view.iovecs(iovs, count)?;
+        let mut total = 0u32;
+        for range in ranges {
+            let bytes = &view.0[range];
+            self.write_some(fd, at.map(|at| at + u64::from(total)), bytes)?;
+            total += u32::try_from(bytes.len()).map_err(|_| Errno::INVAL)?;
+            self.moved += bytes.len() as u64;
+        }
+        Ok(view.write_u32(out, total)?)
+    }
+
+    fn write_some(&mut self, fd: i32, at: Option<u64>, bytes: &[u8]) -> Answer {
+        match self.fds.get_mut(fd)? {
+            Fd::Stdout if at.is_none() => Ok(self.stdout.write(bytes)?),
+            Fd::Stderr if at.is_none() => Ok(self.stderr.write(bytes)?),
+            Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
+            Fd::File { node, offset, write: true, append, .. } => {
+                let end = self.tree.size(*node)?;
+                let start = at.unwrap_or(if *append { end } else { *offset });
+                self.tree.write_at(*node, start, bytes)?;
+                if at.is_none() {
+                    *offset = start.saturating_add(bytes.len() as u64);
+                }
+                Ok(self.tree.touch(*node, self.clock.stamp())?)
+            }
+            Fd::Dir(_) => Err(Errno::ISDIR.into()),
+            _ => Err(Errno::BADF.into()),
+        }
+    }
+
+    pub(super) fn fd_seek(&mut self, view: &mut View<'_>, fd: i32, delta: i64, whence: i32, out: i32) -> Answer {
+        let Fd::File { node, offset, .. } = self.fds.get_mut(fd)? else {
+            return Err(Errno::SPIPE.into());
+        };
+        let from = match whence {
+            0 => 0,
+            1 => *offset,
+            2 => self.tree.size(*node)?,
+            _ => return Err(Errno::INVAL.into()),
+        };
+        let target = from.checked_add_signed(delta).filter(|target| i64::try_from(*target).is_ok());
+        *offset = target.ok_or(Errno::INVAL)?;
+        Ok(view.write_u64(out, *offset)?)
+    }
+
+    pub(super) fn fd_tell(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+        match self.fds.get(fd)? {
+            Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
+            _ => Err(Errno::SPIPE.into()),
+        }
+    }
+
+    pub(super) fn fd_readdir(
+        &mut self,
+        view: &mut View<'_>,
+        fd: i32,
+        (buffer, len): (i32, i32),
+        cookie: i64,
+        out: i32,
+    ) -> Answer {
+        let dir = self.fds.dir(fd)?;
+        let buffer = view.bytes_mut(buffer, len)?;
+        let start = usize::try_from(cookie).map_err(|_| Errno::INVAL)?;
+        let here = [(".", dir), ("..", dir)];
+        let children = self.tree.children(dir)?.iter().map(|(name, id)| (name.as_str(), *id));
+        let mut used = 0;
+        for (index, (name, id)) in here.into_iter().chain(children).enumerate().skip(start) {
+            let record = dirent(index as u64 + 1, id, file_type(&self.tree.node(id)?.kind), name);
+            // The last record may be cut: the guest then asks again from its cookie.
+            let count = record.len().min(buffer.len() - used);
+            buffer[used..used + count].copy_from_slice(&record[..count]);
+            used += count;
+            if used == buffer.len() {
+                break;
+            }
+        }
+        self.moved += used as u64;
+        Ok(view.write_u32(out, u32::try_from(used).map_err(|_| Errno::INVAL)?)?)
+    }
+}

@@ -1,0 +1,360 @@
+//! The in-memory file tree of one job: nodes, contents, and what they may weigh.
+//!
+//! The interpreter's library is shared and read-only; whatever a job writes is charged against its byte cap, the nodes
+//! themselves included, so that empty files are not free. There are no links, no owners and no permissions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use veriplay_core::LimitKind;
+
+use super::errno::{Answer, Errno};
+use crate::stop::Stop;
+
+/// What a file or directory weighs beside its name and content.
+const NODE_BYTES: u64 = 256;
+/// Components of a path at most.
+const MAX_COMPONENTS: usize = 128;
+
+/// A place in [`Tree::nodes`]; also the inode number the guest sees, less one.
+pub(crate) type NodeId = usize;
+
+/// The root of every tree.
+pub(crate) const ROOT: NodeId = 0;
+
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    /// Bytes of the image's or the job's, copied only when written.
+    Shared(Arc<Vec<u8>>),
+    /// Bytes the program wrote.
+    Owned(Vec<u8>),
+}
+
+impl Content {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Content::Shared(bytes) => bytes,
+            Content::Owned(bytes) => bytes,
+        }
+    }
+
+    fn owned_len(&self) -> u64 {
+        match self {
+            Content::Shared(_) => 0,
+            Content::Owned(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    Dir(BTreeMap<String, NodeId>),
+    File(Content),
+    /// `/dev/null`
+    Null,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    pub(crate) read_only: bool,
+    pub(crate) modified_ns: u64,
+    pub(crate) accessed_ns: u64,
+    /// Open descriptors.
+    open: u32,
+    /// Whether a directory names it.
+    linked: bool,
+    /// What its creation was charged.
+    charge: u64,
+}
+
+/// The tree.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    nodes: Vec<Option<Node>>,
+    free: Vec<NodeId>,
+    used: u64,
+    cap: u64,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The directory that holds the last component.
+    pub(crate) parent: NodeId,
+    /// The last component; empty when the path names `parent` itself.
+    pub(crate) name: String,
+    /// The node, where there is one.
+    pub(crate) node: Option<NodeId>,
+    /// Whether the path ended in a slash, and so must be a directory.
+    pub(crate) must_be_dir: bool,
+}
+
+impl Tree {
+    /// An empty root whose writable part may weigh `cap` bytes.
+    pub(crate) fn new() -> Self {
+        let mut tree = Self { nodes: Vec::new(), free: Vec::new(), used: 0, cap: u64::MAX };
+        tree.insert(Kind::Dir(BTreeMap::new()), true, 0);
+        tree
+    }
+
+    /// From now on what the program writes counts against `cap`, and what is there does not.
+    pub(crate) fn set_cap(&mut self, cap: u64) {
+        self.cap = cap;
+        self.used = 0;
+        for node in self.nodes.iter_mut().flatten() {
+            node.charge = 0;
+        }
+    }
+
+    fn insert(&mut self, kind: Kind, read_only: bool, charge: u64) -> NodeId {
+        let node = Node { kind, read_only, modified_ns: 0, accessed_ns: 0, open: 0, linked: true, charge };
+        match self.free.pop() {
+            Some(id) => {
+                self.nodes[id] = Some(node);
+                id
+            }
+            None => {
+                self.nodes.push(Some(node));
+                self.nodes.len() - 1
+            }
+        }
+    }
+
+    /// The node `id`. Ids come from this tree and live as long as a directory or a descriptor holds them.
+    pub(crate) fn node(&self, id: NodeId) -> Result<&Node, Errno> {
+        self.nodes.get(id).and_then(Option::as_ref).ok_or(Errno::NOENT)
+    }
+
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> Result<&mut Node, Errno> {
+        self.nodes.get_mut(id).and_then(Option::as_mut).ok_or(Errno::NOENT)
+    }
+
+    pub(crate) fn children(&self, id: NodeId) -> Result<&BTreeMap<String, NodeId>, Errno> {
+        match &self.node(id)?.kind {
+            Kind::Dir(children) => Ok(children),
+            _ => Err(Errno::NOTDIR),
+        }
+    }
+
+    fn children_mut(&mut self, id: NodeId) -> Result<&mut BTreeMap<String, NodeId>, Errno> {
+        match &mut self.node_mut(id)?.kind {
+            Kind::Dir(children) => Ok(children),
+            _ => Err(Errno::NOTDIR),
+        }
+    }
+
+    /// Where `path` leads from directory `base`. An absolute path starts at the root, `..` above `base` too: there is
+    /// nothing outside the tree to escape to.
+    pub(crate) fn resolve(&self, base: NodeId, path: &str) -> Result<Place, Errno> {
+        if path.is_empty() {
+            return Err(Errno::NOENT);
+        }
+        let mut trail = vec![if path.starts_with('/') { ROOT } else { base }];
+        let components: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        if components.len() > MAX_COMPONENTS {
+            return Err(Errno::LOOP);
+        }
+        let must_be_dir = path.ends_with('/') || path.ends_with("/.");
+        for (index, part) in components.iter().enumerate() {
+            let here = *trail.last().expect("the trail starts with one node and keeps one");
+            let found = self.children(here)?.get(*part).copied();
+            let last = index + 1 == components.len();
+            match (*part, found) {
+                ("..", _) if trail.len() > 1 => drop(trail.pop()),
+                ("..", _) => trail[0] = ROOT,
+                (_, node) if last => {
+                    return Ok(Place { parent: here, name: (*part).to_owned(), node, must_be_dir });
+                }
+                (_, Some(node)) => trail.push(node),
+                (_, None) => return Err(Errno::NOENT),
+            }
+        }
+        let here = *trail.last().expect("the trail starts with one node and keeps one");
+        Ok(Place { parent: here, name: String::new(), node: Some(here), must_be_dir: true })
+    }
+
+    fn charge(&mut self, bytes: u64) -> Result<(), Stop> {
+        let used = self.used.saturating_add(bytes);
+        if used > self.cap {
+            return Err(Stop::exceeded(LimitKind::FileBytes, self.cap, used));
+        }
+        self.used = used;
+        Ok(())
+    }
+
+    /// A new node under `parent`.
+    pub(crate) fn create(&mut self, parent: NodeId, name: &str, kind: Kind, now: u64) -> Answer<NodeId> {
+        if self.node(parent)?.read_only {
+            return Err(Errno::ROFS.into());
+        }
+        if name.len() > 255 {
+            return Err(Errno::NAMETOOLONG.into());
+        }
+        let charge = NODE_BYTES + name.len() as u64;
+        self.charge(charge)?;
+        let id = self.insert(kind, false, charge);
+        self.touch(id, now)?;
+        self.touch(parent, now)?;
+        self.children_mut(parent)?.insert(name.to_owned(), id);
+        Ok(id)
+    }
+
+    pub(crate) fn touch(&mut self, id: NodeId, now: u64) -> Result<(), Errno> {
+        let node = self.node_mut(id)?;
+        (node.modified_ns, node.accessed_ns) = (now, now);
+        Ok(())
+    }
+
+    /// The image's part of the tree: `path` with all directories on the way, not charged and not writable.
+    pub(crate) fn provide(&mut self, path: &str, kind: Kind, read_only: bool) -> Result<NodeId, Errno> {
+        let mut here = ROOT;
+        let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
+        let mut kind = Some(kind);
+        while let Some(part) = parts.next() {
+            let known = self.children(here)?.get(part).copied();
+            let last = parts.peek().is_none();
+            here = match known {
+                Some(node) if !last => node,
+                _ => {
+                    let new = if last { kind.take().ok_or(Errno::INVAL)? } else { Kind::Dir(BTreeMap::new()) };
+                    let id = self.insert(new, read_only, 0);
+                    self.children_mut(here)?.insert(part.to_owned(), id);
+                    id
+                }
+            };
+        }
+        Ok(here)
+    }
+
+    pub(crate) fn opened(&mut self, id: NodeId) -> Result<(), Errno> {
+        self.node_mut(id)?.open += 1;
+        Ok(())
+    }
+
+    pub(crate) fn closed(&mut self, id: NodeId) -> Result<(), Errno> {
+        let node = self.node_mut(id)?;
+        node.open = node.open.saturating_sub(1);
+        self.reclaim(id);
+        Ok(())
+    }
+
+    /// Frees a node that nothing names and nothing holds open.
+    fn reclaim(&mut self, id: NodeId) {
+        let Some(Some(node)) = self.nodes.get(id) else { return };
+        if node.linked || node.open > 0 {
+            return;
+        }
+        let owned = if let Kind::File(content) = &node.kind { content.owned_len() } else { 0 };
+        self.used = self.used.saturating_sub(node.charge + owned);
+        self.nodes[id] = None;
+        self.free.push(id);
+    }
+
+    /// Takes `name` out of `parent`. The caller has checked what it is.
+    pub(crate) fn unlink(&mut self, parent: NodeId, name: &str) -> Answer {
+        let id = *self.children(parent)?.get(name).ok_or(Errno::NOENT)?;
+        if self.node(id)?.read_only || self.node(parent)?.read_only {
+            return Err(Errno::ROFS.into());
+        }
+        self.children_mut(parent)?.remove(name);
+        self.node_mut(id)?.linked = false;
+        self.reclaim(id);
+        Ok(())
+    }
+
+    /// Moves a node to another place, replacing what is there. The caller has checked that this may be.
+    pub(crate) fn relink(&mut self, from: &Place, to: &Place) -> Answer {
+        let id = from.node.ok_or(Errno::NOENT)?;
+        if self.node(id)?.read_only || self.node(from.parent)?.read_only || self.node(to.parent)?.read_only {
+            return Err(Errno::ROFS.into());
+        }
+        if to.node == Some(id) {
+            return Ok(());
+        }
+        if self.is_inside(to.parent, id) {
+            return Err(Errno::INVAL.into());
+        }
+        if to.node.is_some() {
+            self.unlink(to.parent, &to.name)?;
+        }
+        self.children_mut(from.parent)?.remove(&from.name);
+        self.children_mut(to.parent)?.insert(to.name.clone(), id);
+        Ok(())
+    }
+
+    /// Whether `node` is `ancestor` or below it.
+    fn is_inside(&self, node: NodeId, ancestor: NodeId) -> bool {
+        let mut pending = vec![ancestor];
+        while let Some(here) = pending.pop() {
+            if here == node {
+                return true;
+            }
+            if let Ok(children) = self.children(here) {
+                pending.extend(children.values().copied());
+            }
+        }
+        false
+    }
+
+    pub(crate) fn read_at(&self, id: NodeId, offset: u64, out: &mut [u8]) -> Result<usize, Errno> {
+        let bytes = match &self.node(id)?.kind {
+            Kind::File(content) => content.bytes(),
+            Kind::Null => return Ok(0),
+            Kind::Dir(_) => return Err(Errno::ISDIR),
+        };
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let count = out.len().min(bytes.len() - start);
+        out[..count].copy_from_slice(&bytes[start..start + count]);
+        Ok(count)
+    }
+
+    pub(crate) fn write_at(&mut self, id: NodeId, offset: u64, bytes: &[u8]) -> Answer {
+        if matches!(self.node(id)?.kind, Kind::Null) || bytes.is_empty() {
+            return Ok(());
+        }
+        let end = offset.checked_add(bytes.len() as u64).ok_or(Errno::INVAL)?;
+        let size = self.size(id)?.max(end);
+        let owned = self.resize(id, size)?;
+        // `resize` has stayed within the cap, so `end` is an index.
+        let start = usize::try_from(offset).map_err(|_| Errno::INVAL)?;
+        owned[start..start + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    pub(crate) fn size(&self, id: NodeId) -> Result<u64, Errno> {
+        Ok(match &self.node(id)?.kind {
+            Kind::File(content) => content.bytes().len() as u64,
+            Kind::Dir(_) | Kind::Null => 0,
+        })
+    }
+
+    /// Makes the file exactly `size` bytes long and the program's own, charging what it weighs more than before.
+    pub(crate) fn resize(&mut self, id: NodeId, size: u64) -> Answer<&mut Vec<u8>> {
+        let node = self.node(id)?;
+        let Kind::File(content) = &node.kind else { return Err(Errno::INVAL.into()) };
+        if node.read_only {
+            return Err(Errno::ROFS.into());
+        }
+        let owned = content.owned_len();
+        if size > owned {
+            self.charge(size - owned)?;
+        } else {
+            self.used -= owned - size;
+        }
+        let size = usize::try_from(size).map_err(|_| Errno::INVAL)?;
+        let Kind::File(content) = &mut self.node_mut(id)?.kind else { return Err(Errno::INVAL.into()) };
+        if let Content::Shared(shared) = content {
+            *content = Content::Owned(shared[..size.min(shared.len())].to_vec());
+        }
+        let Content::Owned(bytes) = content else { return Err(Errno::INVAL.into()) };
+        bytes.resize(size, 0);
+        Ok(bytes)
+    }
+}
+
+/// Whether `path` can name a file of a job's working directory.
+pub(crate) fn is_plain_relative(path: &str) -> bool {
+    let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && part.len() <= 255;
+    path.len() <= 4096 && !path.contains('\0') && path.split('/').all(plain) && path.split('/').count() <= 64
+}

@@ -1,0 +1,213 @@
+//! Names the shim's calls for the linker, and charges each one.
+
+use wasmtime::{Caller, Linker, Trap};
+
+use super::Wasi;
+use super::errno::{Answer, Errno, Fault};
+use super::path::OpenFlags;
+use super::view::View;
+use super::{ARGS, ENVIRON};
+use crate::guest::Host;
+use crate::stop::Stop;
+
+const MODULE: &str = "wasi_snapshot_preview1";
+/// What a host call costs in fuel, so that a loop of them is not cheaper than a loop of instructions.
+const CALL_FUEL: u64 = 200;
+/// Bytes a unit of fuel moves.
+const BYTES_PER_FUEL: u64 = 8;
+
+/// Takes the price of a host call that moved `bytes` from the job's fuel.
+///
+/// # Errors
+/// [`Trap::OutOfFuel`] when there is not enough.
+pub(crate) fn charge(caller: &mut Caller<'_, Host>, bytes: u64) -> wasmtime::Result<()> {
+    let price = CALL_FUEL + bytes / BYTES_PER_FUEL;
+    let left = caller.get_fuel()?;
+    caller.set_fuel(left.saturating_sub(price))?;
+    if left < price { Err(Trap::OutOfFuel.into()) } else { Ok(()) }
+}
+
+/// Runs one call: `Ok` carries an error number, `Err` ends the job.
+fn answer(
+    mut caller: Caller<'_, Host>,
+    call: impl FnOnce(&mut Wasi, &mut View<'_>) -> Answer,
+) -> wasmtime::Result<i32> {
+    let memory = caller.data().memory()?;
+    let (bytes, host) = memory.data_and_store_mut(&mut caller);
+    let result = call(&mut host.wasi, &mut View(bytes));
+    let moved = std::mem::take(&mut host.wasi.moved);
+    match result {
+        Err(Fault::Stop(stop)) => return Err(wasmtime::Error::new(stop)),
+        Err(Fault::Errno(errno)) => charge(&mut caller, moved).map(|()| i32::from(errno.0)),
+        Ok(()) => charge(&mut caller, moved).map(|()| 0),
+    }
+}
+
+type C<'a> = Caller<'a, Host>;
+
+/// Adds all calls.
+///
+/// # Errors
+/// When a name is already taken.
+pub(crate) fn add(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    add_process(linker)?;
+    add_descriptors(linker)?;
+    add_transfers(linker)?;
+    add_paths(linker)?;
+    add_refused(linker)
+}
+
+fn add_process(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "args_get", |c: C<'_>, pointers: i32, buffer: i32| {
+        answer(c, |_, view| Wasi::strings_get(view, &ARGS, pointers, buffer))
+    })?;
+    linker.func_wrap(MODULE, "args_sizes_get", |c: C<'_>, count: i32, size: i32| {
+        answer(c, |_, view| Wasi::strings_sizes(view, &ARGS, count, size))
+    })?;
+    linker.func_wrap(MODULE, "environ_get", |c: C<'_>, pointers: i32, buffer: i32| {
+        answer(c, |_, view| Wasi::strings_get(view, &ENVIRON, pointers, buffer))
+    })?;
+    linker.func_wrap(MODULE, "environ_sizes_get", |c: C<'_>, count: i32, size: i32| {
+        answer(c, |_, view| Wasi::strings_sizes(view, &ENVIRON, count, size))
+    })?;
+    linker.func_wrap(MODULE, "clock_res_get", |c: C<'_>, id: i32, out: i32| {
+        answer(c, |_, view| Wasi::clock_res_get(view, id, out))
+    })?;
+    linker.func_wrap(MODULE, "clock_time_get", |c: C<'_>, id: i32, _precision: i64, out: i32| {
+        answer(c, |wasi, view| wasi.clock_time_get(view, id, out))
+    })?;
+    linker.func_wrap(MODULE, "random_get", |c: C<'_>, ptr: i32, len: i32| {
+        answer(c, |wasi, view| wasi.random_get(view, ptr, len))
+    })?;
+    linker.func_wrap(MODULE, "poll_oneoff", |c: C<'_>, subs: i32, events: i32, count: i32, out: i32| {
+        answer(c, |wasi, view| wasi.poll_oneoff(view, subs, events, count, out))
+    })?;
+    linker.func_wrap(MODULE, "sched_yield", |c: C<'_>| answer(c, |_, _| Ok(())))?;
+    linker.func_wrap(MODULE, "proc_exit", |_: C<'_>, code: i32| -> wasmtime::Result<()> {
+        Err(wasmtime::Error::new(Stop::ProcExit(code)))
+    })?;
+    Ok(())
+}
+
+fn add_descriptors(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "fd_prestat_get", |c: C<'_>, fd: i32, out: i32| {
+        answer(c, |wasi, view| wasi.fd_prestat_get(view, fd, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_prestat_dir_name", |c: C<'_>, fd: i32, out: i32, len: i32| {
+        answer(c, |wasi, view| wasi.fd_prestat_dir_name(view, fd, out, len))
+    })?;
+    linker.func_wrap(MODULE, "fd_close", |c: C<'_>, fd: i32| answer(c, |wasi, _| wasi.fd_close(fd)))?;
+    linker.func_wrap(MODULE, "fd_fdstat_get", |c: C<'_>, fd: i32, out: i32| {
+        answer(c, |wasi, view| wasi.fd_fdstat_get(view, fd, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_fdstat_set_flags", |c: C<'_>, fd: i32, flags: i32| {
+        answer(c, |wasi, _| wasi.fd_fdstat_set_flags(fd, flags))
+    })?;
+    linker.func_wrap(MODULE, "fd_filestat_get", |c: C<'_>, fd: i32, out: i32| {
+        answer(c, |wasi, view| wasi.fd_filestat_get(view, fd, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_filestat_set_size", |c: C<'_>, fd: i32, size: i64| {
+        answer(c, |wasi, _| wasi.fd_filestat_set_size(fd, size))
+    })?;
+    linker.func_wrap(MODULE, "fd_filestat_set_times", |c: C<'_>, fd: i32, atime: i64, mtime: i64, flags: i32| {
+        answer(c, |wasi, _| wasi.fd_filestat_set_times(fd, atime, mtime, flags))
+    })?;
+    linker.func_wrap(MODULE, "fd_advise", |c: C<'_>, fd: i32, _: i64, _: i64, _: i32| {
+        answer(c, |wasi, _| wasi.fd_no_effect(fd))
+    })?;
+    for name in ["fd_datasync", "fd_sync"] {
+        linker.func_wrap(MODULE, name, |c: C<'_>, fd: i32| answer(c, |wasi, _| wasi.fd_no_effect(fd)))?;
+    }
+    Ok(())
+}
+
+fn add_transfers(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(MODULE, "fd_read", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
+        answer(c, |wasi, view| wasi.fd_read(view, fd, iovs, count, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_pread", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
+        answer(c, |wasi, view| wasi.fd_pread(view, fd, (iovs, count), at, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_write", |c: C<'_>, fd: i32, iovs: i32, count: i32, out: i32| {
+        answer(c, |wasi, view| wasi.fd_write(view, fd, iovs, count, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_pwrite", |c: C<'_>, fd: i32, iovs: i32, count: i32, at: i64, out: i32| {
+        answer(c, |wasi, view| wasi.fd_pwrite(view, fd, (iovs, count), at, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_seek", |c: C<'_>, fd: i32, delta: i64, whence: i32, out: i32| {
+        answer(c, |wasi, view| wasi.fd_seek(view, fd, delta, whence, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_tell", |c: C<'_>, fd: i32, out: i32| {
+        answer(c, |wasi, view| wasi.fd_tell(view, fd, out))
+    })?;
+    linker.func_wrap(MODULE, "fd_readdir", |c: C<'_>, fd: i32, buffer: i32, len: i32, cookie: i64, out: i32| {
+        answer(c, |wasi, view| wasi.fd_readdir(view, fd, (buffer, len), cookie, out))
+    })?;
+    Ok(())
+}
+
+fn add_paths(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        MODULE,
+        "path_open",
+        |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, oflags: i32, rights: i64, _: i64, fdflags: i32, out: i32| {
+            answer(c, |wasi, view| wasi.path_open(view, fd, (ptr, len), OpenFlags { oflags, rights, fdflags }, out))
+        },
+    )?;
+    linker.func_wrap(MODULE, "path_filestat_get", |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, out: i32| {
+        answer(c, |wasi, view| wasi.path_filestat_get(view, fd, (ptr, len), out))
+    })?;
+    linker.func_wrap(
+        MODULE,
+        "path_filestat_set_times",
+        |c: C<'_>, fd: i32, _: i32, ptr: i32, len: i32, atime: i64, mtime: i64, flags: i32| {
+            answer(c, |wasi, view| wasi.path_filestat_set_times(view, fd, (ptr, len), (atime, mtime), flags))
+        },
+    )?;
+    linker.func_wrap(MODULE, "path_create_directory", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
+        answer(c, |wasi, view| wasi.path_create_directory(view, fd, (ptr, len)))
+    })?;
+    linker.func_wrap(MODULE, "path_remove_directory", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
+        answer(c, |wasi, view| wasi.path_remove_directory(view, fd, (ptr, len)))
+    })?;
+    linker.func_wrap(MODULE, "path_unlink_file", |c: C<'_>, fd: i32, ptr: i32, len: i32| {
+        answer(c, |wasi, view| wasi.path_unlink_file(view, fd, (ptr, len)))
+    })?;
+    linker.func_wrap(
+        MODULE,
+        "path_rename",
+        |c: C<'_>, fd: i32, ptr: i32, len: i32, new_fd: i32, new_ptr: i32, new_len: i32| {
+            answer(c, |wasi, view| wasi.path_rename(view, (fd, (ptr, len)), (new_fd, (new_ptr, new_len))))
+        },
+    )?;
+    linker.func_wrap(
+        MODULE,
+        "path_readlink",
+        |c: C<'_>, fd: i32, ptr: i32, len: i32, _: i32, _: i32, _: i32| {
+            answer(c, |wasi, view| wasi.path_readlink(view, fd, (ptr, len)))
+        },
+    )?;
+    Ok(())
+}
+
+/// Calls that are there and never do anything: links and sockets.
+fn add_refused(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+    let refuse = |c: C<'_>, errno: Errno| answer(c, |_, _| Err(errno.into()));
+    linker.func_wrap(
+        MODULE,
+        "path_link",
+        move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c, Errno::PERM),
+    )?;
+    linker.func_wrap(MODULE, "path_symlink", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32| {
+        refuse(c, Errno::PERM)
+    })?;
+    linker.func_wrap(MODULE, "sock_accept", move |c: C<'_>, _: i32, _: i32, _: i32| refuse(c, Errno::NOTSOCK))?;
+    linker.func_wrap(MODULE, "sock_recv", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32| {
+        refuse(c, Errno::NOTSOCK)
+    })?;
+    linker.func_wrap(MODULE, "sock_send", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32| {
+        refuse(c, Errno::NOTSOCK)
+    })?;
+    linker.func_wrap(MODULE, "sock_shutdown", move |c: C<'_>, _: i32, _: i32| refuse(c, Errno::NOTSUP))?;
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! The guest's operating system: all 42 `wasi_snapshot_preview1` functions the interpreter imports, in memory.
+//!
+//! Behind it is nothing of the host: no file, no socket, no clock, no sleep. [`view`] checks every pointer and length,
+//! [`files`] is the file tree, [`descriptors`] the open files; [`fd`], [`path`] and [`poll`] are the calls; [`imports`]
+//! gives them their names. A call either succeeds, returns an error number, or ends the job ([`errno::Fault`]).
+
+mod clock;
+mod descriptors;
+pub(crate) mod errno;
+mod fd;
+pub(crate) mod files;
+pub(crate) mod imports;
+mod path;
+mod poll;
+mod random;
+mod stdio;
+pub(crate) mod view;
+
+use std::sync::Arc;
+
+use clock::Clock;
+use descriptors::Table;
+use errno::{Answer, Errno};
+use files::{Content, Kind, Tree};
+use random::Random;
+use stdio::{Capture, Input};
+use view::View;
+
+/// Bytes one `random_get` may ask for: libc asks for at most 256.
+const MAX_RANDOM: u32 = 1 << 20;
+
+/// Where a job's files lie, and where it starts.
+const WORK: &str = "/work";
+const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
+const ENVIRON: [&[u8]; 5] =
+    [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
+
+/// What one job sees of an operating system.
+#[derive(Debug)]
+pub(crate) struct Wasi {
+    fds: Table,
+    tree: Tree,
+    clock: Clock,
+    random: Random,
+    stdin: Input,
+    pub(crate) stdout: Capture,
+    pub(crate) stderr: Capture,
+    /// Bytes moved by the running call: what it is charged for beside its base price.
+    pub(crate) moved: u64,
+}
+
+/// What differs from job to job.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Setup<'a> {
+    pub(crate) seed: u64,
+    pub(crate) stdin: &'a [u8],
+    pub(crate) files: &'a [(String, Vec<u8>)],
+    pub(crate) output_bytes: u64,
+    pub(crate) file_bytes: u64,
+}
+
+/// The part of the file tree every job of an image shares.
+pub(crate) fn base_tree(library_at: &str, library: Arc<Vec<u8>>) -> Result<Tree, Errno> {
+    let mut tree = Tree::new();
+    let dir = || Kind::Dir(std::collections::BTreeMap::new());
+    tree.provide(library_at, Kind::File(Content::Shared(library)), true)?;
+    tree.provide("/dev/null", Kind::Null, true)?;
+    tree.provide("/tmp", dir(), false)?;
+    tree.provide(WORK, dir(), false)?;
+    Ok(tree)
+}
+
+impl Wasi {
+    /// The system of one job, over the image's `base` tree.
+    ///
+    /// # Errors
+    /// When two of the job's files clash, as `a` and `a/b` do.
+    pub(crate) fn new(base: &Tree, setup: &Setup<'_>) -> Result<Self, Errno> {
+        let mut tree = base.clone();
+        for (path, bytes) in setup.files {
+            let content = Content::Shared(Arc::new(bytes.clone()));
+            tree.provide(&format!("{WORK}/{path}"), Kind::File(content), false)?;
+        }
+        tree.set_cap(setup.file_bytes);
+        Ok(Self {
+            fds: Table::new(),
+            tree,
+            clock: Clock::new(setup.seed),
+            random: Random::new(setup.seed),
+            stdin: Input::new(setup.stdin.to_vec()),
+            stdout: Capture::new(setup.output_bytes),
+            stderr: Capture::new(setup.output_bytes),
+            moved: 0,
+        })
+    }
+
+    fn strings_sizes(view: &mut View<'_>, strings: &[&[u8]], count: i32, size: i32) -> Answer {
+        let total: usize = strings.iter().map(|text| text.len()).sum();
+        view.write_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::INVAL)?)?;
+        Ok(view.write_u32(size, u32::try_from(total).map_err(|_| Errno::INVAL)?)?)
+    }
+
+    fn strings_get(view: &mut View<'_>, strings: &[&[u8]], pointers: i32, buffer: i32) -> Answer {
+        let mut at = buffer.cast_unsigned();
+        for (slot, text) in (pointers.cast_unsigned()..).step_by(4).zip(strings) {
+            view.write_u32(slot.cast_signed(), at)?;
+            view.write(at.cast_signed(), text)?;
+            at = at.wrapping_add(u32::try_from(text.len()).map_err(|_| Errno::INVAL)?);
+        }
+        Ok(())
+    }
+
+    fn clock_time_get(&mut self, view: &mut View<'_>, id: i32, out: i32) -> Answer {
+        let now = self.clock.read(id)?;
+        Ok(view.write_u64(out, now)?)
+    }
+
+    fn clock_res_get(view: &mut View<'_>, id: i32, out: i32) -> Answer {
+        Ok(view.write_u64(out, Clock::resolution(id)?)?)
+    }
+
+    fn random_get(&mut self, view: &mut View<'_>, ptr: i32, len: i32) -> Answer {
+        if len.cast_unsigned() > MAX_RANDOM {
+            return Err(Errno::INVAL.into());
+        }
+        let bytes = view.bytes_mut(ptr, len)?;
+        self.random.fill(bytes);
+        self.moved += u64::from(len.cast_unsigned());
+        Ok(())
+    }
+}

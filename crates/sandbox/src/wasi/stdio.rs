@@ -1,0 +1,56 @@
+//! Standard input from a buffer, standard output and error into capped ones.
+
+use veriplay_core::LimitKind;
+
+use crate::stop::Stop;
+
+/// What the program reads.
+#[derive(Debug, Default)]
+pub(crate) struct Input {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Input {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Fills `out` as far as there is input; 0 means the end.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
+        let count = out.len().min(self.bytes.len() - self.at);
+        out[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
+        self.at += count;
+        count
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        (self.bytes.len() - self.at) as u64
+    }
+}
+
+/// What the program writes: the first `cap` bytes are kept, and the byte after them ends the job.
+#[derive(Debug, Default)]
+pub(crate) struct Capture {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) truncated: bool,
+    cap: u64,
+}
+
+impl Capture {
+    pub(crate) fn new(cap: u64) -> Self {
+        Self { cap, ..Self::default() }
+    }
+
+    /// # Errors
+    /// When the cap is exceeded: the bytes that fit are kept, and the job ends.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        let room = usize::try_from(self.cap - self.bytes.len() as u64).unwrap_or(usize::MAX);
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        if bytes.len() <= room {
+            return Ok(());
+        }
+        self.truncated = true;
+        Err(Stop::exceeded(LimitKind::OutputBytes, self.cap, self.cap + (bytes.len() - room) as u64))
+    }
+}

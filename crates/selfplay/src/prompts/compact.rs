@@ -1,0 +1,81 @@
+//! `compact`: control tokens instead of words, for models that are trained from nothing.
+//!
+//! # Layout
+//! Solver: deduction `<D>program<I>args<O>`, abduction `<A>program<O>output<I>`, induction `<F>` with `<I>args<O>output` for
+//! each visible pair and then `<P>`. Proposer: `<R>program<I>args` for each reference, then `<PD>` or `<PA>`; `<PF>program`
+//! for induction. Responses are the bare output, argument list or program; `program<I>args` for a proposed triplet,
+//! `<I>args` for each proposed input. A message for the solver has no place here and is left out.
+//!
+//! # Why
+//! A prompt of a tiny task is some 20 tokens instead of hundreds, and prefill dominates sampling.
+//!
+//! # Example
+//! `<D>def f(x):⏎    return x + 1<I>2<O>` is answered by `3`.
+
+use veriplay_core::{Proposal, Question, Task, TaskType, Value};
+use veriplay_verifier::formats::compact::{
+    ABDUCTION, DEDUCTION, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_INDUCTION,
+    REFERENCE,
+};
+
+use super::{PromptFormat, ProposerRequest};
+
+pub(super) struct Compact;
+
+impl PromptFormat for Compact {
+    fn name(&self) -> &'static str {
+        "compact"
+    }
+
+    fn solver_text(&self, task: &Task) -> String {
+        match &task.question {
+            Question::Deduction { program, pair } => {
+                format!("{DEDUCTION}{program}{INPUT}{}{OUTPUT}", Value::arguments_text(&pair.input))
+            }
+            Question::Abduction { program, pair } => format!("{ABDUCTION}{program}{OUTPUT}{}{INPUT}", pair.output),
+            Question::Induction { visible, .. } => {
+                let pair_text = |input: &[Value], output| format!("{INPUT}{}{OUTPUT}{output}", Value::arguments_text(input));
+                let pairs: String = visible.iter().map(|pair| pair_text(&pair.input, &pair.output)).collect();
+                format!("{INDUCTION}{pairs}{PROGRAM}")
+            }
+        }
+    }
+
+    fn proposer_text(&self, request: &ProposerRequest<'_>) -> String {
+        let references: String = request.references.iter().map(|task| reference_text(task)).collect();
+        match request.task_type {
+            TaskType::Deduction => format!("{references}{PROPOSE_DEDUCTION}"),
+            TaskType::Abduction => format!("{references}{PROPOSE_ABDUCTION}"),
+            TaskType::Induction => format!("{PROPOSE_INDUCTION}{}", request.given_program()),
+        }
+    }
+
+    fn answer_text(&self, task: &Task) -> String {
+        match &task.question {
+            Question::Deduction { pair, .. } => pair.output.to_string(),
+            Question::Abduction { pair, .. } => Value::arguments_text(&pair.input),
+            Question::Induction { reference, .. } => reference.clone(),
+        }
+    }
+
+    fn proposal_text(&self, proposal: &Proposal) -> String {
+        match proposal {
+            Proposal::Triplet { program, input, .. } => format!("{program}{}", input_text(input)),
+            Proposal::Inputs { inputs, .. } => inputs.iter().map(|input| input_text(input)).collect(),
+        }
+    }
+}
+
+fn input_text(input: &[Value]) -> String {
+    format!("{INPUT}{}", Value::arguments_text(input))
+}
+
+/// A task as an example for a proposer. Induction tasks are none: their proposer is shown a program instead.
+fn reference_text(task: &Task) -> String {
+    match &task.question {
+        Question::Deduction { program, pair } | Question::Abduction { program, pair } => {
+            format!("{REFERENCE}{program}{}", input_text(&pair.input))
+        }
+        Question::Induction { .. } => String::new(),
+    }
+}

@@ -1,0 +1,180 @@
+//! `fenced`: words, think and answer tags, and fenced blocks, for models that can read.
+//!
+//! # Layout
+//! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
+//! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`. Deduction and abduction
+//! each state their own difficulty criterion (in Absolute Zero's release the two are swapped), and the code rules promise
+//! only what the validity gate checks.
+//!
+//! # Why
+//! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
+//!
+//! # Example
+//! A deduction answer: `…</think>⏎<answer>⏎` then a block fenced as `output` that holds `3`, then `</answer>`.
+
+use veriplay_core::{IoPair, Proposal, Question, Task, TaskType, Value};
+
+use super::{PromptFormat, ProposerRequest};
+
+pub(super) struct Fenced;
+
+const FRAME: &str = "A conversation between User and Assistant. The User asks for something, and the Assistant first reasons \
+about it and then answers. The reasoning stands between <think> and </think>, the answer after it between <answer> and \
+</answer>.";
+
+const CODE_RULES: &str = "Rules for the program:
+- Its entry is a function named `f` with at least one parameter, and every path returns a value.
+- Parameters and results are plain values: None, bool, int, float, str, bytes, list, tuple, set, dict.
+- It is deterministic: no randomness, no clock, no files, no network, no input, no printing, and no reliance on set order.
+- Imports stand at the top; helpers may be defined inside the program.
+- It ends quickly, and the given input stands nowhere in it.";
+
+impl PromptFormat for Fenced {
+    fn name(&self) -> &'static str {
+        "fenced"
+    }
+
+    fn solver_text(&self, task: &Task) -> String {
+        framed(&match &task.question {
+            Question::Deduction { program, pair } => deduction_request(program, &pair.input),
+            Question::Abduction { program, pair } => abduction_request(program, &pair.output),
+            Question::Induction { visible, message, .. } => induction_request(visible, message),
+        })
+    }
+
+    fn proposer_text(&self, request: &ProposerRequest<'_>) -> String {
+        framed(&match request.task_type {
+            TaskType::Deduction | TaskType::Abduction => triplet_request(request),
+            TaskType::Induction => inputs_request(request),
+        })
+    }
+
+    fn answer_text(&self, task: &Task) -> String {
+        match &task.question {
+            Question::Deduction { pair, .. } => {
+                answered("I run the program on the input.", &block("output", &pair.output))
+            }
+            Question::Abduction { pair, .. } => answered("I look for an input with this output.", &input_block(&pair.input)),
+            Question::Induction { reference, .. } => {
+                answered("I look for a program that agrees with every pair.", &block("python", reference))
+            }
+        }
+    }
+
+    fn proposal_text(&self, proposal: &Proposal) -> String {
+        match proposal {
+            Proposal::Triplet { program, input, .. } => {
+                answered("I devise a program and an input.", &(block("python", program) + &input_block(input)))
+            }
+            Proposal::Inputs { inputs, message, .. } => {
+                let inputs: String = inputs.iter().map(|input| input_block(input)).collect();
+                answered("I choose inputs that tell the program apart.", &(inputs + &block("message", message)))
+            }
+        }
+    }
+}
+
+fn framed(request: &str) -> String {
+    format!("{FRAME}\nUser: {request}\nAssistant: <think>")
+}
+
+/// A response: the prompt has opened the think tag already.
+fn answered(thought: &str, blocks: &str) -> String {
+    format!("{thought}</think>\n<answer>\n{blocks}</answer>")
+}
+
+fn block(kind: &str, content: impl std::fmt::Display) -> String {
+    let content = content.to_string();
+    format!("```{kind}\n{}\n```\n", content.trim_end_matches('\n'))
+}
+
+fn input_block(input: &[Value]) -> String {
+    block("input", Value::arguments_text(input))
+}
+
+fn deduction_request(program: &str, input: &[Value]) -> String {
+    format!(
+        "Work out what the program returns for the input. Follow it step by step. Answer with one block fenced as `output` \
+that holds the returned value as a Python literal, strings in quotes.\n\nProgram:\n{}\nInput (the arguments of `f`):\n{}",
+        block("python", program),
+        input_block(input)
+    )
+}
+
+fn abduction_request(program: &str, output: &Value) -> String {
+    format!(
+        "Find an input for which the program returns the output. Any such input is right. Answer with one block fenced as \
+`input` that holds the arguments of `f` as Python literals, separated by commas, strings in quotes.\n\nProgram:\n{}\n\
+Output:\n{}",
+        block("python", program),
+        block("output", output)
+    )
+}
+
+fn induction_request(visible: &[IoPair], message: &str) -> String {
+    let pair_text = |pair: &IoPair| input_block(&pair.input) + &block("output", &pair.output);
+    let pairs: String = visible.iter().map(pair_text).collect();
+    let message = if message.is_empty() { String::new() } else { format!("\nA message about it:\n{}", block("message", message)) };
+    format!(
+        "Write the program behind these pairs of inputs and outputs. It is judged on further pairs, so find the rule and do \
+not list cases. Answer with one block fenced as `python`.\n\n{CODE_RULES}\n\nPairs:\n{pairs}{message}"
+    )
+}
+
+fn triplet_request(request: &ProposerRequest<'_>) -> String {
+    let (goal, difficulty) = triplet_goal(request.task_type);
+    format!(
+        "Invent a new Python program and one input for it. {goal}\n\n{CODE_RULES}\n\nThe input: exactly one, the arguments of \
+`f` as Python literals, separated by commas, strings in quotes.\n\nAnswer with one block fenced as `python` and one fenced as \
+`input`, for example:\n{}{}\nWhat counts:\n- The program runs on the input, and its result depends on the input.\n- {difficulty}\n\
+- It is different from every reference.\n\nFirst devise a plan, then write.{}",
+        block("python", "def f(name, counts):\n    total = sum(counts)\n    return name + str(total)"),
+        block("input", "'ab', [1, 2]"),
+        references_text(&request.references),
+    )
+}
+
+/// The goal, and the difficulty criterion that belongs to it.
+fn triplet_goal(task_type: TaskType) -> (&'static str, &'static str) {
+    match task_type {
+        TaskType::Abduction => (
+            "A solver will see the program and its output and must find an input that gives it.",
+            "Working backwards from the output to an input takes careful reasoning, and is possible.",
+        ),
+        TaskType::Deduction | TaskType::Induction => (
+            "A solver will see the program and the input and must work out the output without running it.",
+            "Working forwards from the input to the output takes several steps of reasoning, and is possible.",
+        ),
+    }
+}
+
+fn references_text(references: &[&Task]) -> String {
+    if references.is_empty() {
+        return String::new();
+    }
+    let texts = references.iter().zip(1..).map(|(task, number)| reference_text(task, number));
+    format!("\n\nReferences:\n{}", texts.collect::<String>())
+}
+
+fn reference_text(task: &Task, number: usize) -> String {
+    let (program, pair) = match &task.question {
+        Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, Some(pair)),
+        Question::Induction { reference, visible, .. } => (reference, visible.first()),
+    };
+    let call = pair.map(|pair| input_block(&pair.input) + &block("output", &pair.output)).unwrap_or_default();
+    format!("<snippet_{number}>\n{}{call}</snippet_{number}>\n", block("python", program))
+}
+
+fn inputs_request(request: &ProposerRequest<'_>) -> String {
+    format!(
+        "Choose {} inputs for the program below, and write a message. A solver will see some of the inputs with their outputs \
+and the message, and must write the program.\n\nProgram:\n{}\nAnswer with {} blocks fenced as `input`, each holding the \
+arguments of one call of `f` as Python literals, separated by commas, strings in quotes, and one block fenced as `message`, \
+which may hint at the program and must not contain it.\n\nWhat counts:\n- The program runs on every input, and the inputs \
+differ.\n- Together they show every case of the program, and the outputs differ.\n- Finding the program is hard and \
+possible.\n\nFirst devise a plan, then write.",
+        request.inputs,
+        block("python", request.given_program()),
+        request.inputs,
+    )
+}

@@ -1,0 +1,32 @@
+//! Where randomness comes from: a generator for each (run seed, step, purpose). Called by the games and by the cli for
+//! the seeds it hands to the policy. Invariant: no generator outlives the step it was made for, so nothing of it is saved.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use veriplay_core::Digest;
+
+/// A fresh generator for one purpose of one step. Different purposes never share a stream.
+#[must_use]
+pub fn generator(run_seed: u64, step: u64, purpose: &str) -> ChaCha8Rng {
+    let [a, b, c, d] = words(run_seed, step, purpose);
+    let mut seed = [0; 32];
+    for (chunk, word) in seed.chunks_exact_mut(8).zip([a, b, c, d]) {
+        chunk.copy_from_slice(&word.to_le_bytes());
+    }
+    ChaCha8Rng::from_seed(seed)
+}
+
+/// A number for one purpose of one step, such as [`veriplay_core::Sampling::seed`].
+#[must_use]
+pub fn derive_seed(run_seed: u64, step: u64, purpose: &str) -> u64 {
+    words(run_seed, step, purpose)[0]
+}
+
+/// The digest of the three as four words. `purpose` comes last, so no two triples spell the same text.
+fn words(run_seed: u64, step: u64, purpose: &str) -> [u64; 4] {
+    let digest = Digest::of(format!("veriplay/{run_seed}/{step}/{purpose}").as_bytes());
+    std::array::from_fn(|index| {
+        let digits = &digest.as_str()[index * 16..(index + 1) * 16];
+        u64::from_str_radix(digits, 16).expect("a digest is hexadecimal")
+    })
+}

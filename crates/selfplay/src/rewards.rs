@@ -1,0 +1,65 @@
+//! What each role is paid for. Called by the games' `score`; names are values of the config key `reward`.
+//!
+//! One file a scheme; each is in [`REWARDS`] under its file's name. A scheme sees judgements and solve rates only, and a
+//! Dropped attempt never reaches it.
+
+mod azr;
+mod band;
+mod quickstart;
+mod random;
+
+use veriplay_core::{Reward, Status};
+
+/// What became of a proposal, as far as a reward may know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ProposalOutcome {
+    /// Nothing could be extracted.
+    Malformed,
+    /// The validity gate refused it.
+    Invalid,
+    /// It is valid and already known: in a buffer, or earlier in this batch.
+    Duplicate,
+    /// It is valid, and the solver's rollouts were judged.
+    Solved {
+        /// The solve rate s in [0, 1].
+        rate: f64,
+    },
+}
+
+/// A named way to pay both roles.
+pub trait RewardScheme: Sync {
+    /// Its name in the config.
+    fn name(&self) -> &'static str;
+
+    /// What a solver is paid for an attempt with this status.
+    fn solver(&self, status: Status) -> Reward;
+
+    /// What a proposer is paid.
+    fn proposer(&self, outcome: ProposalOutcome) -> Reward;
+
+    /// Whether the rewards are shuffled within each (role, task type) batch before anybody learns from them.
+    fn shuffled(&self) -> bool {
+        false
+    }
+}
+
+/// Every reward scheme.
+pub const REWARDS: &[&dyn RewardScheme] =
+    &[&quickstart::Quickstart, &azr::AZR, &azr::AZR_INVERSE, &band::Band, &random::Random];
+
+/// The scheme of that name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn RewardScheme> {
+    REWARDS.iter().copied().find(|scheme| scheme.name() == name)
+}
+
+/// All names, in the order of [`REWARDS`].
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    REWARDS.iter().map(|scheme| scheme.name()).collect()
+}
+
+/// Solver accuracy: 1 for Accepted, else 0.
+fn accuracy(status: Status) -> f64 {
+    f64::from(u8::from(status == Status::Accepted))
+}

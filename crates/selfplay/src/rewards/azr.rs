@@ -1,0 +1,61 @@
+//! `azr`: the rewards of Absolute Zero Reasoner (arXiv 2505.03335, equations 4 to 6, and its released code).
+//!
+//! # What it pays
+//! Solver: 1 when Accepted, −0.5 when readable and wrong, −1 when malformed. Proposer: −1 when malformed or invalid; with
+//! solve rate s, 1 − s when that is positive and s > 0, else −0.5. So it pays −0.5 at s = 0 and, as the code does and the
+//! paper does not say, at s = 1. `azr_inverse` is the code's other option: 1 − s at s = 0 too, so an unsolved task pays 1.
+//! Absolute Zero has no duplicates; here one pays −0.5, as any other task from which nothing is to be learned.
+//!
+//! # Why
+//! It is the published scheme, and what results in the literature are compared with. Format and accuracy share one scale,
+//! so a model that cannot keep the format learns that first.
+//!
+//! # How it can be gamed
+//! As `quickstart`: the jackpot is at s = 1/G. `azr_inverse` pays most for what nobody can solve, such as a hash. The
+//! floor mixes format with skill: a solver may learn to be readable and wrong.
+//!
+//! # Example
+//! Of 8 rollouts 1 solves the task: the proposer gets 0.875, that solver 1, the 7 others −0.5.
+
+use veriplay_core::{Reward, Status};
+
+use super::{ProposalOutcome, RewardScheme};
+
+pub(super) struct Azr {
+    name: &'static str,
+    /// Whether an unsolved task pays 1 − s = 1 instead of nothing.
+    pays_unsolved: bool,
+}
+
+pub(super) const AZR: Azr = Azr { name: "azr", pays_unsolved: false };
+pub(super) const AZR_INVERSE: Azr = Azr { name: "azr_inverse", pays_unsolved: true };
+
+impl RewardScheme for Azr {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn solver(&self, status: Status) -> Reward {
+        match status {
+            Status::Malformed => Reward::single("format", -1.0),
+            Status::Accepted => Reward::single("accuracy", 1.0),
+            _ => Reward::single("accuracy", -0.5),
+        }
+    }
+
+    fn proposer(&self, outcome: ProposalOutcome) -> Reward {
+        match outcome {
+            ProposalOutcome::Malformed => Reward::single("format", -1.0),
+            ProposalOutcome::Invalid => Reward::single("validity", -1.0),
+            ProposalOutcome::Duplicate => Reward::single("novelty", -0.5),
+            ProposalOutcome::Solved { rate } => Reward::single("learnability", self.learnability(rate)),
+        }
+    }
+}
+
+impl Azr {
+    fn learnability(&self, rate: f64) -> f64 {
+        let paid = if rate <= 0.0 && !self.pays_unsolved { 0.0 } else { 1.0 - rate };
+        if paid > 0.0 { paid } else { -0.5 }
+    }
+}

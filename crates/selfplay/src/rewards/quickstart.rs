@@ -1,0 +1,46 @@
+//! `quickstart`: plain accuracy against learnability, without format terms.
+//!
+//! # What it pays
+//! Solver: 1 when Accepted, else 0. Proposer: 1 − s for a task with solve rate 0 < s < 1, 0 for s = 0 or s = 1, −0.25 for
+//! a duplicate, −0.5 for a proposal that is invalid or malformed.
+//!
+//! # Why
+//! It is the setting that was measured to train a 1M model in minutes. A duplicate costs something, or the proposer
+//! falls into one family of tasks; an invalid proposal costs more, or the share of valid ones falls.
+//!
+//! # How it can be gamed
+//! A task that is a coin flip pays 1 − s ≈ 0.5 for ever, for example a long sum ending in `% 2`: nobody can compute it, and
+//! guessing is often right. The highest pay is s = 1/G, where the estimate is noisiest. The validity gate (distinct
+//! outputs, few statements), a small `proposer_weight` and the anchor hold against it.
+//!
+//! # Example
+//! Of 8 rollouts 2 solve the task: those solvers get 1, the others 0, and the proposer gets 0.75.
+
+use veriplay_core::{Reward, Status};
+
+use super::{ProposalOutcome, RewardScheme, accuracy};
+
+pub(super) struct Quickstart;
+
+impl RewardScheme for Quickstart {
+    fn name(&self) -> &'static str {
+        "quickstart"
+    }
+
+    fn solver(&self, status: Status) -> Reward {
+        Reward::single("accuracy", accuracy(status))
+    }
+
+    fn proposer(&self, outcome: ProposalOutcome) -> Reward {
+        match outcome {
+            ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("validity", -0.5),
+            ProposalOutcome::Duplicate => Reward::single("novelty", -0.25),
+            ProposalOutcome::Solved { rate } => Reward::single("learnability", learnability(rate)),
+        }
+    }
+}
+
+/// 1 − s inside (0, 1), and 0 at both ends.
+fn learnability(rate: f64) -> f64 {
+    if rate <= 0.0 { 0.0 } else { 1.0 - rate }
+}

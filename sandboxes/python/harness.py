@@ -1,0 +1,289 @@
+"""Veriplay's harness inside the guest: fetches a job, runs it, says what came out. It holds no judging code.
+
+Run once, in `__main__`, before the snapshot; a job is then one call of `_veriplay_job()`. Every job starts from the same
+snapshot, so nothing a program does to this module outlives the program. The host believes nothing that is said here
+beyond "this is what the program returned".
+
+Frames to the host (`_host.call`): b"J" fetch the job | b"V" + encoded value of the next call | b"X" + error of the next
+call | b"O" a value larger than the job allows | b"R" + error of the program itself | b"D" done. An error is one length byte, the kind, the message.
+The value encoding is that of crates/core/src/value/codec.rs.
+"""
+
+
+def _veriplay_harness():
+    import _host
+    import atexit
+    import builtins
+    import gc
+    import linecache
+    import random
+    import struct
+    import sys
+    import traceback
+    import types
+
+    # Kept here, so that a program which patches a module or a builtin changes its own answers only.
+    host, exec_, compile_, bytes_, len_, sorted_, set_ = _host.call, exec, compile, bytes, len, sorted, set
+    type_, str_, int_, float_, bool_, list_, tuple_ = type, str, int, float, bool, list, tuple
+    dict_, frozenset_, bytearray_, callable_, none_ = dict, frozenset, bytearray, callable, type(None)
+    base_exception, system_exit, module_type = BaseException, SystemExit, types.ModuleType
+    u32, u32_at, f64, f64_at = (
+        struct.Struct("<I").pack, struct.Struct("<I").unpack_from, struct.Struct("<d").pack, struct.Struct("<d").unpack_from,
+    )
+    name_of, from_bytes, modules = type.__dict__["__name__"].__get__, int.from_bytes, sys.modules
+    stdout, stderr, seed_random, print_exception = sys.stdout, sys.stderr, random.seed, traceback.print_exception
+    max_depth = 64
+    nan = struct.pack("<Q", 0x7FF8000000000000)
+
+    class Unencodable(Exception):
+        """The value has no encoding."""
+
+    class TooLarge(Exception):
+        """The encoding outgrew the job's cap, which ends the job."""
+
+    def put(value, out, depth, cap):
+        """Appends the encoding of `value`, of exact built-in types only: type() cannot be lied to."""
+        kind = type_(value)
+        if depth > max_depth:
+            raise Unencodable("nested too deep")
+        if len_(out) > cap:
+            raise TooLarge
+        if kind is int_:
+            size = (value if value >= 0 else ~value).bit_length() // 8 + 1 if value else 0
+            if size > cap:
+                raise TooLarge
+            out += b"i" + u32(size) + value.to_bytes(size, "little", signed=True)
+        elif kind is str_:
+            try:
+                data = value.encode()
+            except UnicodeEncodeError:
+                raise Unencodable("str with a lone surrogate") from None
+            out += b"s" + u32(len_(data))
+            out += data
+        elif kind is list_ or kind is tuple_:
+            out += (b"l" if kind is list_ else b"t") + u32(len_(value))
+            depth += 1
+            for item in value:
+                put(item, out, depth, cap)
+        elif kind is bool_:
+            out += b"T" if value else b"F"
+        elif value is None:
+            out += b"N"
+        elif kind is float_:
+            out += b"f" + (f64(value) if value == value else nan)
+        elif kind is dict_:
+            put_dict(value, out, depth + 1, cap)
+        elif kind is set_ or kind is frozenset_:
+            put_set(value, out, depth + 1, cap, b"S" if kind is set_ else b"Z")
+        elif kind is bytes_:
+            out += b"b" + u32(len_(value))
+            out += value
+        else:
+            raise Unencodable("a value of type " + name_of(kind))
+
+    def put_dict(value, out, depth, cap):
+        out += b"d" + u32(len_(value))
+        keys = set_()
+        for key, item in value.items():
+            encoded = bytearray_()
+            put(key, encoded, depth, cap)
+            keys.add(bytes_(encoded))
+            out += encoded
+            put(item, out, depth, cap)
+        if len_(keys) != len_(value):
+            raise Unencodable("dict with two keys of one encoding")
+
+    def put_set(value, out, depth, cap, tag):
+        items, size = set_(), len_(out)
+        for item in value:
+            encoded = bytearray_()
+            put(item, encoded, depth, cap)
+            items.add(bytes_(encoded))
+            size += len_(encoded)
+            if size > cap:
+                raise TooLarge
+        if len_(items) != len_(value):
+            raise Unencodable("set with two items of one encoding")
+        out += tag + u32(len_(items))
+        for item in sorted_(items):
+            out += item
+
+    def take(data, at):
+        """Reads one value of the host's; returns it and the offset behind it."""
+        tag = data[at]
+        at += 1
+        if tag == 78:
+            return None, at
+        if tag == 84:
+            return True, at
+        if tag == 70:
+            return False, at
+        if tag == 102:
+            return f64_at(data, at)[0], at + 8
+        size, = u32_at(data, at)
+        at += 4
+        if tag == 105:
+            return from_bytes(data[at : at + size], "little", signed=True), at + size
+        if tag == 115:
+            return data[at : at + size].decode(), at + size
+        if tag == 98:
+            return data[at : at + size], at + size
+        items = []
+        for _ in range_(size * 2 if tag == 100 else size):
+            item, at = take(data, at)
+            items.append(item)
+        if tag == 108:
+            return items, at
+        if tag == 116:
+            return tuple_(items), at
+        if tag == 83:
+            return set_(items), at
+        if tag == 90:
+            return frozenset_(items), at
+        return dict_(zip_(items[::2], items[1::2])), at
+
+    range_, zip_ = range, zip
+
+    def text_at(data, at):
+        size, = u32_at(data, at)
+        at += 4
+        return data[at : at + size].decode(), at + size
+
+    def message_of(error):
+        """str(error) is the program's code: it may raise, or return anything."""
+        try:
+            text = str_(error)
+            return text.encode("utf-8", "backslashreplace")[:400].decode("utf-8", "ignore") if type_(text) is str_ else ""
+        except base_exception:
+            return ""
+
+    def error_frame(tag, kind, message):
+        kind = kind.encode("utf-8", "backslashreplace")[:100].decode("utf-8", "ignore").encode()
+        return tag + bytes_((len_(kind),)) + kind + message.encode("utf-8", "backslashreplace")[:400].decode("utf-8", "ignore").encode()
+
+    def raised(tag, error):
+        host(error_frame(tag, name_of(type_(error)), message_of(error)))
+
+    def show(error, source):
+        """The traceback, for people. The frame has been sent: whatever goes wrong here changes nothing."""
+        try:
+            linecache.cache["<program>"] = (len_(source), None, source.splitlines(True), "<program>")
+            tb = error.__traceback__
+            print_exception(type_(error), error, tb and tb.tb_next, limit=-24, file=stderr)
+        except base_exception:
+            pass
+
+    def compiled(source):
+        try:
+            return compile_(source, "<program>", "exec", 0, True)
+        except base_exception as error:
+            host(error_frame(b"R", "CompileError", name_of(type_(error)) + ": " + message_of(error)))
+            error.__traceback__ = None
+            show(error, source)
+            return None
+
+    def run_module(code, name, source):
+        """Runs module-level code; returns its namespace, or None when it raised."""
+        module = modules[name] = module_type(name)
+        names = module.__dict__
+        names["__file__"], names["__builtins__"] = "<program>", builtins
+        try:
+            exec_(code, names)
+            return names
+        except base_exception as error:
+            if name == "__main__" and type_(error) is system_exit:
+                code = error.code
+                if code is None or ((type_(code) is int_ or type_(code) is bool_) and code == 0):
+                    return names
+            raised(b"R", error)
+            show(error, source)
+            return None
+
+    def call_all(function, data, at):
+        count, = u32_at(data, at)
+        at += 4
+        for _ in range_(count):
+            arguments, at = take(data, at)
+            host(call_frame(function, arguments))
+
+    def call_frame(function, arguments):
+        try:
+            value = function(*arguments)
+        except base_exception as error:
+            return error_frame(b"X", name_of(type_(error)), message_of(error))
+        out = bytearray_(b"V")
+        try:
+            put(value, out, 0, cap_of_job)
+        except TooLarge:
+            return b"O"
+        except Unencodable as error:
+            return error_frame(b"X", "Unencodable", str_(error))
+        except base_exception as error:
+            return error_frame(b"X", "Unencodable", name_of(type_(error)))
+        return bytes_(out)
+
+    def flush():
+        for stream in (sys.stdout, stdout, stderr):
+            try:
+                stream.flush()
+            except base_exception:
+                pass
+
+    cap_of_job = 0
+    exit_functions = atexit._ncallbacks()
+
+    def run_exit_functions():
+        try:
+            if atexit._ncallbacks() > exit_functions:
+                atexit._run_exitfuncs()
+        except base_exception:
+            pass
+
+    def job():
+        nonlocal cap_of_job
+        data = host(b"J")
+        script = data[0] == 83
+        seed_random(from_bytes(data[1:9], "little"))
+        cap_of_job, = u32_at(data, 9)
+        source, at = text_at(data, 13)
+        code = compiled(source)
+        if code is not None:
+            names = run_module(code, "__main__" if script else "program", source)
+            if names is not None and not script:
+                entry, at = text_at(data, at)
+                function = names.get(entry)
+                if callable_(function):
+                    call_all(function, data, at)
+                else:
+                    host(error_frame(b"R", "MissingEntry", "`" + entry + "` is not defined, or not callable"))
+            if script:
+                run_exit_functions()
+        flush()
+        host(b"D")
+
+    def warm_up():
+        """Runs each path once, so that its code objects are specialised and its lazy imports done before the snapshot."""
+        source = "import math\nclass C:\n    def m(self): return [i * 2 for i in range(9)]\ndef f(x): return {'a': C().m(), 1: (x, 1.5)}\n"
+        values = [None, True, False, -129, 1.5, "é", b"x", [1], (2,), {3}, frozenset((4,)), {"k": 1}]
+        for _ in range(40):
+            names = run_module(compiled(source), "program", source)
+            call_frame(names["f"], [values])
+            out = bytearray()
+            put(values, out, 0, 1 << 20)
+            take(bytes(out), 0)
+        try:
+            exec_(compile_("def f(n):\n    return 1 / n\nf(0)", "<program>", "exec"), {})
+        except ZeroDivisionError as error:
+            "".join(traceback.format_exception(error))
+        del modules["program"]
+
+    cap_of_job = 1 << 20
+    warm_up()
+    random.seed(0)
+    sys.argv = ["<program>"]
+    gc.collect()
+    return job
+
+
+_veriplay_job = _veriplay_harness()
+del _veriplay_harness

@@ -1,0 +1,89 @@
+//! The crate arrows. The table in ARCHITECTURE.md is the rule; `cargo metadata` is the fact.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+/// Which crates of ours each may depend on, development dependencies included.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("veriplay-core", &[]),
+    ("veriplay-sandbox", &["veriplay-core"]),
+    ("veriplay-corpus", &["veriplay-core"]),
+    ("veriplay-verifier", &["veriplay-core"]),
+    ("veriplay-selfplay", &["veriplay-core", "veriplay-verifier"]),
+    ("veriplay-learner", &["veriplay-core"]),
+    (
+        "veriplay",
+        &[
+            "veriplay-core",
+            "veriplay-corpus",
+            "veriplay-learner",
+            "veriplay-sandbox",
+            "veriplay-selfplay",
+            "veriplay-verifier",
+        ],
+    ),
+    (
+        "veriplay-tests",
+        &[
+            "veriplay-core",
+            "veriplay-corpus",
+            "veriplay-learner",
+            "veriplay-sandbox",
+            "veriplay-selfplay",
+            "veriplay-verifier",
+        ],
+    ),
+];
+
+/// Heavy or dangerous dependencies, and their only home.
+const HOMES: &[(&str, &str)] = &[
+    ("wasmtime", "veriplay-sandbox"),
+    ("wasmtime-wizer", "veriplay-sandbox"),
+    ("candle-core", "veriplay-learner"),
+    ("tokenizers", "veriplay-learner"),
+    ("clap", "veriplay"),
+    ("indicatif", "veriplay"),
+];
+
+#[test]
+fn crates_depend_only_along_the_arrows() {
+    let metadata = metadata();
+    let known: BTreeMap<&str, &[&str]> = ALLOWED.iter().copied().collect();
+    for package in metadata.workspace_packages() {
+        let allowed = known.get(package.name.as_str());
+        let allowed = allowed.unwrap_or_else(|| panic!("`{}` has no line in the table of arrows", package.name));
+        let ours = package.dependencies.iter().filter(|dependency| dependency.name.starts_with("veriplay"));
+        for dependency in ours {
+            let fine = allowed.contains(&dependency.name.as_str());
+            assert!(fine, "forbidden arrow: {} -> {}", package.name, dependency.name);
+        }
+    }
+}
+
+#[test]
+fn every_line_of_the_table_of_arrows_is_a_crate() {
+    let metadata = metadata();
+    let names: BTreeSet<String> = metadata.workspace_packages().iter().map(|p| p.name.to_string()).collect();
+    let lines: BTreeSet<String> = ALLOWED.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(names, lines);
+}
+
+#[test]
+fn heavy_dependencies_stay_in_their_home() {
+    for package in metadata().workspace_packages() {
+        for dependency in package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal) {
+            let home = HOMES.iter().find(|(name, _)| *name == dependency.name).map(|(_, home)| *home);
+            let fine = home.is_none_or(|home| home == package.name.as_str());
+            assert!(fine, "`{}` belongs to {home:?}, and `{}` depends on it", dependency.name, package.name);
+        }
+    }
+}
+
+fn metadata() -> Metadata {
+    MetadataCommand::new()
+        .manifest_path(super::root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("cargo metadata reads the workspace")
+}

@@ -1,0 +1,40 @@
+//! Documents tell the truth about paths: what stands in backticks and looks like a path must exist.
+
+use std::fs;
+
+use super::root;
+
+const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "LIMITATIONS.md"];
+
+#[test]
+fn paths_named_in_documents_exist() {
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(root().join(document)).unwrap_or_else(|e| panic!("{document}: {e}"));
+        let missing: Vec<&str> = paths(&text).filter(|path| !root().join(path).exists()).collect();
+        assert!(missing.is_empty(), "{document} names paths that do not exist: {missing:?}");
+    }
+}
+
+#[test]
+fn architecture_names_every_crate_folder() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there");
+    for entry in fs::read_dir(root().join("crates")).expect("crates/ is there") {
+        let name = entry.expect("crates/ can be listed").file_name().into_string().expect("crate names are UTF-8");
+        assert!(text.contains(&format!("`crates/{name}`")), "ARCHITECTURE.md does not name `crates/{name}`");
+    }
+}
+
+#[test]
+fn the_check_for_paths_can_fail() {
+    let found: Vec<&str> = paths("see `crates/core/src/lib.rs`, `cargo test`, `runs/<name>/` and `no/such/file.rs`").collect();
+    assert_eq!(found, ["crates/core/src/lib.rs", "no/such/file.rs"]);
+}
+
+/// Backticked words that are paths of this repository: they hold a slash, and neither a space nor a variable part.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split('`').skip(1).step_by(2);
+    words.filter(|word| {
+        let literal = !word.contains([' ', '<', '>', '*', '{', '$', '(', '=', '~', '\n', '|']);
+        literal && word.contains('/') && !word.starts_with(['/', '-', '.']) && !word.starts_with("runs/")
+    })
+}

@@ -1,0 +1,45 @@
+//! Rules on the files themselves.
+
+use std::fs;
+
+use super::{root, tracked_files};
+
+/// Files that hold more than this do not belong in a repository of source.
+const LARGEST_FILE_BYTES: u64 = 12 << 20;
+
+/// Hosts of package registries, each written so that this file does not name one.
+const REGISTRY_HOSTS: &[(&str, &str)] =
+    &[("crates", ".io"), ("pypi", ".org"), ("npmjs", ".org"), ("npmjs", ".com"), ("pythonhosted", ".org")];
+
+#[test]
+fn no_file_names_a_registry_host() {
+    for name in tracked_files().iter().filter(|name| !name.ends_with(".lock")) {
+        let Ok(text) = fs::read_to_string(root().join(name)) else { continue };
+        for (start, end) in REGISTRY_HOSTS {
+            assert!(!text.contains(&format!("{start}{end}")), "`{name}` names a registry's host");
+        }
+    }
+}
+
+#[test]
+fn no_tracked_file_is_too_large() {
+    for name in tracked_files() {
+        let bytes = fs::metadata(root().join(&name)).expect("a tracked file exists").len();
+        assert!(bytes <= LARGEST_FILE_BYTES, "`{name}` has {bytes} bytes");
+    }
+}
+
+#[test]
+fn every_rust_file_says_what_it_is_for() {
+    for name in tracked_files().iter().filter(|name| name.ends_with(".rs")) {
+        let text = fs::read_to_string(root().join(name)).expect("a tracked file is readable");
+        assert!(text.starts_with("//!"), "`{name}` does not open with `//!`");
+    }
+}
+
+#[test]
+fn every_folder_of_data_has_a_readme() {
+    for folder in ["sandboxes/python", "task-corpus", "configs", "models/tiny"] {
+        assert!(root().join(folder).join("README.md").is_file(), "`{folder}` has no README.md");
+    }
+}
