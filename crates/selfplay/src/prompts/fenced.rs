@@ -54,7 +54,9 @@ impl PromptFormat for Fenced {
             Question::Deduction { pair, .. } => {
                 answered("I run the program on the input.", &block("output", &pair.output))
             }
-            Question::Abduction { pair, .. } => answered("I look for an input with this output.", &input_block(&pair.input)),
+            Question::Abduction { pair, .. } => {
+                answered("I look for an input with this output.", &input_block(&pair.input))
+            }
             Question::Induction { reference, .. } => {
                 answered("I look for a program that agrees with every pair.", &block("python", reference))
             }
@@ -114,7 +116,11 @@ Output:\n{}",
 fn induction_request(visible: &[IoPair], message: &str) -> String {
     let pair_text = |pair: &IoPair| input_block(&pair.input) + &block("output", &pair.output);
     let pairs: String = visible.iter().map(pair_text).collect();
-    let message = if message.is_empty() { String::new() } else { format!("\nA message about it:\n{}", block("message", message)) };
+    let message = if message.is_empty() {
+        String::new()
+    } else {
+        format!("\nA message about it:\n{}", block("message", message))
+    };
     format!(
         "Write the program behind these pairs of inputs and outputs. It is judged on further pairs, so find the rule and do \
 not list cases. Answer with one block fenced as `python`.\n\n{CODE_RULES}\n\nPairs:\n{pairs}{message}"

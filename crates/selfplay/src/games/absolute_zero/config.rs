@@ -1,0 +1,170 @@
+//! The settings of the game, as a config file states them, and what they may be. Called by the cli, which reads them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{advantages, prompts, rewards};
+
+/// Whether the proposer learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposerMode {
+    /// Its samples are trained on with `proposer_weight`.
+    Train,
+    /// It proposes, and its samples are not trained on. The anchor still applies: both roles share their weights.
+    Frozen,
+}
+
+/// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameConfig {
+    /// Name of the prompt format, one of [`prompts::PROMPT_FORMATS`].
+    pub format: String,
+    /// Proposals a step for each task type; 0 trains the solver on the buffers alone.
+    pub proposals_per_type: usize,
+    /// Solver tasks a step for each task type.
+    pub tasks_per_type: usize,
+    /// Rollouts of each solver task (G). They estimate its solve rate and train the solver.
+    pub group: usize,
+    /// Reference tasks in a proposer prompt (K); 0 shows none, and then all proposals of a type share one prompt.
+    pub references: usize,
+    /// `train` or `frozen`.
+    pub proposer: ProposerMode,
+    /// Name of the reward scheme, one of [`rewards::REWARDS`]; `random` is the control.
+    pub reward: String,
+    /// Name of the advantage estimator, one of [`advantages::ADVANTAGES`].
+    pub advantage: String,
+    /// Multiplies the proposer's advantages; the solver's weigh 1.
+    pub proposer_weight: f64,
+    /// Weight of each anchor sample, which is imitated.
+    pub anchor_weight: f64,
+    /// Anchor samples a step.
+    pub anchor_samples: usize,
+    /// Accepted proposals kept for each task type, newest kept. Seeds do not count and are never lost.
+    pub buffer_capacity: usize,
+    /// Share of a type's solver tasks that this step's proposals may fill, in [0, 1]. Valid proposals beyond it enter the
+    /// buffer without a solve rate, and are not trained on.
+    pub fresh_fraction: f64,
+    /// Share of the other solver tasks that come from seeds, in [0, 1]; the rest are proposals accepted in earlier steps.
+    pub seed_share: f64,
+    /// Weight of a buffer task whose last solve rate was 0 < s < 1, where others weigh 1. Absent means 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resample_learnable: Option<f64>,
+    /// Input-output pairs an induction solver sees.
+    pub induction_visible: usize,
+    /// Pairs its program is judged on.
+    pub induction_hidden: usize,
+    /// Softmax temperature of proposals.
+    pub proposer_temperature: f32,
+    /// Tokens of a proposal at most, the end token included.
+    pub proposer_max_tokens: usize,
+    /// Softmax temperature of answers.
+    pub solver_temperature: f32,
+    /// Tokens of an answer at most, the end token included.
+    pub solver_max_tokens: usize,
+}
+
+/// A setting that has no meaning.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` is `{value}`: {allowed}")]
+pub struct ConfigError {
+    /// The key.
+    pub key: &'static str,
+    /// The value it has.
+    pub value: String,
+    /// What it may be, and what to do.
+    pub allowed: String,
+}
+
+impl GameConfig {
+    /// Checks every key.
+    ///
+    /// # Errors
+    /// The first one that is out of its range.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.check_names()?;
+        self.check_counts()?;
+        self.check_shares()?;
+        self.check_weights()?;
+        self.check_group_advantage()
+    }
+
+    /// Inputs an induction proposal must have.
+    #[must_use]
+    pub const fn induction_inputs(&self) -> usize {
+        self.induction_visible + self.induction_hidden
+    }
+
+    /// How many fresh proposals of one type become solver tasks at most.
+    #[must_use]
+    pub fn fresh_cap(&self) -> usize {
+        (self.fresh_fraction * self.tasks_per_type as f64).round() as usize
+    }
+
+    fn check_names(&self) -> Result<(), ConfigError> {
+        check_name("format", &self.format, &prompts::names())?;
+        check_name("reward", &self.reward, &rewards::names())?;
+        check_name("advantage", &self.advantage, &advantages::names())
+    }
+
+    fn check_counts(&self) -> Result<(), ConfigError> {
+        check_count("proposals_per_type", self.proposals_per_type, 0, 65_536)?;
+        check_count("tasks_per_type", self.tasks_per_type, 1, 65_536)?;
+        check_count("group", self.group, 1, 4_096)?;
+        check_count("references", self.references, 0, 64)?;
+        check_count("anchor_samples", self.anchor_samples, 0, 65_536)?;
+        check_count("buffer_capacity", self.buffer_capacity, 1, 1 << 24)?;
+        check_count("induction_visible", self.induction_visible, 1, 64)?;
+        check_count("induction_hidden", self.induction_hidden, 1, 64)?;
+        check_count("proposer_max_tokens", self.proposer_max_tokens, 1, 1 << 20)?;
+        check_count("solver_max_tokens", self.solver_max_tokens, 1, 1 << 20)
+    }
+
+    fn check_shares(&self) -> Result<(), ConfigError> {
+        check_number("fresh_fraction", self.fresh_fraction, 0.0, 1.0)?;
+        check_number("seed_share", self.seed_share, 0.0, 1.0)
+    }
+
+    fn check_weights(&self) -> Result<(), ConfigError> {
+        check_number("proposer_weight", self.proposer_weight, 0.0, 1_000.0)?;
+        check_number("anchor_weight", self.anchor_weight, 0.0, 1_000.0)?;
+        check_number("resample_learnable", self.resample_learnable.unwrap_or(1.0), 0.0, 1_000.0)?;
+        check_number("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0)?;
+        check_number("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0)
+    }
+
+    /// A group of one is its own mean, so every solver advantage would be 0.
+    fn check_group_advantage(&self) -> Result<(), ConfigError> {
+        if self.advantage != "group" || self.group >= 2 {
+            return Ok(());
+        }
+        let allowed = "advantage `group` needs at least `2`; raise it, or use advantage `trr`".to_owned();
+        Err(ConfigError { key: "group", value: self.group.to_string(), allowed })
+    }
+}
+
+fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
+    if names.contains(&value) {
+        return Ok(());
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    Err(ConfigError { key, value: value.to_owned(), allowed: format!("use one of {}", names.join(", ")) })
+}
+
+fn check_count(key: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError {
+        key,
+        value: value.to_string(),
+        allowed: format!("use a whole number from `{least}` to `{most}`"),
+    })
+}
+
+fn check_number(key: &'static str, value: f64, least: f64, most: f64) -> Result<(), ConfigError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError { key, value: value.to_string(), allowed: format!("use a number from `{least}` to `{most}`") })
+}
