@@ -11,7 +11,10 @@
 //! | `S` `Z` | set, frozenset: u32 count, then the items in strictly rising order of their encodings |
 //! | `d` | u32 count, then key, value, … in insertion order, no key twice |
 //!
-//! Each value has exactly one encoding, and the decoder refuses every other: bytes from a guest are untrusted.
+//! Each value has exactly one encoding, and the decoder refuses every other: bytes from a guest are untrusted. It refuses
+//! as well what no Python holds: sets and dicts with unhashable members, or with two that Python calls equal.
+
+use std::collections::HashSet;
 
 use num_bigint::BigInt;
 
@@ -118,14 +121,23 @@ impl Value {
         }
     }
 
-    /// A `set` (or, with `frozen`, a `frozenset`) of `items`: sorted, without repeats.
+    /// A `set` (or, with `frozen`, a `frozenset`) of `items`: sorted; of those Python calls equal, the first.
     #[must_use]
     pub fn set_of(items: Vec<Value>, frozen: bool) -> Value {
-        let mut keyed: Vec<(Vec<u8>, Value)> = items.into_iter().map(|item| (item.encode(), item)).collect();
-        keyed.sort_by(|a, b| a.0.cmp(&b.0));
-        keyed.dedup_by(|a, b| a.1.python_eq(&b.1));
-        let items = keyed.into_iter().map(|(_, item)| item).collect();
+        let mut seen = HashSet::new();
+        let mut items: Vec<Value> = items.into_iter().filter(|item| seen.insert(item.python_key())).collect();
+        items.sort_by_cached_key(Value::encode);
         if frozen { Value::FrozenSet(items) } else { Value::Set(items) }
+    }
+
+    /// Whether Python can hash it: whether it may stand in a set or be a dict's key.
+    #[must_use]
+    pub fn is_hashable(&self) -> bool {
+        match self {
+            Value::List(_) | Value::Set(_) | Value::Dict(_) => false,
+            Value::Tuple(items) => items.iter().all(Value::is_hashable),
+            _ => true,
+        }
     }
 }
 
@@ -227,10 +239,10 @@ impl<'a> Reader<'a> {
         text.map(Value::str).map_err(|_| DecodeError::Invalid { at, what: "a str that is not UTF-8" })
     }
 
-    /// Never reserves more than the bytes that are there: a count is a claim of the guest's.
+    /// Reserves nothing: a count is a claim of the guest's, and a value takes more room than its byte of encoding.
     fn items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
         let count = self.count()?;
-        let mut items = Vec::with_capacity(count.min(self.bytes.len() - self.at));
+        let mut items = Vec::new();
         for _ in 0..count {
             items.push(self.value(depth + 1)?);
         }
@@ -239,11 +251,11 @@ impl<'a> Reader<'a> {
 
     fn sorted_items(&mut self, depth: usize) -> Result<Vec<Value>, DecodeError> {
         let count = self.count()?;
-        let mut items = Vec::with_capacity(count.min(self.bytes.len() - self.at));
+        let (mut items, mut seen) = (Vec::new(), HashSet::new());
         let mut last: &[u8] = &[];
         for _ in 0..count {
             let at = self.at;
-            items.push(self.value(depth + 1)?);
+            items.push(self.member(depth, &mut seen)?);
             let encoded = &self.bytes[at..self.at];
             if encoded <= last {
                 return Err(DecodeError::Invalid { at, what: "set items that do not rise" });
@@ -255,16 +267,24 @@ impl<'a> Reader<'a> {
 
     fn dict(&mut self, depth: usize) -> Result<Value, DecodeError> {
         let count = self.count()?;
-        let mut pairs = Vec::with_capacity(count.min(self.bytes.len() - self.at));
-        let mut seen = std::collections::HashSet::new();
+        let (mut pairs, mut seen) = (Vec::new(), HashSet::new());
         for _ in 0..count {
-            let at = self.at;
-            let key = self.value(depth + 1)?;
-            if !seen.insert(&self.bytes[at..self.at]) {
-                return Err(DecodeError::Invalid { at, what: "a dict key twice" });
-            }
+            let key = self.member(depth, &mut seen)?;
             pairs.push((key, self.value(depth + 1)?));
         }
         Ok(Value::Dict(pairs))
+    }
+
+    /// A set's item or a dict's key: hashable, and equal to none before it.
+    fn member(&mut self, depth: usize, seen: &mut HashSet<Vec<u8>>) -> Result<Value, DecodeError> {
+        let at = self.at;
+        let value = self.value(depth + 1)?;
+        if !value.is_hashable() {
+            return Err(DecodeError::Invalid { at, what: "a set item or dict key that cannot be hashed" });
+        }
+        if !seen.insert(value.python_key()) {
+            return Err(DecodeError::Invalid { at, what: "a set item or dict key twice" });
+        }
+        Ok(value)
     }
 }

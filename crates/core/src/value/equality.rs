@@ -1,26 +1,41 @@
-//! Two equalities: exact, and Python's.
+//! Two equalities: exact, and Python's. Both take time near linear in the size of the values: a guest chooses them.
+
+use std::collections::HashMap;
 
 use num_bigint::BigInt;
-use num_traits::{FromPrimitive, ToPrimitive};
+use num_traits::FromPrimitive;
 
 use super::Value;
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Value::Dict(a), Value::Dict(b)) => {
-                a.len() == b.len() && a.iter().all(|(key, value)| b.iter().any(|(k, v)| k == key && v == value))
-            }
+            (Value::Dict(a), Value::Dict(b)) => same_pairs(a, b),
             (Value::List(a), Value::List(b))
             | (Value::Tuple(a), Value::Tuple(b))
             | (Value::Set(a), Value::Set(b))
             | (Value::FrozenSet(a), Value::FrozenSet(b)) => a == b,
-            _ => self.encode() == other.encode(),
+            (Value::Str(a), Value::Str(b)) => a == b,
+            (Value::Bytes(a), Value::Bytes(b)) => a == b,
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
+            (Value::None, Value::None) => true,
+            _ => false,
         }
     }
 }
 
 impl Eq for Value {}
+
+/// Dicts without order. Keys are hashable, so they hold no dicts, and their encodings name them.
+fn same_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let known: HashMap<Vec<u8>, &Value> = b.iter().map(|(key, value)| (key.encode(), value)).collect();
+    a.iter().all(|(key, value)| known.get(&key.encode()).is_some_and(|other| *other == value))
+}
 
 impl Value {
     /// Python's `==` on plain values: `1 == 1.0 == True`, sets and dicts without order, list never equals tuple.
@@ -30,53 +45,54 @@ impl Value {
     #[must_use]
     pub fn python_eq(&self, other: &Value) -> bool {
         match (self, other) {
-            (Value::None, Value::None) => true,
             (Value::Str(a), Value::Str(b)) => a == b,
             (Value::Bytes(a), Value::Bytes(b)) => a == b,
             (Value::List(a), Value::List(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.python_eq(y))
             }
-            (Value::Set(a) | Value::FrozenSet(a), Value::Set(b) | Value::FrozenSet(b)) => {
-                a.len() == b.len() && a.iter().all(|x| b.iter().any(|y| x.python_eq(y)))
-            }
-            (Value::Dict(a), Value::Dict(b)) => {
-                let has = |key: &Value, value: &Value| b.iter().any(|(k, v)| k.python_eq(key) && v.python_eq(value));
-                a.len() == b.len() && a.iter().all(|(key, value)| has(key, value))
-            }
-            _ => match (self.number(), other.number()) {
-                (Some(a), Some(b)) => a.equals(&b),
-                _ => false,
-            },
+            _ => self.python_key() == other.python_key(),
         }
     }
 
-    fn number(&self) -> Option<Number> {
+    /// Bytes that two values share exactly when [`Value::python_eq`] holds: what to hash, count or sort by.
+    #[must_use]
+    pub fn python_key(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.put_key(&mut out);
+        out
+    }
+
+    fn put_key(&self, out: &mut Vec<u8>) {
         match self {
-            Value::Bool(value) => Some(Number::Int(BigInt::from(u8::from(*value)))),
-            Value::Int(value) => Some(Number::Int(value.clone())),
-            Value::Float(value) => Some(Number::Float(*value)),
-            _ => None,
-        }
-    }
-}
-
-enum Number {
-    Int(BigInt),
-    Float(f64),
-}
-
-impl Number {
-    fn equals(&self, other: &Number) -> bool {
-        match (self, other) {
-            (Number::Int(a), Number::Int(b)) => a == b,
-            (Number::Float(a), Number::Float(b)) => a == b || (a.is_nan() && b.is_nan()),
-            (Number::Int(int), Number::Float(float)) | (Number::Float(float), Number::Int(int)) => {
-                // Exactly, as Python does: an int beyond 2^53 equals a float only when the float is that very integer.
-                float.is_finite() && float.fract() == 0.0 && {
-                    let near = int.to_f64().is_some_and(|near| near == *float);
-                    near && BigInt::from_f64(*float).is_some_and(|exact| exact == *int)
-                }
+            Value::None | Value::Int(_) | Value::Str(_) | Value::Bytes(_) => out.extend(self.encode()),
+            Value::Bool(value) => out.extend(Value::int(u8::from(*value)).encode()),
+            Value::Float(value) => out.extend(integral(*value).unwrap_or(Value::Float(*value)).encode()),
+            Value::List(items) => put_list(out, b'l', items.len(), items.iter().map(Value::python_key)),
+            Value::Tuple(items) => put_list(out, b't', items.len(), items.iter().map(Value::python_key)),
+            Value::Set(items) | Value::FrozenSet(items) => {
+                let mut keys: Vec<Vec<u8>> = items.iter().map(Value::python_key).collect();
+                keys.sort_unstable();
+                keys.dedup();
+                put_list(out, b'S', keys.len(), keys.into_iter());
+            }
+            Value::Dict(pairs) => {
+                let both = |(key, value): &(Value, Value)| [key.python_key(), value.python_key()].concat();
+                let mut keys: Vec<Vec<u8>> = pairs.iter().map(both).collect();
+                keys.sort_unstable();
+                put_list(out, b'd', keys.len(), keys.into_iter());
             }
         }
     }
+}
+
+/// A float that is an integer, as that very integer, however large. Python compares so, exactly.
+fn integral(value: f64) -> Option<Value> {
+    (value.fract() == 0.0).then(|| BigInt::from_f64(value).map(Value::Int)).flatten()
+}
+
+/// A count and the keys: each key says itself where it ends, so two lists of keys never read alike.
+fn put_list(out: &mut Vec<u8>, tag: u8, count: usize, keys: impl Iterator<Item = Vec<u8>>) {
+    out.push(tag);
+    out.extend_from_slice(&(count as u64).to_le_bytes());
+    out.extend(keys.flatten());
 }

@@ -4,13 +4,18 @@
 //! signs, tuples, lists, sets, dicts, `set()`. *Repr* takes in addition what `repr` writes for values that have no
 //! literal: `inf`, `nan`, `frozenset(…)`; stored records use it.
 
-use num_bigint::BigInt;
-use num_traits::{Num, Signed};
+mod number;
+mod string;
+
+use std::collections::HashMap;
 
 use super::Value;
 
 /// Containers inside one another, as in the encoding.
 const MAX_DEPTH: usize = 64;
+
+/// White space; the last two end a line.
+const SPACE: &[char] = &[' ', '\t', '\x0c', '\n', '\r'];
 
 /// Why text is not a literal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,15 +63,18 @@ impl Value {
 struct Parser<'a> {
     text: &'a str,
     at: usize,
+    /// Brackets that are open: inside them a line end is white space, outside it ends the literal.
+    open: usize,
     repr: bool,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, repr: bool) -> Self {
-        Self { text, at: 0, repr }
+        Self { text, at: 0, open: 0, repr }
     }
 
     fn whole(mut self) -> Result<Value, LiteralError> {
+        self.at = self.text.len() - self.text.trim_start_matches(SPACE).len();
         let value = self.value(0)?;
         self.end()?;
         Ok(value)
@@ -74,6 +82,8 @@ impl<'a> Parser<'a> {
 
     fn arguments(mut self) -> Result<Vec<Value>, LiteralError> {
         let mut arguments = Vec::new();
+        // The text stands between the brackets of a call.
+        self.open = 1;
         while self.peek().is_some() {
             arguments.push(self.value(0)?);
             if !self.eat(',') {
@@ -85,6 +95,7 @@ impl<'a> Parser<'a> {
     }
 
     fn end(&mut self) -> Result<(), LiteralError> {
+        self.open = 1;
         match self.peek() {
             None => Ok(()),
             Some(c) => self.fail(format!("unexpected `{c}` after the literal")),
@@ -101,8 +112,9 @@ impl<'a> Parser<'a> {
 
     /// The next character that is not white space.
     fn peek(&mut self) -> Option<char> {
+        let space = if self.open > 0 { SPACE } else { &SPACE[..3] };
         let rest = self.rest();
-        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r', '\x0c']).len();
+        self.at += rest.len() - rest.trim_start_matches(space).len();
         self.rest().chars().next()
     }
 
@@ -124,7 +136,7 @@ impl<'a> Parser<'a> {
         }
         match self.peek() {
             None => self.fail("expected a literal, found the end"),
-            Some('+' | '-') => self.signed(depth),
+            Some('+' | '-') => self.signed(),
             Some('0'..='9' | '.') => self.number(),
             Some('[') => self.list(depth),
             Some('(') => self.tuple(depth),
@@ -135,31 +147,45 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn signed(&mut self, depth: usize) -> Result<Value, LiteralError> {
+    /// One sign before one number, which may stand in brackets: `--1` and `-(-1)` are operators on values, no literals.
+    fn signed(&mut self) -> Result<Value, LiteralError> {
         let minus = self.eat('-');
         if !minus {
             self.expect('+')?;
         }
-        let operand = self.value(depth + 1)?;
-        match operand {
-            Value::Int(value) => Ok(Value::Int(if minus { -value } else { value })),
-            Value::Float(value) => Ok(Value::Float(if minus { -value } else { value })),
+        let outer = self.open;
+        while self.eat('(') {
+            self.open += 1;
+        }
+        let operand = self.unsigned()?;
+        while self.open > outer {
+            self.expect(')')?;
+            self.open -= 1;
+        }
+        Ok(match operand {
+            Value::Int(value) if minus => Value::Int(-value),
+            Value::Float(value) if minus => Value::Float(-value),
+            other => other,
+        })
+    }
+
+    fn unsigned(&mut self) -> Result<Value, LiteralError> {
+        match self.peek() {
+            Some('0'..='9' | '.') => self.number(),
+            Some('i') if self.repr && self.rest().starts_with("inf") => self.word(0),
             _ => self.fail("a sign before something that is no number"),
         }
     }
 
     fn number(&mut self) -> Result<Value, LiteralError> {
-        let start = self.at;
-        let rest = self.rest();
-        let length = number_length(rest);
-        let text = &rest[..length];
-        self.at += length;
-        let next = self.rest().chars().next();
-        if next.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.') {
-            return self.fail("a number runs into something else");
+        let text = &self.rest()[..number::length(self.rest())];
+        match number::parse(text, self.repr) {
+            Some(value) => {
+                self.at += text.len();
+                Ok(value)
+            }
+            None => self.fail(format!("`{}` is no number", excerpt(text))),
         }
-        let bad = || LiteralError { at: start, what: format!("`{text}` is no number") };
-        parse_number(text).ok_or_else(bad)
     }
 
     fn list(&mut self, depth: usize) -> Result<Value, LiteralError> {
@@ -178,6 +204,7 @@ impl<'a> Parser<'a> {
     fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Value>, bool), LiteralError> {
         let mut items = Vec::new();
         let mut comma = false;
+        self.open += 1;
         while !self.eat(close) {
             if !items.is_empty() && !comma {
                 return self.fail(format!("expected `,` or `{close}`"));
@@ -185,14 +212,19 @@ impl<'a> Parser<'a> {
             items.push(self.value(depth + 1)?);
             comma = self.eat(',');
         }
+        self.open -= 1;
         Ok((items, comma))
     }
 
     fn braces(&mut self, depth: usize) -> Result<Value, LiteralError> {
         self.expect('{')?;
-        if self.eat('}') {
-            return Ok(Value::Dict(Vec::new()));
-        }
+        self.open += 1;
+        let value = if self.eat('}') { Value::Dict(Vec::new()) } else { self.members(depth)? };
+        self.open -= 1;
+        Ok(value)
+    }
+
+    fn members(&mut self, depth: usize) -> Result<Value, LiteralError> {
         let first = self.hashable(depth)?;
         if self.eat(':') { self.dict(first, depth) } else { self.set(first, depth) }
     }
@@ -209,15 +241,17 @@ impl<'a> Parser<'a> {
     }
 
     fn dict(&mut self, first: Value, depth: usize) -> Result<Value, LiteralError> {
-        let mut pairs: Vec<(Value, Value)> = vec![(first, self.value(depth + 1)?)];
+        let mut places = HashMap::from([(first.python_key(), 0)]);
+        let mut pairs = vec![(first, self.value(depth + 1)?)];
         while !self.eat('}') {
             self.expect(',')?;
             if self.peek() != Some('}') {
                 let key = self.hashable(depth)?;
                 self.expect(':')?;
                 let value = self.value(depth + 1)?;
-                // A repeated key keeps its place and takes the later value, as in Python.
-                match pairs.iter_mut().find(|(known, _)| known.python_eq(&key)) {
+                // A repeated key keeps its place and its first spelling and takes the later value, as in Python.
+                let place = *places.entry(key.python_key()).or_insert(pairs.len());
+                match pairs.get_mut(place) {
                     Some(pair) => pair.1 = value,
                     None => pairs.push((key, value)),
                 }
@@ -228,7 +262,7 @@ impl<'a> Parser<'a> {
 
     fn hashable(&mut self, depth: usize) -> Result<Value, LiteralError> {
         let value = self.value(depth + 1)?;
-        if is_hashable(&value) { Ok(value) } else { self.fail(format!("a {} cannot be hashed", value.type_name())) }
+        if value.is_hashable() { Ok(value) } else { self.fail(format!("a {} cannot be hashed", value.type_name())) }
     }
 
     /// A name: a constant, a string prefix, or one of the two calls that stand for values.
@@ -247,7 +281,7 @@ impl<'a> Parser<'a> {
             "inf" if self.repr => Value::Float(f64::INFINITY),
             "nan" if self.repr => Value::Float(f64::NAN),
             "frozenset" if self.repr => return self.frozen_set(length, depth),
-            _ => return self.fail(format!("`{word}` is no literal")),
+            _ => return self.fail(format!("`{}` is no literal", excerpt(word))),
         };
         self.at += length;
         Ok(value)
@@ -266,191 +300,19 @@ impl<'a> Parser<'a> {
         if self.eat(')') {
             return Ok(Value::FrozenSet(Vec::new()));
         }
-        let Value::Set(items) = self.value(depth + 1)? else {
+        self.open += 1;
+        self.peek();
+        // The brackets of the call hold no value of their own, so the set stands as deep as the frozenset.
+        let Value::Set(items) = self.braces(depth)? else {
             return self.fail("expected a set inside `frozenset(`");
         };
         self.expect(')')?;
+        self.open -= 1;
         Ok(Value::FrozenSet(items))
     }
-
-    /// One or more string literals side by side: all text or all bytes.
-    fn strings(&mut self) -> Result<Value, LiteralError> {
-        let mut value = self.string()?;
-        while self.at_string() {
-            value = match (value, self.string()?) {
-                (Value::Str(a), Value::Str(b)) => Value::Str(a + &b),
-                (Value::Bytes(a), Value::Bytes(b)) => Value::Bytes([a, b].concat()),
-                _ => return self.fail("cannot join bytes and text"),
-            };
-        }
-        Ok(value)
-    }
-
-    fn at_string(&mut self) -> bool {
-        self.peek();
-        let prefix = self.rest().trim_start_matches(|c: char| "bBrRuU".contains(c));
-        self.rest().len() - prefix.len() <= 2 && prefix.starts_with(['\'', '"'])
-    }
-
-    fn string(&mut self) -> Result<Value, LiteralError> {
-        let quote_at = self.rest().find(['\'', '"']).unwrap_or(0);
-        let prefix = self.rest()[..quote_at].to_ascii_lowercase();
-        let (raw, bytes) = match prefix.as_str() {
-            "" | "u" => (false, false),
-            "r" => (true, false),
-            "b" => (false, true),
-            "br" | "rb" => (true, true),
-            _ => return self.fail(format!("`{prefix}` is no string prefix of a literal")),
-        };
-        self.at += quote_at;
-        let body = self.string_body()?;
-        let text = if raw { body.to_owned() } else { self.unescape(body, bytes)? };
-        if !bytes {
-            return Ok(Value::Str(text));
-        }
-        // Bytes literals are ASCII plus escapes, so every char is below 256 here unless the source was not ASCII.
-        let narrow: Option<Vec<u8>> = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect();
-        match narrow {
-            Some(bytes) if body.is_ascii() => Ok(Value::Bytes(bytes)),
-            _ => self.fail("bytes can only hold ASCII characters"),
-        }
-    }
-
-    /// The source text between the quotes; moves past the closing quote.
-    fn string_body(&mut self) -> Result<&'a str, LiteralError> {
-        let rest = self.rest();
-        let one = &rest[..1];
-        let triple = one.repeat(3);
-        let quote = if rest.starts_with(&triple) { triple.as_str() } else { one };
-        let body = &rest[quote.len()..];
-        let mut at = 0;
-        while !body[at..].starts_with(quote) {
-            let Some(c) = body[at..].chars().next() else {
-                return self.fail("a string without its closing quote");
-            };
-            if c == '\n' && quote.len() == 1 {
-                return self.fail("a line end inside a string");
-            }
-            at += c.len_utf8();
-            if c == '\\' {
-                at += body[at..].chars().next().map_or(0, char::len_utf8);
-            }
-        }
-        self.at += 2 * quote.len() + at;
-        Ok(&body[..at])
-    }
-
-    fn unescape(&self, body: &str, bytes: bool) -> Result<String, LiteralError> {
-        let mut out = String::with_capacity(body.len());
-        let mut chars = body.chars();
-        while let Some(c) = chars.next() {
-            if c == '\\' { self.escape(&mut chars, bytes, &mut out)? } else { out.push(c) }
-        }
-        Ok(out)
-    }
-
-    fn escape(&self, chars: &mut std::str::Chars<'_>, bytes: bool, out: &mut String) -> Result<(), LiteralError> {
-        let Some(c) = chars.next() else {
-            return self.fail("a backslash at the end of a string");
-        };
-        let plain = match c {
-            '\n' => return Ok(()),
-            '\\' | '\'' | '"' => c,
-            'a' => '\x07',
-            'b' => '\x08',
-            'f' => '\x0c',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'v' => '\x0b',
-            'x' => self.hex(chars, 2)?,
-            'u' if !bytes => self.hex(chars, 4)?,
-            'U' if !bytes => self.hex(chars, 8)?,
-            '0'..='7' => self.octal(c, chars)?,
-            'N' if !bytes => return self.fail("named characters `\\N{…}` are not supported"),
-            other => {
-                out.push('\\');
-                other
-            }
-        };
-        out.push(plain);
-        Ok(())
-    }
-
-    fn hex(&self, chars: &mut std::str::Chars<'_>, digits: usize) -> Result<char, LiteralError> {
-        let text: String = chars.take(digits).collect();
-        let code = (text.len() == digits && text.chars().all(|c| c.is_ascii_hexdigit()))
-            .then(|| u32::from_str_radix(&text, 16).ok())
-            .flatten();
-        match code.and_then(char::from_u32) {
-            Some(c) => Ok(c),
-            None => self.fail(format!("`{text}` is no character code")),
-        }
-    }
-
-    fn octal(&self, first: char, chars: &mut std::str::Chars<'_>) -> Result<char, LiteralError> {
-        let mut code = first.to_digit(8).unwrap_or(0);
-        for _ in 0..2 {
-            let Some(digit) = chars.clone().next().and_then(|c| c.to_digit(8)) else { break };
-            code = code * 8 + digit;
-            chars.next();
-        }
-        match char::from_u32(code) {
-            Some(c) if code < 256 => Ok(c),
-            _ => self.fail(format!("octal escape {code:o} is beyond 377")),
-        }
-    }
 }
 
-fn is_hashable(value: &Value) -> bool {
-    match value {
-        Value::List(_) | Value::Set(_) | Value::Dict(_) => false,
-        Value::Tuple(items) => items.iter().all(is_hashable),
-        _ => true,
-    }
-}
-
-/// Length of the longest prefix that looks like a number, signs only inside an exponent.
-fn number_length(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let radix = bytes.len() > 1 && bytes[0] == b'0' && matches!(bytes[1] | 0x20, b'x' | b'o' | b'b');
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let exponent_sign = !radix && at > 0 && matches!(byte, b'+' | b'-') && bytes[at - 1] | 0x20 == b'e';
-        if !(byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.' || exponent_sign) {
-            break;
-        }
-        at += 1;
-    }
-    at
-}
-
-fn parse_number(text: &str) -> Option<Value> {
-    let well_placed = !text.starts_with('_') && !text.ends_with('_') && !text.contains("__");
-    let digits = text.replace('_', "").to_ascii_lowercase();
-    if !well_placed {
-        return None;
-    }
-    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
-        if let Some(digits) = digits.strip_prefix(prefix) {
-            return unsigned(digits, radix);
-        }
-    }
-    if digits.chars().all(|c| c.is_ascii_digit()) {
-        // Python refuses `012`, and so do we; `0`, `00` are zero.
-        let padded = digits.len() > 1 && digits.starts_with('0') && digits.trim_matches('0') != "";
-        return if padded { None } else { unsigned(&digits, 10) };
-    }
-    let float_like = digits.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | '+' | '-'));
-    let has_digit = digits.starts_with(|c: char| c.is_ascii_digit()) || digits[1..].starts_with(|c: char| c.is_ascii_digit());
-    if float_like && has_digit { digits.parse().ok().map(Value::Float) } else { None }
-}
-
-/// An int literal; longer ones than Python's own text limit of 4300 digits are refused, as `int()` does.
-fn unsigned(digits: &str, radix: u32) -> Option<Value> {
-    if digits.is_empty() || digits.len() > 4300 {
-        return None;
-    }
-    let value = BigInt::from_str_radix(digits, radix).ok()?;
-    (!value.is_negative()).then_some(Value::Int(value))
+/// The start of what was refused: it comes from a model and may be long.
+fn excerpt(text: &str) -> String {
+    text.chars().take(40).collect()
 }

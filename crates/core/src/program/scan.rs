@@ -1,0 +1,246 @@
+//! Splits Python source into logical lines: knows strings, f-strings, brackets, comments and joined lines.
+
+/// One logical line: what a line end outside brackets and strings ends.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    /// Columns before its first character; a tab goes to the next multiple of 8.
+    pub(super) indent: usize,
+    /// Its text, without comments and trailing white space. Holds line ends where it is continued or a string does.
+    pub(super) text: String,
+    /// Semicolons with something behind them.
+    pub(super) separators: usize,
+    /// Whether anything follows a colon that is in no bracket: `def f(x): return x`.
+    pub(super) inline_body: bool,
+}
+
+/// How a line that a backslash joins to the next is written.
+const JOIN: &str = " \\\n";
+
+/// What the scanner is inside of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Frame {
+    /// An open bracket.
+    Bracket,
+    /// A string: its quote, whether three of them end it, whether `{` opens a field.
+    Text { quote: char, triple: bool, fields: bool },
+    /// The expression of an f-string's field, up to `:` or `}`.
+    Field,
+    /// What follows the `:` of a field: text, with fields inside.
+    Spec { quote: char, triple: bool },
+}
+
+/// The lines of `program`, whose line ends are `\n`.
+pub(super) fn logical_lines(program: &str) -> Vec<Line> {
+    let mut scanner = Scanner { rest: program, frames: Vec::new(), line: Line::default(), lines: Vec::new(), pending: Pending::default() };
+    scanner.start_line();
+    while let Some(c) = scanner.rest.chars().next() {
+        scanner.step(c);
+    }
+    scanner.end_line();
+    scanner.lines
+}
+
+/// Marks that count once something follows them.
+#[derive(Debug, Default)]
+struct Pending {
+    semicolon: bool,
+    colon: bool,
+}
+
+struct Scanner<'a> {
+    rest: &'a str,
+    frames: Vec<Frame>,
+    line: Line,
+    lines: Vec<Line>,
+    pending: Pending,
+}
+
+impl Scanner<'_> {
+    /// Takes at least one character off `rest`.
+    fn step(&mut self, c: char) {
+        match self.frames.last().copied() {
+            Some(Frame::Text { quote, triple, fields }) => self.in_text(c, quote, triple, fields),
+            Some(Frame::Spec { quote, triple }) => self.in_spec(c, quote, triple),
+            Some(Frame::Field) => self.in_field(c),
+            Some(Frame::Bracket) | None => self.in_code(c),
+        }
+    }
+
+    fn keep(&mut self, count: usize) {
+        let end = self.rest.char_indices().nth(count).map_or(self.rest.len(), |(at, _)| at);
+        self.line.text.push_str(&self.rest[..end]);
+        self.rest = &self.rest[end..];
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = &self.rest[bytes..];
+    }
+
+    fn in_code(&mut self, c: char) {
+        self.mark(c);
+        match c {
+            '#' => self.comment(),
+            '\n' if self.frames.is_empty() => self.new_line(),
+            '\n' => self.continued(1),
+            '\\' if self.rest[1..].starts_with('\n') => self.joined(),
+            '\'' | '"' => self.open_string(c),
+            '(' | '[' | '{' => self.push(Frame::Bracket),
+            ')' | ']' | '}' => self.pop(),
+            _ => self.keep(1),
+        }
+    }
+
+    /// Counts separators and bodies on a header's line, of the logical line itself only.
+    fn mark(&mut self, c: char) {
+        if c.is_whitespace() || c == '#' || !self.frames.is_empty() {
+            return;
+        }
+        self.line.separators += usize::from(std::mem::take(&mut self.pending.semicolon) && c != ';');
+        self.line.inline_body |= self.pending.colon;
+        self.pending.semicolon |= c == ';';
+        self.pending.colon |= c == ':';
+    }
+
+    /// The expression of a field: code, except that `:` and `}` of its own end it.
+    fn in_field(&mut self, c: char) {
+        match c {
+            '}' => self.pop(),
+            ':' => {
+                let (quote, triple) = self.enclosing_quote();
+                self.frames.pop();
+                self.push(Frame::Spec { quote, triple });
+            }
+            _ => self.in_code(c),
+        }
+    }
+
+    fn in_text(&mut self, c: char, quote: char, triple: bool, fields: bool) {
+        match c {
+            // In an f-string `\{` is a backslash and then a field.
+            '\\' => self.keep(if fields && self.rest[1..].starts_with('{') { 1 } else { 2 }),
+            '\n' if !triple => self.broken_string(),
+            '{' if fields && self.rest.starts_with("{{") => self.keep(2),
+            '{' if fields => self.push(Frame::Field),
+            _ if c == quote && !triple => self.pop(),
+            _ if c == quote && self.rest.starts_with(&quote.to_string().repeat(3)) => {
+                self.frames.pop();
+                self.keep(3);
+            }
+            _ => self.keep(1),
+        }
+    }
+
+    fn in_spec(&mut self, c: char, quote: char, triple: bool) {
+        match c {
+            '{' => self.push(Frame::Field),
+            '}' => self.pop(),
+            '\n' if !triple => self.broken_string(),
+            // The string ends inside its field: no Python, but the text goes on as code.
+            _ if c == quote && !triple => {
+                self.frames.pop();
+                self.pop();
+            }
+            _ => self.keep(1),
+        }
+    }
+
+    fn push(&mut self, frame: Frame) {
+        self.frames.push(frame);
+        self.keep(1);
+    }
+
+    fn pop(&mut self) {
+        self.frames.pop();
+        self.keep(1);
+    }
+
+    /// The quote of the string the innermost field stands in.
+    fn enclosing_quote(&self) -> (char, bool) {
+        let quotes = self.frames.iter().rev().find_map(|frame| match frame {
+            Frame::Text { quote, triple, .. } => Some((*quote, *triple)),
+            _ => None,
+        });
+        quotes.unwrap_or(('"', true))
+    }
+
+    fn open_string(&mut self, quote: char) {
+        let triple = self.rest.starts_with(&quote.to_string().repeat(3));
+        let before = self.line.text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let prefix = self.line.text[before.len()..].to_ascii_lowercase();
+        let fields = ["f", "fr", "rf", "t", "tr", "rt"].contains(&prefix.as_str());
+        self.frames.push(Frame::Text { quote, triple, fields });
+        self.keep(if triple { 3 } else { 1 });
+    }
+
+    /// A line end inside a string that cannot hold one: no Python. The scan goes on as if the string had ended.
+    fn broken_string(&mut self) {
+        while matches!(self.frames.last(), Some(Frame::Text { .. } | Frame::Spec { .. } | Frame::Field)) {
+            self.frames.pop();
+        }
+        if self.frames.is_empty() { self.new_line() } else { self.continued(1) }
+    }
+
+    fn comment(&mut self) {
+        self.skip(self.rest.find('\n').unwrap_or(self.rest.len()));
+    }
+
+    fn new_line(&mut self) {
+        self.skip(1);
+        self.end_line();
+        self.start_line();
+    }
+
+    fn end_line(&mut self) {
+        let mut line = std::mem::take(&mut self.line);
+        self.pending = Pending::default();
+        // A string that never ends keeps its white space: it is no trailing space of the program's.
+        if self.frames.is_empty() {
+            let joined_to_nothing = line.text.strip_suffix(JOIN).unwrap_or(&line.text);
+            line.text.truncate(joined_to_nothing.trim_end().len());
+        }
+        if !line.text.is_empty() {
+            self.lines.push(line);
+        }
+    }
+
+    fn start_line(&mut self) {
+        self.line.indent = self.take_space();
+    }
+
+    /// Skips blanks; their width in columns.
+    fn take_space(&mut self) -> usize {
+        let mut width = 0;
+        while let Some(c) = self.rest.chars().next().filter(|c| matches!(c, ' ' | '\t' | '\x0c')) {
+            width = match c {
+                ' ' => width + 1,
+                '\t' => (width / 8 + 1) * 8,
+                _ => 0,
+            };
+            self.skip(1);
+        }
+        width
+    }
+
+    /// A line end inside brackets: the next line's indentation means nothing, and a blank line nothing at all.
+    fn continued(&mut self, bytes: usize) {
+        self.skip(bytes);
+        self.take_space();
+        let kept = self.line.text.trim_end().len();
+        self.line.text.truncate(kept);
+        self.line.text.push('\n');
+    }
+
+    /// A backslash at a line's end.
+    fn joined(&mut self) {
+        if !self.frames.is_empty() {
+            return self.continued(2);
+        }
+        self.skip(2);
+        self.take_space();
+        let kept = self.line.text.strip_suffix(JOIN).unwrap_or(&self.line.text).trim_end().len();
+        self.line.text.truncate(kept);
+        if kept > 0 {
+            self.line.text.push_str(JOIN);
+        }
+    }
+}
