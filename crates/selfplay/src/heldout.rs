@@ -4,99 +4,158 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::TaskType;
 
 use crate::metrics::{SolveCount, mean_pass_at_k};
-use crate::statistics::{mean, share};
+use crate::statistics::share;
 
-/// What one held-out task came to.
+/// Samples that pass@8 needs of every task.
+pub const LEAST_SAMPLES: u32 = 8;
+
+/// What one held-out task came to. A Dropped attempt voids an evaluation, so there is no place for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EvalCount {
+pub struct EvalCounts {
     /// The kind of task.
     pub task_type: TaskType,
     /// Rollouts of the sampling policy.
-    pub sampled: SolveCount,
-    /// Whether the greedy rollout solved it; `None` when it was Dropped or not made.
-    pub greedy: Option<bool>,
+    pub samples: usize,
+    /// How many of them were Accepted.
+    pub accepted: usize,
+    /// Whether the greedy rollout was Accepted.
+    pub greedy: bool,
 }
 
-/// Numbers of one task type, or their means. All in percent (0 to 100); `None` where nothing was measured.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// One number for each task type, as fractions of 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EvalRow {
-    /// Tasks counted.
-    pub tasks: usize,
-    /// pass@1 of the sampling policy.
-    pub pass1: Option<f64>,
-    /// Greedy accuracy.
-    pub greedy: Option<f64>,
-    /// pass@8 of the sampling policy; `None` when some task has fewer than 8 judged samples.
-    pub pass8: Option<f64>,
+pub struct ByType {
+    /// Deduction.
+    pub deduction: f64,
+    /// Abduction.
+    pub abduction: f64,
+    /// Induction.
+    pub induction: f64,
 }
 
-/// A held-out evaluation. `mean`, `greedy_mean` and `pass8_mean` are the unweighted means over the task types that
-/// have tasks; a mean is `None` as soon as one of those types lacks the number, so that no mean hides a gap.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// A held-out evaluation, as fractions of 1. The means are unweighted over the three task types.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvalTable {
-    /// Deduction.
-    pub deduction: EvalRow,
-    /// Abduction.
-    pub abduction: EvalRow,
-    /// Induction.
-    pub induction: EvalRow,
-    /// Mean pass@1, in percent.
-    pub mean: Option<f64>,
-    /// Mean greedy accuracy, in percent.
-    pub greedy_mean: Option<f64>,
-    /// Mean pass@8, in percent.
-    pub pass8_mean: Option<f64>,
+    /// pass@1 of the sampling policy on deduction.
+    pub deduction: f64,
+    /// pass@1 of the sampling policy on abduction.
+    pub abduction: f64,
+    /// pass@1 of the sampling policy on induction.
+    pub induction: f64,
+    /// Mean pass@1.
+    pub mean: f64,
+    /// Mean greedy accuracy.
+    pub greedy_mean: f64,
+    /// Mean pass@8.
+    pub pass8_mean: f64,
+    /// Greedy accuracy by type.
+    pub greedy: ByType,
+    /// pass@8 by type.
+    pub pass8: ByType,
+}
+
+/// Why there is no table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EvalError {
+    /// A mean over the types needs all of them.
+    #[error("there is no {} task to measure: give at least `1` of each type", .0.name())]
+    NoTasks(TaskType),
+    /// Too few samples, or more successes than samples.
+    #[error("a {} task has `{accepted}` of `{samples}` samples accepted: pass@8 needs `8` samples a task or more", .task_type.name())]
+    Samples {
+        /// The kind of task.
+        task_type: TaskType,
+        /// Its samples.
+        samples: usize,
+        /// How many were Accepted.
+        accepted: usize,
+    },
+}
+
+impl ByType {
+    /// The number of one task type, or the mean over them.
+    #[must_use]
+    pub fn of(&self, task_type: Option<TaskType>) -> f64 {
+        match task_type {
+            Some(TaskType::Deduction) => self.deduction,
+            Some(TaskType::Abduction) => self.abduction,
+            Some(TaskType::Induction) => self.induction,
+            None => (self.deduction + self.abduction + self.induction) / 3.0,
+        }
+    }
 }
 
 impl EvalTable {
     /// The table of `counts`, in any order.
+    ///
+    /// # Errors
+    /// A task type without a task, or a task with fewer than [`LEAST_SAMPLES`] samples: no mean hides a gap.
+    pub fn from_counts(counts: &[EvalCounts]) -> Result<Self, EvalError> {
+        let pass1 = by_type(counts, |counts| pass_at(counts, 1))?;
+        let greedy = by_type(counts, greedy_accuracy)?;
+        let pass8 = by_type(counts, |counts| pass_at(counts, 8))?;
+        Ok(Self {
+            deduction: pass1.deduction,
+            abduction: pass1.abduction,
+            induction: pass1.induction,
+            mean: pass1.of(None),
+            greedy_mean: greedy.of(None),
+            pass8_mean: pass8.of(None),
+            greedy,
+            pass8,
+        })
+    }
+
+    /// pass@1 of the sampling policy, for one task type or the mean.
     #[must_use]
-    pub fn of(counts: &[EvalCount]) -> Self {
-        let [deduction, abduction, induction] = TaskType::ALL.map(|task_type| row(counts, task_type));
-        let rows = [deduction, abduction, induction];
-        Self {
-            deduction,
-            abduction,
-            induction,
-            mean: mean_of(&rows, |row| row.pass1),
-            greedy_mean: mean_of(&rows, |row| row.greedy),
-            pass8_mean: mean_of(&rows, |row| row.pass8),
-        }
+    pub fn pass1(&self, task_type: Option<TaskType>) -> f64 {
+        ByType { deduction: self.deduction, abduction: self.abduction, induction: self.induction }.of(task_type)
     }
 
-    /// The row of one task type.
+    /// Greedy accuracy, for one task type or the mean.
     #[must_use]
-    pub const fn row(&self, task_type: TaskType) -> &EvalRow {
-        match task_type {
-            TaskType::Deduction => &self.deduction,
-            TaskType::Abduction => &self.abduction,
-            TaskType::Induction => &self.induction,
-        }
+    pub fn greedy(&self, task_type: Option<TaskType>) -> f64 {
+        self.greedy.of(task_type)
+    }
+
+    /// pass@8 of the sampling policy, for one task type or the mean.
+    #[must_use]
+    pub fn pass8(&self, task_type: Option<TaskType>) -> f64 {
+        self.pass8.of(task_type)
     }
 }
 
-fn row(counts: &[EvalCount], task_type: TaskType) -> EvalRow {
-    let of_type: Vec<&EvalCount> = counts.iter().filter(|count| count.task_type == task_type).collect();
-    // A task all of whose rollouts were Dropped says nothing about the policy.
-    let sampled: Vec<SolveCount> = of_type.iter().map(|count| count.sampled).filter(|count| count.judged > 0).collect();
-    let greedy: Vec<bool> = of_type.iter().filter_map(|count| count.greedy).collect();
-    let solved = greedy.iter().filter(|solved| **solved).count();
-    EvalRow {
-        tasks: of_type.len(),
-        pass1: mean_pass_at_k(&sampled, 1).map(percent),
-        greedy: share(solved, greedy.len()).map(percent),
-        pass8: mean_pass_at_k(&sampled, 8).map(percent),
+fn by_type(
+    counts: &[EvalCounts],
+    number: impl Fn(&[EvalCounts]) -> Result<Option<f64>, EvalError>,
+) -> Result<ByType, EvalError> {
+    let of_type = |task_type| {
+        let counts: Vec<EvalCounts> = counts.iter().filter(|count| count.task_type == task_type).copied().collect();
+        number(&counts)?.ok_or(EvalError::NoTasks(task_type))
+    };
+    Ok(ByType {
+        deduction: of_type(TaskType::Deduction)?,
+        abduction: of_type(TaskType::Abduction)?,
+        induction: of_type(TaskType::Induction)?,
+    })
+}
+
+fn greedy_accuracy(counts: &[EvalCounts]) -> Result<Option<f64>, EvalError> {
+    Ok(share(counts.iter().filter(|count| count.greedy).count(), counts.len()))
+}
+
+fn pass_at(counts: &[EvalCounts], k: u32) -> Result<Option<f64>, EvalError> {
+    let counts: Vec<SolveCount> = counts.iter().map(solve_count).collect::<Result<_, _>>()?;
+    Ok(mean_pass_at_k(&counts, k))
+}
+
+fn solve_count(count: &EvalCounts) -> Result<SolveCount, EvalError> {
+    let &EvalCounts { task_type, samples, accepted, .. } = count;
+    match (u32::try_from(samples), u32::try_from(accepted)) {
+        (Ok(judged), Ok(solved)) if judged >= LEAST_SAMPLES && solved <= judged => Ok(SolveCount { solved, judged }),
+        _ => Err(EvalError::Samples { task_type, samples, accepted }),
     }
-}
-
-fn percent(share: f64) -> f64 {
-    100.0 * share
-}
-
-fn mean_of(rows: &[EvalRow], number: impl Fn(&EvalRow) -> Option<f64>) -> Option<f64> {
-    let each: Option<Vec<f64>> = rows.iter().filter(|row| row.tasks > 0).map(number).collect();
-    mean(&each?)
 }

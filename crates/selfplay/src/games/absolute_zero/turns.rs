@@ -11,11 +11,12 @@ use crate::prompts::ProposerRequest;
 use crate::randomness::generator;
 
 impl AbsoluteZero {
-    /// The proposer prompts of `step`. Turns of one task type stand side by side, in the order of [`TaskType::ALL`].
+    /// The proposer prompts of `step`. Turns of one task type stand side by side, in the order of [`TaskType::ALL`], and
+    /// have the same number of rollouts each.
     ///
     /// Without references, a type's deduction or abduction proposals share one prompt. With K references each has its own
-    /// draw from its type's buffer. Induction proposals are spread over programs drawn from the deduction and abduction
-    /// buffers; while those are empty there are none.
+    /// draw from its type's buffer. Each induction proposal has a program drawn from the deduction and abduction buffers;
+    /// while those are empty there is none.
     #[must_use]
     pub fn proposer_turns(&self, state: &GameState, seed: u64, step: u64) -> Vec<ProposerTurn> {
         let count = self.config.proposals_per_type;
@@ -87,11 +88,10 @@ impl AbsoluteZero {
 
     fn induction_turns(&self, state: &GameState, count: usize, generator: &mut ChaCha8Rng) -> Vec<ProposerTurn> {
         let programs = draw_programs(state, count, generator);
-        let spread = |index: usize| count / programs.len() + usize::from(index < count % programs.len());
-        let turn = |(index, program): (usize, &&str)| {
-            self.proposer_turn(TaskType::Induction, Vec::new(), Some(program), spread(index))
-        };
-        programs.iter().enumerate().map(turn).collect()
+        let turn = |program: &&str| self.proposer_turn(TaskType::Induction, Vec::new(), Some(program), 1);
+        // Where programs are few, each is asked for several times.
+        let turns = programs.iter().cycle().take(count).map(turn);
+        turns.collect()
     }
 
     fn proposer_turn(
