@@ -1,1 +1,19 @@
-//! t
+//! Veriplay's judge: extracts Attempts from what a policy wrote, plans Jobs, compares what came out, returns Verdicts.
+//!
+//! Called by the games' loop in the cli, by `replay` and `eval`. Everything here is a pure function over an
+//! [`veriplay_core::Execute`]: no clock, no files, no randomness, no wasm, and no rewards. Invariants: an expected value
+//! never enters a Job; every comparison is made here, on decoded plain values; text of a policy is parsed, never
+//! evaluated or spliced into a program; a host fault becomes [`veriplay_core::Dropped`] and never a verdict.
+
+mod batch;
+pub mod formats;
+mod memo;
+mod probes;
+mod run;
+pub mod triplets;
+
+pub use batch::{AnswerRequest, ProposalRequest, judge_answers, judge_proposals};
+pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
+pub use memo::Memo;
+pub use probes::probes;
+pub use triplets::{Gate, GateError, InductionRules, ProbeRules, judge_answer, judge_proposal};

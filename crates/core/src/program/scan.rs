@@ -31,7 +31,13 @@ enum Frame {
 
 /// The lines of `program`, whose line ends are `\n`.
 pub(super) fn logical_lines(program: &str) -> Vec<Line> {
-    let mut scanner = Scanner { rest: program, frames: Vec::new(), line: Line::default(), lines: Vec::new(), pending: Pending::default() };
+    let mut scanner = Scanner {
+        rest: program,
+        frames: Vec::new(),
+        line: Line::default(),
+        lines: Vec::new(),
+        pending: Pending::default(),
+    };
     scanner.start_line();
     while let Some(c) = scanner.rest.chars().next() {
         scanner.step(c);

@@ -52,7 +52,8 @@ fn int(digits: &str, radix: u32, any_length: bool) -> Option<Value> {
 
 /// `1.5`, `1.`, `.5`, `1e5`, `1.e-5`: digits somewhere before the exponent, digits in every part that is not empty.
 fn float(text: &str) -> Option<Value> {
-    let (mantissa, exponent) = text.split_once('e').map_or((text, None), |(mantissa, exponent)| (mantissa, Some(exponent)));
+    let (mantissa, exponent) =
+        text.split_once('e').map_or((text, None), |(mantissa, exponent)| (mantissa, Some(exponent)));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = [grouped_or_empty(whole)?, grouped_or_empty(fraction)?];
     let exponent = match exponent {

@@ -1,0 +1,111 @@
+//! `compact`: control tokens instead of words, for models that are trained from nothing.
+//!
+//! # Layout
+//! Answers are bare: deduction one literal, abduction an argument list, induction a program. Proposals:
+//! `program<I>arguments` for deduction and abduction, `<I>arguments` for each input of induction. The end token has been
+//! taken off already.
+//!
+//! # Why
+//! A response is a handful of tokens, and every one of them says something.
+//!
+//! # How it can be gamed
+//! A response that goes on after its answer, in the hope that some part is right, holds a control token out of place and
+//! is refused whole; so is a program with a control token inside a string.
+//!
+//! # Example
+//! `def f(x):⏎    return x + 1<I>2` proposes a program and the input 2.
+
+use veriplay_core::{Attempt, TaskType};
+
+use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output, program, triplet};
+
+/// Opens a deduction question.
+pub const DEDUCTION: &str = "<D>";
+/// Opens an abduction question.
+pub const ABDUCTION: &str = "<A>";
+/// Opens an induction question.
+pub const INDUCTION: &str = "<F>";
+/// Asks for a deduction proposal.
+pub const PROPOSE_DEDUCTION: &str = "<PD>";
+/// Asks for an abduction proposal.
+pub const PROPOSE_ABDUCTION: &str = "<PA>";
+/// Asks for the inputs of an induction proposal.
+pub const PROPOSE_INDUCTION: &str = "<PF>";
+/// Stands before an argument list.
+pub const INPUT: &str = "<I>";
+/// Stands before an output.
+pub const OUTPUT: &str = "<O>";
+/// Stands before a program.
+pub const PROGRAM: &str = "<P>";
+/// Stands before a reference in a proposer's prompt.
+pub const REFERENCE: &str = "<R>";
+/// Ends a response.
+pub const END: &str = "<|end|>";
+
+/// Every control token but [`END`], which a tokenizer has of its own.
+pub const CONTROL: [&str; 10] = [
+    DEDUCTION,
+    ABDUCTION,
+    INDUCTION,
+    PROPOSE_DEDUCTION,
+    PROPOSE_ABDUCTION,
+    PROPOSE_INDUCTION,
+    INPUT,
+    OUTPUT,
+    PROGRAM,
+    REFERENCE,
+];
+
+/// The format.
+#[derive(Debug, Clone, Copy)]
+pub struct Compact;
+
+impl Format for Compact {
+    fn name(&self) -> &'static str {
+        "compact"
+    }
+
+    fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
+        attempt(match shape.task_type {
+            TaskType::Induction => input_list(shape, text),
+            _ => program_and_input(shape.task_type, text),
+        })
+    }
+
+    fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
+        attempt(part(text).and_then(|text| match task_type {
+            TaskType::Deduction => output(text).map(Attempt::Value),
+            TaskType::Abduction => arguments(text).map(Attempt::Arguments),
+            TaskType::Induction => program(text).map(Attempt::Program),
+        }))
+    }
+
+    /// There is no frame: any response that says something has the form.
+    fn is_well_formed(&self, text: &str) -> bool {
+        !text.trim().is_empty()
+    }
+}
+
+fn program_and_input(task_type: TaskType, text: &str) -> Read<Attempt> {
+    let (program, input) = text.split_once(INPUT).ok_or_else(|| format!("no `{INPUT}` behind the program"))?;
+    triplet(task_type, part(program)?, part(input)?)
+}
+
+fn input_list(shape: &ProposalShape<'_>, text: &str) -> Read<Attempt> {
+    let list = text.strip_prefix(INPUT).ok_or_else(|| format!("the first input has no `{INPUT}` before it"))?;
+    let parts: Vec<&str> = list.split(INPUT).collect();
+    if parts.len() != shape.inputs {
+        return Err(format!("{} inputs instead of {}", parts.len(), shape.inputs));
+    }
+    let parts = parts.into_iter().map(part).collect::<Read<Vec<_>>>()?;
+    inputs(shape, &parts, "")
+}
+
+/// A part of a response: not empty, and free of control tokens.
+fn part(text: &str) -> Read<&str> {
+    match CONTROL.iter().chain([&END]).find(|token| text.contains(**token)) {
+        Some(token) => Err(format!("`{token}` out of place")),
+        None if text.trim().is_empty() => Err("an empty part".to_owned()),
+        None => Ok(text),
+    }
+}

@@ -1,0 +1,124 @@
+//! Planning and running the jobs of one verdict, and what an Outcome means in a judge's words.
+
+use veriplay_core::{
+    CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
+    Status, Value,
+};
+
+/// Name of the function every program defines.
+pub(crate) const ENTRY: &str = "f";
+
+/// Runs the jobs of one verdict and keeps what the verdict rests on.
+pub(crate) struct Runner<'a> {
+    execute: &'a dyn Execute,
+    /// Digests and fuel of the jobs so far.
+    pub(crate) evidence: Evidence,
+}
+
+impl<'a> Runner<'a> {
+    pub(crate) fn new(execute: &'a dyn Execute) -> Self {
+        Self { execute, evidence: Evidence::default() }
+    }
+
+    /// Runs `job`. One that met the deadline runs once more: a busy machine must not decide, a program may.
+    pub(crate) fn run(&mut self, job: &Job) -> Result<Outcome, Dropped> {
+        self.evidence.jobs.push(job.digest());
+        let mut outcome = self.once(job)?;
+        if met_deadline(&outcome) {
+            outcome = self.once(job)?;
+        }
+        self.evidence.fuel += outcome.fuel;
+        Ok(outcome)
+    }
+
+    fn once(&self, job: &Job) -> Result<Outcome, Dropped> {
+        self.execute.execute(job).map_err(|error| Dropped { why: error.to_string() })
+    }
+}
+
+/// Calls of a program's entry, in order, in one fresh state. Carries inputs alone.
+pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limits: Limits, seed: u64) -> Job {
+    Job {
+        image: image.to_owned(),
+        program: program.to_owned(),
+        entry: Entry::Calls { function: ENTRY.to_owned(), arguments },
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits,
+        seed,
+    }
+}
+
+/// Whether the outcome is one that another run might not repeat.
+pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
+    matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. })
+}
+
+/// What an end other than a proper return is called.
+pub(crate) fn failure(outcome: &Outcome) -> Option<(Status, String)> {
+    match &outcome.exit {
+        Exit::Returned => None,
+        Exit::Raised => Some((raised_status(outcome.error.as_ref()), error_text(outcome.error.as_ref()))),
+        Exit::Trapped => Some((Status::RuntimeError, error_text(outcome.error.as_ref()))),
+        Exit::Exceeded { limit, allowed, used } => {
+            Some((limit_status(*limit), format!("{limit:?} limit {allowed} exceeded: {used}")))
+        }
+    }
+}
+
+fn raised_status(error: Option<&GuestError>) -> Status {
+    match error.map(|error| error.kind.as_str()) {
+        Some("CompileError" | "MissingEntry") => Status::CompileError,
+        _ => Status::RuntimeError,
+    }
+}
+
+const fn limit_status(limit: LimitKind) -> Status {
+    match limit {
+        LimitKind::Fuel => Status::FuelExceeded,
+        LimitKind::MemoryBytes => Status::MemoryExceeded,
+        LimitKind::OutputBytes | LimitKind::FileBytes => Status::OutputExceeded,
+        LimitKind::DeadlineNs => Status::DeadlineExceeded,
+    }
+}
+
+fn error_text(error: Option<&GuestError>) -> String {
+    error.map_or_else(|| "no reason was given".to_owned(), |error| cut(&format!("{}: {}", error.kind, error.message)))
+}
+
+/// Why a call has no value.
+pub(crate) enum NoValue {
+    /// It raised.
+    Raised(String),
+    /// It returned something that is no plain value, or bytes that encode none.
+    NoPlainValue(String),
+}
+
+impl NoValue {
+    pub(crate) fn text(self) -> String {
+        match self {
+            NoValue::Raised(text) | NoValue::NoPlainValue(text) => text,
+        }
+    }
+}
+
+/// The value of one call. Its bytes are a guest's until the decoder has read them.
+pub(crate) fn value(call: &CallResult, limits: &Limits) -> Result<Value, NoValue> {
+    match call {
+        CallResult::Raised(error) if error.kind == "Unencodable" => Err(NoValue::NoPlainValue(error_text(Some(error)))),
+        CallResult::Raised(error) => Err(NoValue::Raised(error_text(Some(error)))),
+        CallResult::Returned(bytes) => {
+            let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));
+            Value::decode(bytes, caps).map_err(|error| NoValue::NoPlainValue(error.to_string()))
+        }
+    }
+}
+
+/// Text for people, cut to what a log line can bear.
+pub(crate) fn cut(text: &str) -> String {
+    const CHARS: usize = 300;
+    match text.char_indices().nth(CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,196 @@
+//! The validity gate: its rules as data, and the checks that triplets and induction inputs share.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{CallResult, Exit, Limits, Outcome, Status, Value, count_statements};
+
+use super::rules::{self, Stop};
+use crate::run::{NoValue, failure, value};
+
+/// When a proposal is a task worth asking. There is no default: a run says what it lets through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gate {
+    /// Name of the image programs run in.
+    pub image: String,
+    /// An image that differs from `image` in its hash seed alone, for the second job: it finds outputs that depend on the
+    /// order of a set of strings. Without one that order is the same in every job and such programs pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_image: Option<String>,
+    /// What each job may use; becomes the task's limits.
+    pub limits: Limits,
+    /// Seeds of the two jobs: random source and clock. They must differ.
+    pub seeds: [u64; 2],
+    /// Bytes of a program at most.
+    pub max_program_bytes: usize,
+    /// Statements of a program at least, as [`veriplay_core::count_statements`] counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_statements: Option<usize>,
+    /// Statements of a program at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_statements: Option<usize>,
+    /// Bytes of an output's `repr` at most.
+    pub max_output_bytes: usize,
+    /// What a triplet's program must do on inputs like the proposed one.
+    pub probes: ProbeRules,
+    /// What the inputs of an induction proposal must be.
+    pub induction: InductionRules,
+}
+
+/// What a triplet's program must do on inputs like the proposed one (see [`crate::probes`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeRules {
+    /// Inputs made from the proposed one.
+    pub count: usize,
+    /// On how many of them it must return a plain value. Those on which it raises are otherwise ignored.
+    pub min_succeeded: usize,
+    /// Distinct outputs at least, the proposed input's own included. 2 refuses constants only.
+    pub min_distinct_outputs: usize,
+}
+
+/// What the inputs of an induction proposal must be. No two may be equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InductionRules {
+    /// The first so many pairs are shown.
+    pub visible: usize,
+    /// The others are judged on.
+    pub hidden: usize,
+    /// Distinct outputs at least, over all inputs.
+    pub min_distinct_outputs: usize,
+}
+
+/// Why a gate cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GateError {
+    /// One seed twice finds no randomness.
+    #[error("`seeds` are both `{0}`: they must differ")]
+    SameSeeds(u64),
+    /// More is asked for than there is.
+    #[error("`{key}` is `{value}`: it must be from `{from}` to `{to}`")]
+    OutOfRange {
+        /// The key, below the gate's.
+        key: &'static str,
+        /// Its value.
+        value: usize,
+        /// The least it may be.
+        from: usize,
+        /// The most it may be.
+        to: usize,
+    },
+}
+
+impl Gate {
+    /// Checks what types cannot. Call it once, where the gate is read.
+    ///
+    /// # Errors
+    /// The first value that has no meaning.
+    pub fn check(&self) -> Result<(), GateError> {
+        if self.seeds[0] == self.seeds[1] {
+            return Err(GateError::SameSeeds(self.seeds[0]));
+        }
+        let InductionRules { visible, hidden, min_distinct_outputs } = self.induction;
+        within("probes.min_succeeded", self.probes.min_succeeded, 0, self.probes.count)?;
+        within("probes.min_distinct_outputs", self.probes.min_distinct_outputs, 1, self.probes.count + 1)?;
+        within("induction.visible", visible, 1, usize::MAX)?;
+        within("induction.hidden", hidden, 1, usize::MAX)?;
+        within("induction.min_distinct_outputs", min_distinct_outputs, 1, visible.saturating_add(hidden))?;
+        let most = self.max_statements.unwrap_or(usize::MAX);
+        within("min_statements", self.min_statements.unwrap_or(0), 0, most)
+    }
+
+    pub(super) fn second_image(&self) -> &str {
+        self.second_image.as_deref().unwrap_or(&self.image)
+    }
+
+    /// The rules on a program's text.
+    pub(super) fn check_program(&self, program: &str) -> Result<(), Stop> {
+        let bytes = program.len();
+        if bytes > self.max_program_bytes {
+            let detail = format!("{bytes} bytes, {} allowed", self.max_program_bytes);
+            return Err(Stop::refused(rules::PROGRAM_LENGTH, detail));
+        }
+        if self.min_statements.is_none() && self.max_statements.is_none() {
+            return Ok(());
+        }
+        let count = count_statements(program);
+        if count < self.min_statements.unwrap_or(0) || count > self.max_statements.unwrap_or(usize::MAX) {
+            return Err(Stop::refused(rules::STATEMENTS, format!("{count} statements")));
+        }
+        Ok(())
+    }
+
+    /// The rules on one output that is to be asked for.
+    pub(super) fn output(&self, call: &CallResult) -> Result<Value, Stop> {
+        let output = value(call, &self.limits).map_err(|no_value| match no_value {
+            NoValue::Raised(detail) => Stop::refused(rules::RAISES, detail),
+            NoValue::NoPlainValue(detail) => Stop::refused(rules::UNENCODABLE, detail),
+        })?;
+        if output == Value::None {
+            return Err(Stop::refused(rules::NONE, "the output is `None`"));
+        }
+        if !self.is_short(call, &output) {
+            let detail = format!("the output's `repr` is longer than {} bytes", self.max_output_bytes);
+            return Err(Stop::refused(rules::OUTPUT_LENGTH, detail));
+        }
+        Ok(output)
+    }
+
+    /// Whether the output's `repr` is short enough. An encoding is at most a few times its `repr`, so that most of what is
+    /// too long is found without writing it: an int of a megabyte takes long to write in decimal.
+    fn is_short(&self, call: &CallResult, output: &Value) -> bool {
+        let encoded = match call {
+            CallResult::Returned(bytes) => bytes.len(),
+            CallResult::Raised(_) => 0,
+        };
+        encoded <= self.max_output_bytes.saturating_mul(8) && output.to_string().len() <= self.max_output_bytes
+    }
+}
+
+fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(), GateError> {
+    if (from..=to).contains(&value) { Ok(()) } else { Err(GateError::OutOfRange { key, value, from, to }) }
+}
+
+/// Refuses an outcome that did not come to its end.
+pub(super) fn check_exit(outcome: &Outcome) -> Result<(), Stop> {
+    let Some((status, detail)) = failure(outcome) else { return Ok(()) };
+    let missing = outcome.error.as_ref().is_some_and(|error| error.kind == "MissingEntry");
+    Err(Stop::refused(
+        match &outcome.exit {
+            Exit::Exceeded { .. } => rules::LIMITS,
+            Exit::Trapped => rules::TRAPPED,
+            _ if status != Status::CompileError => rules::RAISES,
+            _ if missing => rules::ENTRY,
+            _ => rules::COMPILES,
+        },
+        detail,
+    ))
+}
+
+/// Compares the outputs of the second job with those of the first.
+pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Limits) -> Result<(), Stop> {
+    if first.len() != second.len() {
+        let detail = format!("{} results the first time, {} the second", first.len(), second.len());
+        return Err(Stop::refused(rules::NONDETERMINISTIC, detail));
+    }
+    for (expected, call) in first.iter().zip(second) {
+        let again = value(call, limits).map_err(|no_value| Stop::refused(rules::NONDETERMINISTIC, no_value.text()))?;
+        if again != *expected {
+            let detail = format!("`{expected}` the first time, `{again}` the second");
+            return Err(Stop::refused(rules::NONDETERMINISTIC, detail));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses outputs of which too few are distinct.
+pub(super) fn check_distinct(outputs: &[Value], at_least: usize) -> Result<(), Stop> {
+    let distinct: HashSet<Vec<u8>> = outputs.iter().map(Value::python_key).collect();
+    if distinct.len() >= at_least {
+        return Ok(());
+    }
+    let detail = format!("{} distinct outputs of {}, {at_least} wanted", distinct.len(), outputs.len());
+    Err(Stop::refused(rules::CONSTANT, detail))
+}
