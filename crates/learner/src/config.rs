@@ -79,7 +79,7 @@ pub struct ModelConfig {
     /// Must be absent or false: no sliding window.
     #[serde(default)]
     pub use_sliding_window: bool,
-    /// What newer files call the type of the stored weights.
+    /// Type of the stored weights; newer files call it `dtype`. Computation and saved files are always float32.
     #[serde(default = "float32", alias = "dtype")]
     pub torch_dtype: String,
 }
@@ -202,9 +202,8 @@ impl ModelConfig {
         check("attention_dropout", self.attention_dropout, self.attention_dropout == 0.0, || "want 0".to_owned())?;
         check("rope_scaling", "set", self.rope_scaling.is_none(), || "rope scaling is not supported; want null".to_owned())?;
         check("use_sliding_window", true, !self.use_sliding_window, || "sliding windows are not supported".to_owned())?;
-        check("torch_dtype", &self.torch_dtype, self.torch_dtype == "float32", || {
-            "weights must be stored as `float32`; convert the checkpoint".to_owned()
-        })
+        let known = matches!(self.torch_dtype.as_str(), "float32" | "bfloat16" | "float16");
+        check("torch_dtype", &self.torch_dtype, known, || "want `float32`, `bfloat16` or `float16`".to_owned())
     }
 
     /// Width of all query heads together.

@@ -1,1 +1,27 @@
-//! t
+//! The policy: tokenizer, decoder, sampling, losses, optimizer, checkpoints.
+//!
+//! Called by the command line through [`Learner`], which is a `Policy` and a `Learn`. One set of weights serves two paths: a
+//! batched rollout with a key-value cache, and a differentiable pass over packed samples. Both use the same kernels, so they
+//! agree on log-probabilities. The learner sees tokens and weights, never verdicts.
+
+mod checkpoint;
+mod config;
+mod generate;
+mod init;
+mod kernels;
+mod learner;
+mod model;
+mod optim;
+mod rollout;
+mod schedule;
+mod tokenizer;
+mod train;
+
+pub use checkpoint::CheckpointError;
+pub use config::{ConfigError, ModelConfig};
+pub use learner::{Learner, LearnerOptions};
+pub use model::parameters::{TensorSpec, tensor_specs};
+pub use optim::{AdamW, Optimizer};
+pub use rollout::{draw, uniform};
+pub use schedule::{Schedule, Shape};
+pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};

@@ -1,0 +1,105 @@
+//! What can be wrong with a checkpoint.
+
+use std::path::PathBuf;
+
+use crate::config::ConfigError;
+use crate::tokenizer::TokenizerError;
+
+/// What is wrong with a checkpoint. Every message names the file, and the tensor or key where there is one.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// A file that cannot be read or written.
+    #[error("`{}`: {source}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// The weights are split over several files.
+    #[error("`{}` holds a sharded checkpoint; hint: merge it into one `model.safetensors` (`save_pretrained` with a large `max_shard_size`)", path.display())]
+    Sharded {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The config.
+    #[error("`{place}`: {source}")]
+    Config {
+        /// The directory.
+        place: String,
+        /// What is wrong.
+        source: ConfigError,
+    },
+    /// The tokenizer.
+    #[error("`{place}`: {source}")]
+    Tokenizer {
+        /// The directory.
+        place: String,
+        /// What is wrong.
+        source: TokenizerError,
+    },
+    /// A file that is not what its name says, or cut short.
+    #[error("`{file}` cannot be read: {what}; hint: it may be cut short, fetch or save it again")]
+    Format {
+        /// The file.
+        file: String,
+        /// The parser's word.
+        what: String,
+    },
+    /// A file of another version of this program.
+    #[error("`{file}` has schema_version `{found}`, and this program reads `{want}`")]
+    Schema {
+        /// The file.
+        file: String,
+        /// Its version.
+        found: u32,
+        /// Ours.
+        want: u32,
+    },
+    /// Tensors that config.json asks for and the file lacks.
+    #[error("`{file}` lacks {names:?}; hint: config.json may belong to another checkpoint")]
+    Missing {
+        /// The file.
+        file: String,
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// Tensors that config.json does not ask for.
+    #[error("`{file}` holds {names:?}, which config.json does not ask for; hint: check num_hidden_layers and tie_word_embeddings")]
+    Extra {
+        /// The file.
+        file: String,
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// A tensor of another shape.
+    #[error("`{file}`: `{tensor}` has shape {found:?}, and config.json says {want:?}")]
+    Shape {
+        /// The file.
+        file: String,
+        /// The tensor.
+        tensor: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The shape of the config.
+        want: Vec<usize>,
+    },
+    /// A tensor of another type.
+    #[error("`{file}`: `{tensor}` has dtype {found}; want F32, BF16 or F16")]
+    Dtype {
+        /// The file.
+        file: String,
+        /// The tensor.
+        tensor: String,
+        /// Its type.
+        found: String,
+    },
+    /// A weight that is not a number.
+    #[error("`{file}`: `{tensor}` holds a value that is not finite")]
+    NotFinite {
+        /// The file.
+        file: String,
+        /// The tensor.
+        tensor: String,
+    },
+}

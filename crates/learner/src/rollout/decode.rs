@@ -1,0 +1,268 @@
+//! The decoding loop of one thread: admit prompts, step all rows together, retire rows that ended.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::attend::Step;
+use super::cache::Cache;
+use super::sampler::{draw, uniform};
+use crate::kernels::gemm::{Target, View, multiply};
+use crate::kernels::norm::rms_norm;
+use crate::kernels::simd::Buffer;
+use crate::kernels::swiglu::swiglu;
+use crate::model::forward::embed;
+use crate::model::layout::MicroBatch;
+use crate::model::{PackedModel, Workspace};
+
+/// What is to be sampled.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    /// Tokens of every prompt; none empty.
+    pub(crate) prompts: &'a [Vec<u32>],
+    /// Samples a prompt.
+    pub(crate) group: usize,
+    pub(crate) max_tokens: usize,
+    pub(crate) temperature: f32,
+    pub(crate) seed: u64,
+    pub(crate) end_token: u32,
+    /// Rows in flight in one thread, about.
+    pub(crate) rows: usize,
+    /// Prompt tokens computed together, about.
+    pub(crate) prefill_tokens: usize,
+    /// The next prompt nobody has taken.
+    pub(crate) next: AtomicUsize,
+}
+
+/// One finished sample.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sampled {
+    pub(crate) prompt: usize,
+    pub(crate) sample: usize,
+    pub(crate) tokens: Vec<u32>,
+    pub(crate) logprobs: Vec<f32>,
+    pub(crate) ended: bool,
+}
+
+/// A sample in flight.
+#[derive(Debug)]
+pub(super) struct Row {
+    result: Sampled,
+    /// Where its prompt's cache is.
+    pub(super) prompt_slot: usize,
+    pub(super) prompt_len: usize,
+    /// Tokens of its own in the cache.
+    pub(super) cached: usize,
+    pub(super) own: Cache,
+}
+
+/// Tokens a fresh row has room for.
+const FIRST_CAPACITY: usize = 32;
+
+/// Buffers and state of one thread.
+pub(crate) struct Sampler<'a> {
+    model: &'a PackedModel<'a>,
+    request: &'a Request<'a>,
+    space: Workspace,
+    rows: Vec<Row>,
+    prompts: Vec<Option<Cache>>,
+    users: Vec<usize>,
+    spare: Vec<Cache>,
+    finished: Vec<Sampled>,
+    x: Buffer,
+    qkv: Buffer,
+    mixed: Buffer,
+    gate_up: Buffer,
+    weights: Buffer,
+    head: Buffer,
+}
+
+impl<'a> Sampler<'a> {
+    pub(crate) fn new(model: &'a PackedModel<'a>, request: &'a Request<'a>, space: Workspace) -> Self {
+        Self {
+            model,
+            request,
+            space,
+            rows: Vec::new(),
+            prompts: Vec::new(),
+            users: Vec::new(),
+            spare: Vec::new(),
+            finished: Vec::new(),
+            x: Buffer::default(),
+            qkv: Buffer::default(),
+            mixed: Buffer::default(),
+            gate_up: Buffer::default(),
+            weights: Buffer::default(),
+            head: Buffer::default(),
+        }
+    }
+
+    /// Takes prompts until none is left, and returns every sample of those it took.
+    pub(crate) fn run(mut self) -> Vec<Sampled> {
+        loop {
+            // Prefill is cheapest in bulk: wait until a quarter of the rows is free.
+            if self.rows.len() <= self.request.rows - self.request.rows.div_ceil(4) {
+                while self.rows.len() < self.request.rows && self.admit() {}
+            }
+            if self.rows.is_empty() {
+                return self.finished;
+            }
+            self.step();
+        }
+    }
+
+    /// Takes some prompts, computes them and samples the first tokens. False when none is left.
+    fn admit(&mut self) -> bool {
+        let mut batch = MicroBatch::default();
+        let mut taken = Vec::new();
+        while batch.tokens.len() < self.request.prefill_tokens && self.rows.len() + taken.len() * self.request.group < self.request.rows {
+            let index = self.request.next.fetch_add(1, Ordering::Relaxed);
+            let Some(prompt) = self.request.prompts.get(index) else { break };
+            batch.push_prompt(prompt);
+            taken.push(index);
+        }
+        if taken.is_empty() {
+            return false;
+        }
+        self.model.forward(&batch, &mut self.space);
+        let slots: Vec<usize> = (0..taken.len()).map(|i| self.keep_prompt(&batch, i)).collect();
+        self.model.logits(&batch, &mut self.space);
+        let logits = std::mem::take(&mut self.space.logits);
+        for ((&prompt, slot), row) in taken.iter().zip(slots).zip(logits.as_slice().chunks_exact(self.model.config.vocab_size)) {
+            self.start(prompt, slot, row);
+        }
+        self.space.logits = logits;
+        true
+    }
+
+    /// Copies the keys and values of the `i`-th prompt of a batch that just went forward. Returns its slot.
+    fn keep_prompt(&mut self, batch: &MicroBatch, i: usize) -> usize {
+        let config = self.model.config;
+        let rows = batch.groups[i].prompt.clone();
+        let (dim, kv_heads) = (config.head_dim, config.num_key_value_heads);
+        let mut cache = Cache::new(config.num_hidden_layers * kv_heads, dim, rows.len());
+        let mut key = vec![0.0; dim];
+        for layer in 0..config.num_hidden_layers {
+            let heads = self.model.heads(layer, &self.space.rope);
+            let qkv = self.space.kept[layer].qkv.as_slice();
+            for (position, row) in rows.clone().enumerate() {
+                let raw = &qkv[row * heads.width()..(row + 1) * heads.width()];
+                for kv in 0..kv_heads {
+                    heads.place(&mut key, &raw[(heads.heads + kv) * dim..][..dim], heads.k_gain, position, 1.0);
+                    cache.write(layer * kv_heads + kv, position, &key, &raw[(heads.heads + kv_heads + kv) * dim..][..dim]);
+                }
+            }
+        }
+        let slot = self.users.iter().position(|&n| n == 0).unwrap_or(self.users.len());
+        if slot == self.users.len() {
+            self.users.push(0);
+            self.prompts.push(None);
+        }
+        self.prompts[slot] = Some(cache);
+        self.users[slot] = self.request.group;
+        slot
+    }
+
+    /// Samples the first token of every sample of a prompt.
+    fn start(&mut self, prompt: usize, slot: usize, logits: &[f32]) {
+        let config = self.model.config;
+        let slots = config.num_hidden_layers * config.num_key_value_heads;
+        for sample in 0..self.request.group {
+            let own = self.spare.pop().unwrap_or_else(|| Cache::new(slots, config.head_dim, FIRST_CAPACITY.min(self.request.max_tokens)));
+            let result = Sampled { prompt, sample, tokens: Vec::new(), logprobs: Vec::new(), ended: false };
+            let row = Row { result, prompt_slot: slot, prompt_len: self.request.prompts[prompt].len(), cached: 0, own };
+            self.rows.push(row);
+            if self.extend(self.rows.len() - 1, &mut logits.to_vec()) {
+                self.retire(self.rows.len() - 1);
+            }
+        }
+    }
+
+    /// Samples one token for a row. True when the row is done.
+    fn extend(&mut self, at: usize, logits: &mut [f32]) -> bool {
+        let Request { seed, temperature, max_tokens, end_token, .. } = *self.request;
+        let result = &mut self.rows[at].result;
+        let u = uniform(seed, result.prompt as u64, result.sample as u64, result.tokens.len() as u64);
+        let (token, logprob) = draw(logits, temperature, u);
+        result.tokens.push(token);
+        result.logprobs.push(logprob);
+        result.ended = token == end_token;
+        result.ended || result.tokens.len() >= max_tokens
+    }
+
+    fn retire(&mut self, at: usize) {
+        let row = self.rows.swap_remove(at);
+        self.users[row.prompt_slot] -= 1;
+        if self.users[row.prompt_slot] == 0 {
+            self.prompts[row.prompt_slot] = None;
+        }
+        self.finished.push(row.result);
+        self.spare.push(row.own);
+    }
+
+    /// One token for every row.
+    fn step(&mut self) {
+        let config = self.model.config;
+        let slots = config.num_hidden_layers * config.num_key_value_heads;
+        for row in &mut self.rows {
+            if row.cached == row.own.capacity() {
+                row.own.grow(slots, row.cached);
+            }
+        }
+        let tokens: Vec<u32> = self.rows.iter().filter_map(|row| row.result.tokens.last().copied()).collect();
+        embed(self.x.resize(tokens.len() * config.hidden_size), &tokens, &self.model.plain.embedding, config.hidden_size);
+        for layer in 0..config.num_hidden_layers {
+            self.attend(layer);
+            self.feed(layer);
+        }
+        let mut logits = self.logits();
+        for row in &mut self.rows {
+            row.cached += 1;
+        }
+        let vocab = config.vocab_size;
+        // From the last row down, so that a retired row is replaced by one that has its token already.
+        for at in (0..self.rows.len()).rev() {
+            if self.extend(at, &mut logits.as_mut_slice()[at * vocab..(at + 1) * vocab]) {
+                self.retire(at);
+            }
+        }
+        self.space.logits = logits;
+    }
+
+    fn attend(&mut self, layer: usize) {
+        let config = self.model.config;
+        let (hidden, rows, width) = (config.hidden_size, self.rows.len(), config.query_width());
+        let heads = self.model.heads(layer, &self.space.rope);
+        let packed = &self.model.layers[layer];
+        let normed = self.space.normed.resize(rows * hidden);
+        rms_norm(normed, self.x.as_slice(), &self.model.plain.layers[layer].input_norm, self.model.eps());
+        let qkv = self.qkv.resize(rows * heads.width());
+        multiply(rows, View::rows(normed, hidden), &packed.qkv.forward, Target::set(qkv, heads.width()), &mut self.space.left);
+        let out = self.mixed.resize(rows * width);
+        let (weights, head) = (&mut self.weights, &mut self.head);
+        pulp::Arch::new().dispatch(Step { out, qkv, rows: &mut self.rows, prompts: &self.prompts, layer, heads: &heads, weights, head });
+        multiply(rows, View::rows(out, width), &packed.output.forward, Target::add(self.x.as_mut_slice(), hidden), &mut self.space.left);
+    }
+
+    fn feed(&mut self, layer: usize) {
+        let config = self.model.config;
+        let (hidden, rows, inner) = (config.hidden_size, self.rows.len(), config.intermediate_size);
+        let packed = &self.model.layers[layer];
+        let normed = self.space.normed.resize(rows * hidden);
+        rms_norm(normed, self.x.as_slice(), &self.model.plain.layers[layer].post_norm, self.model.eps());
+        let gate_up = self.gate_up.resize(rows * 2 * inner);
+        multiply(rows, View::rows(normed, hidden), &packed.gate_up.forward, Target::set(gate_up, 2 * inner), &mut self.space.left);
+        let activated = self.space.hidden.resize(rows * inner);
+        swiglu(activated, gate_up, inner);
+        multiply(rows, View::rows(activated, inner), &packed.down.forward, Target::add(self.x.as_mut_slice(), hidden), &mut self.space.left);
+    }
+
+    fn logits(&mut self) -> Buffer {
+        let config = self.model.config;
+        let (hidden, rows) = (config.hidden_size, self.rows.len());
+        let normed = self.space.normed.resize(rows * hidden);
+        rms_norm(normed, self.x.as_slice(), &self.model.plain.norm, self.model.eps());
+        let mut logits = std::mem::take(&mut self.space.logits);
+        let out = logits.resize(rows * config.vocab_size);
+        multiply(rows, View::rows(normed, hidden), &self.model.head.forward, Target::set(out, config.vocab_size), &mut self.space.left);
+        logits
+    }
+}

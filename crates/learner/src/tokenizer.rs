@@ -1,0 +1,168 @@
+//! Text to tokens and back, with the Hugging Face `tokenizer.json` as the file format.
+//!
+//! Called by the learner for prompts and rollouts, and by whoever makes training data. [`build_tokenizer`] makes the tiny
+//! vocabulary: an end token, control tokens, Python fragments as single tokens, and every printable ASCII character.
+//! Invariant: `decode(encode(text)) == text`, or `encode` is an error; nothing is dropped or replaced silently.
+
+use std::path::Path;
+
+use tokenizers::decoders::DecoderWrapper;
+use tokenizers::decoders::fuse::Fuse;
+use tokenizers::models::bpe::BPE;
+use tokenizers::{AddedToken, Tokenizer as Inner};
+
+/// Spelling of the token that ends an answer in a tokenizer of [`build_tokenizer`]; its id is 0.
+pub const END_TOKEN: &str = "<|end|>";
+
+/// What is wrong with a tokenizer or with a text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokenizerError {
+    /// The list of tokens cannot be used.
+    #[error("token `{token}` {problem}")]
+    Token {
+        /// The token.
+        token: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The `tokenizer.json` cannot be read or written.
+    #[error("tokenizer.json cannot be used: {0}")]
+    File(String),
+    /// A character the vocabulary cannot spell.
+    #[error("character `{0}` (U+{1:04X}) has no token: only printable ASCII, newline and tab can be spelled")]
+    Character(char, u32),
+    /// The tokenizer does not give the text back.
+    #[error("the tokenizer failed: {0}")]
+    Encode(String),
+}
+
+/// A tokenizer.
+#[derive(Debug, Clone)]
+pub struct Tokenizer {
+    inner: Inner,
+    /// Spelling of every token, where decoding is plain concatenation.
+    spellings: Option<Vec<String>>,
+}
+
+/// Makes a tokenizer: id 0 is [`END_TOKEN`], then `control` tokens, then `fragments`, then newline, tab and printable ASCII.
+/// Control tokens and fragments are matched leftmost-longest; what is between them is spelled character by character.
+///
+/// # Errors
+/// A token that is empty, not ASCII, given twice, or a fragment of one character (the alphabet has those).
+pub fn build_tokenizer(control: &[String], fragments: &[String]) -> Result<Tokenizer, TokenizerError> {
+    let alphabet = ['\n', '\t'].into_iter().chain(' '..='~').map(String::from);
+    let end = END_TOKEN.to_owned();
+    let tokens: Vec<String> = std::iter::once(end).chain(control.iter().cloned()).chain(fragments.iter().cloned()).chain(alphabet).collect();
+    check_tokens(&tokens[..=control.len() + fragments.len()])?;
+    let vocab = tokens.iter().zip(0_u32..).map(|(token, id)| (token.clone(), id)).collect::<Vocabulary>();
+    let model = BPE::builder().vocab_and_merges(vocab, Vec::new()).build().map_err(|e| TokenizerError::File(e.to_string()))?;
+    let mut inner = Inner::new(model);
+    inner.with_decoder(Some(Fuse::new()));
+    let special: Vec<AddedToken> = tokens[..=control.len()].iter().map(|t| AddedToken::from(t.clone(), true).normalized(false)).collect();
+    let plain: Vec<AddedToken> =
+        tokens[control.len() + 1..=control.len() + fragments.len()].iter().map(|t| AddedToken::from(t.clone(), false).normalized(false)).collect();
+    inner.add_special_tokens(special).map_err(|e| TokenizerError::File(e.to_string()))?;
+    inner.add_tokens(plain).map_err(|e| TokenizerError::File(e.to_string()))?;
+    Ok(Tokenizer::wrap(inner))
+}
+
+fn check_tokens(tokens: &[String]) -> Result<(), TokenizerError> {
+    let mut seen = std::collections::BTreeSet::new();
+    for token in tokens {
+        let problem = if token.len() < 2 {
+            Some("is shorter than two characters; single characters are in the alphabet already")
+        } else if !token.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t')) {
+            Some("holds something other than printable ASCII, newline and tab")
+        } else if !seen.insert(token) {
+            Some("is given twice")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            return Err(TokenizerError::Token { token: token.clone(), problem });
+        }
+    }
+    Ok(())
+}
+
+impl Tokenizer {
+    fn wrap(inner: Inner) -> Self {
+        let fused = matches!(inner.get_decoder(), Some(DecoderWrapper::Fuse(_)));
+        let size = inner.get_vocab_size(true) as u32;
+        let spellings = fused.then(|| (0..size).map(|id| inner.id_to_token(id).unwrap_or_default()).collect());
+        Self { inner, spellings }
+    }
+
+    /// Reads the text of a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// [`TokenizerError::File`] with the parser's word.
+    pub fn from_json(json: &str) -> Result<Self, TokenizerError> {
+        json.parse::<Inner>().map(Self::wrap).map_err(|e| TokenizerError::File(e.to_string()))
+    }
+
+    /// Reads a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// [`TokenizerError::File`] with the path.
+    pub fn load(path: &Path) -> Result<Self, TokenizerError> {
+        let text = std::fs::read_to_string(path).map_err(|e| TokenizerError::File(format!("`{}`: {e}", path.display())))?;
+        Self::from_json(&text)
+    }
+
+    /// The text of its `tokenizer.json`.
+    ///
+    /// # Errors
+    /// [`TokenizerError::File`] when it does not serialise.
+    pub fn to_json(&self) -> Result<String, TokenizerError> {
+        self.inner.to_string(true).map_err(|e| TokenizerError::File(e.to_string()))
+    }
+
+    /// Number of tokens.
+    #[must_use]
+    pub fn vocab_size(&self) -> usize {
+        self.inner.get_vocab_size(true)
+    }
+
+    /// The id of a token, by its spelling.
+    #[must_use]
+    pub fn token_id(&self, token: &str) -> Option<u32> {
+        self.inner.token_to_id(token)
+    }
+
+    /// The spelling of a token.
+    #[must_use]
+    pub fn token(&self, id: u32) -> Option<String> {
+        self.inner.id_to_token(id)
+    }
+
+    /// Tokens of `text`. Control tokens are recognised by their spelling; none is added.
+    ///
+    /// # Errors
+    /// A character that has no token, or the tokenizer's own fault.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
+        let encoding = self.inner.encode_fast(text, false).map_err(|e| TokenizerError::Encode(e.to_string()))?;
+        let ids = encoding.get_ids().to_vec();
+        if self.spellings.is_some() && self.decode(&ids) != text {
+            return Err(self.why_not(text));
+        }
+        Ok(ids)
+    }
+
+    fn why_not(&self, text: &str) -> TokenizerError {
+        let lost = text.chars().find(|c| self.inner.token_to_id(c.encode_utf8(&mut [0; 4])).is_none());
+        lost.map_or_else(|| TokenizerError::Encode(format!("`{text}` does not survive a round trip")), |c| TokenizerError::Character(c, c as u32))
+    }
+
+    /// Text of `tokens`, control tokens spelled out. Ids outside the vocabulary, which a model with spare rows may emit, give
+    /// the empty string.
+    #[must_use]
+    pub fn decode(&self, tokens: &[u32]) -> String {
+        match &self.spellings {
+            Some(spellings) => tokens.iter().filter_map(|&id| spellings.get(id as usize)).map(String::as_str).collect(),
+            None => self.inner.decode(tokens, false).unwrap_or_default(),
+        }
+    }
+}
+
+type Vocabulary = tokenizers::models::bpe::Vocab;

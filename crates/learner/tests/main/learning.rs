@@ -1,0 +1,81 @@
+//! What updates do.
+
+use veriplay_core::{Learn, LearnError, Policy, Sampling, TrainBatch};
+use veriplay_learner::{Learner, LearnerOptions};
+
+use crate::common::{learner, prompt, sample, tiny_config, tokenizer};
+
+#[test]
+fn a_tiny_model_memorises_eight_answers() {
+    let config = tiny_config();
+    let mut learner = Learner::initialize(config, tokenizer(), 3, LearnerOptions::default()).expect("valid");
+    let pairs: Vec<(String, String)> = (0..8).map(|i| (format!("<D>q{i}?"), format!("a{}b{}", 7 - i, i * i))).collect();
+    let samples: Vec<_> = pairs
+        .iter()
+        .map(|(q, a)| {
+            let mut response = learner.tokenizer().encode(a).expect("ascii");
+            response.push(0);
+            sample(&learner.tokenizer().encode(q).expect("ascii"), &response, 1.0)
+        })
+        .collect();
+    let normalizer = samples.iter().map(|s| s.response.len() as f64).sum();
+    let batch = TrainBatch { samples, normalizer };
+    let first = learner.update(&batch, 3e-3).expect("learns").loss;
+    let last = (0..150).map(|_| learner.update(&batch, 3e-3).expect("learns").loss).last().expect("ran");
+    assert!(last < 0.05 * first, "loss went from {first} to {last}");
+    let prompts: Vec<_> = pairs.iter().map(|(q, _)| prompt(q)).collect();
+    let greedy = Sampling { temperature: 0.0, max_tokens: 12, group: 1, seed: 0 };
+    let answers: Vec<String> = learner.generate(&prompts, &greedy).expect("samples").into_iter().map(|g| g[0].text.clone()).collect();
+    assert_eq!(answers, pairs.into_iter().map(|(_, a)| a).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_sampling_path_and_the_training_path_agree_on_log_probabilities() {
+    let learner = learner(tiny_config());
+    let prompts = [prompt("<D>def f(x):\n    return x"), prompt("<A>a longer prompt, 12345"), prompt("z")];
+    let sampling = Sampling { temperature: 1.0, max_tokens: 40, group: 5, seed: 9 };
+    for group in learner.generate(&prompts, &sampling).expect("samples") {
+        let responses: Vec<Vec<u32>> = group.iter().map(|r| r.tokens.clone()).collect();
+        let scored = learner.score(&group[0].prompt_tokens, &responses).expect("scores");
+        for (rollout, scores) in group.iter().zip(scored) {
+            assert_eq!(rollout.logprobs.len(), scores.len());
+            for (a, b) in rollout.logprobs.iter().zip(scores) {
+                assert!((a - b).abs() < 1e-4, "{a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_of_zero_weights_changes_nothing_but_the_version() {
+    let mut learner = learner(tiny_config());
+    let before = learner.weights_bytes().expect("bytes");
+    let batch = TrainBatch { samples: vec![sample(&[1, 2], &[3, 0], 0.0)], normalizer: 1.0 };
+    let update = learner.update(&batch, 0.1).expect("a no-op");
+    assert_eq!((update.policy.0, update.tokens), (1, 0));
+    assert_eq!(before, learner.weights_bytes().expect("bytes"));
+}
+
+#[test]
+fn bad_batches_are_refused_and_leave_the_weights_alone() {
+    let mut learner = learner(tiny_config());
+    let before = learner.weights_bytes().expect("bytes");
+    let good = || sample(&[1, 2], &[3, 0], 1.0);
+    let corpus = [
+        (TrainBatch { samples: vec![good()], normalizer: 0.0 }, 0.1, "normalizer"),
+        (TrainBatch { samples: vec![good()], normalizer: f64::NAN }, 0.1, "normalizer"),
+        (TrainBatch { samples: vec![sample(&[], &[1], 1.0)], normalizer: 1.0 }, 0.1, "empty"),
+        (TrainBatch { samples: vec![sample(&[1], &[], 1.0)], normalizer: 1.0 }, 0.1, "empty"),
+        (TrainBatch { samples: vec![sample(&[1], &[110], 1.0)], normalizer: 1.0 }, 0.1, "token 110"),
+        (TrainBatch { samples: vec![sample(&[1], &[1; 96], 1.0)], normalizer: 1.0 }, 0.1, "context"),
+        (TrainBatch { samples: vec![sample(&[1], &[1], f32::INFINITY)], normalizer: 1.0 }, 0.1, "weight"),
+        (TrainBatch { samples: vec![good()], normalizer: 1.0 }, f64::NAN, "learning rate"),
+    ];
+    for (batch, rate, word) in corpus {
+        match learner.update(&batch, rate) {
+            Err(LearnError::BadBatch(message)) => assert!(message.contains(word), "{message}"),
+            other => panic!("`{word}`: {other:?}"),
+        }
+    }
+    assert_eq!(before, learner.weights_bytes().expect("bytes"));
+}

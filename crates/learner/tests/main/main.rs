@@ -1,0 +1,4 @@
+//! Tests of the learner through its public interface.
+
+mod common;
+mod learning;
