@@ -216,6 +216,7 @@ impl Tree {
             let last = parts.peek().is_none();
             here = match known {
                 Some(node) if !last => node,
+                Some(node) if matches!(self.node(node)?.kind, Kind::Dir(_)) => return Err(Errno::EXIST),
                 _ => {
                     let new = if last { kind.take().ok_or(Errno::INVAL)? } else { Kind::Dir(BTreeMap::new()) };
                     let id = self.insert(new, read_only, 0);

@@ -101,10 +101,12 @@ impl Wasi {
     }
 
     fn strings_get(view: &mut View<'_>, strings: &[&[u8]], pointers: i32, buffer: i32) -> Answer {
-        let mut at = buffer.cast_unsigned();
-        for (slot, text) in (pointers.cast_unsigned()..).step_by(4).zip(strings) {
+        // Wrapping: a pointer that runs over the end of the address space is then found out of bounds.
+        let (mut slot, mut at) = (pointers.cast_unsigned(), buffer.cast_unsigned());
+        for text in strings {
             view.write_u32(slot.cast_signed(), at)?;
             view.write(at.cast_signed(), text)?;
+            slot = slot.wrapping_add(4);
             at = at.wrapping_add(u32::try_from(text.len()).map_err(|_| Errno::INVAL)?);
         }
         Ok(())

@@ -35,7 +35,7 @@ impl Wasi {
         let due = subscriptions.iter().filter(|sub| at_once(sub) || sub.wait_ns <= waited);
         let mut written = 0;
         for sub in due {
-            view.write(events + written * 32, &self.event(sub))?;
+            view.write(events.wrapping_add(written * 32), &self.event(sub))?;
             written += 1;
         }
         Ok(view.write_u32(out, written.cast_unsigned())?)

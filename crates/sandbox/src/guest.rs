@@ -1,0 +1,327 @@
+//! One instance of an image: its store, its exports, and the run of one job in it.
+//!
+//! An instance is reused only when nothing is in doubt: the last job ended without a trap, memory did not grow, and
+//! memory and globals were put back ([`Guest::reset`]). The reset is complete because a module's state is its memory, its
+//! mutable globals, and its tables and segments; the instrumentation refuses modules that write to tables or drop
+//! segments, and exports every mutable global. [`Host`] is made anew for every job.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use veriplay_core::{Exit, GuestError, Job, LimitKind, Outcome};
+use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap, TypedFunc, Val};
+
+use crate::channel::Channel;
+use crate::image::Image;
+use crate::memory::ResetMode;
+use crate::request;
+use crate::stop::Stop;
+use crate::ticker::Ticker;
+use crate::wasi::{Setup, Wasi, imports};
+
+/// What host functions work on: everything one job has.
+pub(crate) struct Host {
+    pub(crate) wasi: Wasi,
+    pub(crate) channel: Channel,
+    memory: Option<Memory>,
+    alloc: Option<TypedFunc<i32, i32>>,
+    /// Bytes linear memory may have; a request for more ends the job.
+    memory_limit: u64,
+    /// Whether anything grew since the last reset.
+    grew: bool,
+}
+
+impl Host {
+    pub(crate) fn new(wasi: Wasi, channel: Channel, memory_limit: u64) -> Self {
+        Self { wasi, channel, memory: None, alloc: None, memory_limit, grew: false }
+    }
+
+    /// The guest's linear memory.
+    ///
+    /// # Errors
+    /// When the guest calls out before it is instantiated, as a start function would.
+    pub(crate) fn memory(&self) -> wasmtime::Result<Memory> {
+        self.memory.ok_or_else(|| wasmtime::Error::msg("the module calls its host while it is being instantiated"))
+    }
+}
+
+impl wasmtime::ResourceLimiter for Host {
+    /// A request beyond the limit ends the job: the same on every machine, whatever memory that has.
+    fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        self.grew = true;
+        let desired = desired as u64;
+        if desired > self.memory_limit {
+            let stop = Stop::exceeded(LimitKind::MemoryBytes, self.memory_limit, desired);
+            return Err(wasmtime::Error::new(stop));
+        }
+        Ok(true)
+    }
+
+    /// The host has no memory for it. That is our fault, not the program's.
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(error.context("the host could not provide guest memory"))
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        self.grew = true;
+        Ok(desired <= 1 << 20)
+    }
+}
+
+/// Gives the shim and the value channel their names.
+///
+/// # Errors
+/// Never for a new linker.
+pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
+    let mut linker = Linker::new(engine);
+    imports::add(&mut linker)?;
+    linker.func_wrap("host", "call", host_call)?;
+    Ok(linker)
+}
+
+/// `host.call(ptr, len, out_ptr_ptr, out_len_ptr)`: one frame to the host, one back. 0 = answered, −2 = bad pointers.
+fn host_call(mut caller: Caller<'_, Host>, ptr: i32, len: i32, out_ptr: i32, out_len: i32) -> wasmtime::Result<i32> {
+    const REFUSED: i32 = -2;
+    let memory = caller.data().memory()?;
+    let frame_bytes = u64::from(len.cast_unsigned());
+    imports::charge(&mut caller, frame_bytes)?;
+    let (bytes, host) = memory.data_and_store_mut(&mut caller);
+    let start = ptr.cast_unsigned() as usize;
+    let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
+        return Ok(REFUSED);
+    };
+    if frame_bytes > host.channel.max_frame() {
+        return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
+    }
+    let reply = host.channel.receive(frame).map_err(wasmtime::Error::new)?;
+    let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
+    let reply_len = i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
+    let at = alloc.call(&mut caller, reply_len)?;
+    let view = &mut crate::wasi::view::View(memory.data_mut(&mut caller));
+    let wrote = at != 0
+        && view.write(at, &reply).is_ok()
+        && view.write(out_ptr, &at.to_le_bytes()).is_ok()
+        && view.write(out_len, &reply_len.to_le_bytes()).is_ok();
+    Ok(if wrote { 0 } else { REFUSED })
+}
+
+/// The exports the host calls.
+pub(crate) struct Exports {
+    pub(crate) memory: Memory,
+    pub(crate) alloc: TypedFunc<i32, i32>,
+    pub(crate) turn: TypedFunc<(i32, i32), i32>,
+    pub(crate) globals: Vec<(String, Global)>,
+}
+
+impl Exports {
+    /// Instantiates `module` and finds what the host needs in it.
+    ///
+    /// # Errors
+    /// When an import is unknown, or an export missing or of another type.
+    pub(crate) fn instantiate(
+        store: &mut Store<Host>,
+        linker: &Linker<Host>,
+        module: &wasmtime::Module,
+    ) -> wasmtime::Result<(Self, Instance)> {
+        let instance = linker.instantiate(&mut *store, module)?;
+        let memory = instance
+            .get_memory(&mut *store, "memory")
+            .ok_or_else(|| wasmtime::Error::msg("the module exports no memory named `memory`"))?;
+        let alloc = instance.get_typed_func(&mut *store, "host_alloc")?;
+        let turn = instance.get_typed_func(&mut *store, "turn")?;
+        let globals = mutable_globals(store, &instance);
+        store.data_mut().memory = Some(memory);
+        store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
+        Ok((Self { memory, alloc, turn, globals }, instance))
+    }
+}
+
+fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {
+    let exported: Vec<(String, Global)> = instance
+        .exports(&mut *store)
+        .filter_map(|export| Some((export.name().to_owned(), export.into_global()?)))
+        .collect();
+    exported.into_iter().filter(|(_, global)| global.ty(&*store).mutability() == Mutability::Var).collect()
+}
+
+/// One instance, in the image's state.
+pub(crate) struct Guest {
+    image: Arc<Image>,
+    store: Store<Host>,
+    exports: Exports,
+}
+
+/// A fault of the engine's or the host's.
+pub(crate) type Fault = String;
+
+impl Guest {
+    /// A new instance in the image's state.
+    ///
+    /// # Errors
+    /// When the host cannot make one.
+    pub(crate) fn new(image: &Arc<Image>) -> Result<Self, Fault> {
+        Self::instantiate(image).map_err(|error| format!("no instance of image `{}`: {error:#}", image.name()))
+    }
+
+    fn instantiate(image: &Arc<Image>) -> wasmtime::Result<Self> {
+        let wasi = Wasi::new(image.base_tree(), &Setup::default())
+            .map_err(|errno| wasmtime::Error::msg(format!("the base tree fails with errno {}", errno.0)))?;
+        let mut store = Store::new(image.engine(), Host::new(wasi, Channel::default(), u64::MAX));
+        store.limiter(|host| host);
+        let (exports, _) = Exports::instantiate(&mut store, image.linker(), image.module())?;
+        let size = exports.memory.size(&store);
+        let wanted = (image.baseline().len() >> 16) as u64;
+        exports.memory.grow(&mut store, wanted.saturating_sub(size))?;
+        image.baseline().install(exports.memory.data_mut(&mut store))?;
+        let mut guest = Self { image: Arc::clone(image), store, exports };
+        guest.restore_globals()?;
+        Ok(guest)
+    }
+
+    fn restore_globals(&mut self) -> wasmtime::Result<()> {
+        let Self { image, store, exports } = self;
+        if exports.globals.len() != image.globals().len() {
+            return Err(wasmtime::Error::msg("the module's globals are not the image's"));
+        }
+        for ((name, global), (saved_name, value)) in exports.globals.iter().zip(image.globals()) {
+            if name != saved_name {
+                return Err(wasmtime::Error::msg("the module's globals are not the image's"));
+            }
+            global.set(&mut *store, value.to_val())?;
+        }
+        Ok(())
+    }
+
+    /// Runs `job` from the image's state. Afterwards the instance is used, and must be [reset](Self::reset) or dropped.
+    ///
+    /// # Errors
+    /// A fault of ours; the instance must be dropped.
+    pub(crate) fn run(&mut self, job: &Job) -> Result<Outcome, Fault> {
+        self.prepare(job).map_err(|error| format!("cannot prepare the job: {error:#}"))?;
+        let started = Instant::now();
+        let (at, len) = self.image.entry();
+        let ended = self.exports.turn.call(&mut self.store, (at, len));
+        let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let left = self.store.get_fuel().map_err(|error| error.to_string())?;
+        let fuel = job.limits.fuel.saturating_sub(left);
+        let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
+        let host = self.store.data_mut();
+        let channel = std::mem::take(&mut host.channel);
+        let (exit, error) = match ended {
+            Ok(status) => finished(status, &channel),
+            Err(error) => stopped(&error, job, elapsed_ns)?,
+        };
+        if !matches!(exit, Exit::Returned | Exit::Raised) {
+            host.grew = true;
+        }
+        let (stdout, stderr) = (std::mem::take(&mut host.wasi.stdout), std::mem::take(&mut host.wasi.stderr));
+        Ok(Outcome {
+            exit,
+            calls: channel.calls,
+            error,
+            truncated: stdout.truncated || stderr.truncated,
+            stdout: stdout.bytes,
+            stderr: stderr.bytes,
+            fuel,
+            peak_memory_bytes,
+        })
+    }
+
+    fn prepare(&mut self, job: &Job) -> wasmtime::Result<()> {
+        let setup = Setup {
+            seed: job.seed,
+            stdin: &job.stdin,
+            files: &job.files,
+            output_bytes: job.limits.output_bytes,
+            file_bytes: job.limits.file_bytes,
+        };
+        let host = self.store.data_mut();
+        host.wasi = Wasi::new(self.image.base_tree(), &setup)
+            .map_err(|errno| wasmtime::Error::msg(format!("the job's files clash (errno {})", errno.0)))?;
+        host.channel = Channel::new(request::encode(job), request::expected_calls(job), job.limits.output_bytes);
+        host.memory_limit = job.limits.memory_bytes;
+        host.grew = false;
+        self.store.set_fuel(job.limits.fuel)?;
+        self.store.set_epoch_deadline(Ticker::ticks(job.limits.deadline_ns));
+        Ok(())
+    }
+
+    /// Whether the instance is in the image's state again and may run another job. If not, drop it.
+    pub(crate) fn reset(&mut self, mode: ResetMode) -> bool {
+        if mode == ResetMode::Fresh || self.store.data().grew {
+            return false;
+        }
+        let restored = self.image.baseline().restore(self.exports.memory.data_mut(&mut self.store), mode);
+        restored.is_ok() && self.restore_globals().is_ok()
+    }
+}
+
+/// How a job ended whose `turn` came back with `status`.
+fn finished(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) {
+    match (&channel.raised, channel.done && status == 0) {
+        (Some(error), true) => (Exit::Raised, Some(error.clone())),
+        (None, true) => (Exit::Returned, None),
+        (_, false) => trapped("protocol", format!("the harness ended with status {status} and did not say it was done")),
+    }
+}
+
+fn trapped(kind: &str, message: String) -> (Exit, Option<GuestError>) {
+    (Exit::Trapped, Some(GuestError { kind: kind.to_owned(), message }))
+}
+
+/// How a job ended that was stopped by a trap or by the host.
+fn stopped(error: &wasmtime::Error, job: &Job, elapsed_ns: u64) -> Result<(Exit, Option<GuestError>), Fault> {
+    if let Some(stop) = error.downcast_ref::<Stop>() {
+        return Ok(match stop {
+            Stop::ProcExit(_) => trapped("proc_exit", stop.to_string()),
+            Stop::Protocol(_) => trapped("protocol", stop.to_string()),
+            Stop::Exceeded { limit, allowed, used } => {
+                (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
+            }
+        });
+    }
+    let exceeded = |limit, allowed, used| Ok((Exit::Exceeded { limit, allowed, used }, None));
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, job.limits.fuel, job.limits.fuel),
+        Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, job.limits.deadline_ns, elapsed_ns),
+        Some(Trap::StackOverflow) => Ok(trapped("stack_overflow", "the wasm stack is used up".to_owned())),
+        Some(trap) => Ok(trapped("trap", trap.to_string())),
+        None if error.is::<wasmtime::ThrownException>() => {
+            Ok(trapped("uncaught_exception", "a native exception left the interpreter".to_owned()))
+        }
+        None => Err(format!("{error:#}")),
+    }
+}
+
+/// A global's value as it is kept in the image: its bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SavedVal {
+    I32(i32),
+    I64(i64),
+    F32(u32),
+    F64(u64),
+}
+
+impl SavedVal {
+    /// # Errors
+    /// When the global is of a type no snapshot holds (a vector or a reference).
+    pub(crate) fn from_val(value: &Val) -> wasmtime::Result<Self> {
+        match value {
+            Val::I32(value) => Ok(SavedVal::I32(*value)),
+            Val::I64(value) => Ok(SavedVal::I64(*value)),
+            Val::F32(value) => Ok(SavedVal::F32(*value)),
+            Val::F64(value) => Ok(SavedVal::F64(*value)),
+            _ => Err(wasmtime::Error::msg("a mutable global of vector or reference type cannot be kept in an image")),
+        }
+    }
+
+    fn to_val(self) -> Val {
+        match self {
+            SavedVal::I32(value) => Val::I32(value),
+            SavedVal::I64(value) => Val::I64(value),
+            SavedVal::F32(value) => Val::F32(value),
+            SavedVal::F64(value) => Val::F64(value),
+        }
+    }
+}

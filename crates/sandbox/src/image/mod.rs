@@ -1,0 +1,143 @@
+//! Images: guest runtimes with preloaded state, named by content.
+//!
+//! [`spec`] says what an image is made of, [`wheel`] fetches it, [`build`] makes it, [`cache`] keeps it on disk, [`store`]
+//! decides which of these to do, [`engine`] is the one engine configuration all of them share.
+
+mod build;
+mod cache;
+mod engine;
+mod error;
+mod spec;
+mod store;
+mod wheel;
+
+use std::sync::Arc;
+
+use veriplay_core::{Digest, Limits};
+use wasmtime::{Engine, Linker, Module};
+
+use crate::guest::{Host, SavedVal, linker};
+use crate::memory::Baseline;
+use crate::wasi::base_tree;
+use crate::wasi::files::Tree;
+
+pub(crate) use engine::THREAD_STACK;
+pub use error::ImageError;
+pub use spec::ImageSpec;
+pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
+pub use wheel::WheelSource;
+
+/// The compiled guest and its library: nearly all the work of a build, the same for every harness and preload list.
+#[derive(Clone)]
+pub(crate) struct Code {
+    pub(crate) module: Module,
+    /// The interpreter's library, a zip file the guest reads.
+    pub(crate) library: Arc<Vec<u8>>,
+}
+
+/// A guest's state before the first job.
+pub(crate) struct Snapshot {
+    /// Its linear memory.
+    pub(crate) memory: Vec<u8>,
+    pub(crate) state: State,
+}
+
+/// The rest of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct State {
+    /// Every mutable global by its export name.
+    pub(crate) globals: Vec<(String, SavedVal)>,
+    /// Address and length of the source text that starts a job, already in memory.
+    pub(crate) entry: (i32, i32),
+}
+
+/// A guest runtime, ready to be instantiated. Cheap to share: hold it in an [`Arc`].
+pub struct Image {
+    name: String,
+    digest: Digest,
+    limits: Limits,
+    engine: Engine,
+    module: Module,
+    linker: Linker<Host>,
+    baseline: Baseline,
+    base_tree: Tree,
+    state: State,
+}
+
+impl Image {
+    pub(crate) fn new(spec: &ImageSpec, engine: Engine, code: Code, snapshot: Snapshot) -> Result<Self, ImageError> {
+        let host = |what: &str, error: &dyn std::fmt::Display| ImageError::Host(format!("{what}: {error}"));
+        let base_tree = base_tree(&spec.wheel.stdlib_at, code.library)
+            .map_err(|errno| ImageError::Host(format!("`stdlib_at` makes no file tree (errno {})", errno.0)))?;
+        Ok(Self {
+            name: spec.name.clone(),
+            digest: spec.digest(),
+            limits: spec.default_limits(),
+            linker: linker(&engine).map_err(|error| host("cannot link the shim", &error))?,
+            baseline: Baseline::new(&snapshot.memory).map_err(|error| host("cannot keep the snapshot's memory", &error))?,
+            engine,
+            module: code.module,
+            base_tree,
+            state: snapshot.state,
+        })
+    }
+
+    /// Its name, such as `python`: what [`veriplay_core::Job::image`] says.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names its content: source wheel, harness, preload list and shim. The same on every machine.
+    #[must_use]
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// Limits for a job when nobody says otherwise.
+    #[must_use]
+    pub fn default_limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Linear memory of a job before it does anything, in bytes: the least [`Limits::memory_bytes`] that makes sense.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.baseline.len() as u64
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn module(&self) -> &Module {
+        &self.module
+    }
+
+    pub(crate) fn linker(&self) -> &Linker<Host> {
+        &self.linker
+    }
+
+    pub(crate) fn baseline(&self) -> &Baseline {
+        &self.baseline
+    }
+
+    pub(crate) fn base_tree(&self) -> &Tree {
+        &self.base_tree
+    }
+
+    pub(crate) fn globals(&self) -> &[(String, SavedVal)] {
+        &self.state.globals
+    }
+
+    pub(crate) fn entry(&self) -> (i32, i32) {
+        self.state.entry
+    }
+}
+
+impl std::fmt::Debug for Image {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Image").field("name", &self.name).field("digest", &self.digest.short()).finish_non_exhaustive()
+    }
+}

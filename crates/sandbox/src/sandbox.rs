@@ -1,0 +1,79 @@
+//! The sandbox: jobs in, outcomes out, from any thread.
+
+use std::sync::Arc;
+
+use veriplay_core::{Execute, ExecuteError, Job, Outcome};
+
+use crate::image::{Image, ImageError};
+use crate::memory::ResetMode;
+use crate::pool::Pool;
+use crate::request;
+use crate::ticker::Ticker;
+
+/// How a sandbox runs its jobs. None of it changes an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SandboxOptions {
+    /// Jobs that run at once, each with its own thread and instance (some 100 MB of address space, about 10 MB of memory);
+    /// more callers wait. 0 means one for each processor.
+    pub max_parallel: usize,
+    /// How an instance is brought back to the image's state after a job.
+    pub reset: ResetMode,
+}
+
+impl SandboxOptions {
+    /// One job per processor, the fastest reset.
+    #[must_use]
+    pub const fn fastest() -> Self {
+        Self { max_parallel: 0, reset: ResetMode::Scan }
+    }
+}
+
+/// Runs jobs in one image.
+///
+/// The same job has the same outcome, fuel included, in a new or a used instance, on any thread. The one exception is a
+/// job that meets its wall-clock deadline.
+pub struct Sandbox {
+    image: Arc<Image>,
+    pool: Pool,
+    _ticker: Ticker,
+}
+
+impl Sandbox {
+    /// A sandbox for jobs of `image`. Threads and instances are made when jobs need them.
+    ///
+    /// # Errors
+    /// When the host cannot start a thread.
+    pub fn new(image: Arc<Image>, options: SandboxOptions) -> Result<Self, ImageError> {
+        let ticker = Ticker::start(image.engine().clone())
+            .map_err(|error| ImageError::Host(format!("cannot start the deadline clock: {error}")))?;
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = if options.max_parallel == 0 { processors() } else { options.max_parallel };
+        let pool = Pool::new(Arc::clone(&image), options.reset, workers);
+        Ok(Self { image, pool, _ticker: ticker })
+    }
+
+    /// The image it runs.
+    #[must_use]
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+}
+
+impl Execute for Sandbox {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        if job.image != self.image.name() {
+            return Err(ExecuteError::UnknownImage(job.image.clone()));
+        }
+        request::check(job, self.image.memory_bytes())?;
+        self.pool.run(job, true).or_else(|fault| {
+            tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again on a new instance");
+            self.pool.run(job, false).map_err(ExecuteError::Host)
+        })
+    }
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("image", &self.image).finish_non_exhaustive()
+    }
+}
