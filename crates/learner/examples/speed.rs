@@ -42,6 +42,7 @@ fn train(learner: &mut Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<()
             (0..group).map(move |g| Sample {
                 prompt: Arc::clone(&shared),
                 response: (0..response + (p + g) % 5).map(|t| ((g * 13 + t * 5) % 97) as u32).collect(),
+                masked: 0,
                 weight: if g % 2 == 0 { 1.0 } else { -0.5 },
             })
         })

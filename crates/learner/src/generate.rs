@@ -84,7 +84,7 @@ impl Learner {
     /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
     pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         self.check_score(prompt, responses)?;
-        let samples = responses.iter().enumerate().map(|(index, tokens)| (prompt, Response { index, tokens, weight: 0.0 }));
+        let samples = responses.iter().enumerate().map(|(index, tokens)| (prompt, Response { index, tokens, masked: 0, weight: 0.0 }));
         let shards = deal(bundle(samples, self.options.micro_tokens), self.options.shards, self.options.micro_tokens);
         let model = PackedModel::new(&self.config, &self.weights, Purpose::Forward);
         let mut spaces: Vec<Workspace> = shards.iter().map(|_| Workspace::new(&self.config, Purpose::Forward)).collect();

@@ -6,6 +6,7 @@
 use veriplay_core::{Learn, LearnError, PolicyVersion, TrainBatch, Update};
 
 use crate::config::{ConfigError, ModelConfig};
+use crate::model::parameters::{TensorSpec, tensor_specs};
 use crate::model::{Parameters, Purpose, Workspace};
 use crate::optim::{Optimizer, OptimizerState, Rate};
 use crate::tokenizer::Tokenizer;
@@ -115,12 +116,40 @@ impl Learner {
         self.weights.tensors(&self.config).iter().map(|t| t.len()).sum()
     }
 
+    /// Every weight tensor, in the order of [`tensor_specs`].
+    #[must_use]
+    pub fn named_weights(&self) -> Vec<(TensorSpec, Vec<f32>)> {
+        named(&self.config, &self.weights)
+    }
+
+    /// Loss of a batch and its gradient in every weight tensor, without a step: for diagnosis and tests.
+    ///
+    /// # Errors
+    /// A bad batch.
+    pub fn named_gradients(&mut self, batch: &TrainBatch) -> Result<(f64, Vec<(TensorSpec, Vec<f32>)>), LearnError> {
+        check_batch(batch, &self.config, 0.0)?;
+        let totals = self.compute(batch);
+        Ok((totals.loss.loss, named(&self.config, &self.spaces[0].gradients)))
+    }
+
+    /// Leaves the gradients of `batch` in the first workspace.
+    fn compute(&mut self, batch: &TrainBatch) -> Totals {
+        while self.spaces.len() < self.options.shards {
+            self.spaces.push(Workspace::new(&self.config, Purpose::Training));
+        }
+        gradients(&self.config, &self.weights, &mut self.spaces, batch, self.options.micro_tokens)
+    }
+
     fn apply(&mut self, norm: f64, learning_rate: f64) {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
         let rate = Rate { learning_rate, scale, threads: self.options.shards };
         self.state.step(&self.options.optimizer, &self.config, &mut self.weights, &self.spaces[0].gradients, rate);
     }
+}
+
+fn named(config: &ModelConfig, tensors: &Parameters) -> Vec<(TensorSpec, Vec<f32>)> {
+    tensor_specs(config).into_iter().zip(tensors.tensors(config).into_iter().map(<[f32]>::to_vec)).collect()
 }
 
 impl Learn for Learner {
@@ -132,10 +161,7 @@ impl Learn for Learner {
             self.version.0 += 1;
             return Ok(Update { policy: self.version, loss: 0.0, entropy: 0.0, gradient_norm: 0.0, tokens: 0 });
         }
-        while self.spaces.len() < self.options.shards {
-            self.spaces.push(Workspace::new(&self.config, Purpose::Training));
-        }
-        let Totals { loss, tokens } = gradients(&self.config, &self.weights, &mut self.spaces, batch, self.options.micro_tokens);
+        let Totals { loss, tokens } = self.compute(batch);
         // A single token of context gives queries and keys no gradient, rightly: such a batch proves nothing.
         let telling = batch.samples.iter().any(|s| s.weight != 0.0 && s.prompt.len() + s.response.len() > 2);
         let norm = crate::train::checked_norm(&self.config, &self.spaces[0].gradients, telling && !self.checked)?;

@@ -32,6 +32,9 @@ pub(crate) fn check_batch(batch: &TrainBatch, config: &ModelConfig, learning_rat
         if sample.prompt.is_empty() || sample.response.is_empty() {
             return bad(format!("sample {i} has an empty prompt or response"));
         }
+        if sample.masked >= sample.response.len() {
+            return bad(format!("sample {i} masks {} of {} response tokens: nothing is left to learn", sample.masked, sample.response.len()));
+        }
         if tokens > config.max_position_embeddings {
             return bad(format!("sample {i} has {tokens} tokens, and the model's context holds {}", config.max_position_embeddings));
         }
@@ -49,7 +52,7 @@ pub(crate) fn check_batch(batch: &TrainBatch, config: &ModelConfig, learning_rat
 pub(crate) fn gradients(config: &ModelConfig, weights: &Parameters, spaces: &mut [Workspace], batch: &TrainBatch, micro_tokens: usize) -> Totals {
     let scale = 1.0 / batch.normalizer;
     let samples = batch.samples.iter().enumerate().filter(|(_, s)| s.weight != 0.0).map(|(index, s)| {
-        (&*s.prompt, Response { index, tokens: &s.response, weight: (f64::from(s.weight) * scale) as f32 })
+        (&*s.prompt, Response { index, tokens: &s.response, masked: s.masked, weight: (f64::from(s.weight) * scale) as f32 })
     });
     let shards = deal(bundle(samples, micro_tokens), spaces.len(), micro_tokens);
     let model = PackedModel::new(config, weights, Purpose::Training);

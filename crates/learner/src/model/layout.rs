@@ -21,6 +21,8 @@ pub(crate) struct Response<'a> {
     pub(crate) index: usize,
     /// Its tokens.
     pub(crate) tokens: &'a [u32],
+    /// Tokens at its start that are context only.
+    pub(crate) masked: usize,
     /// Factor of its −log p.
     pub(crate) weight: f32,
 }
@@ -96,17 +98,17 @@ impl MicroBatch {
         let start = self.tokens.len();
         self.tokens.extend_from_slice(bundle.prompt);
         let mut group = Group { prompt: start..self.tokens.len(), responses: Vec::with_capacity(bundle.responses.len()) };
-        let head = self.outputs.len();
-        self.outputs.push(group.prompt.end - 1);
-        for response in &bundle.responses {
-            self.predict(head, response, 0);
+        let mut open = bundle.responses.iter().filter(|r| r.masked == 0).peekable();
+        if open.peek().is_some() {
+            self.outputs.push(group.prompt.end - 1);
         }
+        open.for_each(|response| self.predict(response, 0));
         for response in &bundle.responses {
             let first = self.tokens.len();
             self.tokens.extend_from_slice(&response.tokens[..response.tokens.len() - 1]);
-            for (i, row) in (first..self.tokens.len()).enumerate() {
-                self.outputs.push(row);
-                self.predict(self.outputs.len() - 1, response, i + 1);
+            for at in response.masked.max(1)..response.tokens.len() {
+                self.outputs.push(first + at - 1);
+                self.predict(response, at);
             }
             group.responses.push(first..self.tokens.len());
         }
@@ -115,11 +117,15 @@ impl MicroBatch {
 
     /// Appends a prompt without responses; its last row is an output.
     pub(crate) fn push_prompt(&mut self, prompt: &[u32]) {
-        self.push(&Bundle { prompt, responses: Vec::new() });
+        let start = self.tokens.len();
+        self.tokens.extend_from_slice(prompt);
+        self.outputs.push(self.tokens.len() - 1);
+        self.groups.push(Group { prompt: start..self.tokens.len(), responses: Vec::new() });
     }
 
-    fn predict(&mut self, row: usize, response: &Response<'_>, at: usize) {
-        self.predictions.push(Prediction { row, token: response.tokens[at], weight: response.weight });
+    /// The last output predicts token `at` of `response`.
+    fn predict(&mut self, response: &Response<'_>, at: usize) {
+        self.predictions.push(Prediction { row: self.outputs.len() - 1, token: response.tokens[at], weight: response.weight });
         self.origins.push((response.index, at));
     }
 }

@@ -35,5 +35,5 @@ pub(crate) fn prompt(text: &str) -> Prompt {
 }
 
 pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {
-    Sample { prompt: Arc::from(prompt), response: response.to_vec(), weight }
+    Sample { prompt: Arc::from(prompt), response: response.to_vec(), masked: 0, weight }
 }

@@ -66,6 +66,7 @@ fn bad_batches_are_refused_and_leave_the_weights_alone() {
         (TrainBatch { samples: vec![good()], normalizer: f64::NAN }, 0.1, "normalizer"),
         (TrainBatch { samples: vec![sample(&[], &[1], 1.0)], normalizer: 1.0 }, 0.1, "empty"),
         (TrainBatch { samples: vec![sample(&[1], &[], 1.0)], normalizer: 1.0 }, 0.1, "empty"),
+        (TrainBatch { samples: vec![veriplay_core::Sample { masked: 2, ..good() }], normalizer: 1.0 }, 0.1, "masks"),
         (TrainBatch { samples: vec![sample(&[1], &[110], 1.0)], normalizer: 1.0 }, 0.1, "token 110"),
         (TrainBatch { samples: vec![sample(&[1], &[1; 96], 1.0)], normalizer: 1.0 }, 0.1, "context"),
         (TrainBatch { samples: vec![sample(&[1], &[1], f32::INFINITY)], normalizer: 1.0 }, 0.1, "weight"),

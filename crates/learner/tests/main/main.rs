@@ -1,4 +1,6 @@
 //! Tests of the learner through its public interface.
 
 mod common;
+mod gradients;
 mod learning;
+mod oracle;
