@@ -61,10 +61,10 @@ pub struct EvalTable {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
     /// A mean over the types needs all of them.
-    #[error("there is no {} task to measure: give at least `1` of each type", .0.name())]
+    #[error("no task of type `{}` to measure: give at least `1` of each type", .0.name())]
     NoTasks(TaskType),
     /// Too few samples, or more successes than samples.
-    #[error("a {} task has `{accepted}` of `{samples}` samples accepted: pass@8 needs `8` samples a task or more", .task_type.name())]
+    #[error("a task of type `{}` has `{accepted}` of `{samples}` samples accepted: pass@8 needs `8` samples or more", .task_type.name())]
     Samples {
         /// The kind of task.
         task_type: TaskType,

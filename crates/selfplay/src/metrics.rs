@@ -41,6 +41,9 @@ pub fn pass_at_k(n: u32, c: u32, k: u32) -> Option<f64> {
     if k == 0 || k > n || c > n {
         return None;
     }
+    if k == 1 {
+        return Some(f64::from(c) / f64::from(n)); // The same number, without the rounding of a product.
+    }
     if n - c < k {
         return Some(1.0);
     }

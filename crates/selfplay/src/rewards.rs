@@ -31,11 +31,12 @@ pub trait RewardScheme: Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
-    /// What a solver is paid for an attempt with this status.
-    fn solver(&self, status: Status) -> Reward;
+    /// What a solver is paid for an attempt with this status. `well_formed` says whether the frame of its response is as
+    /// the prompt asked ([`veriplay_verifier::Format::is_well_formed`]).
+    fn solver(&self, status: Status, well_formed: bool) -> Reward;
 
-    /// What a proposer is paid.
-    fn proposer(&self, outcome: ProposalOutcome) -> Reward;
+    /// What a proposer is paid; `well_formed` as for a solver.
+    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Reward;
 
     /// Whether the rewards are shuffled within each (role, task type) batch before anybody learns from them.
     fn shuffled(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Absolute Zero (arXiv 2505.03335): one policy proposes programs with inputs, and solves what execution made of them.
+//! `absolute_zero` (arXiv 2505.03335): one policy proposes programs with inputs, and solves what execution made of them.
 //!
 //! # One step
 //! The cli owns the loop; `step` and `seed` go into every call, and only [`GameState`] is carried from step to step.
@@ -24,6 +24,7 @@ mod state;
 mod turns;
 
 use veriplay_core::{Prompt, Role, Sampling, Task};
+use veriplay_verifier::{Format, format_by_name};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
@@ -36,7 +37,7 @@ pub use config::{ConfigError, GameConfig, ProposerMode};
 pub use metrics::{RoleMetrics, StepMetrics};
 pub use records::{Origin, ProposalRecord, ProposerTurn, SolverRecord, SolverTurn};
 pub use score::{SampleRef, Scored, ScoredSample};
-pub use state::{Anchor, GameState, program_hash, proposal_digest};
+pub use state::{Anchor, GameState, proposal_digest};
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
@@ -49,6 +50,7 @@ pub const GAME: Game = Game {
 pub struct AbsoluteZero {
     config: GameConfig,
     format: &'static dyn PromptFormat,
+    responses: &'static dyn Format,
     reward: &'static dyn RewardScheme,
     advantage: &'static dyn AdvantageEstimator,
 }
@@ -61,9 +63,10 @@ impl AbsoluteZero {
     pub fn new(config: GameConfig) -> Result<Self, ConfigError> {
         config.validate()?;
         let format = prompts::by_name(&config.format).expect("a validated config names a format");
+        let responses = format_by_name(&config.format).expect("every prompt format has a verifier format of its name");
         let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
         let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
-        Ok(Self { config, format, reward, advantage })
+        Ok(Self { config, format, responses, reward, advantage })
     }
 
     /// Its settings.

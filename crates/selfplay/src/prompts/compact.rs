@@ -12,19 +12,13 @@
 //! # Example
 //! `<D>def f(x):⏎    return x + 1<I>2<O>` is answered by `3`.
 
+use veriplay_verifier::formats::compact::{
+    ABDUCTION, DEDUCTION, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_INDUCTION,
+    REFERENCE,
+};
+
 use super::{PromptFormat, ProposerRequest};
 use veriplay_core::{Proposal, Question, Task, TaskType, Value};
-
-const DEDUCTION: &str = "<D>";
-const ABDUCTION: &str = "<A>";
-const INDUCTION: &str = "<F>";
-const PROPOSE_DEDUCTION: &str = "<PD>";
-const PROPOSE_ABDUCTION: &str = "<PA>";
-const PROPOSE_INDUCTION: &str = "<PF>";
-const INPUT: &str = "<I>";
-const OUTPUT: &str = "<O>";
-const PROGRAM: &str = "<P>";
-const REFERENCE: &str = "<R>";
 
 pub(super) struct Compact;
 

@@ -3,8 +3,7 @@
 //! # Layout
 //! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
 //! and the opened `<think>` tag. Blocks are fenced with `python`, `input`, `output` and `message`. Deduction and abduction
-//! each state their own difficulty criterion (in Absolute Zero's release the two are swapped), and the code rules promise
-//! only what the validity gate checks.
+//! each state their own difficulty criterion; in Absolute Zero's release the two are swapped.
 //!
 //! # Why
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
@@ -27,7 +26,7 @@ const CODE_RULES: &str = "Rules for the program:
 - Parameters and results are plain values: None, bool, int, float, str, bytes, list, tuple, set, dict.
 - It is deterministic: no randomness, no clock, no files, no network, no input, no printing, and no reliance on set order.
 - Imports stand at the top; helpers may be defined inside the program.
-- It ends quickly, and the given input stands nowhere in it.";
+- It ends quickly.";
 
 impl PromptFormat for Fenced {
     fn name(&self) -> &'static str {
@@ -131,9 +130,10 @@ fn triplet_request(request: &ProposerRequest<'_>) -> String {
     let (goal, difficulty) = triplet_goal(request.task_type);
     format!(
         "Invent a new Python program and one input for it. {goal}\n\n{CODE_RULES}\n\nThe input: exactly one, the arguments of \
-`f` as Python literals, separated by commas, strings in quotes.\n\nAnswer with one block fenced as `python` and one fenced as \
+`f` as Python literals, separated by commas, strings in quotes. It stands nowhere in the program.\n\n\
+Answer with one block fenced as `python` and one fenced as \
 `input`, for example:\n{}{}\nWhat counts:\n- The program runs on the input, and its result depends on the input.\n- {difficulty}\n\
-- It is different from every reference.\n\nFirst devise a plan, then write.{}",
+- It is new, and different from every reference there is.\n\nFirst devise a plan, then write.{}",
         block("python", "def f(name, counts):\n    total = sum(counts)\n    return name + str(total)"),
         block("input", "'ab', [1, 2]"),
         references_text(&request.references),

@@ -1,8 +1,9 @@
 //! `azr`: the rewards of Absolute Zero Reasoner (arXiv 2505.03335, equations 4 to 6, and its released code).
 //!
 //! # What it pays
-//! Solver: 1 when Accepted, −0.5 when readable and wrong, −1 when malformed. Proposer: −1 when malformed or invalid; with
-//! solve rate s, 1 − s when that is positive and s > 0, else −0.5. So it pays −0.5 at s = 0 and, as the code does and the
+//! Solver: −1 for a bad format, which is a response without a readable answer or not framed as the prompt asked, even
+//! around a right answer; else 1 when Accepted and −0.5 when wrong. Proposer: −1 for a bad format or an invalid proposal,
+//! and a badly framed valid one still becomes a task; with solve rate s, 1 − s when that is positive and s > 0, else −0.5. So it pays −0.5 at s = 0 and, as the code does and the
 //! paper does not say, at s = 1. `azr_inverse` is the code's other option: 1 − s at s = 0 too, so an unsolved task pays 1.
 //! Absolute Zero has no duplicates; here one pays −0.5, as any other task from which nothing is to be learned.
 //!
@@ -35,22 +36,28 @@ impl RewardScheme for Azr {
         self.name
     }
 
-    fn solver(&self, status: Status) -> Reward {
+    fn solver(&self, status: Status, well_formed: bool) -> Reward {
         match status {
-            Status::Malformed => Reward::single("format", -1.0),
+            _ if !well_formed => bad_format(),
+            Status::Malformed => bad_format(),
             Status::Accepted => Reward::single("accuracy", 1.0),
             _ => Reward::single("accuracy", -0.5),
         }
     }
 
-    fn proposer(&self, outcome: ProposalOutcome) -> Reward {
+    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Reward {
         match outcome {
-            ProposalOutcome::Malformed => Reward::single("format", -1.0),
+            _ if !well_formed => bad_format(),
+            ProposalOutcome::Malformed => bad_format(),
             ProposalOutcome::Invalid => Reward::single("validity", -1.0),
             ProposalOutcome::Duplicate => Reward::single("novelty", -0.5),
             ProposalOutcome::Solved { rate } => Reward::single("learnability", self.learnability(rate)),
         }
     }
+}
+
+fn bad_format() -> Reward {
+    Reward::single("format", -1.0)
 }
 
 impl Azr {

@@ -27,11 +27,11 @@ impl RewardScheme for Quickstart {
         "quickstart"
     }
 
-    fn solver(&self, status: Status) -> Reward {
+    fn solver(&self, status: Status, _well_formed: bool) -> Reward {
         Reward::single("accuracy", accuracy(status))
     }
 
-    fn proposer(&self, outcome: ProposalOutcome) -> Reward {
+    fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Reward {
         match outcome {
             ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("validity", -0.5),
             ProposalOutcome::Duplicate => Reward::single("novelty", -0.25),

@@ -26,12 +26,12 @@ impl RewardScheme for Random {
         "random"
     }
 
-    fn solver(&self, status: Status) -> Reward {
-        Quickstart.solver(status)
+    fn solver(&self, status: Status, well_formed: bool) -> Reward {
+        Quickstart.solver(status, well_formed)
     }
 
-    fn proposer(&self, outcome: ProposalOutcome) -> Reward {
-        Quickstart.proposer(outcome)
+    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Reward {
+        Quickstart.proposer(outcome, well_formed)
     }
 
     fn shuffled(&self) -> bool {

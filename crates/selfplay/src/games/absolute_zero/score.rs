@@ -93,7 +93,8 @@ impl AbsoluteZero {
     fn proposer_samples(&self, proposals: &[ProposalRecord], standings: &[Standing]) -> Vec<ScoredSample> {
         let paid = |(index, standing): (usize, &Standing)| match standing {
             Standing::Paid(outcome) => {
-                let reward = self.reward.proposer(*outcome);
+                let well_formed = self.responses.is_well_formed(&proposals[index].rollout.text);
+                let reward = self.reward.proposer(*outcome, well_formed);
                 Some(sample(SampleRef::Proposal(index), Role::Proposer, proposals[index].task_type, reward))
             }
             Standing::Dropped | Standing::Unrated => None,
@@ -105,7 +106,8 @@ impl AbsoluteZero {
         let paid = |(index, record): (usize, &SolverRecord)| {
             let verdict = record.judged.as_ref().ok()?;
             let task_type = turns[record.turn].prompt.task_type;
-            Some(sample(SampleRef::Solver(index), Role::Solver, task_type, self.reward.solver(verdict.status)))
+            let reward = self.reward.solver(verdict.status, self.responses.is_well_formed(&record.rollout.text));
+            Some(sample(SampleRef::Solver(index), Role::Solver, task_type, reward))
         };
         solutions.iter().enumerate().filter_map(paid).collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Attempt, Digest, Proposal, Question, Rollout, Task, TaskType, Value, content_hash};
+use veriplay_core::{Attempt, Digest, Proposal, Question, Rollout, Task, TaskType, Value, content_hash, program_hash};
 
 use super::buffer::{Buffer, Entry};
 
@@ -81,7 +81,7 @@ impl GameState {
         &self.anchors
     }
 
-    /// Makes every proposal with one of these programs count as known: those of the held-out set, by [`program_hash`].
+    /// Makes every proposal with one of these programs count as known: those of the held-out set, by [`veriplay_core::program_hash`].
     pub fn reserve_programs(&mut self, hashes: impl IntoIterator<Item = Digest>) {
         self.reserved.extend(hashes);
     }
@@ -103,7 +103,7 @@ impl GameState {
     }
 }
 
-/// Names a proposal by its task type, the normalized hash of its program, and its inputs. Two proposals that differ in
+/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ in
 /// layout, comments or message alone have the same digest.
 #[must_use]
 pub fn proposal_digest(proposal: &Proposal) -> Digest {
@@ -129,11 +129,4 @@ pub(super) fn task_digest(task: &Task) -> Digest {
 
 fn digest(task_type: TaskType, program: &str, inputs: &[&Vec<Value>]) -> Digest {
     content_hash(&(task_type, program_hash(program), inputs))
-}
-
-/// The hash of a program without what does not matter to it.
-#[must_use]
-pub fn program_hash(program: &str) -> Digest {
-    let lines: Vec<&str> = program.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    Digest::of(lines.join("\n").as_bytes())
 }

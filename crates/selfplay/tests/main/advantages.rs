@@ -1,0 +1,149 @@
+use proptest::prelude::*;
+use veriplay_core::{Role, TaskType};
+use veriplay_selfplay::advantages::{ADVANTAGES, AdvantageRow, by_name};
+
+fn row(role: Role, task_type: TaskType, group: usize, reward: f64) -> AdvantageRow {
+    AdvantageRow { role, task_type, group, reward }
+}
+
+fn solver_rows(rewards: &[(usize, f64)]) -> Vec<AdvantageRow> {
+    rewards.iter().map(|(group, reward)| row(Role::Solver, TaskType::Deduction, *group, *reward)).collect()
+}
+
+#[track_caller]
+fn check(name: &str, rows: &[AdvantageRow], expected: &[f64]) {
+    let advantages = by_name(name).unwrap().advantages(rows);
+    assert_eq!(advantages.len(), expected.len());
+    for (got, wanted) in advantages.iter().zip(expected) {
+        assert!((got - wanted).abs() < 1e-9, "{name}: {advantages:?} instead of {expected:?}");
+    }
+}
+
+/// Group 0: one of two solved. Group 1: both solved. Mean 0.75, variance 0.1875.
+fn two_groups() -> Vec<AdvantageRow> {
+    solver_rows(&[(0, 1.0), (0, 0.0), (1, 1.0), (1, 1.0)])
+}
+
+#[test]
+fn group_centres_on_the_group_and_scales_by_the_batch() {
+    let deviation = 0.1875_f64.sqrt();
+    check("group", &two_groups(), &[0.5 / deviation, -0.5 / deviation, 0.0, 0.0]);
+}
+
+#[test]
+fn trr_centres_and_scales_by_role_and_task_type() {
+    let deviation = 0.1875_f64.sqrt();
+    let mut rows = two_groups();
+    // Another role and another type shift nothing.
+    rows.push(row(Role::Proposer, TaskType::Deduction, 0, -7.0));
+    rows.push(row(Role::Solver, TaskType::Abduction, 0, 9.0));
+    let quarter = 0.25 / deviation;
+    check("trr", &rows, &[quarter, -0.75 / deviation, quarter, quarter, 0.0, 0.0]);
+}
+
+#[test]
+fn reinforce_centres_on_the_whole_batch_and_does_not_scale() {
+    let mut rows = two_groups();
+    rows.push(row(Role::Proposer, TaskType::Induction, 0, -0.5));
+    check("reinforce", &rows, &[0.5, -0.5, 0.5, 0.5, -1.0]);
+}
+
+#[test]
+fn a_hundred_equal_rewards_that_no_mean_hits_exactly_give_exactly_zero() {
+    for reward in [0.1, 1.0 / 3.0, -0.7] {
+        let rows = solver_rows(&vec![(0, reward); 100]);
+        for estimator in ADVANTAGES {
+            assert_eq!(estimator.advantages(&rows), vec![0.0; 100], "{}", estimator.name());
+        }
+    }
+}
+
+#[test]
+fn an_empty_batch_gives_nothing() {
+    for estimator in ADVANTAGES {
+        assert!(estimator.advantages(&[]).is_empty(), "{}", estimator.name());
+    }
+}
+
+#[test]
+fn the_same_group_number_in_two_task_types_is_two_groups() {
+    let rows = [row(Role::Solver, TaskType::Deduction, 0, 1.0), row(Role::Solver, TaskType::Abduction, 0, 0.0)];
+    check("group", &rows, &[0.0, 0.0]);
+}
+
+fn any_row() -> impl Strategy<Value = AdvantageRow> {
+    let rewards = prop::sample::select(vec![-1.0, -0.5, -0.25, 0.0, 0.1, 0.125, 0.5, 0.875, 1.0]);
+    (any::<bool>(), 0..3_usize, 0..4_usize, rewards).prop_map(|(solver, task_type, group, reward)| {
+        row(if solver { Role::Solver } else { Role::Proposer }, TaskType::ALL[task_type], group, reward)
+    })
+}
+
+fn close(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6)
+}
+
+fn batch(rows: &[AdvantageRow], values: &[f64], index: usize) -> Vec<f64> {
+    let same = |row: &AdvantageRow| (row.role, row.task_type) == (rows[index].role, rows[index].task_type);
+    rows.iter().zip(values).filter(|(row, _)| same(row)).map(|(_, value)| *value).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn advantages_are_finite_and_bounded(rows in prop::collection::vec(any_row(), 0..60)) {
+        for estimator in ADVANTAGES {
+            for advantage in estimator.advantages(&rows) {
+                // |r - batch mean| <= sigma sqrt(n - 1), and a group mean is no further away than its members.
+                prop_assert!(advantage.is_finite());
+                prop_assert!(advantage.abs() <= 2.0 * (rows.len() as f64).sqrt(), "{} of {}", advantage, estimator.name());
+            }
+        }
+    }
+
+    #[test]
+    fn shifting_all_rewards_changes_nothing(rows in prop::collection::vec(any_row(), 0..60), shift in -5.0..5.0_f64) {
+        let shifted: Vec<AdvantageRow> = rows.iter().map(|row| AdvantageRow { reward: row.reward + shift, ..*row }).collect();
+        for estimator in ADVANTAGES {
+            prop_assert!(close(&estimator.advantages(&rows), &estimator.advantages(&shifted)), "{}", estimator.name());
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_rows_does_not_matter(
+        (rows, order) in prop::collection::vec(any_row(), 0..60).prop_flat_map(|rows| {
+            let order = Just((0..rows.len()).collect::<Vec<_>>()).prop_shuffle();
+            (Just(rows), order)
+        })
+    ) {
+        let moved: Vec<AdvantageRow> = order.iter().map(|index| rows[*index]).collect();
+        for estimator in ADVANTAGES {
+            let advantages = estimator.advantages(&rows);
+            let expected: Vec<f64> = order.iter().map(|index| advantages[*index]).collect();
+            prop_assert!(close(&estimator.advantages(&moved), &expected), "{}", estimator.name());
+        }
+    }
+
+    #[test]
+    fn advantages_of_a_batch_sum_to_zero(rows in prop::collection::vec(any_row(), 1..60)) {
+        for name in ["group", "trr"] {
+            let advantages = by_name(name).unwrap().advantages(&rows);
+            for index in 0..rows.len() {
+                prop_assert!(batch(&rows, &advantages, index).iter().sum::<f64>().abs() < 1e-6, "{}", name);
+            }
+        }
+        prop_assert!(by_name("reinforce").unwrap().advantages(&rows).iter().sum::<f64>().abs() < 1e-6);
+    }
+
+    #[test]
+    fn trr_has_unit_deviation_where_rewards_differ(rows in prop::collection::vec(any_row(), 1..60)) {
+        let advantages = by_name("trr").unwrap().advantages(&rows);
+        let rewards: Vec<f64> = rows.iter().map(|row| row.reward).collect();
+        for index in 0..rows.len() {
+            let differ = batch(&rows, &rewards, index).windows(2).any(|pair| pair[0] != pair[1]);
+            let of_batch = batch(&rows, &advantages, index);
+            let variance = of_batch.iter().map(|a| a * a).sum::<f64>() / of_batch.len() as f64;
+            prop_assert!((variance - f64::from(u8::from(differ))).abs() < 1e-6, "{variance}");
+        }
+    }
+}

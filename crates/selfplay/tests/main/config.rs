@@ -1,0 +1,143 @@
+use expect_test::expect;
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig};
+
+use crate::support::config;
+
+const GOOD: &str = r#"
+format = "compact"
+proposals_per_type = 32
+tasks_per_type = 32
+group = 8
+references = 0
+proposer = "train"
+reward = "quickstart"
+advantage = "group"
+proposer_weight = 0.1
+anchor_weight = 0.1
+anchor_samples = 16
+buffer_capacity = 4096
+fresh_fraction = 1.0
+seed_share = 0.5
+induction_visible = 3
+induction_hidden = 3
+proposer_temperature = 1.0
+proposer_max_tokens = 64
+solver_temperature = 1.0
+solver_max_tokens = 48
+"#;
+
+/// [`GOOD`] with one line in place of the line of its key.
+fn with(line: &str) -> String {
+    let key = line.split_once(" =").unwrap().0;
+    let kept = GOOD.lines().filter(|old| old.split_once(" =").is_none_or(|(old, _)| old != key));
+    kept.chain([line]).collect::<Vec<_>>().join("\n")
+}
+
+fn told(line: &str) -> String {
+    let config: GameConfig = toml::from_str(&with(line)).unwrap();
+    let error = AbsoluteZero::new(config).err();
+    error.map_or_else(|| format!("{line}: accepted"), |error| error.to_string())
+}
+
+#[test]
+fn a_good_config_is_read_and_written_back() {
+    let config: GameConfig = toml::from_str(GOOD).unwrap();
+    assert!(AbsoluteZero::new(config.clone()).is_ok());
+    assert_eq!(toml::from_str::<GameConfig>(&toml::to_string(&config).unwrap()).unwrap(), config);
+}
+
+#[test]
+fn values_at_the_edge_of_their_range_are_accepted() {
+    let edges = [
+        "proposals_per_type = 0",
+        "tasks_per_type = 1",
+        "group = 2",
+        "references = 64",
+        "fresh_fraction = 0.0",
+        "seed_share = 1.0",
+        "resample_learnable = 0.0",
+        "anchor_samples = 0",
+        "proposer_temperature = 0.0",
+        "reward = \"random\"",
+        "proposer = \"frozen\"",
+        "reward = \"azr_inverse\"",
+        "format = \"fenced\"",
+        "advantage = \"trr\"",
+    ];
+    for line in edges {
+        assert_eq!(told(line), format!("{line}: accepted"));
+    }
+    assert!(AbsoluteZero::new(GameConfig { group: 1, advantage: "trr".to_owned(), ..config() }).is_ok());
+}
+
+#[test]
+fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
+    let bad = [
+        "format = \"chat\"",
+        "reward = \"Azr\"",
+        "advantage = \"gae\"",
+        "proposals_per_type = 65537",
+        "tasks_per_type = 0",
+        "group = 0",
+        "group = 1",
+        "references = 65",
+        "proposer_weight = -0.5",
+        "anchor_weight = nan",
+        "anchor_samples = 65537",
+        "buffer_capacity = 0",
+        "fresh_fraction = 1.5",
+        "seed_share = -0.1",
+        "resample_learnable = inf",
+        "induction_visible = 0",
+        "induction_hidden = 0",
+        "proposer_temperature = -1.0",
+        "solver_temperature = nan",
+        "proposer_max_tokens = 0",
+        "solver_max_tokens = 0",
+    ];
+    let told: Vec<String> = bad.into_iter().map(told).collect();
+    expect![[r#"
+        `format` is `chat`: use one of `compact`, `fenced`
+        `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `random`
+        `advantage` is `gae`: use one of `group`, `trr`, `reinforce`
+        `proposals_per_type` is `65537`: use a whole number from `0` to `65536`
+        `tasks_per_type` is `0`: use a whole number from `1` to `65536`
+        `group` is `0`: use a whole number from `1` to `4096`
+        `group` is `1`: advantage `group` needs at least `2`; raise it, or use advantage `trr`
+        `references` is `65`: use a whole number from `0` to `64`
+        `proposer_weight` is `-0.5`: use a number from `0` to `1000`
+        `anchor_weight` is `NaN`: use a number from `0` to `1000`
+        `anchor_samples` is `65537`: use a whole number from `0` to `65536`
+        `buffer_capacity` is `0`: use a whole number from `1` to `16777216`
+        `fresh_fraction` is `1.5`: use a number from `0` to `1`
+        `seed_share` is `-0.1`: use a number from `0` to `1`
+        `resample_learnable` is `inf`: use a number from `0` to `1000`
+        `induction_visible` is `0`: use a whole number from `1` to `64`
+        `induction_hidden` is `0`: use a whole number from `1` to `64`
+        `proposer_temperature` is `-1`: use a number from `0` to `10`
+        `solver_temperature` is `NaN`: use a number from `0` to `10`
+        `proposer_max_tokens` is `0`: use a whole number from `1` to `1048576`
+        `solver_max_tokens` is `0`: use a whole number from `1` to `1048576`"#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
+    let told = |text: &str| toml::from_str::<GameConfig>(text).unwrap_err().message().to_owned();
+    let without = |key: &str| GOOD.lines().filter(|line| !line.starts_with(key)).collect::<Vec<_>>().join("\n");
+    let messages = [
+        told(&with("rewards = \"azr\"")),
+        told(&without("group")),
+        told(&without("seed_share")),
+        told(&with("proposer = \"off\"")),
+        told(&with("group = -1")),
+        told(&with("group = \"8\"")),
+    ];
+    expect![[r#"
+        unknown field `rewards`, expected one of `format`, `proposals_per_type`, `tasks_per_type`, `group`, `references`, `proposer`, `reward`, `advantage`, `proposer_weight`, `anchor_weight`, `anchor_samples`, `buffer_capacity`, `fresh_fraction`, `seed_share`, `resample_learnable`, `induction_visible`, `induction_hidden`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`
+        missing field `group`
+        missing field `seed_share`
+        unknown variant `off`, expected `train` or `frozen`
+        invalid value: integer `-1`, expected usize
+        invalid type: string "8", expected usize"#]].assert_eq(&messages.join("\n"));
+}

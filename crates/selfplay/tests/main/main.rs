@@ -1,0 +1,14 @@
+//! Tests of veriplay-selfplay: no wasm, no model. One module a subject.
+
+mod advantages; // properties every estimator has, and their formulas
+mod config; // what a config file may not say, and the message it gets
+mod heldout; // the table of an evaluation
+mod known; // which proposals are duplicates
+mod metrics; // pass@k
+mod prompts; // the texts of both formats
+mod registry; // every file is in its slice and has its headings
+mod rewards; // tables of what is paid
+mod state; // buffers, seeds, saving
+mod step; // whole steps with a scripted policy
+mod support; // fixtures
+mod turns; // which prompts are drawn

@@ -1,0 +1,83 @@
+//! The slices against the source directories.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use veriplay_selfplay::{advantages, games, prompts, rewards};
+
+fn source(directory: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(directory)
+}
+
+/// The `.rs` files of a source directory: file stem and text.
+fn files(directory: &str) -> Vec<(String, String)> {
+    let paths = std::fs::read_dir(source(directory)).unwrap().map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    files
+        .map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(&path).unwrap()))
+        .collect()
+}
+
+/// What is wrong with `directory`: files that no name of `registered` stands for, names that no file documents, and
+/// missing headings.
+fn faults(directory: &str, registered: &[&str], headings: &[&str]) -> Vec<String> {
+    let files = files(directory);
+    assert!(!files.is_empty(), "{directory} is empty");
+    let stems: BTreeSet<&str> = files.iter().map(|(stem, _)| stem.as_str()).collect();
+    let unregistered =
+        stems.iter().filter(|stem| !registered.contains(stem)).map(|stem| format!("{stem} is not registered"));
+    let undocumented = registered.iter().filter(|name| !files.iter().any(|(_, text)| documents(text, name)));
+    let undocumented = undocumented.map(|name| format!("{name} is in no file's docs"));
+    let missing = files.iter().flat_map(|(stem, text)| {
+        let missing = headings.iter().filter(move |heading| !text.contains(&format!("//! # {heading}\n")));
+        missing.map(move |heading| format!("{stem} lacks the heading {heading}"))
+    });
+    unregistered.chain(undocumented).chain(missing).collect()
+}
+
+fn documents(text: &str, name: &str) -> bool {
+    text.lines().filter(|line| line.starts_with("//!")).any(|line| line.contains(&format!("`{name}`")))
+}
+
+#[test]
+fn every_reward_is_registered_and_documented() {
+    let headings = ["What it pays", "Why", "How it can be gamed", "Example"];
+    assert_eq!(faults("rewards", &rewards::names(), &headings), [""; 0]);
+}
+
+#[test]
+fn every_advantage_is_registered_and_documented() {
+    assert_eq!(faults("advantages", &advantages::names(), &["What it computes", "Why", "Example"]), [""; 0]);
+}
+
+#[test]
+fn every_prompt_format_is_registered_and_documented() {
+    assert_eq!(faults("prompts", &prompts::names(), &["Layout", "Why", "Example"]), [""; 0]);
+}
+
+#[test]
+fn every_game_is_registered_and_documented() {
+    let names: Vec<&str> = games::GAMES.iter().map(|game| game.name).collect();
+    assert_eq!(faults("games", &names, &["One step", "Invariants"]), [""; 0]);
+}
+
+#[test]
+fn a_missing_line_doc_or_heading_is_found() {
+    let faults = faults("rewards", &["azr", "azr_inverse", "band", "random", "nothing"], &["What it pays", "Who"]);
+    assert!(faults.contains(&"quickstart is not registered".to_owned()), "{faults:?}");
+    assert!(faults.contains(&"nothing is in no file's docs".to_owned()), "{faults:?}");
+    assert!(faults.contains(&"azr lacks the heading Who".to_owned()), "{faults:?}");
+    assert_eq!(faults.len(), 6, "{faults:?}");
+}
+
+#[test]
+fn names_are_unique_and_found_by_name() {
+    for names in [rewards::names(), advantages::names(), prompts::names()] {
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+    }
+    assert!(rewards::names().iter().all(|name| rewards::by_name(name).unwrap().name() == *name));
+    assert!(advantages::names().iter().all(|name| advantages::by_name(name).unwrap().name() == *name));
+    assert!(prompts::names().iter().all(|name| prompts::by_name(name).unwrap().name() == *name));
+    assert!(games::by_name("absolute_zero").is_some() && games::by_name("chess").is_none());
+    assert!(rewards::by_name("Azr").is_none() && advantages::by_name("").is_none() && prompts::by_name("x").is_none());
+}

@@ -1,0 +1,95 @@
+use veriplay_core::Status;
+use veriplay_selfplay::rewards::{ProposalOutcome, REWARDS, by_name};
+
+const OTHER_STATUSES: [Status; 7] = [
+    Status::WrongAnswer,
+    Status::RuntimeError,
+    Status::FuelExceeded,
+    Status::MemoryExceeded,
+    Status::CompileError,
+    Status::NonDeterministic,
+    Status::DeadlineExceeded,
+];
+
+/// Solver: accepted, wrong, malformed. Proposer: malformed, invalid, duplicate, then s = 0, 1/8, 1/2, 7/8, 1.
+#[track_caller]
+fn check(name: &str, solver: [f64; 3], refused: [f64; 3], solved: [f64; 5]) {
+    let scheme = by_name(name).unwrap();
+    let pays = |outcome| scheme.proposer(outcome, true).total();
+    let statuses = [Status::Accepted, Status::WrongAnswer, Status::Malformed];
+    assert_eq!(statuses.map(|status| scheme.solver(status, true).total()), solver, "{name}, solver");
+    let outcomes = [ProposalOutcome::Malformed, ProposalOutcome::Invalid, ProposalOutcome::Duplicate];
+    assert_eq!(outcomes.map(pays), refused, "{name}, refused proposals");
+    let rates = [0.0, 0.125, 0.5, 0.875, 1.0];
+    assert_eq!(rates.map(|rate| pays(ProposalOutcome::Solved { rate })), solved, "{name}, solved proposals");
+}
+
+#[test]
+fn azr_pays_as_its_code_does() {
+    check("azr", [1.0, -0.5, -1.0], [-1.0, -1.0, -0.5], [-0.5, 0.875, 0.5, 0.125, -0.5]);
+}
+
+#[test]
+fn azr_inverse_pays_for_what_nobody_solves() {
+    check("azr_inverse", [1.0, -0.5, -1.0], [-1.0, -1.0, -0.5], [1.0, 0.875, 0.5, 0.125, -0.5]);
+}
+
+#[test]
+fn quickstart_pays_accuracy_and_learnability() {
+    check("quickstart", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.875, 0.5, 0.125, 0.0]);
+}
+
+#[test]
+fn band_pays_most_in_the_middle() {
+    check("band", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.4375, 1.0, 0.4375, 0.0]);
+}
+
+#[test]
+fn random_pays_what_quickstart_pays_before_it_is_shuffled() {
+    check("random", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.875, 0.5, 0.125, 0.0]);
+    let shuffled: Vec<&str> = REWARDS.iter().filter(|scheme| scheme.shuffled()).map(|scheme| scheme.name()).collect();
+    assert_eq!(shuffled, ["random"]);
+}
+
+#[test]
+fn no_way_to_be_wrong_pays_a_solver_better_than_another_readable_one() {
+    for scheme in REWARDS {
+        let wrong = scheme.solver(Status::WrongAnswer, true).total();
+        for status in OTHER_STATUSES {
+            assert_eq!(scheme.solver(status, true).total(), wrong, "{}, {status:?}", scheme.name());
+        }
+        assert!(scheme.solver(Status::Malformed, true).total() <= wrong, "{}", scheme.name());
+        assert!(scheme.solver(Status::Accepted, true).total() > wrong, "{}", scheme.name());
+    }
+}
+
+#[test]
+fn a_duplicate_never_pays_better_than_a_learnable_task() {
+    for scheme in REWARDS {
+        let duplicate = scheme.proposer(ProposalOutcome::Duplicate, true).total();
+        for solved in 1..8 {
+            let rate = f64::from(solved) / 8.0;
+            assert!(
+                scheme.proposer(ProposalOutcome::Solved { rate }, true).total() > duplicate,
+                "{}, {rate}",
+                scheme.name()
+            );
+        }
+        assert!(scheme.proposer(ProposalOutcome::Invalid, true).total() <= duplicate, "{}", scheme.name());
+    }
+}
+
+#[test]
+fn a_bad_frame_costs_under_azr_alone_and_whatever_it_holds() {
+    for scheme in REWARDS {
+        let outcomes = [ProposalOutcome::Invalid, ProposalOutcome::Duplicate, ProposalOutcome::Solved { rate: 0.5 }];
+        let statuses = [Status::Accepted, Status::WrongAnswer, Status::Malformed];
+        if scheme.name().starts_with("azr") {
+            assert!(outcomes.iter().all(|outcome| scheme.proposer(*outcome, false).total() == -1.0));
+            assert!(statuses.iter().all(|status| scheme.solver(*status, false).total() == -1.0));
+        } else {
+            assert!(outcomes.iter().all(|outcome| scheme.proposer(*outcome, false) == scheme.proposer(*outcome, true)));
+            assert!(statuses.iter().all(|status| scheme.solver(*status, false) == scheme.solver(*status, true)));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Fixtures: small tasks, rollouts made of bytes, and verdicts made by hand.
+
+use veriplay_core::{
+    Attempt, Dropped, Evidence, Finish, IoPair, Judged, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout,
+    Status, Task, TaskType, Value, Verdict,
+};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, ProposerMode};
+
+pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
+
+pub(crate) fn config() -> GameConfig {
+    GameConfig {
+        format: "compact".to_owned(),
+        proposals_per_type: 4,
+        tasks_per_type: 4,
+        group: 4,
+        references: 0,
+        proposer: ProposerMode::Train,
+        reward: "quickstart".to_owned(),
+        advantage: "group".to_owned(),
+        proposer_weight: 0.5,
+        anchor_weight: 0.25,
+        anchor_samples: 2,
+        buffer_capacity: 100,
+        fresh_fraction: 1.0,
+        seed_share: 0.5,
+        resample_learnable: None,
+        induction_visible: 1,
+        induction_hidden: 2,
+        proposer_temperature: 1.0,
+        proposer_max_tokens: 48,
+        solver_temperature: 1.0,
+        solver_max_tokens: 32,
+    }
+}
+
+pub(crate) fn game(config: GameConfig) -> AbsoluteZero {
+    AbsoluteZero::new(config).unwrap()
+}
+
+/// The program that adds `n`.
+pub(crate) fn adds(n: i64) -> String {
+    format!("def f(x):\n    return x + {n}")
+}
+
+pub(crate) fn pair(input: i64, n: i64) -> IoPair {
+    IoPair { input: vec![Value::int(input)], output: Value::int(input + n) }
+}
+
+/// The task of type `task_type` on the program that adds `n`.
+pub(crate) fn task(task_type: TaskType, n: i64) -> Task {
+    let program = adds(n);
+    let question = match task_type {
+        TaskType::Deduction => Question::Deduction { program, pair: pair(1, n) },
+        TaskType::Abduction => Question::Abduction { program, pair: pair(1, n) },
+        TaskType::Induction => Question::Induction {
+            visible: vec![pair(1, n)],
+            hidden: vec![pair(2, n), pair(3, n)],
+            message: String::new(),
+            reference: program,
+        },
+    };
+    Task { family: "test".to_owned(), question, limits: LIMITS, provenance: Provenance::Seed }
+}
+
+/// Seeds of every type, on the programs that add `numbers`.
+pub(crate) fn seeds(numbers: std::ops::Range<i64>) -> Vec<Task> {
+    TaskType::ALL.into_iter().flat_map(|task_type| numbers.clone().map(move |n| task(task_type, n))).collect()
+}
+
+/// The proposal that makes [`task`].
+pub(crate) fn proposal(task_type: TaskType, n: i64) -> Proposal {
+    let program = adds(n);
+    match task_type {
+        TaskType::Induction => {
+            let inputs = [1, 2, 3].map(|input| vec![Value::int(input)]).to_vec();
+            Proposal::Inputs { program, inputs, message: String::new() }
+        }
+        _ => Proposal::Triplet { task_type, program, input: vec![Value::int(1)] },
+    }
+}
+
+/// A rollout whose tokens are bytes, with 0 as its end token.
+pub(crate) fn rollout(prompt: &str, text: &str) -> Rollout {
+    let bytes = |text: &str| text.bytes().map(u32::from).collect::<Vec<u32>>();
+    let mut tokens = bytes(text);
+    tokens.push(0);
+    Rollout {
+        prompt_tokens: bytes(prompt),
+        logprobs: vec![-1.0; tokens.len()],
+        tokens,
+        text: text.to_owned(),
+        finish: Finish::Stop,
+        policy: PolicyVersion(0),
+    }
+}
+
+pub(crate) fn verdict(status: Status) -> Verdict {
+    Verdict { status, passed: 0, total: 1, evidence: Evidence::default() }
+}
+
+pub(crate) fn refused(status: Status) -> Result<Judged, Dropped> {
+    Ok(Judged { verdict: verdict(status), task: None })
+}
+
+pub(crate) fn accepted(task: Task) -> Result<Judged, Dropped> {
+    Ok(Judged { verdict: verdict(Status::Valid), task: Some(task) })
+}
+
+pub(crate) fn dropped() -> Dropped {
+    Dropped { why: "the engine failed".to_owned() }
+}
+
+pub(crate) fn malformed() -> Attempt {
+    Attempt::Malformed { reason: "no program".to_owned() }
+}
