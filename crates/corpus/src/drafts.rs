@@ -9,8 +9,9 @@ use veriplay_core::{Digest, Proposal, TaskType, content_hash};
 use crate::random::stream;
 use crate::{CorpusError, Generated, Grammar, Split};
 
-/// Draws in a row that give nothing new before a stream ends.
-const PATIENCE: usize = 20_000;
+/// Draws in a row that give nothing new before a stream ends. A split with a share of 1 % is missed so often with a
+/// chance of 2 in a thousand million.
+const PATIENCE: usize = 2_000;
 
 /// An endless stream of generated programs inside one split. Programs repeat as often as the mix draws them: warm-up
 /// wants one-statement programs in bulk.
@@ -31,13 +32,7 @@ impl<'g> Programs<'g> {
         Self::labelled(grammar, split, mix, seed, "programs")
     }
 
-    fn labelled(
-        grammar: &'g Grammar,
-        split: Split,
-        mix: &str,
-        seed: u64,
-        label: &str,
-    ) -> Result<Self, CorpusError> {
+    fn labelled(grammar: &'g Grammar, split: Split, mix: &str, seed: u64, label: &str) -> Result<Self, CorpusError> {
         let rng = stream(seed, &format!("{label} {} {mix}", split.name()));
         // Refuses an unknown mix here, so that drawing cannot fail later.
         grammar.sample(&mut rng.clone(), mix)?;
@@ -64,7 +59,8 @@ impl Iterator for Programs<'_> {
     }
 }
 
-/// An endless stream of distinct proposals of one task type. It ends only when 20,000 draws in a row are repeats.
+/// An endless stream of distinct proposals of one task type. It ends only when there is no program
+/// of its split, or when 2,000 in a row gave repeats.
 #[derive(Debug, Clone)]
 pub struct Drafts<'g> {
     programs: Programs<'g>,
@@ -91,8 +87,8 @@ impl<'g> Drafts<'g> {
         Ok(Self { programs, task_type, inputs, seen: HashSet::new() })
     }
 
-    fn draft(&mut self) -> Option<Proposal> {
-        let generated = self.programs.next()?;
+    /// A proposal from `generated`, unless it is a repeat.
+    fn draft(&mut self, generated: Generated) -> Option<Proposal> {
         let grammar = self.programs.grammar;
         let rng = self.programs.rng();
         let proposal = match self.task_type {
@@ -115,7 +111,14 @@ impl Iterator for Drafts<'_> {
     type Item = Proposal;
 
     fn next(&mut self) -> Option<Proposal> {
-        (0..PATIENCE).find_map(|_| self.draft())
+        for _ in 0..PATIENCE {
+            // No program at all ends the stream at once: patience is not squared.
+            let generated = self.programs.next()?;
+            if let Some(proposal) = self.draft(generated) {
+                return Some(proposal);
+            }
+        }
+        None
     }
 }
 

@@ -12,6 +12,9 @@ mod raw;
 mod template;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use veriplay_core::normalize_program;
 
 use crate::{CorpusError, Shares, Split};
 use template::Template;
@@ -63,7 +66,10 @@ impl Grammar {
     /// Never: a test parses the file.
     #[must_use]
     pub fn embedded_tiny() -> Self {
-        Self::parse(TINY, "task-corpus/tiny/grammar.toml").expect("the embedded grammar is checked by a test")
+        static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
+            Grammar::parse(TINY, "task-corpus/tiny/grammar.toml").expect("the embedded grammar is checked by a test")
+        });
+        GRAMMAR.clone()
     }
 
     /// The names of the families, sorted.
@@ -80,9 +86,10 @@ impl Grammar {
     /// Also answers for programs the generator did not make.
     #[must_use]
     pub fn family_of(&self, program: &str) -> &str {
-        let statements = statement_count(program);
+        let statements = body_statements(program);
         let by_size = |name: &&String| self.families[*name].statements;
-        let fitting = self.families.keys().filter(|name| self.families[*name].statements >= statements).min_by_key(by_size);
+        let fitting =
+            self.families.keys().filter(|name| self.families[*name].statements >= statements).min_by_key(by_size);
         fitting.or_else(|| self.families.keys().max_by_key(by_size)).expect("a checked grammar has a family")
     }
 
@@ -106,10 +113,11 @@ impl Grammar {
     }
 }
 
-/// Statements of the function's body: its lines with the body's own indentation, so `if` and its branch count once.
-fn statement_count(program: &str) -> usize {
-    let body = program.lines().skip(1).filter(|line| !line.trim().is_empty());
-    let indents: Vec<usize> = body.map(|line| line.len() - line.trim_start().len()).collect();
-    let own = indents.iter().min().copied().unwrap_or(0);
-    indents.iter().filter(|indent| **indent == own).count()
+/// Statements of the function's own body: `if` with its branch is one. Counted on the normalised text, so that a comment
+/// or a blank line moves no program to other shares.
+fn body_statements(program: &str) -> usize {
+    let normal = normalize_program(program);
+    let indents = normal.lines().skip(1).map(|line| line.len() - line.trim_start().len());
+    let own = indents.clone().min().unwrap_or(0);
+    indents.filter(|indent| *indent == own).count()
 }

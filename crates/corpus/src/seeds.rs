@@ -9,10 +9,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use veriplay_core::{Digest, Proposal, TaskType, Value};
+use veriplay_core::{Digest, Proposal, TaskType, Value, program_hash};
 
 use crate::CorpusError;
-use crate::split::program_digest;
 use markdown::Block;
 
 /// One hand-written seed.
@@ -53,12 +52,11 @@ impl SeedTriplet {
     /// Reads one file's text; `path` names it in errors.
     fn parse(path: &str, text: &str) -> Result<Self, CorpusError> {
         let source = Source { path };
-        let (statement, blocks) = markdown::read(text).map_err(|(line, problem)| {
-            source.error(line, problem, "close it with a line of three backquotes")
-        })?;
+        let (statement, blocks) = markdown::read(text)
+            .map_err(|(line, problem)| source.error(line, problem, "close it with a line of three backquotes"))?;
+        let zero = source.options(&blocks)?.zero;
         let program = source.program(&blocks)?;
         let inputs = source.inputs(&blocks)?;
-        let zero = source.options(&blocks)?.zero;
         let name = Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         Ok(Self { name, statement, program, inputs, zero })
     }
@@ -162,7 +160,7 @@ fn parse_all<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Vec<
     let mut first: BTreeMap<Digest, &str> = BTreeMap::new();
     for (path, text) in files {
         let seed = SeedTriplet::parse(path, text)?;
-        if let Some(earlier) = first.insert(program_digest(&seed.program), path) {
+        if let Some(earlier) = first.insert(program_hash(&seed.program), path) {
             return Err(CorpusError::Duplicate { first: earlier.to_owned(), second: path.to_owned() });
         }
         seeds.push(seed);

@@ -1,7 +1,7 @@
 //! The fixed split of all programs into train, validation and held-out, decided by hash alone: sets drawn from different
 //! parts cannot share a program, whoever draws them and whenever.
 
-use veriplay_core::Digest;
+use veriplay_core::{Digest, program_hash};
 
 use crate::random::first_word;
 
@@ -56,12 +56,7 @@ impl Split {
 
 /// Where `program` falls in [0, 1).
 fn place(program: &str) -> f64 {
-    let keyed = Digest::of(format!("{KEY} {}", crate::split::program_digest(program)).as_bytes());
+    let keyed = Digest::of(format!("{KEY} {}", program_hash(program)).as_bytes());
     // 53 bits: what an f64 holds exactly.
     (first_word(&keyed) >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// Names a program up to layout.
-pub(crate) fn program_digest(program: &str) -> Digest {
-    Digest::of(program.trim_end().as_bytes())
 }

@@ -21,6 +21,7 @@ pub(super) fn grammar(text: &str, origin: &str) -> Result<Grammar, CorpusError> 
     let file: raw::File = toml::from_str(text).map_err(|error| source.syntax(error))?;
     let check = Check { source, file: &file };
     check.version()?;
+    check.placeholders()?;
     check.inputs()?;
     check.families()?;
     check.loops()?;
@@ -62,6 +63,14 @@ impl Check<'_> {
         }
     }
 
+    fn placeholders(&self) -> Result<(), CorpusError> {
+        let defaults = &self.file.placeholders;
+        self.range(&defaults.c, "placeholders.c", *defaults.c.get_ref(), 0)?;
+        self.range(&defaults.d, "placeholders.d", *defaults.d.get_ref(), 0)?;
+        self.letters(&defaults.s, "placeholders.s", defaults.s.get_ref())?;
+        self.letters(&defaults.t, "placeholders.t", defaults.t.get_ref())
+    }
+
     fn inputs(&self) -> Result<(), CorpusError> {
         let inputs = self.file.inputs.get_ref();
         let weights: Vec<f64> = InputKind::ALL.iter().map(|kind| inputs.weight(*kind)).collect();
@@ -75,7 +84,12 @@ impl Check<'_> {
 
     fn families(&self) -> Result<(), CorpusError> {
         if self.file.families.get_ref().is_empty() {
-            return self.fail(&self.file.families, "families", "there is none", "add [families.one] with statements = 1");
+            return self.fail(
+                &self.file.families,
+                "families",
+                "there is none",
+                "add [families.one] with statements = 1",
+            );
         }
         for (name, family) in self.file.families.get_ref() {
             let knobs = family.get_ref();
@@ -101,7 +115,9 @@ impl Check<'_> {
         let mut mixes = BTreeMap::new();
         for (name, mix) in &self.file.mixes {
             let parts: Vec<(String, f64)> = mix.get_ref().clone().into_iter().collect();
-            if let Some((family, _)) = parts.iter().find(|(family, _)| !self.file.families.get_ref().contains_key(family)) {
+            if let Some((family, _)) =
+                parts.iter().find(|(family, _)| !self.file.families.get_ref().contains_key(family))
+            {
                 let problem = format!("there is no family `{family}`");
                 return self.fail(mix, &format!("mixes.{name}"), problem, "name a table of [families]");
             }
@@ -115,7 +131,12 @@ impl Check<'_> {
     fn shares(&self) -> Result<BTreeMap<String, Shares>, CorpusError> {
         let split = &self.file.split;
         if !split.get_ref().contains_key(DEFAULT_SHARES) {
-            return self.fail(split, "split", "`default` is missing", "add [split.default] with validation and held_out");
+            return self.fail(
+                split,
+                "split",
+                "`default` is missing",
+                "add [split.default] with validation and held_out",
+            );
         }
         let mut shares = BTreeMap::new();
         for (name, share) in split.get_ref() {
@@ -184,13 +205,18 @@ impl Check<'_> {
         to: &str,
         names: &[&str],
     ) -> Result<Vec<Op>, CorpusError> {
-        let weights: Vec<f64> = entries.get_ref().iter().map(|entry| entry.get_ref().weight).collect();
+        let mut ops = Vec::new();
+        for (at, entry) in entries.get_ref().iter().enumerate() {
+            ops.push(self.op(&format!("{key}[{at}]"), entry, to, names)?);
+        }
+        let weights: Vec<f64> = ops.iter().map(|op| op.weight).collect();
         self.weights(entries, key, &weights)?;
-        entries.get_ref().iter().enumerate().map(|(at, entry)| self.op(&format!("{key}[{at}]"), entry, to, names)).collect()
+        Ok(ops)
     }
 
     fn op(&self, key: &str, entry: &Spanned<raw::Entry>, to: &str, names: &[&str]) -> Result<Op, CorpusError> {
         let raw = entry.get_ref();
+        self.weight(entry, &format!("{key}.weight"), raw.weight)?;
         let template = match Template::parse(&raw.text, |name| self.piece(raw, name)) {
             Ok(template) => template,
             Err(problem) => {
@@ -241,13 +267,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The ranges that apply to `entry`: its own, and the defaults (checked again and again, which costs nothing).
+    /// The ranges `entry` gives itself.
     fn overrides(&self, key: &str, entry: &raw::Entry) -> Result<(), CorpusError> {
-        let defaults = &self.file.placeholders;
-        self.range(&defaults.c, "placeholders.c", *defaults.c.get_ref(), 0)?;
-        self.range(&defaults.d, "placeholders.d", *defaults.d.get_ref(), 0)?;
-        self.letters(&defaults.s, "placeholders.s", defaults.s.get_ref())?;
-        self.letters(&defaults.t, "placeholders.t", defaults.t.get_ref())?;
         for (name, range) in [("c", &entry.c), ("d", &entry.d)] {
             range.as_ref().map_or(Ok(()), |range| self.range(range, &format!("{key}.{name}"), *range.get_ref(), 0))?;
         }
@@ -258,12 +279,17 @@ impl Check<'_> {
     }
 
     fn weights<T>(&self, at: &Spanned<T>, key: &str, weights: &[f64]) -> Result<(), CorpusError> {
-        if let Some(bad) = weights.iter().find(|weight| !weight.is_finite() || **weight < 0.0) {
-            return self.fail(at, key, format!("`{bad}` is not a weight"), "weights are finite and not negative");
-        }
+        weights.iter().try_for_each(|weight| self.weight(at, key, *weight))?;
         match weights.iter().sum::<f64>() > 0.0 {
             true => Ok(()),
             false => self.fail(at, key, "the weights sum to nothing", "give at least one a weight above 0"),
+        }
+    }
+
+    fn weight<T>(&self, at: &Spanned<T>, key: &str, weight: f64) -> Result<(), CorpusError> {
+        match weight.is_finite() && weight >= 0.0 {
+            true => Ok(()),
+            false => self.fail(at, key, format!("`{weight}` is not a weight"), "weights are finite and not negative"),
         }
     }
 
@@ -277,7 +303,9 @@ impl Check<'_> {
     fn range<T>(&self, at: &Spanned<T>, key: &str, [low, high]: [i64; 2], least: i64) -> Result<(), CorpusError> {
         match low <= high && low >= least {
             true => Ok(()),
-            false => self.fail(at, key, format!("`[{low}, {high}]` is not a range"), "write [low, high], both included"),
+            false => {
+                self.fail(at, key, format!("`[{low}, {high}]` is not a range"), "write [low, high], both included")
+            }
         }
     }
 

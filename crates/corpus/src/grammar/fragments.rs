@@ -44,12 +44,13 @@ fn candidates(grammar: &Grammar, data: &raw::Fragments) -> BTreeSet<String> {
 /// Characters each candidate saves: uses times (length − 1).
 fn saved<'a>(grammar: &Grammar, candidates: &'a BTreeSet<String>) -> BTreeMap<&'a str, u64> {
     let mut saved: BTreeMap<&str, u64> = candidates.iter().map(|text| (text.as_str(), 0)).collect();
+    let lists = by_first(candidates);
     let mut rng = stream(0, "fragments");
     let families: Vec<&String> = grammar.families.keys().collect();
     for _ in 0..SAMPLE {
         let family = weighted(&mut rng, &families, |_| 1.0);
         let program = grammar.write(&mut rng, family, &grammar.families[*family]).program;
-        for piece in cut(&program, candidates) {
+        for piece in cut(&program, &lists) {
             if let Some(count) = saved.get_mut(piece) {
                 *count += piece.len() as u64 - 1;
             }
@@ -58,14 +59,24 @@ fn saved<'a>(grammar: &Grammar, candidates: &'a BTreeSet<String>) -> BTreeMap<&'
     saved
 }
 
+/// Candidates by first character, longest first.
+fn by_first(candidates: &BTreeSet<String>) -> BTreeMap<char, Vec<&str>> {
+    let mut lists: BTreeMap<char, Vec<&str>> = BTreeMap::new();
+    for text in candidates {
+        lists.entry(text.chars().next().unwrap_or_default()).or_default().push(text);
+    }
+    lists.values_mut().for_each(|list| list.sort_by_key(|text| std::cmp::Reverse(text.len())));
+    lists
+}
+
 /// Cuts `program` leftmost-longest into candidates and single characters.
-fn cut<'a>(program: &'a str, candidates: &BTreeSet<String>) -> Vec<&'a str> {
-    let longest = candidates.iter().map(String::len).max().unwrap_or(1);
+fn cut<'a>(program: &'a str, candidates: &BTreeMap<char, Vec<&str>>) -> Vec<&'a str> {
     let mut pieces = Vec::new();
     let mut rest = program;
     while let Some(first) = rest.chars().next() {
-        let found = (2..=longest.min(rest.len())).rev().find(|n| rest.get(..*n).is_some_and(|text| candidates.contains(text)));
-        let (piece, after) = rest.split_at(found.unwrap_or(first.len_utf8()));
+        let list = candidates.get(&first).map_or(&[][..], Vec::as_slice);
+        let found = list.iter().find(|text| rest.starts_with(**text));
+        let (piece, after) = rest.split_at(found.map_or(first.len_utf8(), |text| text.len()));
         pieces.push(piece);
         rest = after;
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rand::Rng;
+use veriplay_core::count_statements;
 
 use super::inputs::{InputKind, within};
 use super::{Grammar, Op, raw};
@@ -29,7 +30,7 @@ pub struct Generated {
     pub input_kind: InputKind,
     /// The family it was drawn from.
     pub family: String,
-    /// Statements of its body; `if` or `for` with its one inner line is one.
+    /// As [`veriplay_core::count_statements`] counts: `if` or `for` and its one inner line are two.
     pub statements: usize,
 }
 
@@ -61,7 +62,8 @@ impl Grammar {
             writer.statement(rng);
         }
         writer.give_back(rng, RETURN);
-        Generated { program: writer.program, input_kind, family: family.to_owned(), statements: knobs.statements }
+        let statements = count_statements(&writer.program);
+        Generated { program: writer.program, input_kind, family: family.to_owned(), statements }
     }
 }
 

@@ -86,6 +86,7 @@ pub(crate) struct StrInput {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Family {
+    /// Of the function's own body: `if` or `for` with its inner line is one.
     pub(crate) statements: usize,
     #[serde(default, rename = "if")]
     pub(crate) branch: f64,

@@ -8,4 +8,29 @@ macro_rules! seed {
 }
 
 /// File names and texts, sorted.
-pub(super) const FILES: &[(&str, &str)] = &[seed!("zero.md")];
+pub(super) const FILES: &[(&str, &str)] = &[
+    seed!("balanced_brackets.md"),
+    seed!("binary_search_steps.md"),
+    seed!("bubble_passes.md"),
+    seed!("caesar.md"),
+    seed!("change_coins.md"),
+    seed!("collatz_peak.md"),
+    seed!("compress_runs.md"),
+    seed!("digit_sum_root.md"),
+    seed!("first_repeat.md"),
+    seed!("gcd_trace.md"),
+    seed!("grid_paths.md"),
+    seed!("group_by_length.md"),
+    seed!("island_count.md"),
+    seed!("josephus.md"),
+    seed!("longest_increase.md"),
+    seed!("matrix_spiral.md"),
+    seed!("merge_intervals.md"),
+    seed!("pascal_row.md"),
+    seed!("prefix_tree.md"),
+    seed!("rotate_until_sorted.md"),
+    seed!("stack_machine.md"),
+    seed!("sum_of_squares_above.md"),
+    seed!("vowel_zipper.md"),
+    seed!("zero.md"),
+];

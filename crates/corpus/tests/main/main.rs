@@ -1,3 +1,9 @@
 //! The corpus, from the outside.
 
+mod drafts;
+mod generator;
+mod grammar_errors;
 mod python;
+mod seed_files;
+mod splits;
+mod task_file;

@@ -1,13 +1,13 @@
 //! Generated programs against the real language: a native `python3`, where there is one, compiles and runs them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use veriplay_core::Value;
-use veriplay_corpus::{Grammar, Split, drafts::Programs};
+use veriplay_corpus::{Generated, Grammar, Programs, Split, embedded_corpus};
 
-/// Reads `[[program, [argument, …]], …]` as JSON and prints one line each: `length text` or `! exception`.
+/// Reads `[[program, [argument, …]], …]` as JSON and prints the `repr` of every result, or `!` and the exception.
 const RUNNER: &str = r"
 import json, sys
 for program, arguments in json.load(sys.stdin):
@@ -15,57 +15,85 @@ for program, arguments in json.load(sys.stdin):
     exec(compile(program, 'generated', 'exec'), space)
     for text in arguments:
         try:
-            out = repr(space['f'](*eval('(' + text + ',)')))
+            out = repr(eval('f(' + text + ')', space))
         except Exception as error:
             out = '!' + type(error).__name__
         print(json.dumps(out))
 ";
 
-/// Runs every program on its inputs; `None` where there is no `python3`.
-fn run(cases: &[(String, Vec<String>)]) -> Option<Vec<String>> {
-    let python = Command::new("python3").args(["-I", "-S", "-c", RUNNER]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut python = python.ok()?;
-    let input = serde_json::to_vec(cases).unwrap();
-    python.stdin.take().unwrap().write_all(&input).unwrap();
+type Case = (String, Vec<String>);
+
+/// Runs every program on its inputs in one process; `None` where there is no `python3`.
+fn run(cases: &[Case]) -> Option<Vec<String>> {
+    let mut python = Command::new("python3");
+    python.args(["-I", "-S", "-c", RUNNER]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = python.spawn().ok()?;
+    python.stdin.take().unwrap().write_all(&serde_json::to_vec(cases).unwrap()).unwrap();
     let output = python.wait_with_output().unwrap();
-    assert!(output.status.success(), "a generated program does not compile");
+    assert!(output.status.success(), "a program does not compile");
     let text = String::from_utf8(output.stdout).unwrap();
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-#[test]
-fn scratch() {
+fn sample(mix: &str, count: usize) -> Vec<(Generated, Case)> {
     let grammar = Grammar::embedded_tiny();
-    eprintln!("{} fragments {:?}", grammar.fragments().len(), grammar.fragments());
-    for mix in ["warmup", "natural", "multi"] {
-        let mut programs = Programs::new(&grammar, Split::Train, mix, 1).unwrap();
-        let mut cases = Vec::new();
-        let mut families = Vec::new();
-        for _ in 0..3000 {
-            let g = programs.next().unwrap();
-            let inputs = grammar.inputs(programs.rng(), g.input_kind, 6);
-            families.push((g.family.clone(), g.input_kind));
-            cases.push((g.program, inputs.iter().map(|i| Value::arguments_text(i)).collect::<Vec<_>>()));
-        }
-        if mix == "natural" { for c in &cases[..25] { eprintln!("{}\n{:?}", c.0, c.1); } }
-        let out = run(&cases).unwrap();
-        let mut at = 0;
-        let mut stats: BTreeMap<String, (usize, usize, usize, usize, usize, usize, usize)> = BTreeMap::new();
-        for (case, fam) in cases.iter().zip(&families) {
-            let outs = &out[at..at + case.1.len()];
-            at += case.1.len();
-            let s = stats.entry(format!("{} {:?}", fam.0, fam.1)).or_default();
-            s.0 += 1;
-            s.1 += outs.iter().filter(|o| o.starts_with('!')).count();
-            s.2 += outs.iter().map(|o| o.len()).sum::<usize>();
-            s.3 += outs.iter().filter(|o| o.len() > 22).count();
-            let mut d = outs.to_vec(); d.sort(); d.dedup();
-            s.4 += usize::from(d.len() >= 3);
-            let ok = outs.iter().all(|o| !o.starts_with('!') && o.len() <= 22) && d.len() >= 3;
-            s.5 += usize::from(ok);
-            s.6 += case.0.len();
-        }
-        for (k, s) in stats { eprintln!("{mix} {k}: n {} err {:.3} len {:.1} long {:.3} distinct>=3 {:.3} usable {:.3} bytes {:.1}", s.0, s.1 as f64/ (6*s.0) as f64, s.2 as f64/(6*s.0) as f64, s.3 as f64/(6*s.0) as f64, s.4 as f64/s.0 as f64, s.5 as f64 / s.0 as f64, s.6 as f64/s.0 as f64); }
+    let mut programs = Programs::new(&grammar, Split::Train, mix, 7).unwrap();
+    let mut cases = Vec::new();
+    for _ in 0..count {
+        let generated = programs.next().unwrap();
+        let inputs = grammar.inputs(programs.rng(), generated.input_kind, 6);
+        let texts = inputs.iter().map(|input| Value::arguments_text(input)).collect();
+        cases.push((generated.clone(), (generated.program, texts)));
     }
-    panic!();
+    cases
+}
+
+/// Shares over a sample, by family.
+#[derive(Default)]
+struct Counts {
+    programs: f64,
+    runs: f64,
+    raised: f64,
+    long: f64,
+    varied: f64,
+}
+
+#[test]
+fn generated_programs_compile_run_and_have_short_varied_outputs() {
+    let sample = sample("natural", 600);
+    let cases: Vec<Case> = sample.iter().map(|(_, case)| case.clone()).collect();
+    let Some(outputs) = run(&cases) else { return };
+    let mut outputs = outputs.into_iter();
+    let mut all: Counts = Counts::default();
+    let mut frequency: BTreeMap<String, f64> = BTreeMap::new();
+    for (_, (_, inputs)) in &sample {
+        let own: Vec<String> = outputs.by_ref().take(inputs.len()).collect();
+        all.programs += 1.0;
+        all.runs += own.len() as f64;
+        all.raised += own.iter().filter(|output| output.starts_with('!')).count() as f64;
+        all.long += own.iter().filter(|output| output.len() > 22).count() as f64;
+        all.varied += f64::from(own.iter().collect::<HashSet<_>>().len() >= 3);
+        own.into_iter().for_each(|output| *frequency.entry(output).or_default() += 1.0);
+    }
+    assert!(all.raised / all.runs <= 0.03, "{} of {} runs raise", all.raised, all.runs);
+    assert!(all.long / all.runs <= 0.05, "{} of {} outputs are longer than 22", all.long, all.runs);
+    assert!(all.varied / all.programs >= 0.8, "{} of {} programs vary", all.varied, all.programs);
+    let most = frequency.values().fold(0.0_f64, |most, count| most.max(*count));
+    assert!(most / all.runs <= 0.05, "one output is {most} of {}", all.runs);
+    assert!(frequency.len() as f64 / all.runs >= 0.3, "{} distinct outputs of {}", frequency.len(), all.runs);
+}
+
+#[test]
+fn hand_written_seeds_run_on_every_input_and_their_outputs_vary() {
+    let text = |inputs: &[Vec<Value>]| inputs.iter().map(|input| Value::arguments_text(input)).collect();
+    let seeds = embedded_corpus();
+    let cases: Vec<Case> = seeds.iter().map(|seed| (seed.program.clone(), text(&seed.inputs))).collect();
+    let Some(outputs) = run(&cases) else { return };
+    let mut outputs = outputs.into_iter();
+    for seed in &seeds {
+        let own: Vec<String> = outputs.by_ref().take(seed.inputs.len()).collect();
+        assert!(own.iter().all(|output| !output.starts_with('!')), "{}: {own:?}", seed.name);
+        let distinct = own.iter().collect::<HashSet<_>>().len();
+        assert!(seed.zero || distinct >= 4, "{}: {own:?}", seed.name);
+    }
 }

@@ -1,0 +1,95 @@
+//! Hand-written seeds: the shipped ones, and every way a file can be incomplete.
+
+use std::path::Path;
+
+use veriplay_core::{Proposal, TaskType, Value};
+use veriplay_corpus::{CorpusError, embedded_corpus, read_corpus, seeds::embedded_names};
+
+const GOOD: &str =
+    "# Title\n\nProse.\n\n```python\ndef f(x):\n    return x + 1\n```\n\n```input\n1\n```\n\n```input\n2\n```\n";
+
+/// (what stands in the good file, what replaces it, line of the error, words of it).
+const CASES: &[(&str, &str, usize, &str)] = &[
+    ("```python", "```rust", 5, "a block of kind `rust`"),
+    ("```python\ndef f(x):\n    return x + 1\n```\n", "", 1, "no ```python block"),
+    ("```input\n1\n```\n\n```input\n2\n```\n", "", 1, "no ```input block"),
+    ("def f(x)", "def g(x)", 5, "does not define `f`"),
+    ("\n1\n", "\nopen('a')\n", 10, "input `open('a')`"),
+    ("\n2\n", "\n1\n", 14, "the same input as before"),
+    ("```input\n2\n```\n", "```input\n2\n", 14, "is not closed"),
+    ("```input\n2\n", "```python\ndef f(x):\n    return 2\n", 14, "a second ```python block"),
+    ("Prose.\n", "Prose.\n```toml\nzeero = true\n```\n", 4, "unknown field `zeero`"),
+];
+
+fn read_one(text: &str) -> Result<Vec<veriplay_corpus::SeedTriplet>, CorpusError> {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("one.md"), text).unwrap();
+    std::fs::write(dir.path().join("notes.txt"), "not a seed").unwrap();
+    read_corpus(dir.path())
+}
+
+#[test]
+fn a_whole_file_is_read() {
+    let seeds = read_one(GOOD).unwrap();
+    assert_eq!(seeds.len(), 1);
+    let seed = &seeds[0];
+    assert_eq!((seed.name.as_str(), seed.program.as_str()), ("one", "def f(x):\n    return x + 1"));
+    assert_eq!(seed.inputs, [vec![Value::int(1)], vec![Value::int(2)]]);
+    assert!(seed.statement.contains("Prose.") && !seed.statement.contains("def") && !seed.zero);
+}
+
+#[test]
+fn every_incomplete_file_is_refused_with_its_line() {
+    for (old, new, line, words) in CASES {
+        let text = GOOD.replacen(old, new, 1);
+        assert_ne!(text, GOOD, "`{old}` is not in the file");
+        let error = read_one(&text).expect_err(words).to_string();
+        assert!(error.contains(words) && error.contains(&format!("one.md:{line}: ")), "{words}: {error}");
+        assert!(error.contains("\nhint: "), "{error}");
+    }
+}
+
+#[test]
+fn two_files_with_one_program_are_refused_and_both_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.md"), GOOD).unwrap();
+    std::fs::write(dir.path().join("b.md"), GOOD.replace("Prose", "Another")).unwrap();
+    let error = read_corpus(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("a.md") && error.contains("b.md"), "{error}");
+}
+
+#[test]
+fn a_missing_directory_is_named() {
+    let error = read_corpus(Path::new("no/such/place")).unwrap_err().to_string();
+    assert!(error.contains("no/such/place") && error.contains("hint: "), "{error}");
+}
+
+#[test]
+fn the_embedded_list_holds_every_file_of_the_directory() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/absolute_zero");
+    let mut files: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(&dir).unwrap() {
+        files.push(entry.unwrap().file_name().into_string().unwrap());
+    }
+    files.sort();
+    assert_eq!(embedded_names(), files, "add or remove lines in crates/corpus/src/seeds/embedded.rs");
+    assert_eq!(embedded_corpus(), read_corpus(&dir).unwrap());
+}
+
+#[test]
+fn exactly_one_seed_is_the_zero_triplet_and_it_is_the_identity() {
+    let seeds = embedded_corpus();
+    let zero: Vec<_> = seeds.iter().filter(|seed| seed.zero).collect();
+    assert_eq!(zero.len(), 1);
+    assert_eq!(zero[0].program, "def f(x):\n    return x");
+    assert_eq!(zero[0].inputs, [vec![Value::str("Hello world")]]);
+}
+
+#[test]
+fn a_seed_makes_one_proposal_an_input_and_one_of_all_for_induction() {
+    let seed = &read_one(GOOD).unwrap()[0];
+    assert_eq!(seed.proposals(TaskType::Abduction).len(), 2);
+    assert!(seed.proposals(TaskType::Deduction).iter().all(|one| one.task_type() == TaskType::Deduction));
+    let induction = seed.proposals(TaskType::Induction);
+    assert!(matches!(&induction[..], [Proposal::Inputs { inputs, .. }] if inputs.len() == 2));
+}
