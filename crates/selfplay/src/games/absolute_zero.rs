@@ -23,7 +23,7 @@ mod score;
 mod state;
 mod turns;
 
-use veriplay_core::{Prompt, Role, Sampling, Task};
+use veriplay_core::{Role, Sampling};
 use veriplay_verifier::{Format, format_by_name};
 
 use super::Game;
@@ -79,12 +79,6 @@ impl AbsoluteZero {
     #[must_use]
     pub fn format(&self) -> &'static dyn PromptFormat {
         self.format
-    }
-
-    /// The prompt that asks a solver for `task`.
-    #[must_use]
-    pub fn solver_prompt(&self, task: &Task) -> Prompt {
-        self.format.solver_prompt(task)
     }
 
     /// How to sample `rollouts` rollouts a prompt for `role` at `step`. Calls that must differ within a step, such as one
