@@ -16,13 +16,16 @@ const INDENT: usize = 4;
 /// on continuation lines. String literals, docstrings too, are untouched.
 #[must_use]
 pub fn normalize_program(program: &str) -> String {
-    let program = program.replace("\r\n", "\n").replace('\r', "\n");
+    let program = with_line_ends(program);
     let mut levels = vec![0];
     let mut out = String::with_capacity(program.len());
     for line in logical_lines(&program) {
         out.extend(std::iter::repeat_n(' ', indentation(&mut levels, line.indent)));
         out.push_str(&line.text);
-        out.push('\n');
+        // A string or bracket that never ends may have taken the last line end with it.
+        if !out.ends_with('\n') {
+            out.push('\n');
+        }
     }
     out
 }
@@ -37,8 +40,16 @@ pub fn program_hash(program: &str) -> Digest {
 /// itself is none.
 #[must_use]
 pub fn count_statements(program: &str) -> usize {
-    let program = program.replace("\r\n", "\n").replace('\r', "\n");
-    logical_lines(&program).iter().map(statements).sum()
+    logical_lines(&with_line_ends(program)).iter().map(statements).sum()
+}
+
+/// Every line ended by `\n`, as the interpreter reads it.
+fn with_line_ends(program: &str) -> String {
+    let mut program = program.replace("\r\n", "\n").replace('\r', "\n");
+    if !program.ends_with('\n') {
+        program.push('\n');
+    }
+    program
 }
 
 /// First words of the lines whose colon opens a block.

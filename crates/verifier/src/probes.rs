@@ -11,7 +11,7 @@ mod mutate;
 use mutate::Dice;
 
 /// Tries for each probe wanted, before it is taken that there are no more.
-const TRIES: usize = 8;
+const TRIES: usize = 32;
 
 /// Up to `count` argument lists of the same shape as `input`, no two equal and none equal to it. Fewer when its type has
 /// fewer values: `f(True)` has one other.

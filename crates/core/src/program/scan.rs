@@ -122,8 +122,7 @@ impl Scanner<'_> {
 
     fn in_text(&mut self, c: char, quote: char, triple: bool, fields: bool) {
         match c {
-            // In an f-string `\{` is a backslash and then a field.
-            '\\' => self.keep(if fields && self.rest[1..].starts_with('{') { 1 } else { 2 }),
+            '\\' => self.escape(fields),
             '\n' if !triple => self.broken_string(),
             '{' if fields && self.rest.starts_with("{{") => self.keep(2),
             '{' if fields => self.push(Frame::Field),
@@ -138,6 +137,7 @@ impl Scanner<'_> {
 
     fn in_spec(&mut self, c: char, quote: char, triple: bool) {
         match c {
+            '\\' => self.escape(true),
             '{' => self.push(Frame::Field),
             '}' => self.pop(),
             '\n' if !triple => self.broken_string(),
@@ -148,6 +148,11 @@ impl Scanner<'_> {
             }
             _ => self.keep(1),
         }
+    }
+
+    /// A backslash and what it escapes. In an f-string `\{` is a backslash and then a field.
+    fn escape(&mut self, fields: bool) {
+        self.keep(if fields && self.rest[1..].starts_with('{') { 1 } else { 2 });
     }
 
     fn push(&mut self, frame: Frame) {
@@ -201,8 +206,7 @@ impl Scanner<'_> {
         self.pending = Pending::default();
         // A string that never ends keeps its white space: it is no trailing space of the program's.
         if self.frames.is_empty() {
-            let joined_to_nothing = line.text.strip_suffix(JOIN).unwrap_or(&line.text);
-            line.text.truncate(joined_to_nothing.trim_end().len());
+            line.text.truncate(code_end(&line.text));
         }
         if !line.text.is_empty() {
             self.lines.push(line);
@@ -231,8 +235,7 @@ impl Scanner<'_> {
     fn continued(&mut self, bytes: usize) {
         self.skip(bytes);
         self.take_space();
-        let kept = self.line.text.trim_end().len();
-        self.line.text.truncate(kept);
+        self.line.text.truncate(code_end(&self.line.text));
         self.line.text.push('\n');
     }
 
@@ -243,10 +246,14 @@ impl Scanner<'_> {
         }
         self.skip(2);
         self.take_space();
-        let kept = self.line.text.strip_suffix(JOIN).unwrap_or(&self.line.text).trim_end().len();
-        self.line.text.truncate(kept);
-        if kept > 0 {
+        self.line.text.truncate(code_end(&self.line.text));
+        if !self.line.text.is_empty() {
             self.line.text.push_str(JOIN);
         }
     }
+}
+
+/// Where a line's code ends: before white space, and before a backslash that joins it to nothing.
+fn code_end(text: &str) -> usize {
+    text.trim_end_matches(|c: char| c.is_whitespace() || c == '\\').len()
 }

@@ -1,0 +1,256 @@
+//! The literal parser: a model's text becomes values, and nothing in it is ever evaluated.
+
+use proptest::prelude::*;
+use veriplay_core::Value;
+
+use crate::arbitrary::value;
+
+#[test]
+fn text_that_is_more_than_a_literal_is_refused() {
+    let corpus = [
+        // What has cheated Absolute Zero's release.
+        "x) or (True",
+        "1) or (1 == 1",
+        "f(1)",
+        "f",
+        "eval('1')",
+        "__import__('os')",
+        "1+1",
+        "1 + 1",
+        "2**10",
+        "1 if True else 2",
+        "1 == 1",
+        "not True",
+        "1 or 2",
+        "[x for x in range(3)]",
+        "{x: 1 for x in 'ab'}",
+        "(x := 1)",
+        "lambda: 1",
+        "f'{1}'",
+        "'a' f'{1}'",
+        "t'a'",
+        "1j",
+        "1+2j",
+        "float('inf')",
+        "inf",
+        "nan",
+        "-inf",
+        "frozenset({1})",
+        "set([1])",
+        "set(1)",
+        "dict()",
+        "list()",
+        "*[1]",
+        "[*[1]]",
+        "{**{}}",
+        "...",
+        "Ellipsis",
+        "none",
+        "true",
+        "'a'.upper()",
+        "[1][0]",
+        "1 # comment",
+        "yield",
+        // Broken text.
+        "",
+        " ",
+        "1,",
+        "1, 2",
+        "1 2",
+        "1\n2",
+        "'a'\n'b'",
+        "-\n1",
+        "(",
+        ")",
+        "[1",
+        "[1,,2]",
+        "[,]",
+        "{,}",
+        "{1: }",
+        "{1: 2, 3}",
+        "{1, 2: 3}",
+        "{[1]}",
+        "{[1]: 2}",
+        "{({1},): 2}",
+        "'a",
+        "'a\nb'",
+        "'''a",
+        "'\\",
+        "'\\x1'",
+        "'\\u12'",
+        "'\\ud800'",
+        "'\\U00110000'",
+        "'\\N{DASH}'",
+        "b'é'",
+        "b'a' 'b'",
+        "'a\rb'",
+        "'a\0b'",
+        "ub'a'",
+        // Numbers.
+        "--1",
+        "-(-1)",
+        "+-1",
+        "-True",
+        "-'a'",
+        "-(1,)",
+        "-",
+        "012",
+        "0_7",
+        "1__0",
+        "1_",
+        "_1",
+        "0x",
+        "0xg",
+        "0_x1",
+        "0b2",
+        "1.5.2",
+        "1e",
+        "1e+",
+        "1_.5",
+        "1._5",
+        "1e_5",
+        "1_e5",
+        ".",
+        ".e5",
+        "1.real",
+        "1abc",
+        "0x1.5",
+        "1if",
+        "１",
+        "½",
+    ];
+    for text in corpus {
+        assert!(Value::parse_literal(text).is_err(), "`{text}` was taken as {:?}", Value::parse_literal(text));
+    }
+}
+
+#[test]
+fn literals_are_read_as_python_reads_them() {
+    let corpus = [
+        ("1", "1"),
+        (" 1\n", "1"),
+        ("\n1", "1"),
+        ("-1", "-1"),
+        ("- 1", "-1"),
+        ("+1", "1"),
+        ("-(1)", "-1"),
+        ("-((1.5))", "-1.5"),
+        ("(1)", "1"),
+        ("((1))", "1"),
+        ("(1,)", "(1,)"),
+        ("()", "()"),
+        ("( 1 , 2 )", "(1, 2)"),
+        ("[1,\n 2,\n]", "[1, 2]"),
+        ("{}", "{}"),
+        ("{1: 2, }", "{1: 2}"),
+        ("{1: 'a', True: 'b', 1.0: 'c'}", "{1: 'c'}"),
+        ("{2, 1, 2}", "{1, 2}"),
+        ("{1, True, 1.0}", "{1}"),
+        ("{(1, 2)}", "{(1, 2)}"),
+        ("set()", "set()"),
+        ("set( )", "set()"),
+        ("0x_fF", "255"),
+        ("0XFF", "255"),
+        ("0o17", "15"),
+        ("0b101", "5"),
+        ("1_000", "1000"),
+        ("00", "0"),
+        ("0_0", "0"),
+        ("-0", "0"),
+        ("-0.0", "-0.0"),
+        ("1.", "1.0"),
+        (".5", "0.5"),
+        ("012.5", "12.5"),
+        ("01e1", "10.0"),
+        ("1_0.0_1", "10.01"),
+        ("1e5", "100000.0"),
+        ("1E-5", "1e-05"),
+        ("1.e+5", "100000.0"),
+        ("1e400", "inf"),
+        ("'it''s'", "'its'"),
+        ("'a' \"b\"", "'ab'"),
+        ("(\n'a'\n'b')", "'ab'"),
+        ("b'a' b'\\xff'", "b'a\\xff'"),
+        ("u'a'", "'a'"),
+        ("r'\\n'", "'\\\\n'"),
+        ("Rb'\\n'", "b'\\\\n'"),
+        ("r'\\''", "\"\\\\'\""),
+        ("'\\x41\\u00e9\\U0001f980\\101\\0'", "'Aé🦀A\\x00'"),
+        ("'\\d'", "'\\\\d'"),
+        ("'a\\\nb'", "'ab'"),
+        ("'''a\n'b' \"c\"'''", "'a\\n\\'b\\' \"c\"'"),
+        ("''''a'''", "\"'a\""),
+        ("\"\"", "''"),
+        ("''''''", "''"),
+        ("None", "None"),
+        ("[True, False]", "[True, False]"),
+    ];
+    for (text, wanted) in corpus {
+        let read = Value::parse_literal(text).unwrap_or_else(|error| panic!("`{text}` was refused: {error}"));
+        assert_eq!(read.to_string(), wanted, "`{text}`");
+    }
+}
+
+#[test]
+fn argument_lists_are_literals_and_nothing_with_a_name() {
+    for text in ["x=1", "*[1]", "**{}", "1) or (True", "1, x", "f(1), 2", ",", "1,,2", "1;2", "1 2", "print('a')"] {
+        assert!(Value::parse_arguments(text).is_err(), "`{text}` was taken");
+    }
+    for (text, wanted) in
+        [("", ""), ("1", "1"), ("1, 'a',", "1, 'a'"), ("[1],\n(2,)", "[1], (2,)"), ("(1, 2)", "(1, 2)")]
+    {
+        assert_eq!(Value::arguments_text(&Value::parse_arguments(text).unwrap()), wanted);
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_and_never_a_crash() {
+    let nested = |open: &str, close: &str, depth: usize| open.repeat(depth) + "1" + &close.repeat(depth);
+    for (open, close) in [("[", "]"), ("(", ")"), ("(", ",)"), ("{1: ", "}"), ("-(", ")"), ("-", ""), ("{(", ",)}")] {
+        assert!(Value::parse_literal(&nested(open, close, 100_000)).is_err(), "`{open}`");
+    }
+    assert!(Value::parse_literal(&"(".repeat(100_000)).is_err());
+    assert!(Value::parse_literal(&nested("[", "]", 64)).is_ok());
+    assert!(Value::parse_literal(&nested("[", "]", 65)).is_err());
+}
+
+#[test]
+fn an_int_may_have_as_many_digits_as_python_reads() {
+    assert!(Value::parse_literal(&"9".repeat(4300)).is_ok());
+    assert!(Value::parse_literal(&"9".repeat(4301)).is_err());
+}
+
+#[test]
+fn what_is_deepest_in_the_encoding_comes_back_from_its_repr() {
+    let leaf = Value::List(vec![Value::int(-1), Value::Float(f64::NEG_INFINITY), Value::set_of(vec![], true)]);
+    let deep = (1..veriplay_core::EncodeCaps::DEPTH).fold(leaf, |inner, _| Value::List(vec![inner]));
+    assert_eq!(Value::parse_repr(&deep.to_string()).unwrap(), deep);
+    let frozen = (0..64).fold(Value::set_of(vec![], true), |inner, _| Value::set_of(vec![inner], true));
+    assert_eq!(Value::parse_repr(&frozen.to_string()).unwrap(), frozen);
+    assert!(Value::decode(&frozen.encode(), veriplay_core::EncodeCaps::with_bytes(1 << 10)).is_ok());
+}
+
+#[test]
+fn a_stored_int_of_any_size_comes_back() {
+    let huge = Value::Int(num_bigint::BigInt::from(7).pow(9000));
+    assert_eq!(Value::parse_repr(&huge.to_string()).unwrap(), huge);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_value_comes_back_from_its_repr_and_its_json(value in value()) {
+        prop_assert_eq!(&Value::parse_repr(&value.to_string()).unwrap(), &value);
+        let json = serde_json::to_string(&value).unwrap();
+        prop_assert_eq!(&serde_json::from_str::<Value>(&json).unwrap(), &value);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "[-+0-9a-z_.,:'\"\\\\(){}\\[\\] \n#*=]{0,24}") {
+        if let Ok(value) = Value::parse_literal(&text) {
+            prop_assert_eq!(&Value::parse_repr(&value.to_string()).unwrap(), &value);
+        }
+        let _ = Value::parse_arguments(&text);
+    }
+}

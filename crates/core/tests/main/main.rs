@@ -1,0 +1,9 @@
+//! Tests of veriplay-core.
+
+mod arbitrary;
+mod codec;
+mod equality;
+mod literals;
+mod program;
+mod python;
+mod repr;

@@ -1,0 +1,149 @@
+//! An executor that looks programs up: each is a Rust closure that says what one call of `f` gives.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use veriplay_core::{
+    CallResult, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
+};
+use veriplay_verifier::{Gate, InductionRules, ProbeRules};
+
+/// One call, as a program could tell it from others.
+pub(crate) struct Call<'a> {
+    pub(crate) arguments: &'a [Value],
+    /// Its place in the job.
+    pub(crate) place: usize,
+    pub(crate) seed: u64,
+    pub(crate) image: &'a str,
+}
+
+/// What one call gives.
+pub(crate) enum Gives {
+    Value(Value),
+    Bytes(Vec<u8>),
+    Raises(&'static str),
+    /// The job stops here.
+    Stops(Exit),
+    /// We fail.
+    HostFault,
+}
+
+type Function = Box<dyn Fn(&Call<'_>) -> Gives + Send + Sync>;
+
+/// Programs by their text; it keeps every job it was asked for.
+#[derive(Default)]
+pub(crate) struct Table {
+    functions: HashMap<String, Function>,
+    module_errors: HashMap<String, &'static str>,
+    jobs: Mutex<Vec<Job>>,
+}
+
+impl Table {
+    /// A table of one program, `p`.
+    pub(crate) fn of(function: impl Fn(&Call<'_>) -> Gives + Send + Sync + 'static) -> Self {
+        Self::default().with("p", function)
+    }
+
+    pub(crate) fn with(mut self, program: &str, function: impl Fn(&Call<'_>) -> Gives + Send + Sync + 'static) -> Self {
+        self.functions.insert(program.to_owned(), Box::new(function));
+        self
+    }
+
+    /// A program that never gets to its calls.
+    pub(crate) fn with_module_error(mut self, program: &str, kind: &'static str) -> Self {
+        self.module_errors.insert(program.to_owned(), kind);
+        self
+    }
+
+    /// The jobs so far.
+    pub(crate) fn jobs(&self) -> Vec<Job> {
+        self.jobs.lock().unwrap().clone()
+    }
+}
+
+impl Execute for Table {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.jobs.lock().unwrap().push(job.clone());
+        if let Some(kind) = self.module_errors.get(&job.program) {
+            let error = GuestError { kind: (*kind).to_owned(), message: "at module level".to_owned() };
+            return Ok(Outcome { error: Some(error), ..outcome(Exit::Raised, Vec::new()) });
+        }
+        let Some(function) = self.functions.get(&job.program) else {
+            return Err(ExecuteError::Host(format!("the table has no program `{}`", job.program)));
+        };
+        let Entry::Calls { arguments, .. } = &job.entry else {
+            return Err(ExecuteError::BadJob("the table runs calls only".to_owned()));
+        };
+        run(function, job, arguments)
+    }
+}
+
+fn run(function: &Function, job: &Job, arguments: &[Vec<Value>]) -> Result<Outcome, ExecuteError> {
+    let mut results = Vec::new();
+    for (place, arguments) in arguments.iter().enumerate() {
+        match function(&Call { arguments, place, seed: job.seed, image: &job.image }) {
+            Gives::Value(value) => results.push(CallResult::Returned(value.encode())),
+            Gives::Bytes(bytes) => results.push(CallResult::Returned(bytes)),
+            Gives::Raises(kind) => results.push(CallResult::Raised(guest_error(kind))),
+            Gives::Stops(exit) => return Ok(outcome(exit, results)),
+            Gives::HostFault => return Err(ExecuteError::Host("the table was told to fail".to_owned())),
+        }
+    }
+    Ok(outcome(Exit::Returned, results))
+}
+
+fn guest_error(kind: &str) -> GuestError {
+    GuestError { kind: kind.to_owned(), message: "in the call".to_owned() }
+}
+
+fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
+    Outcome {
+        exit,
+        calls,
+        error: None,
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        truncated: false,
+        fuel: 7,
+        peak_memory_bytes: 1,
+    }
+}
+
+pub(crate) fn exceeded(limit: LimitKind) -> Exit {
+    Exit::Exceeded { limit, allowed: 10, used: 11 }
+}
+
+/// A program of one int argument.
+pub(crate) fn on_int(function: impl Fn(i64) -> Value + Send + Sync + 'static) -> Table {
+    Table::of(move |call| Gives::Value(function(int_of(&call.arguments[0]))))
+}
+
+pub(crate) fn int_of(value: &Value) -> i64 {
+    value.to_string().parse().unwrap()
+}
+
+pub(crate) fn read(text: &str) -> Value {
+    Value::parse_repr(text).unwrap()
+}
+
+pub(crate) fn arguments(text: &str) -> Vec<Value> {
+    Value::parse_arguments(text).unwrap()
+}
+
+pub(crate) const LIMITS: Limits =
+    Limits { fuel: 1_000_000, memory_bytes: 1 << 26, output_bytes: 1 << 16, file_bytes: 1 << 16, deadline_ns: 1 << 33 };
+
+pub(crate) fn gate() -> Gate {
+    Gate {
+        image: "python".to_owned(),
+        second_image: None,
+        limits: LIMITS,
+        seeds: [1, 2],
+        max_program_bytes: 200,
+        min_statements: None,
+        max_statements: None,
+        max_output_bytes: 20,
+        probes: ProbeRules { count: 6, min_succeeded: 3, min_distinct_outputs: 3 },
+        induction: InductionRules { visible: 2, hidden: 2, min_distinct_outputs: 2 },
+    }
+}
