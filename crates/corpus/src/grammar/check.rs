@@ -25,11 +25,12 @@ pub(super) fn grammar(text: &str, origin: &str) -> Result<Grammar, CorpusError> 
     check.inputs()?;
     check.families()?;
     check.loops()?;
+    check.fragments()?;
     let ops = check.ops()?;
     let same_ops = keeping_type(&ops);
     let mut grammar = Grammar {
-        loop_ops: check.loop_ops(&same_ops)?,
-        conditions: check.typed("conditions", &file.conditions, &["x"])?,
+        loop_ops: check.loop_ops(&same_ops, &ops)?,
+        conditions: check.typed("conditions", &file.conditions, &["x"], &ops)?,
         inputs: file.inputs.get_ref().clone(),
         families: file.families.get_ref().iter().map(|(k, v)| (k.clone(), v.get_ref().clone())).collect(),
         mixes: check.mixes()?,
@@ -111,6 +112,22 @@ impl Check<'_> {
         self.chance(&self.file.loops, "loops.early_return", loops.early_return)
     }
 
+    fn fragments(&self) -> Result<(), CorpusError> {
+        let fragments = self.file.fragments.get_ref();
+        let at = &self.file.fragments;
+        if let Some(short) = fragments.always.iter().find(|text| text.len() < 2 || !text.is_ascii()) {
+            let problem = format!("`{short}` is no fragment");
+            return self.fail(at, "fragments.always", problem, "take two or more ASCII characters");
+        }
+        match fragments.limit >= fragments.always.len() {
+            true => Ok(()),
+            false => {
+                let problem = format!("`{}` is less than `always` has", fragments.limit);
+                self.fail(at, "fragments.limit", problem, "raise the limit; about 80 serve")
+            }
+        }
+    }
+
     fn mixes(&self) -> Result<BTreeMap<String, Vec<(String, f64)>>, CorpusError> {
         let mut mixes = BTreeMap::new();
         for (name, mix) in &self.file.mixes {
@@ -180,19 +197,23 @@ impl Check<'_> {
         }
     }
 
-    fn loop_ops(&self, same: &Ops) -> Result<Ops, CorpusError> {
-        let mut all = self.typed("loop_ops", &self.file.loop_ops, &["x", "i"])?;
+    fn loop_ops(&self, same: &Ops, known: &Ops) -> Result<Ops, CorpusError> {
+        let mut all = self.typed("loop_ops", &self.file.loop_ops, &["x", "i"], known)?;
         for (kind, ops) in same {
             all.entry(kind.clone()).or_default().extend(ops.iter().cloned());
         }
         Ok(all)
     }
 
-    /// A section with one list for each type. Templates may use `names`.
-    fn typed(&self, section: &str, lists: &RawOps, names: &[&str]) -> Result<Ops, CorpusError> {
+    /// A section with one list for each type of `known`. Templates may use `names`.
+    fn typed(&self, section: &str, lists: &RawOps, names: &[&str], known: &Ops) -> Result<Ops, CorpusError> {
         let mut ops = Ops::new();
         for (kind, entries) in lists {
             let key = format!("{section}.{kind}");
+            if !known.contains_key(kind) {
+                let problem = format!("there is no type `{kind}`");
+                return self.fail(entries, &key, problem, "name a type that stands before an arrow of [ops]");
+            }
             ops.insert(kind.clone(), self.entries(&key, entries, kind, names)?);
         }
         Ok(ops)

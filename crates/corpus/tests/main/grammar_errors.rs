@@ -23,6 +23,9 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("[split.one]", "[split.eleven]", "split.eleven", "there is no family `eleven`"),
     ("held_out = 0.08", "held_out = 0.95", "split.one", "is not a chance"),
     ("count = [2, 3]", "count = [0, 3]", "loops.count", "`[0, 3]`"),
+    ("limit = 84", "limit = 2", "fragments.limit", "`2`"),
+    ("[\", \", ", "[\"\", ", "fragments.always", "`` is no fragment"),
+    ("int = [{ text = \"x + i\"", "ints = [{ text = \"x + i\"", "loop_ops.ints", "there is no type `ints`"),
     ("\"int -> int\"", "\"int - int\"", "ops.int - int", "is not a signature"),
     ("\"int -> str\"", "\"int -> bytes\"", "ops", "nothing starts from `bytes`"),
     ("{ text = \"x // {c}\"", "{ text = \"x // {k}\"", "ops.int -> int[6].text", "`{k}`"),
@@ -60,7 +63,9 @@ fn every_mistake_is_reported_with_line_key_value_and_hint() {
         let CorpusError::Grammar { line, column, key: found, problem: said, .. } = &error else { panic!("{error}") };
         assert!(found.starts_with(key), "{new}: key `{found}`, not `{key}`: {error}");
         assert!(said.contains(problem), "{new}: {error}");
-        let section = key.starts_with("inputs.") || matches!(*key, "split" | "ops" | "loops.count" | "split.one");
+        let section = key.starts_with("inputs.")
+            || matches!(*key, "split" | "ops" | "loops.count" | "split.one")
+            || key.starts_with("fragments.");
         assert!(section || lines_of(&text, new).contains(line) || key.starts_with("families."), "{new}: {error}");
         assert!(*column >= 1 && error.to_string().starts_with(&format!("my.toml:{line}:{column}: ")), "{error}");
         assert!(error.to_string().contains("\nhint: "), "{error}");
