@@ -3,6 +3,8 @@
 //! Layout, little-endian: mode (`S` or `C`), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
 //! function name (the same way), u32 count of calls, and one encoded list of arguments each.
 
+use std::collections::HashSet;
+
 use veriplay_core::{Entry, ExecuteError, Job, Value};
 
 use crate::wasi::files::is_plain_relative;
@@ -40,11 +42,7 @@ pub(crate) fn expected_calls(job: &Job) -> usize {
 /// # Errors
 /// [`ExecuteError::BadJob`].
 pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
-    for (path, _) in &job.files {
-        if !is_plain_relative(path) {
-            return Err(ExecuteError::BadJob(format!("file path `{path}` is not a plain relative path")));
-        }
-    }
+    check_files(job)?;
     if job.limits.memory_bytes < image_bytes {
         let allowed = job.limits.memory_bytes;
         return Err(ExecuteError::BadJob(format!(
@@ -53,6 +51,25 @@ pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
     }
     if u32::try_from(job.program.len()).is_err() {
         return Err(ExecuteError::BadJob("the program is longer than 4 GiB".to_owned()));
+    }
+    Ok(())
+}
+
+fn check_files(job: &Job) -> Result<(), ExecuteError> {
+    let mut seen = HashSet::new();
+    for (path, _) in &job.files {
+        if !is_plain_relative(path) {
+            return Err(ExecuteError::BadJob(format!("file path `{path}` is not a plain relative path")));
+        }
+        if !seen.insert(path.as_str()) {
+            return Err(ExecuteError::BadJob(format!("file `{path}` is given twice")));
+        }
+    }
+    for (path, _) in &job.files {
+        let mut above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
+        if let Some(file) = above.find(|dir| seen.contains(dir)) {
+            return Err(ExecuteError::BadJob(format!("file `{file}` is also a directory of `{path}`")));
+        }
     }
     Ok(())
 }

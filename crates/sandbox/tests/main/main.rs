@@ -1,5 +1,10 @@
-//! Tests of the sandbox. `programs`: what jobs end as; `state`: nothing leaks from job to job; `values`: what crosses and
-//! what does not; `frames`: a guest that forges them; `cache`: images on disk. The shim's own tests lie beside it.
+//! Tests of the sandbox. `programs`: what programs end as; `state`: nothing leaks from job to job, and the same job has the
+//! same outcome; `values`: what crosses and what does not; `frames`: guests that break the protocol; `cache`: images on
+//! disk, with a guest of a few lines, so that nothing large is compiled. The shim's own tests lie beside it.
 
+mod cache;
+mod frames;
 mod programs;
+mod state;
 mod support;
+mod values;

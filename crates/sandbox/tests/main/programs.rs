@@ -1,38 +1,222 @@
-//! What programs end as.
+//! What programs end as, each followed by a plain job that must not notice.
 
-use veriplay_core::{CallResult, Exit, LimitKind, Value};
+use veriplay_core::{CallResult, Execute, ExecuteError, Exit, LimitKind, Value};
 
-use crate::support::{calls, run, script, text, value_of};
+use crate::support::{calls, end_of, ends_and_harms_nobody, limits, run, sandbox, script, text};
 
-#[test]
-fn a_function_is_called_once_for_each_argument_list() {
-    let outcome = run(&calls("def f(a, b):\n    return a + b", vec![
-        vec![Value::int(1), Value::int(2)],
-        vec![Value::str("a"), Value::str("b")],
-        vec![Value::int(1), Value::None],
-    ]));
-    assert_eq!(outcome.exit, Exit::Returned, "{outcome:?}");
-    assert_eq!(outcome.calls[0], CallResult::Returned(Value::int(3).encode()));
-    assert_eq!(outcome.calls[1], CallResult::Returned(Value::str("ab").encode()));
-    assert!(matches!(&outcome.calls[2], CallResult::Raised(error) if error.kind == "TypeError"), "{outcome:?}");
+fn check(program: &str, exit: &str, kind: &str) {
+    let ended = ends_and_harms_nobody(&script(program));
+    assert_eq!(ended, (exit.to_owned(), kind.to_owned()), "{program}");
 }
 
 #[test]
-fn a_script_reads_stdin_and_writes_stdout() {
+fn a_function_is_called_once_for_each_argument_list_and_one_that_raises_keeps_nobody_from_running() {
+    let arguments = [[Value::int(1), Value::None], [Value::int(1), Value::int(2)], [Value::str("a"), Value::str("b")]];
+    let outcome = run(&calls("def f(a, b):\n    return a + b", arguments.map(Vec::from).to_vec()));
+    assert_eq!(outcome.exit, Exit::Returned, "{outcome:?}");
+    assert!(matches!(&outcome.calls[0], CallResult::Raised(error) if error.kind == "TypeError"), "{outcome:?}");
+    assert_eq!(outcome.calls[1], CallResult::Returned(Value::int(3).encode()));
+    assert_eq!(outcome.calls[2], CallResult::Returned(Value::str("ab").encode()));
+}
+
+#[test]
+fn a_script_reads_stdin_and_writes_both_streams() {
     let mut job = script("import sys\nprint(sys.stdin.read().upper(), __name__)\nprint('e', file=sys.stderr)");
-    job.stdin = b"hello".to_vec();
+    job.stdin = "hé".into();
     let outcome = run(&job);
-    assert_eq!((outcome.exit, text(&outcome.stdout)), (Exit::Returned, "HELLO __main__\n".to_owned()));
-    assert_eq!(text(&outcome.stderr), "e\n");
+    assert_eq!((outcome.exit, text(&outcome.stdout)), (Exit::Returned, "HÉ __main__\n".to_owned()));
+    assert_eq!((text(&outcome.stderr), outcome.truncated), ("e\n".to_owned(), false));
 }
 
 #[test]
 fn an_endless_loop_uses_up_its_fuel_even_when_it_catches_everything() {
-    for program in ["while True: pass", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"] {
-        let outcome = run(&script(program));
-        let fuel = crate::support::limits().fuel;
-        assert_eq!(outcome.exit, Exit::Exceeded { limit: LimitKind::Fuel, allowed: fuel, used: fuel });
-        assert_eq!(outcome.fuel, fuel);
-        assert_eq!(value_of("def f(): return 1"), Value::int(1));
+    check("while True: pass", "Fuel", "");
+    check("while True:\n    try:\n        while True: pass\n    except BaseException: pass", "Fuel", "");
+    let outcome = run(&script("while True: pass"));
+    assert_eq!((outcome.fuel, outcome.error), (limits().fuel, None));
+}
+
+#[test]
+fn a_memory_bomb_ends_at_the_memory_limit() {
+    check("x = []\nwhile True: x.append(bytearray(1 << 20))", "MemoryBytes", "");
+    check("try:\n    x = 'a' * (1 << 30)\nexcept BaseException: pass", "MemoryBytes", "");
+    check("bytes(1 << 40)", "Raised", "OverflowError");
+}
+
+#[test]
+fn endless_output_ends_at_the_output_limit_and_its_start_is_kept() {
+    check("while True: print('x' * 100)", "OutputBytes", "");
+    check("import sys\nwhile True: print('x' * 100, file=sys.stderr)", "OutputBytes", "");
+    let outcome = run(&script("while True: print('ab')"));
+    assert_eq!(outcome.stdout.len() as u64, limits().output_bytes);
+    assert!(outcome.truncated && outcome.stdout.starts_with(b"ab\nab\n"));
+}
+
+#[test]
+fn a_value_larger_than_the_output_limit_ends_the_job() {
+    let big = format!("def f(): return [7] * {}", limits().output_bytes);
+    assert_eq!(end_of(&run(&calls(&big, vec![vec![]]))).0, "OutputBytes");
+    let together = format!("def f(): return b'x' * {}", limits().output_bytes / 2);
+    let outcome = run(&calls(&together, vec![vec![]; 3]));
+    assert_eq!((end_of(&outcome).0.as_str(), outcome.calls.len()), ("OutputBytes", 1));
+}
+
+#[test]
+fn files_end_at_the_file_limit_and_can_be_given_back() {
+    check("open('a', 'wb').write(b'x' * (2 << 20))", "FileBytes", "");
+    check("f = open('a', 'wb')\nf.seek(1 << 40)\nf.write(b'x')\nf.flush()", "FileBytes", "");
+    check("for i in range(100000): open(f'/tmp/{i}', 'w').close()", "FileBytes", "");
+    let again = "import os\nfor i in range(9):\n    open('a', 'wb').write(b'x' * (1 << 19))\n    os.remove('a')";
+    check(again, "Returned", "");
+}
+
+#[test]
+fn deep_recursion_is_an_exception_or_a_stack_overflow() {
+    check("def g(n): return g(n + 1)\ng(0)", "Raised", "RecursionError");
+    let native = "import sys\nsys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr(self)\nrepr(A())";
+    let (exit, kind) = ends_and_harms_nobody(&script(native));
+    let known = [("Raised", "RecursionError"), ("Trapped", "stack_overflow"), ("MemoryBytes", ""), ("Fuel", "")];
+    assert!(known.contains(&(exit.as_str(), kind.as_str())), "{exit} {kind}");
+}
+
+#[test]
+fn leaving_the_process_is_no_return() {
+    check("import os\nos._exit(0)", "Trapped", "proc_exit");
+    check("import os\nos._exit(3)", "Trapped", "proc_exit");
+    check("import os\nos.abort()", "Trapped", "trap");
+}
+
+#[test]
+fn a_script_that_exits_with_zero_has_returned_and_with_anything_else_has_raised() {
+    for program in ["import sys; sys.exit()", "import sys; sys.exit(0)", "raise SystemExit"] {
+        check(program, "Returned", "");
     }
+    check("import sys; sys.exit(1)", "Raised", "SystemExit");
+    check("import sys; sys.exit('no')", "Raised", "SystemExit");
+}
+
+#[test]
+fn a_program_that_does_not_compile_is_told_from_one_that_raises() {
+    for program in ["def f(:", "  x = 1", "if 1:\n\tx = 1\n        y = 2", "x = 'a", "a\0b", "return 1", "("] {
+        check(program, "Raised", "CompileError");
+    }
+    check("raise SyntaxError('mine')", "Raised", "SyntaxError");
+    check("exec('def f(:')", "Raised", "SyntaxError");
+    let error = run(&script("def f(:")).error.unwrap();
+    assert!(error.message.starts_with("SyntaxError: "), "{error:?}");
+}
+
+#[test]
+fn an_entry_that_is_missing_or_no_function_is_named_so() {
+    for program in ["g = 1", "f = 1", "def g(): pass"] {
+        let outcome = run(&calls(program, vec![vec![]]));
+        assert_eq!(end_of(&outcome), ("Raised".to_owned(), "MissingEntry".to_owned()), "{program}");
+    }
+}
+
+#[test]
+fn an_uncaught_exception_carries_kind_and_message_and_writes_a_traceback() {
+    let outcome = run(&script("def g(): return {}['k']\ng()"));
+    let error = outcome.error.unwrap();
+    assert_eq!((outcome.exit, error.kind.as_str(), error.message.as_str()), (Exit::Raised, "KeyError", "'k'"));
+    let stderr = text(&outcome.stderr);
+    assert!(stderr.contains("File \"<program>\", line 1, in g") && stderr.contains("def g(): return {}['k']"), "{stderr}");
+}
+
+#[test]
+fn an_exception_that_lies_or_fails_about_itself_is_still_one() {
+    check("class E(Exception):\n    def __str__(self): raise KeyError\nraise E", "Raised", "E");
+    check("class E(Exception):\n    def __str__(self): return 5\nraise E", "Raised", "E");
+    check("raise Exception('\\ud800')", "Raised", "Exception");
+    check("class M(type):\n    __name__ = property(lambda s: 1/0)\nclass E(Exception, metaclass=M): pass\nraise E", "Raised", "E");
+    check("class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E", "Fuel", "");
+    check("raise type('E' * 100000, (Exception,), {})('m' * 100000)", "Raised", &"E".repeat(100));
+    assert_eq!(run(&script("raise Exception('é' * 100000)")).error.unwrap().message, "é".repeat(200));
+}
+
+#[test]
+fn nothing_of_the_host_can_be_read() {
+    for path in ["/etc/passwd", "/proc/self/environ", "../../etc/passwd", "/tmp/../etc/passwd", "/usr/local/lib/../../../etc/passwd"] {
+        check(&format!("open({path:?})"), "Raised", "FileNotFoundError");
+    }
+    let listing = run(&script("import os\nprint(sorted(os.listdir('/')), os.getcwd(), sorted(os.environ))"));
+    assert_eq!(text(&listing.stdout), "['dev', 'tmp', 'usr', 'work'] /work ['HOME', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONTZPATH', 'TMPDIR']\n");
+    check("open('/usr/local/lib/python315.zip', 'ab')", "Raised", "OSError");
+    check("open('/new', 'w')", "Raised", "OSError");
+}
+
+#[test]
+fn processes_threads_and_sockets_are_not_there() {
+    check("import subprocess\nsubprocess.run(['ls'])", "Raised", "OSError");
+    check("import threading\nthreading.Thread(target=print).start()", "Raised", "RuntimeError");
+    let ended = ends_and_harms_nobody(&script("import socket\ns = socket.socket()\ns.connect(('127.0.0.1', 80))"));
+    assert_eq!(ended.0, "Raised", "{ended:?}");
+}
+
+#[test]
+fn files_of_the_job_lie_in_the_working_directory_and_can_be_changed() {
+    let program = "import os
+assert open('data/in.txt').read() == 'seed'
+with open('data/in.txt', 'a') as f: f.write('!')
+os.rename('data/in.txt', 'out.txt')
+os.mkdir('d'); os.rmdir('d'); os.remove('data/other')
+print(open('out.txt').read(), sorted(os.listdir('.')), os.listdir('data'), os.path.getsize('/work/out.txt'))";
+    let mut job = script(program);
+    job.files = vec![("data/in.txt".to_owned(), b"seed".to_vec()), ("data/other".to_owned(), vec![])];
+    assert_eq!(text(&run(&job).stdout), "seed! ['data', 'out.txt'] [] 5\n");
+    // The next job has its own.
+    assert_eq!(text(&run(&script("import os\nprint(os.listdir('.'))")).stdout), "[]\n");
+}
+
+#[test]
+fn a_job_that_cannot_be_run_as_written_is_refused() {
+    for path in ["/abs", "../up", "a/../b", "", "a//b", "nul\0"] {
+        let mut job = script("");
+        job.files = vec![(path.to_owned(), vec![])];
+        assert!(matches!(sandbox().execute(&job), Err(ExecuteError::BadJob(_))), "{path:?}");
+    }
+    let mut job = script("");
+    job.files = vec![("a".to_owned(), vec![]), ("a/b".to_owned(), vec![])];
+    assert!(matches!(sandbox().execute(&job), Err(ExecuteError::BadJob(_))));
+    let mut job = script("");
+    job.limits.memory_bytes = 1 << 20;
+    assert!(matches!(sandbox().execute(&job), Err(ExecuteError::BadJob(_))));
+    let mut job = script("");
+    job.image = "ruby".to_owned();
+    assert!(matches!(sandbox().execute(&job), Err(ExecuteError::UnknownImage(name)) if name == "ruby"));
+}
+
+#[test]
+fn the_deadline_ends_what_fuel_does_not_see() {
+    let mut job = script("x = bytearray(32 << 20)\ny = bytearray(32 << 20)\nwhile True: x[:] = y");
+    job.limits.fuel = u64::MAX / 2;
+    job.limits.deadline_ns = 300_000_000;
+    let (exit, _) = ends_and_harms_nobody(&job);
+    assert_eq!(exit, "DeadlineNs");
+    job.limits.deadline_ns = u64::MAX;
+    job.limits.fuel = 20_000_000;
+    assert!(matches!(run(&job).exit, Exit::Exceeded { limit: LimitKind::Fuel, .. }));
+}
+
+#[test]
+fn a_sleep_costs_no_time_and_a_busy_wait_ends() {
+    let program = "import time\nt = time.time()\ntime.sleep(86400)\nprint(86400 <= time.time() - t < 86401)
+t = time.monotonic()\nwhile time.monotonic() < t + 1: pass\nprint('waited')";
+    assert_eq!(text(&run(&script(program)).stdout), "True\nwaited\n");
+}
+
+#[test]
+fn dataclasses_exit_functions_and_imports_work_as_under_python() {
+    let program = "import atexit, sys
+from dataclasses import dataclass
+from typing import get_type_hints
+@dataclass
+class P:
+    x: int
+    y: 'list[int]'
+atexit.register(print, 'bye')
+print(P(1, [2]), get_type_hints(P)['y'], sys.modules['__main__'].P is P, sys.argv)
+import csv, argparse, asyncio";
+    let outcome = run(&script(program));
+    assert_eq!(text(&outcome.stdout), "P(x=1, y=[2]) list[int] True ['<program>']\nbye\n", "{}", text(&outcome.stderr));
 }

@@ -2,17 +2,19 @@
 
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{CallResult, EncodeCaps, Entry, Execute, Job, Limits, Outcome, Value};
+use veriplay_core::{CallResult, EncodeCaps, Entry, Execute, Exit, Job, Limits, Outcome, Value};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 
 /// The Python image: from this user's cache, built on first use.
 pub(crate) fn python() -> Arc<Image> {
-    static IMAGE: OnceLock<Arc<Image>> = OnceLock::new();
+    // A failure is kept too: every test then says why, and nobody compiles the interpreter a second time.
+    static IMAGE: OnceLock<Result<Arc<Image>, String>> = OnceLock::new();
     let load = || {
         let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-        store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| {}).unwrap()
+        let image = store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| {});
+        image.map_err(|error| format!("{error}; hint: {:?}", error.hint()))
     };
-    Arc::clone(IMAGE.get_or_init(load))
+    IMAGE.get_or_init(load).clone().unwrap()
 }
 
 /// The sandbox most tests share.
@@ -28,7 +30,7 @@ pub(crate) fn limits() -> Limits {
         memory_bytes: 256 << 20,
         output_bytes: 64 << 10,
         file_bytes: 1 << 20,
-        deadline_ns: 120_000_000_000,
+        deadline_ns: 300_000_000_000,
     }
 }
 
@@ -58,8 +60,37 @@ pub(crate) fn value_of(program: &str) -> Value {
     let outcome = run(&calls(program, vec![vec![]]));
     match outcome.calls.as_slice() {
         [CallResult::Returned(bytes)] => Value::decode(bytes, EncodeCaps::with_bytes(1 << 20)).unwrap(),
-        other => panic!("{other:?} {outcome:?}"),
+        _ => panic!("{outcome:?}"),
     }
+}
+
+/// The kind of the error the one call of `f()` ended with.
+pub(crate) fn error_of(program: &str) -> String {
+    let outcome = run(&calls(program, vec![vec![]]));
+    match outcome.calls.as_slice() {
+        [CallResult::Raised(error)] => error.kind.clone(),
+        _ => panic!("{outcome:?}"),
+    }
+}
+
+/// The end of a job as one word, with the error's kind where there is one.
+pub(crate) fn end_of(outcome: &Outcome) -> (String, String) {
+    let word = match &outcome.exit {
+        Exit::Exceeded { limit, .. } => format!("{limit:?}"),
+        exit => format!("{exit:?}"),
+    };
+    (word, outcome.error.as_ref().map_or(String::new(), |error| error.kind.clone()))
+}
+
+/// Runs a script; its end, and then a plain job on the same sandbox, to see that that one is as ever.
+pub(crate) fn ends_and_harms_nobody(job: &Job) -> (String, String) {
+    static PLAIN: OnceLock<Outcome> = OnceLock::new();
+    let plain = script("print(sum(range(10)))");
+    let expected = PLAIN.get_or_init(|| run(&plain));
+    assert_eq!(text(&expected.stdout), "45\n");
+    let ended = end_of(&run(job));
+    assert_eq!(&run(&plain), expected);
+    ended
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -1,0 +1,291 @@
+//! Images on disk. The guest here is a few lines of wasm that do what the harness does: fetch the job, answer, say done.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use veriplay_core::{CallResult, Entry, Execute, Exit, Job, Limits, Value};
+use veriplay_sandbox::{
+    BuildPhase, Image, ImageError, ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions, WheelSource,
+};
+
+/// Answers one call with the bytes at 32: a counter in memory and one in a global, both counted up in every job.
+const GUEST: &str = r#"(module
+  (import "host" "call" (func $call (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (global $top (mut i32) (i32.const 65536))
+  (global $count (mut i32) (i32.const 5))
+  (data (i32.const 0) "JD")
+  (data (i32.const 32) "Vi\02\00\00\00\00\00")
+  (func (export "_initialize") (i32.store8 (i32.const 38) (i32.const 7)))
+  (func (export "host_alloc") (param i32) (result i32)
+    (global.get $top)
+    (global.set $top (i32.add (global.get $top) (local.get 0))))
+  (func (export "turn") (param i32 i32) (result i32)
+    (if (i32.eq (i32.load8_u offset=1 (local.get 0)) (i32.const 118)) (then
+      (i32.store8 (i32.const 38) (i32.add (i32.load8_u (i32.const 38)) (i32.const 1)))
+      (global.set $count (i32.add (global.get $count) (i32.const 1)))
+      (i32.store8 (i32.const 39) (global.get $count))
+      (drop (call $call (i32.const 0) (i32.const 1) (i32.const 16) (i32.const 20)))
+      (drop (call $call (i32.const 32) (i32.const 8) (i32.const 16) (i32.const 20)))
+      (drop (call $call (i32.const 1) (i32.const 1) (i32.const 16) (i32.const 20)))))
+    (i32.const 0)))"#;
+
+/// A directory with a wheel of `wasm` text in it and a cache beside it.
+struct Bench {
+    dir: tempfile::TempDir,
+    sha256: String,
+}
+
+impl Bench {
+    fn new(wat: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let file = fs::File::create(dir.path().join("guest.whl")).unwrap();
+        let mut zip = zip::ZipWriter::new(file);
+        for (name, bytes) in [("a/guest.wasm", wat::parse_str(wat).unwrap()), ("a/lib.zip", b"library".to_vec())] {
+            zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            zip.write_all(&bytes).unwrap();
+        }
+        zip.finish().unwrap();
+        let wheel = fs::read(dir.path().join("guest.whl")).unwrap();
+        let sha256 = Sha256::digest(wheel).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { dir, sha256 }
+    }
+
+    fn spec(&self, harness: &str) -> ImageSpec {
+        let manifest = format!(
+            "name = 'tiny'\nseed = 1\nheadroom_bytes = 0\npreload = ['x']\n[wheel]\nrequirement = 'no-such-package-of-veriplay==1'\n\
+             sha256 = '{}'\nwasm = 'a/guest.wasm'\nstdlib = 'a/lib.zip'\nstdlib_at = '/lib.zip'\n[limits]\nfuel = 100000\n\
+             memory_bytes = 1000000\noutput_bytes = 1000\nfile_bytes = 1000\ndeadline_ns = 60000000000",
+            self.sha256
+        );
+        ImageSpec::parse(&manifest, harness).unwrap()
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.dir.path().join("cache")
+    }
+
+    fn store(&self) -> ImageStore {
+        ImageStore::open(&self.cache()).unwrap()
+    }
+
+    fn wheel(&self) -> WheelSource {
+        WheelSource::File(self.dir.path().join("guest.whl"))
+    }
+
+    /// The image and what had to be done for it.
+    fn get(&self) -> (Result<Arc<Image>, ImageError>, Vec<BuildPhase>) {
+        let phases = RefCell::new(Vec::new());
+        let image = self.store().load_or_build(&self.spec("harness"), &self.wheel(), &|phase| phases.borrow_mut().push(phase));
+        (image, phases.into_inner())
+    }
+
+    /// Whether the code was compiled to get the image.
+    fn compiles(&self) -> bool {
+        let (image, phases) = self.get();
+        check_works(&image.unwrap(), ResetMode::Scan);
+        phases.contains(&BuildPhase::Compile)
+    }
+
+    fn file(&self, part: &str, name: &str) -> PathBuf {
+        let dirs = fs::read_dir(self.cache().join("images")).unwrap().flatten().map(|entry| entry.path());
+        let is_code = |path: &Path| path.to_string_lossy().contains("tiny-code-");
+        dirs.filter(|path| path.is_dir() && is_code(path) == (part == "code")).map(|path| path.join(name)).next().unwrap()
+    }
+}
+
+/// Runs three jobs: each must find both counters as the snapshot has them.
+fn check_works(image: &Arc<Image>, reset: ResetMode) {
+    let sandbox = Sandbox::new(Arc::clone(image), SandboxOptions { max_parallel: 1, reset }).unwrap();
+    let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
+    let limits: Limits = image.default_limits();
+    let job = Job { image: "tiny".into(), program: String::new(), entry, stdin: vec![], files: vec![], limits, seed: 0 };
+    for _ in 0..3 {
+        let outcome = sandbox.execute(&job).unwrap();
+        assert_eq!(outcome.exit, Exit::Returned, "{outcome:?}");
+        assert_eq!(outcome.calls, [CallResult::Returned(Value::int(8 + 256 * 6).encode())]);
+    }
+}
+
+#[test]
+fn an_image_is_built_once_and_then_loaded_and_works_with_every_reset() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.store().load(&bench.spec("harness")).is_none());
+    let (built, phases) = bench.get();
+    assert_eq!(phases, [BuildPhase::Unpack, BuildPhase::Compile, BuildPhase::Write, BuildPhase::Preload]);
+    let (loaded, phases) = bench.get();
+    assert_eq!(phases, []);
+    for image in [built.unwrap(), loaded.unwrap()] {
+        for reset in [ResetMode::Scan, ResetMode::Remap, ResetMode::Fresh] {
+            check_works(&image, reset);
+        }
+    }
+}
+
+#[test]
+fn another_harness_is_another_image_of_the_same_code() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.compiles());
+    let phases = RefCell::new(Vec::new());
+    let other = bench.spec("other harness");
+    let image = bench.store().load_or_build(&other, &bench.wheel(), &|phase| phases.borrow_mut().push(phase)).unwrap();
+    assert_eq!(phases.into_inner(), [BuildPhase::Preload]);
+    assert_ne!(image.digest(), bench.get().0.unwrap().digest());
+}
+
+#[test]
+fn a_damaged_cache_is_never_loaded_and_is_made_good() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.compiles());
+    for (part, name) in [("code", "module.cwasm"), ("code", "library.zip"), ("code", "manifest.json"), ("state", "memory.bin"), ("state", "manifest.json")] {
+        let damage: [fn(&Path); 4] = [
+            |path| fs::write(path, &fs::read(path).unwrap()[..10]).unwrap(),
+            |path| fs::write(path, b"").unwrap(),
+            |path| fs::remove_file(path).unwrap(),
+            |path| {
+                let mut bytes = fs::read(path).unwrap();
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 1;
+                fs::write(path, bytes).unwrap();
+            },
+        ];
+        for harm in damage {
+            harm(&bench.file(part, name));
+            assert!(bench.store().load(&bench.spec("harness")).is_none(), "{part} {name}");
+            assert_eq!(bench.compiles(), part == "code", "{part} {name}");
+            assert!(!bench.compiles(), "{part} {name}");
+        }
+    }
+}
+
+#[test]
+fn check_and_list_tell_a_whole_image_from_a_damaged_one() {
+    let bench = Bench::new(GUEST);
+    assert_eq!(bench.store().check(), []);
+    bench.compiles();
+    assert!(bench.store().check().iter().all(|report| report.state.is_ok()));
+    assert_eq!(bench.store().list().len(), 2);
+    fs::write(bench.file("code", "library.zip"), b"librarx").unwrap();
+    let damaged: Vec<String> = bench.store().check().into_iter().filter_map(|report| report.state.err()).collect();
+    assert_eq!(damaged, ["`library.zip` is truncated or changed"]);
+}
+
+#[test]
+fn a_wheel_with_another_digest_is_refused_with_both_digests() {
+    let bench = Bench::new(GUEST);
+    let other = Bench::new("(module)");
+    let error = bench.store().load_or_build(&bench.spec("h"), &other.wheel(), &|_| {}).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains(&bench.sha256) && message.contains(&other.sha256), "{message}");
+    assert!(error.hint().is_some());
+}
+
+#[test]
+fn a_wheel_that_is_missing_or_no_zip_or_lacks_a_member_is_named() {
+    let bench = Bench::new(GUEST);
+    let missing = WheelSource::File(bench.dir.path().join("nowhere.whl"));
+    let error = bench.store().load_or_build(&bench.spec("h"), &missing, &|_| {}).unwrap_err();
+    assert!(matches!(&error, ImageError::BadWheel { path, .. } if path.ends_with("nowhere.whl")), "{error}");
+    let text = bench.dir.path().join("text.whl");
+    fs::write(&text, "no zip").unwrap();
+    let sha256 = Sha256::digest("no zip").iter().map(|byte| format!("{byte:02x}")).collect();
+    let spec = Bench { dir: tempfile::tempdir().unwrap(), sha256 }.spec("h");
+    let error = bench.store().load_or_build(&spec, &WheelSource::File(text), &|_| {}).unwrap_err();
+    assert!(matches!(&error, ImageError::BadWheel { .. }), "{error}");
+}
+
+#[test]
+fn a_guest_that_cannot_be_built_leaves_nothing_in_the_cache() {
+    let guests = [
+        "(module)",
+        r#"(module (import "env" "unknown" (func)) (memory (export "memory") 1))"#,
+        r#"(module (table $t 1 funcref) (func (table.set $t (i32.const 0) (ref.null func))))"#,
+    ];
+    for guest in guests {
+        let bench = Bench::new(guest);
+        let (image, _) = bench.get();
+        assert!(matches!(image, Err(ImageError::Build { .. })), "{guest}");
+        assert!(bench.store().load(&bench.spec("harness")).is_none());
+    }
+}
+
+#[test]
+fn a_preload_that_fails_says_what_the_guest_said() {
+    let bench = Bench::new(&GUEST.replace("(i32.const 0)))", "(i32.const 9)))"));
+    let error = bench.get().0.unwrap_err().to_string();
+    assert!(error.contains("`import x` ended with status 9"), "{error}");
+}
+
+#[test]
+fn of_several_builders_one_builds_and_the_others_load() {
+    let bench = Bench::new(GUEST);
+    let compiled = std::thread::scope(|scope| {
+        let builders: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.compiles())).collect();
+        builders.into_iter().map(|builder| builder.join().unwrap()).filter(|compiled| *compiled).count()
+    });
+    assert_eq!(compiled, 1);
+}
+
+#[test]
+fn what_a_killed_build_left_is_cleaned_and_does_not_count() {
+    let bench = Bench::new(GUEST);
+    let stale = bench.cache().join("images/building-abc");
+    fs::create_dir_all(&stale).unwrap();
+    fs::set_permissions(bench.cache().join("images"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::write(stale.join("module.cwasm"), b"half").unwrap();
+    assert!(bench.compiles());
+    assert!(!stale.exists());
+}
+
+#[test]
+fn a_directory_others_can_write_to_is_not_trusted() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.compiles());
+    fs::set_permissions(bench.cache().join("images"), fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(bench.store().load(&bench.spec("harness")).is_none());
+    let error = bench.get().0.unwrap_err();
+    assert!(matches!(error, ImageError::UnsafeCache { .. }) && error.hint().is_some(), "{error}");
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_costs_the_cache_and_not_the_image() {
+    let bench = Bench::new(GUEST);
+    // A file where the directory should be: it fails for every user, root included, as a read-only or full disk does.
+    fs::write(bench.cache(), b"in the way").unwrap();
+    assert!(bench.compiles());
+    assert!(bench.compiles());
+    let error = bench.store().build(&bench.spec("harness"), &bench.wheel(), &|_| {}).unwrap_err();
+    assert!(matches!(error, ImageError::Cache { .. }) && error.hint().is_some(), "{error}");
+}
+
+#[test]
+fn a_cache_entry_that_cannot_be_put_in_place_costs_the_cache_and_not_the_image() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.compiles());
+    let entry = bench.file("code", "");
+    fs::remove_dir_all(&entry).unwrap();
+    fs::write(&entry, b"in the way").unwrap();
+    assert!(bench.compiles());
+    assert!(bench.compiles());
+}
+
+#[test]
+fn without_a_wheel_pip_is_asked_and_its_failure_says_what_to_do() {
+    let bench = Bench::new(GUEST);
+    let error = bench.store().load_or_build(&bench.spec("h"), &WheelSource::Pip, &|_| {}).unwrap_err();
+    assert!(matches!(error, ImageError::PipFailed { .. } | ImageError::PipMissing { .. }), "{error}");
+    assert!(error.hint().unwrap().contains("VERIPLAY_WHEEL"));
+}
+
+#[test]
+fn an_unknown_key_in_a_manifest_is_named() {
+    let error = ImageSpec::parse("name = 'x'\nsurprise = 1", "").unwrap_err();
+    assert!(error.to_string().contains("surprise"), "{error}");
+    assert!(matches!(ImageSpec::builtin("ruby"), Err(ImageError::UnknownName(name)) if name == "ruby"));
+    assert_eq!(ImageSpec::names().len(), ImageSpec::names().iter().filter(|name| ImageSpec::builtin(name).is_ok()).count());
+}

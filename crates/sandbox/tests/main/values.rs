@@ -1,0 +1,131 @@
+//! What crosses to the host as a value, and what does not.
+
+use proptest::prelude::*;
+use veriplay_core::{CallResult, EncodeCaps, Exit, Value};
+
+use crate::support::{calls, end_of, error_of, run, value_of};
+
+/// Values a guest returns, written as Python writes them.
+const CROSSING: &[&str] = &[
+    "None", "True", "False", "0", "1", "-1", "127", "128", "-128", "-129", "255", "256", "2**64", "-2**63", "10**300", "-10**300",
+    "0.0", "-0.0", "1.5", "1e308", "5e-324", "float('inf')", "-float('inf')", "float('nan')", "-float('nan')",
+    "''", "'é\\n\\0'", "'\\U0001f600'", "b''", "bytes(range(256))",
+    "[]", "[1, [2, []]]", "()", "(1,)", "(1, ('a', None))", "set()", "{1, 2, 3}", "{'a', 'b', (1, 2)}", "frozenset()",
+    "frozenset({1, frozenset({2})})", "{}", "{'b': 1, 'a': [2]}", "{1: {2: {3: 4}}, None: (), (1,): b'x'}",
+];
+
+#[test]
+fn every_plain_value_crosses_and_means_the_same() {
+    for text in CROSSING {
+        let crossed = value_of(&format!("def f(): return {text}"));
+        // The guest itself says what the value is: the host's text of it must evaluate to the same thing.
+        let program = format!("nan, inf = float('nan'), float('inf')\ndef f(): return repr({crossed}) == repr({text}) or ({crossed}) == ({text})");
+        assert_eq!(value_of(&program), Value::Bool(true), "{text} crossed as {crossed}");
+    }
+}
+
+#[test]
+fn what_is_no_exact_plain_value_is_unencodable() {
+    let programs = [
+        "class I(int): pass\ndef f(): return I(3)",
+        "class S(str): pass\ndef f(): return [S('a')]",
+        "class L(list): pass\ndef f(): return L()",
+        "class D(dict): pass\ndef f(): return {1: D()}",
+        "class E:\n    def __eq__(self, other): return True\n    __hash__ = None\ndef f(): return E()",
+        "class E:\n    __class__ = int\n    def __eq__(self, other): return True\ndef f(): return E()",
+        "import collections\ndef f(): return collections.OrderedDict()",
+        "import collections\ndef f(): return collections.namedtuple('P', 'x')(1)",
+        "import enum\nclass C(enum.IntEnum):\n    A = 1\ndef f(): return C.A",
+        "def f(): return object()",
+        "def f(): return f",
+        "def f(): return (x for x in [1])",
+        "def f(): return range(3)",
+        "def f(): return bytearray(b'x')",
+        "def f(): return 1j",
+        "def f(): return {1}.__iter__()",
+        "def f(): return '\\ud800'",
+        "def f(): return {float('nan'), float('nan')}",
+        "def f(): return {float('nan'): 1, float('nan'): 2}",
+        "def f():\n    x = []\n    x.append(x)\n    return x",
+        "def f():\n    x = {}\n    x['x'] = x\n    return x",
+        "def f():\n    x = []\n    for _ in range(65): x = [x]\n    return x",
+        "def f():\n    x = ()\n    for _ in range(100000): x = (x,)\n    return x",
+    ];
+    for program in programs {
+        assert_eq!(error_of(program), "Unencodable", "{program}");
+    }
+}
+
+#[test]
+fn a_value_may_be_nested_as_deep_as_the_decoder_reads() {
+    let program = "def f():\n    x = []\n    for _ in range(64): x = [x]\n    return x";
+    let depth = std::iter::successors(Some(value_of(program)), |value| match value {
+        Value::List(items) => items.first().cloned(),
+        _ => None,
+    });
+    assert_eq!(depth.count(), 65);
+}
+
+#[test]
+fn a_lying_type_cannot_hide_behind_patched_builtins() {
+    let program = "import builtins
+class Yes:
+    def __eq__(self, other): return True
+builtins.type = lambda x: int
+builtins.isinstance = lambda x, y: True
+builtins.int = Yes
+def f(): return Yes()";
+    assert_eq!(error_of(program), "Unencodable");
+}
+
+#[test]
+fn calls_share_the_programs_state_but_not_their_arguments() {
+    let program = "seen = []\ndef f(x):\n    seen.append(x)\n    x.append(0)\n    return [len(seen), x]";
+    let outcome = run(&calls(program, vec![vec![Value::List(vec![])]; 2]));
+    let expected = [1, 2].map(|n| Value::List(vec![Value::int(n), Value::List(vec![Value::int(0)])]));
+    assert_eq!(outcome.calls, expected.map(|value| CallResult::Returned(value.encode())));
+}
+
+#[test]
+fn no_calls_are_no_results() {
+    let outcome = run(&calls("def f(): pass", vec![]));
+    assert_eq!((end_of(&outcome).0.as_str(), outcome.calls.len()), ("Returned", 0));
+    let outcome = run(&calls("1 / 0", vec![vec![]]));
+    assert_eq!((end_of(&outcome).1.as_str(), outcome.calls.len()), ("ZeroDivisionError", 0));
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let key = prop_oneof![
+        Just(Value::None),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i128>().prop_map(|n| Value::Int(n.into())),
+        any::<i8>().prop_map(|n| Value::Int(n.into())),
+        any::<f64>().prop_map(Value::Float),
+        any::<String>().prop_map(Value::Str),
+        any::<Vec<u8>>().prop_map(Value::Bytes),
+    ];
+    let hashable = key.clone().prop_filter("python has one key for 1, 1.0 and True", |v| matches!(v, Value::Str(_) | Value::Bytes(_)));
+    key.prop_recursive(3, 24, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::List),
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::Tuple),
+            prop::collection::vec(hashable.clone(), 0..5).prop_map(|items| Value::set_of(items, false)),
+            prop::collection::vec(hashable.clone(), 0..5).prop_map(|items| Value::set_of(items, true)),
+            prop::collection::btree_map("[a-z]{0,3}", inner, 0..5)
+                .prop_map(|map| Value::Dict(map.into_iter().map(|(key, value)| (Value::Str(key), value)).collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn what_goes_in_as_an_argument_comes_out_the_same(values in prop::collection::vec(value(), 1..4)) {
+        let outcome = run(&calls("def f(*args): return list(args)", vec![values.clone()]));
+        prop_assert_eq!(&outcome.exit, &Exit::Returned);
+        let CallResult::Returned(bytes) = &outcome.calls[0] else { panic!("{outcome:?}") };
+        prop_assert_eq!(bytes, &Value::List(values.clone()).encode());
+        prop_assert_eq!(Value::decode(bytes, EncodeCaps::with_bytes(1 << 20)).unwrap(), Value::List(values));
+    }
+}
