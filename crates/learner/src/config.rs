@@ -132,6 +132,8 @@ impl Default for ModelConfig {
 
 /// Largest value any size in a config may have: keeps products of two sizes far from overflow.
 const MAX_SIZE: usize = 1 << 24;
+/// Largest context: bounds the rotary tables.
+const MAX_CONTEXT: usize = 1 << 18;
 
 impl ModelConfig {
     /// Reads and validates the text of a `config.json`.
@@ -175,7 +177,10 @@ impl ModelConfig {
             ("intermediate_size", self.intermediate_size),
             ("max_position_embeddings", self.max_position_embeddings),
         ];
-        sizes.iter().try_for_each(|&(key, value)| check(key, value, (1..=MAX_SIZE).contains(&value), || format!("want 1 to {MAX_SIZE}")))
+        sizes.iter().try_for_each(|&(key, value)| {
+            let most = if key == "max_position_embeddings" { MAX_CONTEXT } else { MAX_SIZE };
+            check(key, value, (1..=most).contains(&value), || format!("want 1 to {most}"))
+        })
     }
 
     fn validate_heads(&self) -> Result<(), ConfigError> {

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicUsize;
 use veriplay_core::{Finish, Policy, PolicyError, Prompt, Rollout, Sampling};
 
 use crate::learner::Learner;
-use crate::model::layout::{Response, bundle, deal};
-use crate::model::{PackedModel, Purpose, Workspace};
+use crate::model::layout::{MicroBatch, Response, bundle, deal};
+use crate::model::{PackedModel, Purpose};
 use crate::rollout::{Request, Sampled, Sampler};
-use crate::train::run_shards;
+use crate::train::on_threads;
 
 /// Prompt tokens a sampling thread computes together.
 const PREFILL_TOKENS: usize = 1024;
@@ -60,13 +60,8 @@ impl Learner {
             next: AtomicUsize::new(0),
         };
         let model = PackedModel::new(&self.config, &self.weights, Purpose::Forward);
-        let run = || Sampler::new(&model, &request, Workspace::new(&self.config, Purpose::Forward)).run();
-        let mut all: Vec<Sampled> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..self.options.shards).map(|_| scope.spawn(run)).collect();
-            let mine = run();
-            let joined = others.into_iter().flat_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            mine.into_iter().chain(joined).collect()
-        });
+        let run = || self.with_space(|space| Sampler::new(&model, &request, space).run());
+        let mut all: Vec<Sampled> = on_threads(0..self.options.shards, |_| run()).into_iter().flatten().collect();
         all.sort_unstable_by_key(|s| (s.prompt, s.sample));
         all
     }
@@ -87,14 +82,16 @@ impl Learner {
         let samples = responses.iter().enumerate().map(|(index, tokens)| (prompt, Response { index, tokens, masked: 0, weight: 0.0 }));
         let shards = deal(bundle(samples, self.options.micro_tokens), self.options.shards, self.options.micro_tokens);
         let model = PackedModel::new(&self.config, &self.weights, Purpose::Forward);
-        let mut spaces: Vec<Workspace> = shards.iter().map(|_| Workspace::new(&self.config, Purpose::Forward)).collect();
-        let parts = run_shards(&mut spaces, &shards, |space, batches| {
-            let score = |batch| {
-                model.loss(batch, space);
-                space.logprobs.clone()
-            };
-            batches.iter().map(score).collect::<Vec<_>>()
-        });
+        let score = |share: &Vec<MicroBatch>| {
+            self.with_space(|space| {
+                let one = |batch| {
+                    model.loss(batch, &mut space.work);
+                    space.work.logprobs.clone()
+                };
+                share.iter().map(one).collect::<Vec<_>>()
+            })
+        };
+        let parts: Vec<_> = on_threads(shards.iter(), score);
         let mut out: Vec<Vec<f32>> = responses.iter().map(|r| vec![0.0; r.len()]).collect();
         for (batch, logprobs) in shards.iter().flatten().zip(parts.into_iter().flatten()) {
             for (&(response, at), logprob) in batch.origins.iter().zip(logprobs) {

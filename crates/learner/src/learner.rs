@@ -3,14 +3,20 @@
 //! Called by the command line. All randomness comes from seeds, all sums have a fixed order, and the number of shards is part
 //! of the options: the same calls give the same bits on the same machine.
 
+use std::sync::{Mutex, PoisonError};
+
 use veriplay_core::{Learn, LearnError, PolicyVersion, TrainBatch, Update};
 
 use crate::config::{ConfigError, ModelConfig};
 use crate::model::parameters::{TensorSpec, tensor_specs};
 use crate::model::{Parameters, Purpose, Workspace};
 use crate::optim::{Optimizer, OptimizerState, Rate};
+use crate::rollout::RolloutSpace;
 use crate::tokenizer::Tokenizer;
 use crate::train::{Totals, check_batch, gradients};
+
+/// A tensor with its name and shape.
+pub type NamedTensor = (TensorSpec, Vec<f32>);
 
 /// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -61,6 +67,8 @@ pub struct Learner {
     /// Whether the first update has shown that every parameter gets a gradient.
     checked: bool,
     spaces: Vec<Workspace>,
+    /// Buffers of sampling threads that are not sampling now.
+    idle: Mutex<Vec<RolloutSpace>>,
 }
 
 impl Learner {
@@ -73,7 +81,7 @@ impl Learner {
             return Err(ConfigError::Value { key: "vocab_size", value: config.vocab_size.to_string(), want });
         }
         let state = OptimizerState::new(&config);
-        Ok(Self { config, tokenizer, options, weights, state, version: PolicyVersion(0), checked: false, spaces: Vec::new() })
+        Ok(Self { config, tokenizer, options, weights, state, version: PolicyVersion(0), checked: false, spaces: Vec::new(), idle: Mutex::default() })
     }
 
     /// A new model with random weights: a pure function of `config` and `seed`.
@@ -118,7 +126,7 @@ impl Learner {
 
     /// Every weight tensor, in the order of [`tensor_specs`].
     #[must_use]
-    pub fn named_weights(&self) -> Vec<(TensorSpec, Vec<f32>)> {
+    pub fn named_weights(&self) -> Vec<NamedTensor> {
         named(&self.config, &self.weights)
     }
 
@@ -126,7 +134,7 @@ impl Learner {
     ///
     /// # Errors
     /// A bad batch.
-    pub fn named_gradients(&mut self, batch: &TrainBatch) -> Result<(f64, Vec<(TensorSpec, Vec<f32>)>), LearnError> {
+    pub fn named_gradients(&mut self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
         check_batch(batch, &self.config, 0.0)?;
         let totals = self.compute(batch);
         Ok((totals.loss.loss, named(&self.config, &self.spaces[0].gradients)))
@@ -140,6 +148,16 @@ impl Learner {
         gradients(&self.config, &self.weights, &mut self.spaces, batch, self.options.micro_tokens)
     }
 
+    /// Runs `work` with the buffers of a sampling thread.
+    pub(crate) fn with_space<R>(&self, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let mut space = kept.unwrap_or_else(|| RolloutSpace::new(&self.config));
+        let result = work(&mut space);
+        idle().push(space);
+        result
+    }
+
     fn apply(&mut self, norm: f64, learning_rate: f64) {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
@@ -148,7 +166,7 @@ impl Learner {
     }
 }
 
-fn named(config: &ModelConfig, tensors: &Parameters) -> Vec<(TensorSpec, Vec<f32>)> {
+fn named(config: &ModelConfig, tensors: &Parameters) -> Vec<NamedTensor> {
     tensor_specs(config).into_iter().zip(tensors.tensors(config).into_iter().map(<[f32]>::to_vec)).collect()
 }
 

@@ -19,7 +19,7 @@ mod train;
 
 pub use checkpoint::CheckpointError;
 pub use config::{ConfigError, ModelConfig};
-pub use learner::{Learner, LearnerOptions};
+pub use learner::{Learner, LearnerOptions, NamedTensor};
 pub use model::parameters::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
 pub use rollout::{draw, uniform};

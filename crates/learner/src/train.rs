@@ -57,7 +57,7 @@ pub(crate) fn gradients(config: &ModelConfig, weights: &Parameters, spaces: &mut
     let shards = deal(bundle(samples, micro_tokens), spaces.len(), micro_tokens);
     let model = PackedModel::new(config, weights, Purpose::Training);
     let model = &model;
-    let totals: Vec<Totals> = run_shards(spaces, &shards, |space, micro_batches| {
+    let totals: Vec<Totals> = on_threads(spaces.iter_mut().zip(&shards), |(space, micro_batches)| {
         space.gradients.tensors_mut(config).into_iter().for_each(|t| t.fill(0.0));
         micro_batches.iter().map(|batch| one(model, batch, space)).fold(Totals::default(), Totals::plus)
     });
@@ -82,15 +82,11 @@ impl Totals {
     }
 }
 
-/// Runs `work` on every shard, one thread each (the last on this thread), and returns the results in shard order.
-pub(crate) fn run_shards<R: Send>(
-    spaces: &mut [Workspace],
-    shards: &[Vec<MicroBatch>],
-    work: impl Fn(&mut Workspace, &[MicroBatch]) -> R + Sync,
-) -> Vec<R> {
+/// Runs `work` on every item, one thread each, and returns the results in their order.
+pub(crate) fn on_threads<T: Send, R: Send>(items: impl Iterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let work = &work;
     std::thread::scope(|scope| {
-        let handles: Vec<_> = spaces.iter_mut().zip(shards).map(|(space, shard)| scope.spawn(move || work(space, shard))).collect();
+        let handles: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
         handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
 }

@@ -123,11 +123,28 @@ fn pack_panels(out: &mut [f32], a: View<'_>, rows: usize, deep: usize, tile: usi
                 cells[..valid].copy_from_slice(&a.data[at..at + valid]);
             }
         } else {
-            for i in 0..valid {
-                let row = &a.data[(first + i) * a.row..(first + i) * a.row + deep];
-                for (cell, &value) in panel[i..].iter_mut().step_by(tile).zip(row) {
-                    *cell = value;
+            transpose(panel, &a.data[first * a.row..], a.row, valid, deep, tile);
+        }
+    }
+}
+
+/// Writes the first `valid` rows of `a`, `stride` apart, as columns of `panel`, whose rows are `tile` wide.
+///
+/// Works on blocks of [`BLOCK`] depths, so that the lines being written stay in the first-level cache.
+#[inline(always)]
+fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: usize, tile: usize) {
+    const BLOCK: usize = 16;
+    for (b, block) in panel.chunks_mut(BLOCK * tile).enumerate() {
+        let from = b * BLOCK;
+        let len = BLOCK.min(deep - from);
+        for i in 0..valid {
+            let row = &a[i * stride + from..i * stride + from + len];
+            if let Ok(row) = <&[f32; BLOCK]>::try_from(row) {
+                for d in 0..BLOCK {
+                    block[d * tile + i] = row[d];
                 }
+            } else {
+                row.iter().enumerate().for_each(|(d, &value)| block[d * tile + i] = value);
             }
         }
     }

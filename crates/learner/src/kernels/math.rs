@@ -9,7 +9,7 @@ pub(crate) const LANES: usize = 16;
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23: adding it leaves the nearest integer in the low mantissa bits
-    const LN2_HIGH: f32 = 0.693_359_375;
+    const LN2_HIGH: f32 = 0.693_359_4; // 355 / 512, exact in f32: n · LN2_HIGH does not round
     const LN2_LOW: f32 = -2.121_944_4e-4;
     let clamped = x.clamp(-87.0, 88.0);
     let shifted = clamped * std::f32::consts::LOG2_E + ROUND;

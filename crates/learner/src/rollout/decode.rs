@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::attend::Step;
 use super::cache::Cache;
 use super::sampler::{draw, uniform};
+use crate::config::ModelConfig;
 use crate::kernels::gemm::{Target, View, multiply};
 use crate::kernels::norm::rms_norm;
 use crate::kernels::simd::Buffer;
 use crate::kernels::swiglu::swiglu;
 use crate::model::forward::embed;
 use crate::model::layout::MicroBatch;
-use crate::model::{PackedModel, Workspace};
+use crate::model::{PackedModel, Purpose, Workspace};
 
 /// What is to be sampled.
 #[derive(Debug)]
@@ -57,16 +58,13 @@ pub(super) struct Row {
 /// Tokens a fresh row has room for.
 const FIRST_CAPACITY: usize = 32;
 
-/// Buffers and state of one thread.
-pub(crate) struct Sampler<'a> {
-    model: &'a PackedModel<'a>,
-    request: &'a Request<'a>,
-    space: Workspace,
-    rows: Vec<Row>,
-    prompts: Vec<Option<Cache>>,
-    users: Vec<usize>,
+/// Buffers of one thread, kept between calls.
+#[derive(Debug)]
+pub(crate) struct RolloutSpace {
+    /// For prompts.
+    pub(crate) work: Workspace,
+    /// Caches of rows that ended.
     spare: Vec<Cache>,
-    finished: Vec<Sampled>,
     x: Buffer,
     qkv: Buffer,
     mixed: Buffer,
@@ -75,24 +73,29 @@ pub(crate) struct Sampler<'a> {
     head: Buffer,
 }
 
+impl RolloutSpace {
+    pub(crate) fn new(config: &ModelConfig) -> Self {
+        let work = Workspace::new(config, Purpose::Forward);
+        let [x, qkv, mixed, gate_up, weights, head] = std::array::from_fn(|_| Buffer::default());
+        Self { work, spare: Vec::new(), x, qkv, mixed, gate_up, weights, head }
+    }
+}
+
+/// The state of one thread.
+pub(crate) struct Sampler<'a> {
+    model: &'a PackedModel<'a>,
+    request: &'a Request<'a>,
+    space: &'a mut RolloutSpace,
+    rows: Vec<Row>,
+    prompts: Vec<Option<Cache>>,
+    /// Rows that read each prompt.
+    users: Vec<usize>,
+    finished: Vec<Sampled>,
+}
+
 impl<'a> Sampler<'a> {
-    pub(crate) fn new(model: &'a PackedModel<'a>, request: &'a Request<'a>, space: Workspace) -> Self {
-        Self {
-            model,
-            request,
-            space,
-            rows: Vec::new(),
-            prompts: Vec::new(),
-            users: Vec::new(),
-            spare: Vec::new(),
-            finished: Vec::new(),
-            x: Buffer::default(),
-            qkv: Buffer::default(),
-            mixed: Buffer::default(),
-            gate_up: Buffer::default(),
-            weights: Buffer::default(),
-            head: Buffer::default(),
-        }
+    pub(crate) fn new(model: &'a PackedModel<'a>, request: &'a Request<'a>, space: &'a mut RolloutSpace) -> Self {
+        Self { model, request, space, rows: Vec::new(), prompts: Vec::new(), users: Vec::new(), finished: Vec::new() }
     }
 
     /// Takes prompts until none is left, and returns every sample of those it took.
@@ -122,14 +125,14 @@ impl<'a> Sampler<'a> {
         if taken.is_empty() {
             return false;
         }
-        self.model.forward(&batch, &mut self.space);
+        self.model.forward(&batch, &mut self.space.work);
         let slots: Vec<usize> = (0..taken.len()).map(|i| self.keep_prompt(&batch, i)).collect();
-        self.model.logits(&batch, &mut self.space);
-        let logits = std::mem::take(&mut self.space.logits);
+        self.model.logits(&batch, &mut self.space.work);
+        let logits = std::mem::take(&mut self.space.work.logits);
         for ((&prompt, slot), row) in taken.iter().zip(slots).zip(logits.as_slice().chunks_exact(self.model.config.vocab_size)) {
             self.start(prompt, slot, row);
         }
-        self.space.logits = logits;
+        self.space.work.logits = logits;
         true
     }
 
@@ -141,8 +144,8 @@ impl<'a> Sampler<'a> {
         let mut cache = Cache::new(config.num_hidden_layers * kv_heads, dim, rows.len());
         let mut key = vec![0.0; dim];
         for layer in 0..config.num_hidden_layers {
-            let heads = self.model.heads(layer, &self.space.rope);
-            let qkv = self.space.kept[layer].qkv.as_slice();
+            let heads = self.model.heads(layer, &self.space.work.rope);
+            let qkv = self.space.work.kept[layer].qkv.as_slice();
             for (position, row) in rows.clone().enumerate() {
                 let raw = &qkv[row * heads.width()..(row + 1) * heads.width()];
                 for kv in 0..kv_heads {
@@ -166,7 +169,7 @@ impl<'a> Sampler<'a> {
         let config = self.model.config;
         let slots = config.num_hidden_layers * config.num_key_value_heads;
         for sample in 0..self.request.group {
-            let own = self.spare.pop().unwrap_or_else(|| Cache::new(slots, config.head_dim, FIRST_CAPACITY.min(self.request.max_tokens)));
+            let own = self.space.spare.pop().unwrap_or_else(|| Cache::new(slots, config.head_dim, FIRST_CAPACITY.min(self.request.max_tokens)));
             let result = Sampled { prompt, sample, tokens: Vec::new(), logprobs: Vec::new(), ended: false };
             let row = Row { result, prompt_slot: slot, prompt_len: self.request.prompts[prompt].len(), cached: 0, own };
             self.rows.push(row);
@@ -195,7 +198,7 @@ impl<'a> Sampler<'a> {
             self.prompts[row.prompt_slot] = None;
         }
         self.finished.push(row.result);
-        self.spare.push(row.own);
+        self.space.spare.push(row.own);
     }
 
     /// One token for every row.
@@ -208,7 +211,7 @@ impl<'a> Sampler<'a> {
             }
         }
         let tokens: Vec<u32> = self.rows.iter().filter_map(|row| row.result.tokens.last().copied()).collect();
-        embed(self.x.resize(tokens.len() * config.hidden_size), &tokens, &self.model.plain.embedding, config.hidden_size);
+        embed(self.space.x.resize(tokens.len() * config.hidden_size), &tokens, &self.model.plain.embedding, config.hidden_size);
         for layer in 0..config.num_hidden_layers {
             self.attend(layer);
             self.feed(layer);
@@ -224,45 +227,45 @@ impl<'a> Sampler<'a> {
                 self.retire(at);
             }
         }
-        self.space.logits = logits;
+        self.space.work.logits = logits;
     }
 
     fn attend(&mut self, layer: usize) {
         let config = self.model.config;
         let (hidden, rows, width) = (config.hidden_size, self.rows.len(), config.query_width());
-        let heads = self.model.heads(layer, &self.space.rope);
+        let heads = self.model.heads(layer, &self.space.work.rope);
         let packed = &self.model.layers[layer];
-        let normed = self.space.normed.resize(rows * hidden);
-        rms_norm(normed, self.x.as_slice(), &self.model.plain.layers[layer].input_norm, self.model.eps());
-        let qkv = self.qkv.resize(rows * heads.width());
-        multiply(rows, View::rows(normed, hidden), &packed.qkv.forward, Target::set(qkv, heads.width()), &mut self.space.left);
-        let out = self.mixed.resize(rows * width);
-        let (weights, head) = (&mut self.weights, &mut self.head);
+        let normed = self.space.work.normed.resize(rows * hidden);
+        rms_norm(normed, self.space.x.as_slice(), &self.model.plain.layers[layer].input_norm, self.model.eps());
+        let qkv = self.space.qkv.resize(rows * heads.width());
+        multiply(rows, View::rows(normed, hidden), &packed.qkv.forward, Target::set(qkv, heads.width()), &mut self.space.work.left);
+        let out = self.space.mixed.resize(rows * width);
+        let (weights, head) = (&mut self.space.weights, &mut self.space.head);
         pulp::Arch::new().dispatch(Step { out, qkv, rows: &mut self.rows, prompts: &self.prompts, layer, heads: &heads, weights, head });
-        multiply(rows, View::rows(out, width), &packed.output.forward, Target::add(self.x.as_mut_slice(), hidden), &mut self.space.left);
+        multiply(rows, View::rows(out, width), &packed.output.forward, Target::add(self.space.x.as_mut_slice(), hidden), &mut self.space.work.left);
     }
 
     fn feed(&mut self, layer: usize) {
         let config = self.model.config;
         let (hidden, rows, inner) = (config.hidden_size, self.rows.len(), config.intermediate_size);
         let packed = &self.model.layers[layer];
-        let normed = self.space.normed.resize(rows * hidden);
-        rms_norm(normed, self.x.as_slice(), &self.model.plain.layers[layer].post_norm, self.model.eps());
-        let gate_up = self.gate_up.resize(rows * 2 * inner);
-        multiply(rows, View::rows(normed, hidden), &packed.gate_up.forward, Target::set(gate_up, 2 * inner), &mut self.space.left);
-        let activated = self.space.hidden.resize(rows * inner);
+        let normed = self.space.work.normed.resize(rows * hidden);
+        rms_norm(normed, self.space.x.as_slice(), &self.model.plain.layers[layer].post_norm, self.model.eps());
+        let gate_up = self.space.gate_up.resize(rows * 2 * inner);
+        multiply(rows, View::rows(normed, hidden), &packed.gate_up.forward, Target::set(gate_up, 2 * inner), &mut self.space.work.left);
+        let activated = self.space.work.hidden.resize(rows * inner);
         swiglu(activated, gate_up, inner);
-        multiply(rows, View::rows(activated, inner), &packed.down.forward, Target::add(self.x.as_mut_slice(), hidden), &mut self.space.left);
+        multiply(rows, View::rows(activated, inner), &packed.down.forward, Target::add(self.space.x.as_mut_slice(), hidden), &mut self.space.work.left);
     }
 
     fn logits(&mut self) -> Buffer {
         let config = self.model.config;
         let (hidden, rows) = (config.hidden_size, self.rows.len());
-        let normed = self.space.normed.resize(rows * hidden);
-        rms_norm(normed, self.x.as_slice(), &self.model.plain.norm, self.model.eps());
-        let mut logits = std::mem::take(&mut self.space.logits);
+        let normed = self.space.work.normed.resize(rows * hidden);
+        rms_norm(normed, self.space.x.as_slice(), &self.model.plain.norm, self.model.eps());
+        let mut logits = std::mem::take(&mut self.space.work.logits);
         let out = logits.resize(rows * config.vocab_size);
-        multiply(rows, View::rows(normed, hidden), &self.model.head.forward, Target::set(out, config.vocab_size), &mut self.space.left);
+        multiply(rows, View::rows(normed, hidden), &self.model.head.forward, Target::set(out, config.vocab_size), &mut self.space.work.left);
         logits
     }
 }

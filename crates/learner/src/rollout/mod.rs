@@ -9,5 +9,5 @@ mod cache;
 mod decode;
 mod sampler;
 
-pub(crate) use decode::{Request, Sampled, Sampler};
+pub(crate) use decode::{Request, RolloutSpace, Sampled, Sampler};
 pub use sampler::{draw, uniform};

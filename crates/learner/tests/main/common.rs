@@ -1,6 +1,9 @@
 //! Small models and batches.
 
+use std::path::Path;
 use std::sync::Arc;
+
+use candle_core::{Device, Tensor};
 
 use veriplay_core::{Prompt, Role, Sample, TaskType};
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig, Tokenizer, build_tokenizer};
@@ -36,4 +39,17 @@ pub(crate) fn prompt(text: &str) -> Prompt {
 
 pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {
     Sample { prompt: Arc::from(prompt), response: response.to_vec(), masked: 0, weight }
+}
+
+/// Loads a saved model after changing one tensor of it.
+pub(crate) fn edit(dir: &Path, name: &str, change: impl FnOnce(&mut [f32])) -> Learner {
+    let path = dir.join("model.safetensors");
+    let mut tensors = candle_core::safetensors::load(&path, &Device::Cpu).expect("reads");
+    let old = &tensors[name];
+    let mut values: Vec<f32> = old.flatten_all().and_then(|t| t.to_vec1()).expect("f32");
+    change(&mut values);
+    let new = Tensor::from_vec(values, old.shape(), &Device::Cpu).expect("same shape");
+    tensors.insert(name.to_owned(), new);
+    candle_core::safetensors::save(&tensors, &path).expect("writes");
+    Learner::load(dir, LearnerOptions::default()).expect("loads")
 }

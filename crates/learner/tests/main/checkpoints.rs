@@ -1,0 +1,153 @@
+//! Checkpoints: round trips, and every way a directory can be broken.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use tempfile::TempDir;
+use veriplay_core::{Learn, TrainBatch};
+use veriplay_learner::{CheckpointError, Learner, LearnerOptions, ModelConfig};
+
+use crate::common::{learner, sample, tiny_config};
+
+fn saved(learner: &Learner) -> TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    learner.save(dir.path()).expect("saves");
+    learner.save_trainer_state(dir.path()).expect("saves");
+    dir
+}
+
+fn load(dir: &Path) -> Result<Learner, CheckpointError> {
+    Learner::load(dir, LearnerOptions::default())
+}
+
+/// Saves a model, changes its tensors, and loads it.
+fn load_with(change: impl FnOnce(&mut HashMap<String, Tensor>)) -> Result<Learner, CheckpointError> {
+    let dir = saved(&learner(tiny_config()));
+    let path = dir.path().join("model.safetensors");
+    let mut tensors = candle_core::safetensors::load(&path, &Device::Cpu).expect("reads");
+    change(&mut tensors);
+    candle_core::safetensors::save(&tensors, &path).expect("writes");
+    load(dir.path())
+}
+
+#[test]
+fn a_saved_model_loads_with_the_same_bits_from_a_directory_and_from_bytes() {
+    for config in [tiny_config(), ModelConfig { tie_word_embeddings: false, ..tiny_config() }] {
+        let learner = learner(config);
+        let dir = saved(&learner);
+        let again = load(dir.path()).expect("loads");
+        assert_eq!(again.named_weights(), learner.named_weights());
+        assert_eq!(again.config(), learner.config());
+        let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect("reads");
+        let bytes = std::fs::read(dir.path().join("model.safetensors")).expect("reads");
+        let embedded = Learner::from_bytes(&text("config.json"), &text("tokenizer.json"), &bytes, LearnerOptions::default()).expect("loads");
+        assert_eq!(embedded.weights_bytes().expect("bytes"), bytes);
+        let score = |l: &Learner| l.score(&[1, 2, 3], &[vec![4, 5, 0]]).expect("scores");
+        assert_eq!(score(&again), score(&learner));
+    }
+}
+
+#[test]
+fn the_directory_is_what_transformers_expects() {
+    let dir = saved(&learner(tiny_config()));
+    let json = |name: &str| -> serde_json::Value { serde_json::from_slice(&std::fs::read(dir.path().join(name)).expect("there")).expect("json") };
+    let config = json("config.json");
+    assert_eq!((config["model_type"].as_str(), config["architectures"][0].as_str()), (Some("qwen3"), Some("Qwen3ForCausalLM")));
+    assert_eq!(json("generation_config.json")["eos_token_id"], 0);
+    assert_eq!(json("tokenizer_config.json")["eos_token"], "<|end|>");
+    let bytes = std::fs::read(dir.path().join("model.safetensors")).expect("there");
+    let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).expect("a header");
+    assert_eq!(header.metadata().as_ref().and_then(|m| m.get("format")).map(String::as_str), Some("pt"));
+    let left: Vec<_> = std::fs::read_dir(dir.path()).expect("lists").flatten().filter(|e| e.file_name().to_string_lossy().ends_with(".tmp")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn half_precision_weights_are_widened() {
+    let loaded = load_with(|tensors| {
+        for tensor in tensors.values_mut() {
+            *tensor = tensor.to_dtype(DType::BF16).expect("converts");
+        }
+    })
+    .expect("loads");
+    for ((_, a), (_, b)) in loaded.named_weights().iter().zip(learner(tiny_config()).named_weights()) {
+        assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= b.abs() / 128.0));
+    }
+}
+
+#[test]
+fn tensors_that_do_not_fit_the_config_are_named() {
+    const NAME: &str = "model.layers.1.mlp.up_proj.weight";
+    let message = |change: fn(&mut HashMap<String, Tensor>)| load_with(change).map(|_| ()).expect_err("broken").to_string();
+    let device = &Device::Cpu;
+    let cases: [(fn(&mut HashMap<String, Tensor>), &[&str]); 5] = [
+        (|t| drop(t.remove(NAME)), &["lacks", NAME, "hint"]),
+        (|t| drop(t.insert("lm_head.weight".to_owned(), Tensor::zeros(3, DType::F32, &Device::Cpu).expect("zeros"))), &["lm_head.weight", "tie_word"]),
+        (|t| drop(t.insert(NAME.to_owned(), Tensor::zeros((36, 50), DType::F32, &Device::Cpu).expect("zeros"))), &[NAME, "[36, 50]", "[50, 36]"]),
+        (|t| drop(t.insert(NAME.to_owned(), Tensor::zeros((50, 36), DType::I64, &Device::Cpu).expect("zeros"))), &[NAME, "I64", "F32"]),
+        (
+            |t| drop(t.insert(NAME.to_owned(), Tensor::full(f32::NAN, (50, 36), &Device::Cpu).expect("fills"))),
+            &[NAME, "not finite"],
+        ),
+    ];
+    assert!(device.is_cpu());
+    for (change, words) in cases {
+        let message = message(change);
+        assert!(message.contains("model.safetensors") && words.iter().all(|w| message.contains(w)), "{message}");
+    }
+}
+
+#[test]
+fn a_file_that_is_missing_or_cut_anywhere_is_an_error_that_names_it() {
+    let whole = saved(&learner(tiny_config()));
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        let bytes = std::fs::read(whole.path().join(name)).expect("there");
+        for keep in [0, 1, 7, 9, bytes.len() / 2, bytes.len() - 2] {
+            let dir = saved(&learner(tiny_config()));
+            std::fs::write(dir.path().join(name), &bytes[..keep]).expect("writes");
+            let message = load(dir.path()).map(|_| ()).expect_err("cut").to_string();
+            assert!(message.contains(name), "{name} cut to {keep}: {message}");
+        }
+        let dir = saved(&learner(tiny_config()));
+        std::fs::remove_file(dir.path().join(name)).expect("removes");
+        let message = load(dir.path()).map(|_| ()).expect_err("missing").to_string();
+        assert!(message.contains(name), "{message}");
+    }
+}
+
+#[test]
+fn a_sharded_checkpoint_is_recognised() {
+    let dir = saved(&learner(tiny_config()));
+    std::fs::rename(dir.path().join("model.safetensors"), dir.path().join("model.safetensors.index.json")).expect("renames");
+    assert!(matches!(load(dir.path()), Err(CheckpointError::Sharded { .. })));
+}
+
+#[test]
+fn a_broken_trainer_state_leaves_the_learner_as_it_was() {
+    let batch = TrainBatch { samples: vec![sample(&[1, 2], &[3, 4, 0], 1.0)], normalizer: 3.0 };
+    let mut trained = learner(tiny_config());
+    trained.update(&batch, 1e-2).expect("learns");
+    let cases: [(&str, &[u8]); 4] = [
+        ("trainer_state.json", b"{"),
+        ("trainer_state.json", b"{\"schema_version\":99,\"step\":1,\"policy_version\":1}"),
+        ("trainer_state.json", b"{\"schema_version\":1,\"step\":1,\"policy_version\":1,\"more\":0}"),
+        ("optimizer.safetensors", b"\x08\0\0\0\0\0\0\0{}      "),
+    ];
+    for (name, bytes) in cases {
+        let dir = saved(&trained);
+        std::fs::write(dir.path().join(name), bytes).expect("writes");
+        let message = trained.load_trainer_state(dir.path()).expect_err("broken").to_string();
+        assert!(message.contains(name), "{message}");
+        assert_eq!(trained.version().0, 1);
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_an_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("file");
+    std::fs::write(&file, b"").expect("writes");
+    assert!(matches!(learner(tiny_config()).save(&file), Err(CheckpointError::Io { .. })));
+    assert!(matches!(learner(tiny_config()).save_trainer_state(&file.join("below")), Err(CheckpointError::Io { .. })));
+}

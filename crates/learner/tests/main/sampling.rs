@@ -1,0 +1,159 @@
+//! Rollouts: independence of the batch, errors, and the sampler's distribution.
+
+use veriplay_core::{Finish, Policy, PolicyError, Rollout, Sampling};
+use veriplay_learner::{Learner, LearnerOptions, draw, uniform};
+
+use crate::common::{learner, prompt, tiny_config, tokenizer};
+
+fn with(options: LearnerOptions) -> Learner {
+    Learner::initialize(tiny_config(), tokenizer(), 7, options).expect("valid")
+}
+
+const SAMPLING: Sampling = Sampling { temperature: 0.9, max_tokens: 50, group: 6, seed: 11 };
+
+fn texts() -> Vec<String> {
+    (0..7).map(|i| format!("<D>def f(x):{}", "x+".repeat(i * 2))).collect()
+}
+
+fn rollouts(learner: &Learner, sampling: &Sampling) -> Vec<Vec<Rollout>> {
+    learner.generate(&texts().iter().map(|t| prompt(t)).collect::<Vec<_>>(), sampling).expect("samples")
+}
+
+#[test]
+fn a_sample_is_the_same_to_the_bit_in_any_batch_and_on_any_number_of_threads() {
+    let want = rollouts(&with(LearnerOptions::default()), &SAMPLING);
+    for options in [
+        LearnerOptions { rollout_rows: 1, shards: 1, ..LearnerOptions::default() },
+        LearnerOptions { rollout_rows: 5, shards: 3, ..LearnerOptions::default() },
+    ] {
+        assert_eq!(want, rollouts(&with(options), &SAMPLING));
+    }
+    let fewer = rollouts(&with(LearnerOptions::default()), &Sampling { group: 2, ..SAMPLING });
+    assert_eq!(fewer, want.iter().map(|g| g[..2].to_vec()).collect::<Vec<_>>());
+    let alone = learner(tiny_config()).generate(&[prompt(&texts()[0])], &SAMPLING).expect("samples");
+    assert_eq!(alone[0], want[0]);
+}
+
+#[test]
+fn a_second_call_reuses_buffers_and_gives_the_same_bits() {
+    let learner = with(LearnerOptions::default());
+    let first = rollouts(&learner, &SAMPLING);
+    rollouts(&learner, &Sampling { seed: 5, max_tokens: 20, ..SAMPLING });
+    assert_eq!(first, rollouts(&learner, &SAMPLING));
+    assert_ne!(first, rollouts(&learner, &Sampling { seed: 5, ..SAMPLING }));
+}
+
+#[test]
+fn a_rollout_holds_to_its_contract() {
+    let learner = with(LearnerOptions::default());
+    let groups = rollouts(&learner, &Sampling { max_tokens: 60, ..SAMPLING });
+    assert_eq!(groups.len(), texts().len());
+    for (rollout, text) in groups.iter().zip(texts()).flat_map(|(g, t)| g.iter().map(move |r| (r, t.clone()))) {
+        assert_eq!(learner.tokenizer().decode(&rollout.prompt_tokens), text);
+        assert_eq!(rollout.tokens.len(), rollout.logprobs.len());
+        assert!(rollout.logprobs.iter().all(|l| l.is_finite() && *l <= 0.0));
+        let ended = rollout.tokens.last() == Some(&0);
+        assert_eq!(rollout.finish, if ended { Finish::Stop } else { Finish::Length });
+        assert!(ended || rollout.tokens.len() == 60);
+        assert_eq!(rollout.tokens.iter().filter(|&&t| t == 0).count(), usize::from(ended), "the end token only ends");
+        assert_eq!(rollout.text, learner.tokenizer().decode(&rollout.tokens[..rollout.tokens.len() - usize::from(ended)]));
+    }
+    assert!(groups.iter().flatten().any(|r| r.finish == Finish::Stop), "some sample must end by itself");
+}
+
+#[test]
+fn samples_of_one_prompt_score_the_same_alone_and_together() {
+    let learner = with(LearnerOptions::default());
+    let group = &rollouts(&learner, &SAMPLING)[3];
+    let responses: Vec<Vec<u32>> = group.iter().map(|r| r.tokens.clone()).collect();
+    let together = learner.score(&group[0].prompt_tokens, &responses).expect("scores");
+    let alone: Vec<Vec<f32>> =
+        responses.iter().map(|r| learner.score(&group[0].prompt_tokens, std::slice::from_ref(r)).expect("scores").remove(0)).collect();
+    assert_eq!(together, alone);
+}
+
+#[test]
+fn greedy_sampling_takes_the_likeliest_token_every_time() {
+    let learner = with(LearnerOptions::default());
+    let group = &rollouts(&learner, &Sampling { temperature: 0.0, group: 2, max_tokens: 8, seed: 1 })[1];
+    assert_eq!(group[0].tokens, group[1].tokens);
+    assert!(group[0].logprobs.iter().all(|&l| l == 0.0));
+    let prompt = &group[0].prompt_tokens;
+    let all: Vec<Vec<u32>> = (0..110).map(|t| vec![t]).collect();
+    let scores = learner.score(prompt, &all).expect("scores");
+    let best = (0..110).max_by(|&a, &b| scores[a][0].total_cmp(&scores[b][0])).expect("tokens");
+    assert_eq!(group[0].tokens[0] as usize, best);
+}
+
+#[test]
+fn prompts_that_cannot_be_continued_are_named() {
+    let learner = with(LearnerOptions::default());
+    let generate = |text: &str, sampling: &Sampling| learner.generate(&[prompt("fine"), prompt(text)], sampling).map(|_| ());
+    match generate(&"x".repeat(90), &SAMPLING) {
+        Err(PolicyError::PromptTooLong { index: 1, tokens: 90, context: 96 }) => {}
+        other => panic!("{other:?}"),
+    }
+    for (text, word) in [("", "empty"), ("a → b", "`→`"), ("tab\rreturn", "U+000D")] {
+        match generate(text, &SAMPLING) {
+            Err(PolicyError::Tokenize { index: 1, reason }) => assert!(reason.contains(word), "{reason}"),
+            other => panic!("{text:?}: {other:?}"),
+        }
+    }
+    for sampling in [Sampling { max_tokens: 0, ..SAMPLING }, Sampling { temperature: -1.0, ..SAMPLING }, Sampling { temperature: f32::NAN, ..SAMPLING }] {
+        assert!(matches!(generate("x", &sampling), Err(PolicyError::Backend(_))));
+    }
+    assert!(learner.score(&[1], &[vec![]]).is_err());
+    assert!(learner.score(&[1], &[vec![500]]).is_err());
+    assert!(learner.score(&[1; 90], &[vec![1; 20]]).is_err());
+    assert_eq!(learner.generate(&[], &SAMPLING).expect("nothing to do"), Vec::<Vec<Rollout>>::new());
+}
+
+/// Pearson's statistic of `counts` against `expected`.
+fn chi_square(counts: &[u64], expected: &[f64]) -> f64 {
+    counts.iter().zip(expected).map(|(&c, &e)| (c as f64 - e).powi(2) / e).sum()
+}
+
+#[test]
+fn the_sampler_draws_every_token_as_often_as_it_should_rare_ones_too() {
+    // Probabilities from 1/2 down to 1e-4, in an order that puts rare tokens first, in the middle and last.
+    let shares: [f64; 8] = [1e-4, 0.3, 1e-3, 0.5, 4e-4, 0.15, 0.0483, 2e-4];
+    let total: f64 = shares.iter().sum();
+    let draws = 400_000_u64;
+    for temperature in [1.0_f32, 0.5, 2.0] {
+        let logits: Vec<f32> = shares.iter().map(|p| (p.ln() * f64::from(temperature)) as f32 + 3.0).collect();
+        let mut counts = [0_u64; 8];
+        for i in 0..draws {
+            let (token, logprob) = draw(&mut logits.clone(), temperature, uniform(42, i % 97, i / 97, 5));
+            counts[token as usize] += 1;
+            assert!((f64::from(logprob) - (shares[token as usize] / total).ln()).abs() < 1e-4);
+        }
+        let expected: Vec<f64> = shares.iter().map(|p| p / total * draws as f64).collect();
+        // 7 degrees of freedom: 29.9 is exceeded once in 10,000.
+        let statistic = chi_square(&counts, &expected);
+        assert!(statistic < 29.9, "{statistic}: {counts:?}");
+    }
+}
+
+#[test]
+fn uniform_numbers_are_even_and_never_zero_or_one() {
+    let n = 100_000_u64;
+    let mut counts = [0_u64; 50];
+    for i in 0..n {
+        let u = uniform(i % 3, i % 7, i / 7, i % 11);
+        assert!(u > 0.0 && u < 1.0);
+        counts[(u * 50.0) as usize] += 1;
+    }
+    // 49 degrees of freedom: 94 is exceeded once in 10,000.
+    assert!(chi_square(&counts, &[n as f64 / 50.0; 50]) < 94.0, "{counts:?}");
+}
+
+#[test]
+fn a_token_of_probability_zero_is_never_drawn() {
+    for u in [1e-300, 0.25, 0.5, 1.0 - 1e-16] {
+        assert_eq!(draw(&mut [f32::NEG_INFINITY, 1.0, f32::NEG_INFINITY], 1.0, u).0, 1);
+    }
+    let mut wide = vec![f32::NEG_INFINITY; 100];
+    wide[37] = 0.0;
+    wide[70] = 0.0;
+    assert_eq!((draw(&mut wide.clone(), 1.0, 0.4).0, draw(&mut wide, 1.0, 0.6).0), (37, 70));
+}
