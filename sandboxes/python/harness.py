@@ -16,6 +16,7 @@ def _veriplay_harness():
     import builtins
     import gc
     import linecache
+    import os
     import random
     import struct
     import sys
@@ -31,7 +32,7 @@ def _veriplay_harness():
         struct.Struct("<I").pack, struct.Struct("<I").unpack_from, struct.Struct("<d").pack, struct.Struct("<d").unpack_from,
     )
     name_of, from_bytes, modules = type.__dict__["__name__"].__get__, int.from_bytes, sys.modules
-    stdout, stderr, seed_random, print_exception = sys.stdout, sys.stderr, random.seed, traceback.print_exception
+    stdout, stderr, seed_random, format_exception = sys.stdout, sys.stderr, random.seed, traceback.format_exception
     max_depth = 64
     nan = struct.pack("<Q", 0x7FF8000000000000)
 
@@ -169,7 +170,8 @@ def _veriplay_harness():
         try:
             linecache.cache["<program>"] = (len_(source), None, source.splitlines(True), "<program>")
             tb = error.__traceback__
-            print_exception(type_(error), error, tb and tb.tb_next, limit=-24, file=stderr)
+            lines = format_exception(type_(error), error, tb and tb.tb_next, limit=-24)
+            stderr.write("".join(lines)[-4000:])
         except base_exception:
             pass
 
@@ -259,6 +261,7 @@ def _veriplay_harness():
             if script:
                 run_exit_functions()
         flush()
+        sys.stdout = sys.stderr = None  # the interpreter flushes them once more, and a program's own stream could fail there
         host(b"D")
 
     def warm_up():
@@ -281,6 +284,7 @@ def _veriplay_harness():
     warm_up()
     random.seed(0)
     sys.argv = ["<program>"]
+    os.chdir("/work")
     gc.collect()
     return job
 

@@ -7,7 +7,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -171,6 +171,7 @@ fn write(dir: &Path, key: &str, contents: &[(&str, &[u8])], state: Option<State>
     let parent = dir.parent().unwrap_or(dir);
     let staging = tempfile::Builder::new()
         .prefix(STAGING)
+        .permissions(fs::Permissions::from_mode(0o700))
         .tempdir_in(parent)
         .map_err(cache_error(parent, "make a directory in it"))?;
     let mut files = Vec::new();

@@ -7,7 +7,7 @@ use wasmtime::{Config, Engine};
 use super::ImageError;
 
 /// Bytes of native stack a guest may use. Deep recursion beyond it is a trap.
-const WASM_STACK: usize = 8 << 20;
+const WASM_STACK: usize = 32 << 20;
 /// Bytes of native stack a thread needs that runs guests: theirs, and ours below and above it.
 pub(crate) const THREAD_STACK: usize = WASM_STACK + (4 << 20);
 

@@ -144,7 +144,7 @@ fn a_damaged_cache_is_never_loaded_and_is_made_good() {
     assert!(bench.compiles());
     for (part, name) in [("code", "module.cwasm"), ("code", "library.zip"), ("code", "manifest.json"), ("state", "memory.bin"), ("state", "manifest.json")] {
         let damage: [fn(&Path); 4] = [
-            |path| fs::write(path, &fs::read(path).unwrap()[..10]).unwrap(),
+            |path| fs::write(path, &fs::read(path).unwrap()[1..]).unwrap(),
             |path| fs::write(path, b"").unwrap(),
             |path| fs::remove_file(path).unwrap(),
             |path| {
@@ -267,7 +267,7 @@ fn a_cache_that_cannot_be_written_costs_the_cache_and_not_the_image() {
 fn a_cache_entry_that_cannot_be_put_in_place_costs_the_cache_and_not_the_image() {
     let bench = Bench::new(GUEST);
     assert!(bench.compiles());
-    let entry = bench.file("code", "");
+    let entry = bench.file("code", "manifest.json").parent().unwrap().to_owned();
     fs::remove_dir_all(&entry).unwrap();
     fs::write(&entry, b"in the way").unwrap();
     assert!(bench.compiles());
