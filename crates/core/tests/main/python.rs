@@ -18,7 +18,7 @@ fn python(script: &str, lines: &[String]) -> Option<Vec<String>> {
         .stdout(Stdio::piped())
         .spawn();
     let Ok(mut child) = child else {
-        writeln!(std::io::stderr(), "skipped: no python3 to compare with").unwrap();
+        std::io::stderr().write_all(b"skipped: no python3 to compare with\n").unwrap();
         return None;
     };
     let mut stdin = child.stdin.take().unwrap();

@@ -1,0 +1,114 @@
+//! The verifier on the real sandbox: mistakes 5 to 10 of Absolute Zero's release, one file each, and the words of verdicts.
+//!
+//! Each file says what the release does, and shows that Veriplay does otherwise: an attack that must fail, and beside it
+//! an honest program that must pass.
+
+mod failures;
+mod host_faults;
+mod lies;
+mod nondeterminism;
+mod state;
+mod substrings;
+mod truncation;
+mod words;
+
+use std::sync::{Arc, OnceLock};
+
+use veriplay_core::{
+    Attempt, Dropped, Execute, IoPair, Judged, Limits, Proposal, Provenance, Question, Status, Task, TaskType, Value,
+    Verdict,
+};
+use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_verifier::{
+    AnswerRequest, Gate, InductionRules, ProbeRules, ProposalRequest, judge_answer, judge_proposal,
+};
+
+/// The Python image in a sandbox that all tests share.
+fn python() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| {
+        let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
+        let spec = ImageSpec::python();
+        let built = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
+        let image: Arc<Image> = built.unwrap_or_else(|error| panic!("no Python image: {error}"));
+        Sandbox::new(image, SandboxOptions::fastest()).unwrap()
+    })
+}
+
+const LIMITS: Limits = Limits {
+    fuel: 200_000_000,
+    memory_bytes: 256 << 20,
+    output_bytes: 1 << 20,
+    file_bytes: 1 << 20,
+    deadline_ns: 60_000_000_000,
+};
+
+fn gate() -> Gate {
+    Gate {
+        image: "python".to_owned(),
+        second_image: None,
+        limits: LIMITS,
+        seeds: [1, 2],
+        max_program_bytes: 2000,
+        min_statements: None,
+        max_statements: None,
+        max_output_bytes: 200,
+        probes: ProbeRules { count: 6, min_succeeded: 3, min_distinct_outputs: 3 },
+        induction: InductionRules { visible: 2, hidden: 2, min_distinct_outputs: 2 },
+    }
+}
+
+/// The verdict on a proposal of `program` with `input`.
+fn propose(program: &str, input: &str) -> Judged {
+    propose_to(python(), &gate(), program, input).unwrap()
+}
+
+fn propose_to(execute: &dyn Execute, gate: &Gate, program: &str, input: &str) -> Result<Judged, Dropped> {
+    let (task_type, input) = (TaskType::Deduction, Value::parse_arguments(input).unwrap());
+    let attempt = Attempt::Proposal(Proposal::Triplet { task_type, program: program.to_owned(), input });
+    judge_proposal(execute, gate, &ProposalRequest { attempt: &attempt, known: false, provenance: Provenance::Seed })
+}
+
+/// The executed output of a proposal that must be Valid.
+fn gold(program: &str, input: &str) -> Value {
+    let judged = propose(program, input);
+    match judged.task.map(|task| task.question) {
+        Some(Question::Deduction { pair, .. }) => pair.output,
+        _ => panic!("not Valid: {:?}\n{program}", judged.verdict),
+    }
+}
+
+/// The rule that refuses a proposal that must be Invalid.
+fn refused_by(program: &str, input: &str) -> String {
+    let Judged { verdict, task } = propose(program, input);
+    assert!(verdict.status == Status::Invalid && task.is_none(), "taken, by {verdict:?}:\n{program}");
+    verdict.evidence.rule
+}
+
+fn task(question: Question) -> Task {
+    Task { family: "test".to_owned(), question, limits: LIMITS, provenance: Provenance::Seed }
+}
+
+fn answer(task: &Task, attempt: &Attempt) -> Verdict {
+    judge_answer(python(), &AnswerRequest { task, attempt, image: "python", seed: 5 }).unwrap()
+}
+
+/// The verdict on `program` as an answer to an induction task with these hidden pairs.
+fn induce(program: &str, hidden: &[(&str, &str)]) -> Verdict {
+    let pair = |(input, output): &(&str, &str)| IoPair {
+        input: Value::parse_arguments(input).unwrap(),
+        output: Value::parse_repr(output).unwrap(),
+    };
+    let hidden = hidden.iter().map(pair).collect();
+    let question = Question::Induction { visible: vec![], hidden, message: String::new(), reference: String::new() };
+    answer(&task(question), &Attempt::Program(program.to_owned()))
+}
+
+/// The verdict on an attempt at the input of `program` for `output`.
+fn abduce(program: &str, output: &str, attempt: &Attempt) -> Verdict {
+    let pair = IoPair { input: vec![], output: Value::parse_repr(output).unwrap() };
+    answer(&task(Question::Abduction { program: program.to_owned(), pair }), attempt)
+}
+
+/// `return x + 1`: the honest program beside every attack.
+const HONEST: &str = "def f(x):\n    return x + 1\n";

@@ -1,0 +1,100 @@
+//! Mistake 8: the release runs a program twice in one process and compares with `!=`, so what changes between processes
+//! passes and what never equals itself fails. Here the second run has a fresh state, another seed and another clock.
+
+use veriplay_core::{Attempt, Status, Value};
+use veriplay_verifier::triplets::rules;
+
+use super::{abduce, gold, propose, refused_by};
+
+#[test]
+fn what_another_run_would_change_is_refused() {
+    let bodies = [
+        "import random\ndef f(x):\n    return random.randint(0, 10 ** 9) + x\n",
+        "import random\nk = random.random()\ndef f(x):\n    return x + k\n",
+        "import random\ndef f(x):\n    y = list(range(x + 20))\n    random.shuffle(y)\n    return y\n",
+        "import os\ndef f(x):\n    return os.urandom(8)\n",
+        "import secrets\ndef f(x):\n    return secrets.randbelow(10 ** 9)\n",
+        "import uuid\ndef f(x):\n    return str(uuid.uuid4())\n",
+        "import time\ndef f(x):\n    return time.time()\n",
+        "import datetime\ndef f(x):\n    return str(datetime.datetime.now())\n",
+        "import tempfile\ndef f(x):\n    return tempfile.mktemp()\n",
+        "import random\ndef f(x):\n    random.seed()\n    return random.random()\n",
+    ];
+    for program in bodies {
+        assert_eq!(refused_by(program, "3"), rules::NONDETERMINISTIC, "{program}");
+    }
+    assert_eq!(gold("import random\ndef f(x):\n    return random.Random(x).randint(0, 99)\n", "3"), Value::int(30));
+}
+
+#[test]
+fn addresses_and_process_facts_are_no_outputs_worth_asking() {
+    let programs = [
+        "def f(x):\n    return str(object())\n",
+        "def f(x):\n    return id([x])\n",
+        "import os\ndef f(x):\n    return os.getpid()\n",
+        "keep = []\ndef f(x):\n    keep.append([x])\n    return id(keep[-1])\n",
+    ];
+    for program in programs {
+        let rule = refused_by(program, "3");
+        let fair = [rules::NONDETERMINISTIC, rules::CONSTANT, rules::RAISES, rules::OUTPUT_LENGTH];
+        assert!(fair.contains(&rule.as_str()), "{rule}: {program}");
+    }
+}
+
+#[test]
+fn files_and_environment_carry_nothing_from_run_to_run() {
+    let counter = "def f(x):
+    try:
+        n = int(open('count').read())
+    except FileNotFoundError:
+        n = 0
+    open('count', 'w').write(str(n + 1))
+    return n * 100 + x
+";
+    assert_eq!(refused_by(counter, "3"), rules::NONDETERMINISTIC);
+    // Each job begins without the file, so that the same call gives the same output however often it is judged.
+    for _ in 0..3 {
+        assert_eq!(abduce(counter, "3", &Attempt::Arguments(vec![Value::int(3)])).status, Status::Accepted);
+    }
+    assert_eq!(refused_by("def f(x):\n    return open('/etc/passwd').read()\n", "3"), rules::RAISES);
+    let scratch = "def f(x):\n    open('a', 'w').write('ab' * x)\n    return open('a').read()\n";
+    assert_eq!(gold(scratch, "3"), Value::str("ababab"));
+}
+
+#[test]
+fn nan_and_sets_equal_themselves() {
+    assert_eq!(gold("def f(x):\n    return [float('nan'), x + 1]\n", "3").to_string(), "[nan, 4]");
+    assert_eq!(gold("def f(x):\n    return float('inf') if x == 3 else float(x * x)\n", "3").to_string(), "inf");
+    let letters = gold("def f(x):\n    return set(x + 'zz')\n", "'abc'");
+    assert!(letters.python_eq(&Value::parse_repr("{'z', 'c', 'b', 'a'}").unwrap()), "{letters}");
+    let program = "def f(x):\n    return set(x)\n";
+    let verdict = abduce(program, "{'c', 'a', 'b'}", &Attempt::Arguments(vec![Value::str("bacab")]));
+    assert_eq!(verdict.status, Status::Accepted);
+}
+
+#[test]
+fn identity_of_objects_does_not_matter_where_values_do_not_change() {
+    // `!=` on a fresh instance of a class is always true; the value inside is the same.
+    let program = "class P:\n    def __init__(self, x):\n        self.x = x\ndef f(x):\n    return vars(P(x * 2))\n";
+    assert_eq!(gold(program, "3").to_string(), "{'x': 6}");
+    assert_eq!(refused_by("class P:\n    pass\ndef f(x):\n    return P()\n", "3"), rules::UNENCODABLE);
+}
+
+#[test]
+fn the_order_of_a_set_of_strings_is_one_for_all_jobs_so_no_gold_output_goes_stale() {
+    // The release stores such an output and judges answers in another process, where the order is another. The hash seed
+    // belongs to the image here: every job on it agrees, whatever its own seed.
+    let program = "def f(x):\n    return list(set(x + 'qwertyuiop'))\n";
+    let stored = gold(program, "'asdfgh'");
+    for _ in 0..3 {
+        let verdict = abduce(program, &stored.to_string(), &Attempt::Arguments(vec![Value::str("asdfgh")]));
+        assert_eq!(verdict.status, Status::Accepted, "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_verdict_is_the_same_twice() {
+    for program in ["def f(x):\n    return x * 7 % 5\n", "import random\ndef f(x):\n    return random.random()\n"] {
+        assert_eq!(propose(program, "3"), propose(program, "3"));
+    }
+}
