@@ -6,6 +6,8 @@ use veriplay_core::Value;
 /// Farthest an int goes down, and up: a program's cost may be exponential in it.
 const DOWN: i64 = 8;
 const UP: i64 = 3;
+/// Ints from 0 to this become any of each other.
+const SMALL: i64 = 12;
 
 /// Deterministic choices, seeded by the input: splitmix64 (Steele, Lea, Flood 2014).
 pub(super) struct Dice(u64);
@@ -67,10 +69,14 @@ impl Dice {
         }
     }
 
-    /// A neighbour; what was not negative stays so.
+    /// A neighbour, or a small number for a small one; what was not negative stays so.
     fn int(&mut self, value: &BigInt) -> BigInt {
-        let moved: BigInt = value + self.between(-DOWN, UP);
-        if *value >= BigInt::ZERO && moved < BigInt::ZERO { -moved } else { moved }
+        let small = (0..=SMALL).find(|small| *value == BigInt::from(*small));
+        if small.is_some() {
+            return BigInt::from(self.between(0, SMALL));
+        }
+        let moved = value + self.between(-DOWN, UP);
+        if *value >= BigInt::ZERO { moved.max(BigInt::ZERO) } else { moved }
     }
 
     fn float(&mut self, value: f64) -> f64 {
