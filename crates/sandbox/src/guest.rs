@@ -95,7 +95,8 @@ fn host_call(mut caller: Caller<'_, Host>, ptr: i32, len: i32, out_ptr: i32, out
     }
     let reply = host.channel.receive(frame).map_err(wasmtime::Error::new)?;
     let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
-    let reply_len = i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
+    let reply_len =
+        i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
     let at = alloc.call(&mut caller, reply_len)?;
     let view = &mut crate::wasi::view::View(memory.data_mut(&mut caller));
     let wrote = at != 0
@@ -261,7 +262,9 @@ fn finished(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) {
     match (&channel.raised, channel.done && status == 0) {
         (Some(error), true) => (Exit::Raised, Some(error.clone())),
         (None, true) => (Exit::Returned, None),
-        (_, false) => trapped("protocol", format!("the harness ended with status {status} and did not say it was done")),
+        (_, false) => {
+            trapped("protocol", format!("the harness ended with status {status} and did not say it was done"))
+        }
     }
 }
 

@@ -8,7 +8,10 @@
 //! What a guest may do is bounded twice: by wasm, and by the [shim](wasi) that answers its system calls, which has an
 //! in-memory file tree, a virtual clock and a seeded random source behind it and nothing of the host. Whatever a program
 //! causes is an `Outcome`; an `Err` is a fault of ours.
-#![expect(unsafe_code, reason = "the reset of guest memory and the loading of cached native code; see `memory` and `image::cache`")]
+#![expect(
+    unsafe_code,
+    reason = "the reset of guest memory and the loading of cached native code; see `memory` and `image::cache`"
+)]
 
 mod channel;
 mod guest;
@@ -21,8 +24,6 @@ mod stop;
 mod ticker;
 mod wasi;
 
-pub use image::{
-    BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir,
-};
+pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};

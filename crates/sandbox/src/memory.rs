@@ -65,7 +65,8 @@ impl Baseline {
     /// When the host has no memory for it.
     pub(crate) fn new(bytes: &[u8]) -> io::Result<Self> {
         let file = sealed_file(bytes)?;
-        let map = Mapping { base: map_file(std::ptr::null_mut(), bytes.len(), &file, libc::PROT_READ, 0)?, len: bytes.len() };
+        let map =
+            Mapping { base: map_file(std::ptr::null_mut(), bytes.len(), &file, libc::PROT_READ, 0)?, len: bytes.len() };
         // Missing only where /proc is not mounted; then instances are mapped anew.
         let pagemap = File::open("/proc/self/pagemap").ok();
         Ok(Self { file, map, pagemap })
@@ -151,7 +152,13 @@ fn write_sparse(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn map_file(at: *mut libc::c_void, len: usize, file: &File, protection: i32, flags: i32) -> io::Result<*mut libc::c_void> {
+fn map_file(
+    at: *mut libc::c_void,
+    len: usize,
+    file: &File,
+    protection: i32,
+    flags: i32,
+) -> io::Result<*mut libc::c_void> {
     // SAFETY: without MAP_FIXED a new range is chosen by the kernel. With it, the only caller is `install`, which passes a
     // range it holds `&mut` to and which is page-aligned and long enough: see the module's text.
     let base = unsafe { libc::mmap(at, len, protection, libc::MAP_PRIVATE | flags, file.as_raw_fd(), 0) };

@@ -35,7 +35,7 @@ impl SandboxOptions {
 pub struct Sandbox {
     image: Arc<Image>,
     pool: Pool,
-    _ticker: Ticker,
+    _ticker: Arc<Ticker>,
 }
 
 impl Sandbox {
@@ -44,8 +44,7 @@ impl Sandbox {
     /// # Errors
     /// When the host cannot start a thread.
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Result<Self, ImageError> {
-        let ticker = Ticker::start(image.engine().clone())
-            .map_err(|error| ImageError::Host(format!("cannot start the deadline clock: {error}")))?;
+        let ticker = image.ticker()?;
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = if options.max_parallel == 0 { processors() } else { options.max_parallel };
         let pool = Pool::new(Arc::clone(&image), options.reset, workers);

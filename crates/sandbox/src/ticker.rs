@@ -1,7 +1,7 @@
 //! The clock behind the deadline backstop: a thread that advances the engine's epoch.
 //!
-//! Fuel ends programs; this only ends what fuel does not see, such as a loop of huge `memory.copy`. Owned by the sandbox;
-//! stops when dropped.
+//! Fuel ends programs; this only ends what fuel does not see, such as a loop of huge `memory.copy`. Held by
+//! every sandbox of an engine; stops when the last one is dropped.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;

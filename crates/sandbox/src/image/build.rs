@@ -67,7 +67,8 @@ struct Preload {
 impl Preload {
     fn start(spec: &ImageSpec, engine: &Engine, code: &Code) -> Result<Self, ImageError> {
         let fail = |error: wasmtime::Error| build_error("starting the guest", format!("{error:#}"));
-        let errno = |errno: crate::wasi::errno::Errno| build_error("making the file tree", format!("errno {}", errno.0));
+        let errno =
+            |errno: crate::wasi::errno::Errno| build_error("making the file tree", format!("errno {}", errno.0));
         let tree = base_tree(&spec.wheel.stdlib_at, Arc::clone(&code.library)).map_err(errno)?;
         let setup = Setup { seed: spec.seed, output_bytes: BUILD_OUTPUT, ..Setup::default() };
         let wasi = Wasi::new(&tree, &setup).map_err(errno)?;

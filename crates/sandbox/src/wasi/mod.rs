@@ -14,6 +14,8 @@ mod path;
 mod poll;
 mod random;
 mod stdio;
+#[cfg(test)]
+mod tests;
 pub(crate) mod view;
 
 use std::sync::Arc;

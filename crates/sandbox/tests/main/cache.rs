@@ -58,7 +58,7 @@ impl Bench {
 
     fn spec(&self, harness: &str) -> ImageSpec {
         let manifest = format!(
-            "name = 'tiny'\nseed = 1\nheadroom_bytes = 0\npreload = ['x']\n[wheel]\nrequirement = 'no-such-package-of-veriplay==1'\n\
+            "name = 'tiny'\nseed = 1\nheadroom_bytes = 0\npreload = ['x']\n[wheel]\nrequirement = './no/such/file.whl'\n\
              sha256 = '{}'\nwasm = 'a/guest.wasm'\nstdlib = 'a/lib.zip'\nstdlib_at = '/lib.zip'\n[limits]\nfuel = 100000\n\
              memory_bytes = 1000000\noutput_bytes = 1000\nfile_bytes = 1000\ndeadline_ns = 60000000000",
             self.sha256
@@ -81,7 +81,8 @@ impl Bench {
     /// The image and what had to be done for it.
     fn get(&self) -> (Result<Arc<Image>, ImageError>, Vec<BuildPhase>) {
         let phases = RefCell::new(Vec::new());
-        let image = self.store().load_or_build(&self.spec("harness"), &self.wheel(), &|phase| phases.borrow_mut().push(phase));
+        let image =
+            self.store().load_or_build(&self.spec("harness"), &self.wheel(), &|phase| phases.borrow_mut().push(phase));
         (image, phases.into_inner())
     }
 
@@ -95,7 +96,10 @@ impl Bench {
     fn file(&self, part: &str, name: &str) -> PathBuf {
         let dirs = fs::read_dir(self.cache().join("images")).unwrap().flatten().map(|entry| entry.path());
         let is_code = |path: &Path| path.to_string_lossy().contains("tiny-code-");
-        dirs.filter(|path| path.is_dir() && is_code(path) == (part == "code")).map(|path| path.join(name)).next().unwrap()
+        dirs.filter(|path| path.is_dir() && is_code(path) == (part == "code"))
+            .map(|path| path.join(name))
+            .next()
+            .unwrap()
     }
 }
 
@@ -104,7 +108,8 @@ fn check_works(image: &Arc<Image>, reset: ResetMode) {
     let sandbox = Sandbox::new(Arc::clone(image), SandboxOptions { max_parallel: 1, reset }).unwrap();
     let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
     let limits: Limits = image.default_limits();
-    let job = Job { image: "tiny".into(), program: String::new(), entry, stdin: vec![], files: vec![], limits, seed: 0 };
+    let job =
+        Job { image: "tiny".into(), program: String::new(), entry, stdin: vec![], files: vec![], limits, seed: 0 };
     for _ in 0..3 {
         let outcome = sandbox.execute(&job).unwrap();
         assert_eq!(outcome.exit, Exit::Returned, "{outcome:?}");
@@ -142,7 +147,13 @@ fn another_harness_is_another_image_of_the_same_code() {
 fn a_damaged_cache_is_never_loaded_and_is_made_good() {
     let bench = Bench::new(GUEST);
     assert!(bench.compiles());
-    for (part, name) in [("code", "module.cwasm"), ("code", "library.zip"), ("code", "manifest.json"), ("state", "memory.bin"), ("state", "manifest.json")] {
+    for (part, name) in [
+        ("code", "module.cwasm"),
+        ("code", "library.zip"),
+        ("code", "manifest.json"),
+        ("state", "memory.bin"),
+        ("state", "manifest.json"),
+    ] {
         let damage: [fn(&Path); 4] = [
             |path| fs::write(path, &fs::read(path).unwrap()[1..]).unwrap(),
             |path| fs::write(path, b"").unwrap(),
@@ -287,5 +298,8 @@ fn an_unknown_key_in_a_manifest_is_named() {
     let error = ImageSpec::parse("name = 'x'\nsurprise = 1", "").unwrap_err();
     assert!(error.to_string().contains("surprise"), "{error}");
     assert!(matches!(ImageSpec::builtin("ruby"), Err(ImageError::UnknownName(name)) if name == "ruby"));
-    assert_eq!(ImageSpec::names().len(), ImageSpec::names().iter().filter(|name| ImageSpec::builtin(name).is_ok()).count());
+    assert_eq!(
+        ImageSpec::names().len(),
+        ImageSpec::names().iter().filter(|name| ImageSpec::builtin(name).is_ok()).count()
+    );
 }

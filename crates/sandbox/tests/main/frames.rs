@@ -13,8 +13,23 @@ fn check(program: &str, arguments: usize, exit: &str, kind: &str) {
 #[test]
 fn a_frame_out_of_turn_or_malformed_ends_the_job() {
     let frames = [
-        "b''", "b'?'", "b'J'", "b'Jx'", "b'V'", "b'VN'", "b'X'", "b'X\\x05ab'", "b'O'", "b'R'", "b'R\\x01'", "b'R\\xff' + b'a' * 3",
-        "b'R\\x01\\xffmessage'", "b'R\\x01a\\xff'", "b'R\\x01' + b'a' * 2000", "b'Dx'", "b'\\xff' * 100",
+        "b''",
+        "b'?'",
+        "b'J'",
+        "b'Jx'",
+        "b'V'",
+        "b'VN'",
+        "b'X'",
+        "b'X\\x05ab'",
+        "b'O'",
+        "b'R'",
+        "b'R\\x01'",
+        "b'R\\xff' + b'a' * 3",
+        "b'R\\x01\\xffmessage'",
+        "b'R\\x01a\\xff'",
+        "b'R\\x01' + b'a' * 2000",
+        "b'Dx'",
+        "b'\\xff' * 100",
     ];
     for frame in frames {
         check(&format!("import _host\n_host.call({frame})\nprint('went on')"), 0, "Trapped", "protocol");
@@ -32,7 +47,12 @@ fn saying_done_and_leaving_is_not_done() {
     check("import _host, os\n_host.call(b'D')\nos._exit(0)", 0, "Trapped", "proc_exit");
     check("import _host\n_host.call(b'D')\nwhile True: pass", 0, "Fuel", "");
     check("import _host\n_host.call(b'D')", 0, "Trapped", "protocol");
-    check("import _host, os\ndef f():\n    _host.call(b'VN')\n    _host.call(b'D')\n    os._exit(0)", 1, "Trapped", "proc_exit");
+    check(
+        "import _host, os\ndef f():\n    _host.call(b'VN')\n    _host.call(b'D')\n    os._exit(0)",
+        1,
+        "Trapped",
+        "proc_exit",
+    );
 }
 
 #[test]

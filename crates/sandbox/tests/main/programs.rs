@@ -73,7 +73,8 @@ fn files_end_at_the_file_limit_and_can_be_given_back() {
 #[test]
 fn deep_recursion_is_an_exception_or_a_stack_overflow() {
     check("def g(n): return g(n + 1)\ng(0)", "Raised", "RecursionError");
-    let native = "import sys\nsys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr(self)\nrepr(A())";
+    let native =
+        "import sys\nsys.setrecursionlimit(10**9)\nclass A:\n    def __repr__(self): return repr(self)\nrepr(A())";
     let (exit, kind) = ends_and_harms_nobody(&script(native));
     let known = [("Raised", "RecursionError"), ("Trapped", "stack_overflow"), ("MemoryBytes", ""), ("Fuel", "")];
     assert!(known.contains(&(exit.as_str(), kind.as_str())), "{exit} {kind}");
@@ -120,7 +121,10 @@ fn an_uncaught_exception_carries_kind_and_message_and_writes_a_traceback() {
     let error = outcome.error.unwrap();
     assert_eq!((outcome.exit, error.kind.as_str(), error.message.as_str()), (Exit::Raised, "KeyError", "'k'"));
     let stderr = text(&outcome.stderr);
-    assert!(stderr.contains("File \"<program>\", line 1, in g") && stderr.contains("def g(): return {}['k']"), "{stderr}");
+    assert!(
+        stderr.contains("File \"<program>\", line 1, in g") && stderr.contains("def g(): return {}['k']"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -128,7 +132,11 @@ fn an_exception_that_lies_or_fails_about_itself_is_still_one() {
     check("class E(Exception):\n    def __str__(self): raise KeyError\nraise E", "Raised", "E");
     check("class E(Exception):\n    def __str__(self): return 5\nraise E", "Raised", "E");
     check("raise Exception('\\ud800')", "Raised", "Exception");
-    check("class M(type):\n    __name__ = property(lambda s: 1/0)\nclass E(Exception, metaclass=M): pass\nraise E", "Raised", "E");
+    check(
+        "class M(type):\n    __name__ = property(lambda s: 1/0)\nclass E(Exception, metaclass=M): pass\nraise E",
+        "Raised",
+        "E",
+    );
     check("class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E", "Fuel", "");
     check("raise type('E' * 100000, (Exception,), {})('m' * 100000)", "Raised", &"E".repeat(100));
     assert_eq!(run(&script("raise Exception('é' * 100000)")).error.unwrap().message, "é".repeat(200));
@@ -136,11 +144,20 @@ fn an_exception_that_lies_or_fails_about_itself_is_still_one() {
 
 #[test]
 fn nothing_of_the_host_can_be_read() {
-    for path in ["/etc/passwd", "/proc/self/environ", "../../etc/passwd", "/tmp/../etc/passwd", "/usr/local/lib/../../../etc/passwd"] {
+    for path in [
+        "/etc/passwd",
+        "/proc/self/environ",
+        "../../etc/passwd",
+        "/tmp/../etc/passwd",
+        "/usr/local/lib/../../../etc/passwd",
+    ] {
         check(&format!("open({path:?})"), "Raised", "FileNotFoundError");
     }
     let listing = run(&script("import os\nprint(sorted(os.listdir('/')), os.getcwd(), sorted(os.environ))"));
-    assert_eq!(text(&listing.stdout), "['dev', 'tmp', 'usr', 'work'] /work ['HOME', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONTZPATH', 'TMPDIR']\n");
+    assert_eq!(
+        text(&listing.stdout),
+        "['dev', 'tmp', 'usr', 'work'] /work ['HOME', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'PYTHONTZPATH', 'TMPDIR']\n"
+    );
     check("open('/usr/local/lib/python315.zip', 'ab')", "Raised", "OSError");
     check("open('/new', 'w')", "Raised", "OSError");
 }

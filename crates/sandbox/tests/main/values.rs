@@ -7,11 +7,49 @@ use crate::support::{calls, end_of, error_of, run, value_of};
 
 /// Values a guest returns, written as Python writes them.
 const CROSSING: &[&str] = &[
-    "None", "True", "False", "0", "1", "-1", "127", "128", "-128", "-129", "255", "256", "2**64", "-2**63", "10**300", "-10**300",
-    "0.0", "-0.0", "1.5", "1e308", "5e-324", "float('inf')", "-float('inf')", "float('nan')", "-float('nan')",
-    "''", "'é\\n\\0'", "'\\U0001f600'", "b''", "bytes(range(256))",
-    "[]", "[1, [2, []]]", "()", "(1,)", "(1, ('a', None))", "set()", "{1, 2, 3}", "{'a', 'b', (1, 2)}", "frozenset()",
-    "frozenset({1, frozenset({2})})", "{}", "{'b': 1, 'a': [2]}", "{1: {2: {3: 4}}, None: (), (1,): b'x'}",
+    "None",
+    "True",
+    "False",
+    "0",
+    "1",
+    "-1",
+    "127",
+    "128",
+    "-128",
+    "-129",
+    "255",
+    "256",
+    "2**64",
+    "-2**63",
+    "10**300",
+    "-10**300",
+    "0.0",
+    "-0.0",
+    "1.5",
+    "1e308",
+    "5e-324",
+    "float('inf')",
+    "-float('inf')",
+    "float('nan')",
+    "-float('nan')",
+    "''",
+    "'é\\n\\0'",
+    "'\\U0001f600'",
+    "b''",
+    "bytes(range(256))",
+    "[]",
+    "[1, [2, []]]",
+    "()",
+    "(1,)",
+    "(1, ('a', None))",
+    "set()",
+    "{1, 2, 3}",
+    "{'a', 'b', (1, 2)}",
+    "frozenset()",
+    "frozenset({1, frozenset({2})})",
+    "{}",
+    "{'b': 1, 'a': [2]}",
+    "{1: {2: {3: 4}}, None: (), (1,): b'x'}",
 ];
 
 #[test]
@@ -19,7 +57,9 @@ fn every_plain_value_crosses_and_means_the_same() {
     for text in CROSSING {
         let crossed = value_of(&format!("def f(): return {text}"));
         // The guest itself says what the value is: the host's text of it must evaluate to the same thing.
-        let program = format!("nan, inf = float('nan'), float('inf')\ndef f(): return repr({crossed}) == repr({text}) or ({crossed}) == ({text})");
+        let program = format!(
+            "nan, inf = float('nan'), float('inf')\ndef f(): return repr({crossed}) == repr({text}) or ({crossed}) == ({text})"
+        );
         assert_eq!(value_of(&program), Value::Bool(true), "{text} crossed as {crossed}");
     }
 }
@@ -104,7 +144,9 @@ fn value() -> impl Strategy<Value = Value> {
         any::<String>().prop_map(Value::Str),
         any::<Vec<u8>>().prop_map(Value::Bytes),
     ];
-    let hashable = key.clone().prop_filter("python has one key for 1, 1.0 and True", |v| matches!(v, Value::Str(_) | Value::Bytes(_)));
+    let hashable = key
+        .clone()
+        .prop_filter("python has one key for 1, 1.0 and True", |v| matches!(v, Value::Str(_) | Value::Bytes(_)));
     key.prop_recursive(3, 24, 5, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::List),

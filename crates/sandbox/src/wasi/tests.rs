@@ -1,0 +1,368 @@
+//! The shim under hostile arguments, and its file tree against a model.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use veriplay_core::LimitKind;
+
+use super::errno::{Answer, Errno, Fault};
+use super::files::is_plain_relative;
+use super::path::OpenFlags;
+use super::view::View;
+use super::{ARGS, Setup, Wasi, base_tree};
+use crate::stop::Stop;
+
+const MEMORY: usize = 1 << 16;
+const READ: i64 = 1 << 1;
+const WRITE: i64 = 1 << 6;
+const CREATE: i32 = 1;
+
+fn wasi(seed: u64) -> Wasi {
+    let files = [("given".to_owned(), b"content".to_vec()), ("dir/inner".to_owned(), vec![7; 100])];
+    let base = base_tree("/usr/local/lib/lib.zip", Arc::new(vec![1; 5000])).unwrap();
+    let setup = Setup { seed, stdin: b"input", files: &files, output_bytes: 1000, file_bytes: 10_000 };
+    Wasi::new(&base, &setup).unwrap()
+}
+
+/// Guest memory with a path at 0 and an iovec over `[1000, 1000 + len)` at 512.
+struct Guest {
+    memory: Vec<u8>,
+    wasi: Wasi,
+}
+
+impl Guest {
+    fn new() -> Self {
+        Self { memory: vec![0; MEMORY], wasi: wasi(1) }
+    }
+
+    fn call(&mut self, call: impl FnOnce(&mut Wasi, &mut View<'_>) -> Answer) -> Answer {
+        call(&mut self.wasi, &mut View(&mut self.memory))
+    }
+
+    fn path(&mut self, path: &str) -> (i32, i32) {
+        self.memory[..path.len()].copy_from_slice(path.as_bytes());
+        (0, i32::try_from(path.len()).unwrap())
+    }
+
+    fn open(&mut self, path: &str, oflags: i32, rights: i64) -> Result<i32, Fault> {
+        let path = self.path(path);
+        let flags = OpenFlags { oflags, rights, fdflags: 0 };
+        self.call(|wasi, view| wasi.path_open(view, 3, path, flags, 600))?;
+        Ok(self.i32_at(600))
+    }
+
+    fn i32_at(&self, at: usize) -> i32 {
+        i32::from_le_bytes(self.memory[at..at + 4].try_into().unwrap())
+    }
+
+    fn iovec(&mut self, len: usize) {
+        self.memory[512..516].copy_from_slice(&1000u32.to_le_bytes());
+        self.memory[516..520].copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+    }
+
+    fn write(&mut self, fd: i32, bytes: &[u8]) -> Answer {
+        self.iovec(bytes.len());
+        self.memory[1000..1000 + bytes.len()].copy_from_slice(bytes);
+        self.call(|wasi, view| wasi.fd_write(view, fd, 512, 1, 600))
+    }
+
+    fn read(&mut self, fd: i32, len: usize) -> Result<Vec<u8>, Fault> {
+        self.iovec(len);
+        self.call(|wasi, view| wasi.fd_read(view, fd, 512, 1, 600))?;
+        let got = usize::try_from(self.i32_at(600)).unwrap();
+        Ok(self.memory[1000..1000 + got].to_vec())
+    }
+}
+
+fn errno<T: std::fmt::Debug>(answer: Result<T, Fault>) -> Errno {
+    match answer {
+        Err(Fault::Errno(errno)) => errno,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Numbers a hostile guest passes: small ones, the ends of memory, the ends of the type, anything.
+fn number() -> impl Strategy<Value = i32> {
+    let end = i32::try_from(MEMORY).unwrap();
+    prop_oneof![
+        4 => 0..8i32,
+        2 => (end - 80)..(end + 8),
+        2 => prop_oneof![Just(i32::MIN), Just(i32::MAX), Just(-1), Just(-8), Just(i32::MAX - 7)],
+        1 => any::<i32>(),
+    ]
+}
+
+fn long() -> impl Strategy<Value = i64> {
+    prop_oneof![0..64i64, Just(i64::MIN), Just(i64::MAX), Just(-1), any::<i64>()]
+}
+
+/// Every call of the shim, by number.
+fn any_call(wasi: &mut Wasi, view: &mut View<'_>, which: usize, n: [i32; 6], l: [i64; 2]) -> Answer {
+    let flags = OpenFlags { oflags: n[3], rights: l[0], fdflags: n[4] };
+    match which {
+        0 => Wasi::strings_get(view, &ARGS, n[0], n[1]),
+        1 => Wasi::strings_sizes(view, &ARGS, n[0], n[1]),
+        2 => Wasi::clock_res_get(view, n[0], n[1]),
+        3 => wasi.clock_time_get(view, n[0], n[1]),
+        4 => wasi.random_get(view, n[0], n[1]),
+        5 => wasi.poll_oneoff(view, n[0], n[1], n[2], n[3]),
+        6 => wasi.fd_prestat_get(view, n[0], n[1]),
+        7 => wasi.fd_prestat_dir_name(view, n[0], n[1], n[2]),
+        8 => wasi.fd_close(n[0]),
+        9 => wasi.fd_fdstat_get(view, n[0], n[1]),
+        10 => wasi.fd_fdstat_set_flags(n[0], n[1]),
+        11 => wasi.fd_filestat_get(view, n[0], n[1]),
+        12 => wasi.fd_filestat_set_size(n[0], l[0]),
+        13 => wasi.fd_filestat_set_times(n[0], l[0], l[1], n[1]),
+        14 => wasi.fd_no_effect(n[0]),
+        15 => wasi.fd_read(view, n[0], n[1], n[2], n[3]),
+        16 => wasi.fd_pread(view, n[0], (n[1], n[2]), l[0], n[3]),
+        17 => wasi.fd_write(view, n[0], n[1], n[2], n[3]),
+        18 => wasi.fd_pwrite(view, n[0], (n[1], n[2]), l[0], n[3]),
+        19 => wasi.fd_seek(view, n[0], l[0], n[1], n[2]),
+        20 => wasi.fd_tell(view, n[0], n[1]),
+        21 => wasi.fd_readdir(view, n[0], (n[1], n[2]), l[0], n[3]),
+        22 => wasi.path_open(view, n[0], (n[1], n[2]), flags, n[5]),
+        23 => wasi.path_filestat_get(view, n[0], (n[1], n[2]), n[3]),
+        24 => wasi.path_filestat_set_times(view, n[0], (n[1], n[2]), (l[0], l[1]), n[3]),
+        25 => wasi.path_create_directory(view, n[0], (n[1], n[2])),
+        26 => wasi.path_remove_directory(view, n[0], (n[1], n[2])),
+        27 => wasi.path_unlink_file(view, n[0], (n[1], n[2])),
+        28 => wasi.path_rename(view, (n[0], (n[1], n[2])), (n[3], (n[4], n[5]))),
+        _ => wasi.path_readlink(view, n[0], (n[1], n[2])),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_arguments_make_a_call_panic(
+        calls in prop::collection::vec((0..30usize, prop::array::uniform6(number()), prop::array::uniform2(long())), 1..150),
+        text in "[a-c/.]{0,64}",
+    ) {
+        let mut guest = Guest::new();
+        guest.memory[..text.len()].copy_from_slice(text.as_bytes());
+        for (which, n, l) in calls {
+            // Whatever is answered, the next call must be answered too.
+            let _ = guest.call(|wasi, view| any_call(wasi, view, which, n, l));
+        }
+        guest.wasi.moved = 0;
+        prop_assert!(guest.wasi.stdout.bytes.len() <= 1000);
+    }
+
+    #[test]
+    fn a_file_holds_what_a_model_of_it_holds(steps in prop::collection::vec((0..5u8, 0..600usize, any::<u8>()), 1..15)) {
+        let mut guest = Guest::new();
+        let fd = guest.open("/work/model", CREATE, READ | WRITE).unwrap();
+        let (mut model, mut at) = (Vec::new(), 0);
+        for (what, n, byte) in steps {
+            match what {
+                0 => {
+                    guest.call(|wasi, view| wasi.fd_seek(view, fd, i64::try_from(n).unwrap(), 0, 600)).unwrap();
+                    at = n;
+                }
+                1 => {
+                    guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, i64::try_from(n).unwrap())).unwrap();
+                    model.resize(n, 0);
+                }
+                2 => {
+                    let got = guest.read(fd, n).unwrap();
+                    let expected = model.get(at..).unwrap_or_default();
+                    prop_assert!(got == expected[..expected.len().min(n)]);
+                    at += got.len();
+                }
+                _ => {
+                    guest.write(fd, &vec![byte; n]).unwrap();
+                    if n > 0 {
+                        model.resize(model.len().max(at + n), 0);
+                        model[at..at + n].fill(byte);
+                    }
+                    at += n;
+                }
+            }
+        }
+        guest.call(|wasi, view| wasi.fd_seek(view, fd, 0, 0, 600)).unwrap();
+        prop_assert!(guest.read(fd, 20_000).unwrap() == model);
+    }
+
+    #[test]
+    fn a_path_stays_inside_the_tree(path in "(/|[.]{1,2}|work|given|dir|etc){1,12}") {
+        let mut guest = Guest::new();
+        if let Ok(fd) = guest.open(&path, 0, READ)
+            && let Ok(content) = guest.read(fd, 100)
+        {
+            prop_assert!(content == b"content" || content.iter().all(|byte| *byte == 7), "{path} {content:?}");
+        }
+    }
+
+    #[test]
+    fn only_plain_relative_paths_name_files_of_a_job(path in "[a/.\0]{0,8}") {
+        let parts = path.split('/');
+        let plain = !path.contains('\0') && parts.clone().all(|part| !matches!(part, "" | "." | ".."));
+        prop_assert_eq!(is_plain_relative(&path), plain);
+    }
+}
+
+#[test]
+fn a_pointer_past_the_end_is_a_fault_and_nothing_is_written() {
+    let mut guest = Guest::new();
+    let end = i32::try_from(MEMORY).unwrap();
+    let before = guest.memory.clone();
+    for ptr in [end - 7, end, i32::MAX, -1, i32::MIN] {
+        assert_eq!(errno(guest.call(|wasi, view| wasi.clock_time_get(view, 0, ptr))), Errno::FAULT, "{ptr}");
+        assert_eq!(errno(guest.call(|wasi, view| wasi.random_get(view, ptr, 100))), Errno::FAULT, "{ptr}");
+        assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, ptr, 1, 600))), Errno::FAULT, "{ptr}");
+    }
+    assert_eq!(guest.memory, before);
+}
+
+#[test]
+fn huge_counts_and_overlapping_vectors_are_refused_or_harmless() {
+    let mut guest = Guest::new();
+    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, 0, 1025, 600))), Errno::INVAL);
+    assert_eq!(errno(guest.call(|wasi, view| wasi.fd_write(view, 1, 0, -1, 600))), Errno::INVAL);
+    // Two vectors of 2 GiB each: their sum does not fit the result.
+    guest.memory[508..512].copy_from_slice(&(1u32 << 31).to_le_bytes());
+    guest.memory[516..520].copy_from_slice(&(1u32 << 31).to_le_bytes());
+    assert!(guest.call(|wasi, view| wasi.fd_write(view, 1, 504, 2, 600)).is_err());
+    // A read into the vector table itself.
+    guest.memory[512..516].copy_from_slice(&512u32.to_le_bytes());
+    guest.memory[516..520].copy_from_slice(&5u32.to_le_bytes());
+    guest.call(|wasi, view| wasi.fd_read(view, 0, 512, 1, 600)).unwrap();
+    assert_eq!(&guest.memory[512..517], b"input");
+}
+
+#[test]
+fn output_is_kept_up_to_its_cap_and_the_byte_after_it_ends_the_job() {
+    let mut guest = Guest::new();
+    guest.write(1, &[b'a'; 600]).unwrap();
+    let stop = Stop::exceeded(LimitKind::OutputBytes, 1000, 1200);
+    assert_eq!(guest.write(1, &[b'b'; 600]), Err(Fault::Stop(stop)));
+    assert_eq!((guest.wasi.stdout.bytes.len(), guest.wasi.stdout.truncated), (1000, true));
+    guest.write(2, &[b'c'; 1000]).unwrap();
+    assert!(!guest.wasi.stderr.truncated);
+}
+
+#[test]
+fn files_weigh_what_they_hold_and_removing_them_gives_it_back() {
+    let mut guest = Guest::new();
+    for _ in 0..20 {
+        let fd = guest.open("/tmp/big", CREATE, WRITE).unwrap();
+        guest.write(fd, &[1; 9000]).unwrap();
+        let path = guest.path("/tmp/big");
+        guest.call(|wasi, view| wasi.path_unlink_file(view, 3, path)).unwrap();
+        guest.call(|wasi, _| wasi.fd_close(fd)).unwrap();
+    }
+    let fd = guest.open("/tmp/big", CREATE, WRITE).unwrap();
+    assert!(matches!(
+        guest.write(fd, &[1; 10_000]),
+        Err(Fault::Stop(Stop::Exceeded { limit: LimitKind::FileBytes, allowed: 10_000, .. }))
+    ));
+    assert!(matches!(guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, i64::MAX)), Err(Fault::Stop(_))));
+}
+
+#[test]
+fn empty_files_are_not_free() {
+    let mut guest = Guest::new();
+    let stopped = (0..100).find_map(|n| guest.open(&format!("/tmp/{n}"), CREATE, WRITE).err());
+    assert!(matches!(stopped, Some(Fault::Stop(Stop::Exceeded { limit: LimitKind::FileBytes, .. }))), "{stopped:?}");
+}
+
+#[test]
+fn the_image_is_read_only_and_the_jobs_files_are_its_own() {
+    let mut guest = Guest::new();
+    assert_eq!(errno(guest.open("/usr/local/lib/lib.zip", 0, READ | WRITE)), Errno::ROFS);
+    assert_eq!(errno(guest.open("/new", CREATE, WRITE)), Errno::ROFS);
+    assert_eq!(errno(guest.open("/etc/passwd", 0, READ)), Errno::NOENT);
+    let path = guest.path("/usr/local/lib/lib.zip");
+    assert_eq!(errno(guest.call(|wasi, view| wasi.path_unlink_file(view, 3, path))), Errno::ROFS);
+    let fd = guest.open("/work/given", 0, READ | WRITE).unwrap();
+    guest.write(fd, b"CON").unwrap();
+    guest.call(|wasi, view| wasi.fd_seek(view, fd, 0, 0, 600)).unwrap();
+    assert_eq!(guest.read(fd, 100).unwrap(), b"CONtent");
+    assert_eq!(
+        wasi(1).tree.read_at(wasi(1).tree.resolve(0, "/work/given").unwrap().node.unwrap(), 0, &mut [0; 9]),
+        Ok(7)
+    );
+}
+
+#[test]
+fn a_directory_is_listed_whole_whatever_the_buffer() {
+    for len in [29, 30, 64, 1000] {
+        let mut guest = Guest::new();
+        let fd = guest.open("/work", 2, READ).unwrap();
+        let (mut cookie, mut names) = (0i64, Vec::new());
+        loop {
+            guest.call(|wasi, view| wasi.fd_readdir(view, fd, (1000, len), cookie, 600)).unwrap();
+            let used = usize::try_from(guest.i32_at(600)).unwrap();
+            let mut at = 0;
+            while at + 24 <= used {
+                let name_len = usize::try_from(guest.i32_at(1000 + at + 16)).unwrap();
+                if at + 24 + name_len > used {
+                    break;
+                }
+                cookie = i64::from(guest.i32_at(1000 + at));
+                names.push(String::from_utf8(guest.memory[1024 + at..1024 + at + name_len].to_vec()).unwrap());
+                at += 24 + name_len;
+            }
+            if used < usize::try_from(len).unwrap() || at == 0 {
+                break;
+            }
+        }
+        assert_eq!(names, [".", "..", "dir", "given"], "buffer of {len}");
+    }
+}
+
+#[test]
+fn directories_move_but_not_into_themselves_and_only_empty_ones_go_away() {
+    let mut guest = Guest::new();
+    let dir = guest.path("/work/dir");
+    assert_eq!(errno(guest.call(|wasi, view| wasi.path_remove_directory(view, 3, dir))), Errno::NOTEMPTY);
+    assert_eq!(errno(guest.call(|wasi, view| wasi.path_unlink_file(view, 3, dir))), Errno::ISDIR);
+    guest.memory[100..114].copy_from_slice(b"/work/dir/deep");
+    assert_eq!(errno(guest.call(|wasi, view| wasi.path_rename(view, (3, dir), (3, (100, 14))))), Errno::INVAL);
+    guest.memory[100..110].copy_from_slice(b"/tmp/moved");
+    guest.call(|wasi, view| wasi.path_rename(view, (3, dir), (3, (100, 10)))).unwrap();
+    assert!(guest.open("/tmp/moved/inner", 0, READ).is_ok());
+    assert_eq!(errno(guest.open("/work/dir/inner", 0, READ)), Errno::NOENT);
+}
+
+#[test]
+fn time_moves_by_reading_and_by_sleeping_and_starts_with_the_seed() {
+    let mut guest = Guest::new();
+    let now = |guest: &mut Guest| {
+        guest.call(|wasi, view| wasi.clock_time_get(view, 1, 600)).unwrap();
+        u64::from_le_bytes(guest.memory[600..608].try_into().unwrap())
+    };
+    let (a, b) = (now(&mut guest), now(&mut guest));
+    assert_eq!(b - a, 50_000);
+    // One subscription: the monotonic clock, an hour from now.
+    guest.memory[16] = 1;
+    guest.memory[24..32].copy_from_slice(&3_600_000_000_000u64.to_le_bytes());
+    guest.call(|wasi, view| wasi.poll_oneoff(view, 0, 1000, 1, 600)).unwrap();
+    assert_eq!((guest.i32_at(600), now(&mut guest) - b), (1, 3_600_000_050_000));
+    assert_eq!(wasi(1).clock.stamp(), wasi(1).clock.stamp());
+    assert_ne!(wasi(1).clock.stamp(), wasi(2).clock.stamp());
+}
+
+#[test]
+fn the_random_source_is_its_seed() {
+    let draw = |seed| {
+        let mut guest = Guest { memory: vec![0; 64], wasi: wasi(seed) };
+        guest.call(|wasi, view| wasi.random_get(view, 0, 64)).unwrap();
+        guest.memory
+    };
+    assert_eq!(draw(1), draw(1));
+    assert_ne!(draw(1), draw(2));
+}
+
+#[test]
+fn descriptors_run_out_and_come_back() {
+    let mut guest = Guest::new();
+    let full = std::iter::repeat_with(|| guest.open("/work/given", 0, READ)).find_map(Result::err);
+    assert_eq!(full, Some(Fault::Errno(Errno::NFILE)));
+    guest.call(|wasi, _| wasi.fd_close(100)).unwrap();
+    assert_eq!(guest.open("/work/given", 0, READ), Ok(100));
+    assert_eq!(errno(guest.call(|wasi, _| wasi.fd_close(1 << 20))), Errno::BADF);
+}
