@@ -50,7 +50,8 @@ impl wasmtime::ResourceLimiter for Host {
     fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         self.grew = true;
         let desired = desired as u64;
-        if desired > self.memory_limit {
+        // More than wasm can address is the program's doing too, whatever the limit.
+        if desired > self.memory_limit.min(1 << 32) {
             let stop = Stop::exceeded(LimitKind::MemoryBytes, self.memory_limit, desired);
             return Err(wasmtime::Error::new(stop));
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use veriplay_core::{CallResult, Entry, Execute, Exit, Job, Limits, Value};
+use veriplay_core::{CallResult, Entry, Execute, Exit, Job, LimitKind, Limits, Value};
 use veriplay_sandbox::{
     BuildPhase, Image, ImageError, ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions, WheelSource,
 };
@@ -302,4 +302,20 @@ fn an_unknown_key_in_a_manifest_is_named() {
         ImageSpec::names().len(),
         ImageSpec::names().iter().filter(|name| ImageSpec::builtin(name).is_ok()).count()
     );
+}
+
+#[test]
+fn a_guest_that_asks_for_more_than_wasm_can_address_has_exceeded_its_memory() {
+    let grows = GUEST.replace(
+        "(drop (call $call (i32.const 32)",
+        "(drop (memory.grow (i32.const 65535))) (drop (call $call (i32.const 32)",
+    );
+    let bench = Bench::new(&grows);
+    let sandbox = Sandbox::new(bench.get().0.unwrap(), SandboxOptions::fastest()).unwrap();
+    let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
+    let limits = Limits { memory_bytes: u64::MAX, ..sandbox.image().default_limits() };
+    let job =
+        Job { image: "tiny".into(), program: String::new(), entry, stdin: vec![], files: vec![], limits, seed: 0 };
+    let exit = sandbox.execute(&job).unwrap().exit;
+    assert!(matches!(exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, used: 4_295_032_832, .. }), "{exit:?}");
 }
