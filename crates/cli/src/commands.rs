@@ -24,7 +24,11 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    const fn new<A: Args>(name: &'static str, about: &'static str, run: fn(&ArgMatches) -> Result<(), Failure>) -> Self {
+    const fn new<A: Args>(
+        name: &'static str,
+        about: &'static str,
+        run: fn(&ArgMatches) -> Result<(), Failure>,
+    ) -> Self {
         Self { name, about, arguments: A::augment_args, run }
     }
 }
@@ -36,7 +40,9 @@ pub(crate) fn command_line() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true);
-    COMMANDS.iter().fold(root, |root, spec| root.subcommand((spec.arguments)(Command::new(spec.name).about(spec.about))))
+    COMMANDS
+        .iter()
+        .fold(root, |root, spec| root.subcommand((spec.arguments)(Command::new(spec.name).about(spec.about))))
 }
 
 /// Runs what was asked for.

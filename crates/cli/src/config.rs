@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_learner::LearnerOptions;
-use veriplay_selfplay::GameConfig;
+use veriplay_learner::{LearnerOptions, Schedule, Shape};
+use veriplay_selfplay::games::absolute_zero::GameConfig;
+use veriplay_verifier::Gate;
 
 use crate::exit::{ExitCode, Failure, OrFail};
 
@@ -24,6 +25,8 @@ pub(crate) struct PlayConfig {
     pub(crate) checkpoint_every: u64,
     /// The game.
     pub(crate) game: GameConfig,
+    /// When a proposal is valid, and what every job may use.
+    pub(crate) gate: Gate,
     /// How the policy learns.
     pub(crate) learn: LearnConfig,
     /// Where seeds and the held-out set come from.
@@ -40,7 +43,9 @@ pub(crate) struct LearnConfig {
     pub(crate) learning_rate: f64,
     /// Steps of linear rise to it.
     pub(crate) warmup_steps: u64,
-    /// Share of the peak left at the last step; the fall between is linear.
+    /// How it falls after that.
+    pub(crate) shape: Shape,
+    /// Share of the peak left at the last step.
     pub(crate) final_fraction: f64,
     /// Optimizer, shards, micro-batches.
     pub(crate) options: LearnerOptions,
@@ -49,9 +54,14 @@ pub(crate) struct LearnConfig {
 impl LearnConfig {
     /// The learning rate of step `step` of `steps`, both counted from zero.
     pub(crate) fn rate(&self, step: u64, steps: u64) -> f64 {
-        let rise = if self.warmup_steps == 0 { 1.0 } else { ((step + 1) as f64 / self.warmup_steps as f64).min(1.0) };
-        let fall = 1.0 - (1.0 - self.final_fraction) * step as f64 / steps.max(1) as f64;
-        self.learning_rate * rise * fall
+        let schedule = Schedule {
+            shape: self.shape,
+            peak: self.learning_rate,
+            final_ratio: self.final_fraction,
+            warmup: self.warmup_steps,
+            total: steps,
+        };
+        schedule.rate(step)
     }
 }
 
@@ -63,6 +73,8 @@ pub(crate) struct TaskConfig {
     pub(crate) seed_mix: String,
     /// Seed tasks of each type.
     pub(crate) seeds_per_type: usize,
+    /// Proposals of each type that the start model is asked for; the valid ones are the anchor.
+    pub(crate) anchors_per_type: usize,
     /// The mix of families of the held-out and validation sets.
     pub(crate) eval_mix: String,
     /// Seeds the held-out and validation sets; not the run's seed, so that all runs share them.
@@ -120,13 +132,19 @@ impl PlayConfig {
         if !(0.0..=1.0).contains(&self.learn.final_fraction) {
             return bad("learn.final_fraction", &self.learn.final_fraction, "between 0 and 1");
         }
-        if self.eval.samples < 4 {
-            return bad("eval.samples", &self.eval.samples, "at least 4: one sample is too noisy to compare runs");
+        if self.eval.samples < 8 {
+            return bad("eval.samples", &self.eval.samples, "at least 8: pass@8 is estimated from them");
         }
         if self.eval.tasks_per_type == 0 {
             return bad("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1");
         }
-        self.game.validate().or_fail(ExitCode::Input)
+        let (game, gate) = (&self.game, &self.gate.induction);
+        if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
+            let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
+            return bad("gate.induction", &value, "what `game.induction_visible` and `game.induction_hidden` say");
+        }
+        self.gate.check().or_fail(ExitCode::Input)?;
+        game.validate().or_fail(ExitCode::Input)
     }
 }
 

@@ -6,6 +6,8 @@ mod embedded;
 mod evaluate;
 mod executor;
 mod exit;
+mod image;
+mod judge;
 mod logfile;
 mod overlap;
 mod play;

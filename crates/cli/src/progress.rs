@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -25,16 +24,6 @@ pub(crate) fn bar(length: u64, what: &'static str) -> ProgressBar {
     bar.set_style(ProgressStyle::with_template(template).expect("the template is valid").progress_chars("=> "));
     bar.set_prefix(what);
     bar
-}
-
-/// A spinner for work of unknown length.
-pub(crate) fn spinner(what: impl Into<String>) -> ProgressBar {
-    let spinner = ProgressBar::with_draw_target(None, target());
-    spinner.set_message(what.into());
-    if std::io::stderr().is_terminal() {
-        spinner.enable_steady_tick(Duration::from_millis(120));
-    }
-    spinner
 }
 
 fn target() -> ProgressDrawTarget {

@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use veriplay_core::Status;
 use veriplay_learner::Learner;
-use veriplay_selfplay::GameState;
+use veriplay_selfplay::games::absolute_zero::{GameState, ProposalRecord, SolverRecord};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 
@@ -44,9 +45,44 @@ pub(crate) struct Totals {
     pub(crate) valid_proposals: u64,
     pub(crate) attempts: u64,
     pub(crate) accepted: u64,
-    /// Verdicts given: each judged a proposal or an answer.
-    pub(crate) jobs: u64,
     pub(crate) dropped: u64,
+}
+
+impl Totals {
+    /// Counts one step. A Dropped attempt is in `dropped` alone.
+    pub(crate) fn add(&mut self, proposals: &[ProposalRecord], answers: &[SolverRecord]) {
+        for record in proposals {
+            match &record.judged {
+                Ok(judged) => {
+                    self.proposals += 1;
+                    self.valid_proposals += u64::from(judged.verdict.status == Status::Valid);
+                }
+                Err(_) => self.dropped += 1,
+            }
+        }
+        for record in answers {
+            match &record.judged {
+                Ok(verdict) => {
+                    self.attempts += 1;
+                    self.accepted += u64::from(verdict.status == Status::Accepted);
+                }
+                Err(_) => self.dropped += 1,
+            }
+        }
+    }
+
+    pub(crate) fn valid_rate(&self) -> f64 {
+        self.valid_proposals as f64 / self.proposals.max(1) as f64
+    }
+
+    pub(crate) fn solve_rate(&self) -> f64 {
+        self.accepted as f64 / self.attempts.max(1) as f64
+    }
+
+    /// What a progress bar says.
+    pub(crate) fn told(&self) -> String {
+        format!("valid {:.2} solved {:.2}", self.valid_rate(), self.solve_rate())
+    }
 }
 
 pub(crate) struct RunDir {

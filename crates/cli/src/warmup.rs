@@ -12,11 +12,12 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Execute, Learn};
 use veriplay_corpus::Grammar;
-use veriplay_learner::{Learner, LearnerOptions, ModelConfig, Schedule, Tokenizer, build_tokenizer};
-use veriplay_selfplay::GameConfig;
+use veriplay_learner::{Learner, ModelConfig, Tokenizer, build_tokenizer};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig};
+use veriplay_verifier::Gate;
 use veriplay_verifier::formats::compact;
 
-use crate::config::{EvalConfig, TaskConfig};
+use crate::config::{EvalConfig, LearnConfig, TaskConfig};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 use crate::{evaluate, tasks};
@@ -39,14 +40,12 @@ pub(crate) struct WarmupConfig {
     pub(crate) data: data::DataConfig,
     /// What a batch holds.
     pub(crate) batch: BatchPlan,
-    /// Peak learning rate.
-    pub(crate) learning_rate: f64,
-    /// Its shape over the steps.
-    pub(crate) schedule: Schedule,
-    /// Optimizer, shards, micro-batches.
-    pub(crate) options: LearnerOptions,
+    /// Learning rate, optimizer, shards, micro-batches.
+    pub(crate) learn: LearnConfig,
     /// The game whose prompts are measured.
     pub(crate) game: GameConfig,
+    /// When a task is valid.
+    pub(crate) gate: Gate,
     /// The validation set.
     pub(crate) tasks: TaskConfig,
     /// How it is measured.
@@ -57,14 +56,15 @@ pub(crate) struct WarmupConfig {
 pub(crate) fn warm_up(config: &WarmupConfig, execute: &dyn Execute, out: &Path) -> Result<(), Failure> {
     let grammar = Grammar::embedded_tiny();
     let pools = data::Pools::build(&config.data, &grammar, config.seed, execute)?;
-    let validation = tasks::eval_set(&config.tasks, &config.eval, &config.game, execute)?;
+    let validation = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, execute)?;
+    let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
     let mut learner = new_learner(config, &grammar)?;
-    progress::say(format!("{} parameters, {}", learner.parameters(), pools.describe()));
+    progress::say(format!("{} parameters, {}", learner.parameter_count(), pools.describe()));
     let started = Instant::now();
     let mut tokens = 0;
     for step in 0..config.steps {
         let batch = draw(config, &pools, learner.tokenizer(), step)?;
-        let rate = config.schedule.rate(config.learning_rate, step, config.steps);
+        let rate = config.learn.rate(step, config.steps);
         let update = learner.update(&batch, rate).or_fail(ExitCode::Model)?;
         tokens += update.tokens;
         if step % 50 == 0 {
@@ -73,7 +73,7 @@ pub(crate) fn warm_up(config: &WarmupConfig, execute: &dyn Execute, out: &Path) 
             progress::say(format!("step {step} loss {:.4} {seconds:.0} s {speed:.0} tokens/s", update.loss));
         }
         if (step + 1) % config.validate_every == 0 || step + 1 == config.steps {
-            let table = evaluate::evaluate(&learner, &config.game, execute, &validation, &config.eval, config.seed)?;
+            let table = evaluate::evaluate(&learner, &game, execute, &validation, &config.eval, config.seed)?;
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save(out).or_fail(ExitCode::Model)?;
         }
@@ -83,9 +83,9 @@ pub(crate) fn warm_up(config: &WarmupConfig, execute: &dyn Execute, out: &Path) 
 
 fn new_learner(config: &WarmupConfig, grammar: &Grammar) -> Result<Learner, Failure> {
     let control: Vec<String> = compact::CONTROL.iter().map(|token| (*token).to_owned()).collect();
-    let tokenizer: Tokenizer = build_tokenizer(&control, &grammar.fragments()).or_fail(ExitCode::Model)?;
-    let model = ModelConfig { vocab_size: tokenizer.vocabulary_size(), ..config.model.clone() };
-    Learner::initialize(model, tokenizer, config.seed, config.options.clone()).or_fail(ExitCode::Model)
+    let tokenizer: Tokenizer = build_tokenizer(&control, grammar.fragments()).or_fail(ExitCode::Model)?;
+    let model = ModelConfig { vocab_size: tokenizer.vocab_size(), ..config.model.clone() };
+    Learner::initialize(model, tokenizer, config.seed, config.learn.options.clone()).or_fail(ExitCode::Model)
 }
 
 fn draw(

@@ -26,7 +26,8 @@ fn architecture_names_every_crate_folder() {
 
 #[test]
 fn the_check_for_paths_can_fail() {
-    let found: Vec<&str> = paths("see `crates/core/src/lib.rs`, `cargo test`, `runs/<name>/` and `no/such/file.rs`").collect();
+    let found: Vec<&str> =
+        paths("see `crates/core/src/lib.rs`, `cargo test`, `runs/<name>/` and `no/such/file.rs`").collect();
     assert_eq!(found, ["crates/core/src/lib.rs", "no/such/file.rs"]);
 }
 

@@ -7,8 +7,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallResult, EncodeCaps, Entry, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash};
-use veriplay_corpus::{Generated, Grammar, Split};
+use veriplay_core::{
+    CallResult, EncodeCaps, Entry, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash,
+};
+use veriplay_corpus::{CorpusError, Generated, Grammar, Split};
 
 use super::examples::Executed;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -52,7 +54,7 @@ impl Pools {
         for (index, (family, count)) in config.programs.iter().enumerate() {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             rng.set_stream(u64::MAX - index as u64);
-            let drafts = drafts(grammar, family, *count, config.inputs, &mut rng);
+            let drafts = drafts(grammar, family, *count, config.inputs, &mut rng).or_fail(ExitCode::Input)?;
             let executed: Result<Vec<Option<Executed>>, ExecuteError> = drafts
                 .into_par_iter()
                 .map(|(program, inputs)| {
@@ -68,7 +70,8 @@ impl Pools {
 
     /// One program by family weight.
     pub(crate) fn draw(&self, rng: &mut impl Rng, mix: &BTreeMap<String, f64>) -> &Executed {
-        let weighted: Vec<(&String, &f64)> = mix.iter().filter(|(family, _)| self.families.contains_key(*family)).collect();
+        let weighted: Vec<(&String, &f64)> =
+            mix.iter().filter(|(family, _)| self.families.contains_key(*family)).collect();
         let (family, _) = weighted.choose_weighted(rng, |(_, weight)| **weight).expect("the mix names pools");
         self.families[*family].choose(rng).expect("no pool is empty")
     }
@@ -87,18 +90,18 @@ fn drafts(
     count: usize,
     inputs: usize,
     rng: &mut ChaCha8Rng,
-) -> Vec<(Generated, Vec<Vec<Value>>)> {
+) -> Result<Vec<(Generated, Vec<Vec<Value>>)>, CorpusError> {
     let mut seen = HashSet::new();
     let mut drafts = Vec::new();
     for _ in 0..count {
-        let generated = grammar.program(rng, family);
+        let generated = grammar.program(rng, family)?;
         let asked = grammar.inputs(rng, generated.input_kind, inputs);
         let fresh = seen.insert(program_hash(&generated.program));
         if fresh && grammar.split_of(&generated.program) == Split::Train {
             drafts.push((generated, asked));
         }
     }
-    drafts
+    Ok(drafts)
 }
 
 fn run(

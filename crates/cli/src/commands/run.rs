@@ -1,0 +1,240 @@
+//! `veriplay run`: one Python file in the sandbox.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::{ArgMatches, Args};
+use serde::Serialize;
+use veriplay_core::{
+    CallResult, EncodeCaps, Entry, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome, SCHEMA_VERSION, Value,
+};
+
+use super::{Spec, arguments};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::{image, progress};
+
+pub(super) const COMMAND: Spec = Spec::new::<Arguments>("run", "Run one Python file in the sandbox", run);
+
+#[derive(Debug, Args)]
+struct Arguments {
+    /// The program
+    #[arg(value_name = "FILE.py")]
+    file: PathBuf,
+    /// What it reads from standard input
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+    /// Call this function of the program and report its value, instead of running it as a script
+    #[arg(long, value_name = "NAME")]
+    call: Option<String>,
+    /// Arguments of the call, as Python literals: `[1, 2], 'a'`
+    #[arg(long, value_name = "LITERALS", default_value = "", requires = "call", allow_hyphen_values = true)]
+    arguments: String,
+    /// Wasm fuel, about one unit an instruction
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+    /// Linear memory in MiB, the interpreter's own share included
+    #[arg(long, value_name = "N")]
+    memory_mib: Option<u64>,
+    /// Seed of the guest's random source and clock
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Print one JSON object instead of the program's own output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    schema_version: u32,
+    exit: &'static str,
+    /// The called function's value as Python text; `null` for a script.
+    value: Option<Value>,
+    error: Option<GuestError>,
+    stdout: String,
+    stderr: String,
+    truncated: bool,
+    fuel: u64,
+    peak_memory_bytes: u64,
+    wall_ns: u128,
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let asked: Arguments = arguments(matches);
+    let program = read(&asked.file)?;
+    let program = String::from_utf8(program)
+        .with_context(|| format!("`{}` is not UTF-8", asked.file.display()))
+        .or_fail(ExitCode::Input)?;
+    let stdin = asked.stdin.as_ref().map(read).transpose()?.unwrap_or_default();
+    let image = image::python()?;
+    let limits = limits(&asked, image.default_limits());
+    let job = Job {
+        image: image.name().to_owned(),
+        program,
+        entry: entry(&asked)?,
+        stdin,
+        files: Vec::new(),
+        limits,
+        seed: asked.seed,
+    };
+    let sandbox = image::sandbox(image)?;
+    let started = Instant::now();
+    let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
+    let wall_ns = started.elapsed().as_nanos();
+    let report = report(outcome, &job, wall_ns);
+    if asked.json {
+        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
+    } else {
+        tell(&report);
+    }
+    Ok(())
+}
+
+fn read(path: &PathBuf) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
+fn limits(asked: &Arguments, default: Limits) -> Limits {
+    Limits {
+        fuel: asked.fuel.unwrap_or(default.fuel),
+        memory_bytes: asked.memory_mib.map_or(default.memory_bytes, |mib| mib.saturating_mul(1 << 20)),
+        ..default
+    }
+}
+
+fn entry(asked: &Arguments) -> Result<Entry, Failure> {
+    let Some(function) = &asked.call else { return Ok(Entry::Script) };
+    let arguments = Value::parse_arguments(&asked.arguments)
+        .with_context(|| format!("--arguments `{}` is no list of Python literals", asked.arguments))
+        .or_fail(ExitCode::Input)?;
+    Ok(Entry::Calls { function: function.clone(), arguments: vec![arguments] })
+}
+
+fn report(outcome: Outcome, job: &Job, wall_ns: u128) -> Report {
+    let caps = EncodeCaps::with_bytes(usize::try_from(job.limits.output_bytes).unwrap_or(usize::MAX));
+    let mut exit = exit_word(&outcome.exit);
+    let mut error = outcome.error;
+    let value = match outcome.calls.into_iter().next() {
+        Some(CallResult::Returned(bytes)) => Value::decode(&bytes, caps).ok(),
+        Some(CallResult::Raised(raised)) => {
+            // The job ran to its end, and its one call did not.
+            exit = "raised";
+            error = Some(raised);
+            None
+        }
+        None => None,
+    };
+    Report {
+        schema_version: SCHEMA_VERSION,
+        exit,
+        value,
+        error,
+        stdout: escaped(&outcome.stdout),
+        stderr: escaped(&outcome.stderr),
+        truncated: outcome.truncated,
+        fuel: outcome.fuel,
+        peak_memory_bytes: outcome.peak_memory_bytes,
+        wall_ns,
+    }
+}
+
+fn exit_word(exit: &Exit) -> &'static str {
+    match exit {
+        Exit::Returned => "returned",
+        Exit::Raised => "raised",
+        Exit::Trapped => "trapped",
+        Exit::Exceeded { limit, .. } => match limit {
+            LimitKind::Fuel => "fuel_exhausted",
+            LimitKind::MemoryBytes => "memory_exceeded",
+            // A file over its cap is output too, kept inside the sandbox.
+            LimitKind::OutputBytes | LimitKind::FileBytes => "output_exceeded",
+            LimitKind::DeadlineNs => "deadline_exceeded",
+        },
+    }
+}
+
+/// Text as it is; a byte that is not UTF-8 becomes `\xNN`. So that the bytes can be had back, a backslash is doubled where
+/// it would read as part of such an escape: before `x`, before another backslash, and before a byte that is not UTF-8.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        let mut chars = chunk.valid().chars().peekable();
+        while let Some(c) = chars.next() {
+            let doubled = match chars.peek() {
+                Some(next) => matches!(next, 'x' | '\\'),
+                None => !chunk.invalid().is_empty(),
+            };
+            text.push(c);
+            if c == '\\' && doubled {
+                text.push(c);
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| text += &format!("\\x{byte:02x}"));
+    }
+    text
+}
+
+/// For people: the program's own output, then one line on how it ended.
+fn tell(report: &Report) {
+    if !report.stdout.is_empty() {
+        progress::data(report.stdout.trim_end_matches('\n'));
+    }
+    if !report.stderr.is_empty() {
+        progress::say(report.stderr.trim_end_matches('\n'));
+    }
+    if let Some(value) = &report.value {
+        progress::data(value);
+    }
+    if let Some(error) = report.error.as_ref().filter(|_| report.stderr.is_empty()) {
+        progress::say(format!("{}: {}", error.kind, error.message));
+    }
+    progress::say(format!(
+        "{}; {} fuel, {:.0} MiB, {:.1} ms",
+        report.exit,
+        report.fuel,
+        report.peak_memory_bytes as f64 / f64::from(1 << 20),
+        report.wall_ns as f64 / 1e6,
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::escaped;
+
+    /// Reads back what [`escaped`] wrote.
+    fn bytes_of(text: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            if let Some(after) = rest.strip_prefix("\\\\") {
+                bytes.push(b'\\');
+                rest = after;
+            } else if let Some(after) = rest.strip_prefix("\\x") {
+                bytes.push(u8::from_str_radix(&after[..2], 16).expect("two hexadecimal digits follow"));
+                rest = &after[2..];
+            } else {
+                bytes.extend_from_slice(rest[..c.len_utf8()].as_bytes());
+                rest = &rest[c.len_utf8()..];
+            }
+        }
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn escaped_bytes_can_be_had_back(parts in prop::collection::vec(
+            prop_oneof![Just(b"\\".to_vec()), Just(b"x".to_vec()), Just(b"41".to_vec()), Just(vec![0xff]),
+                        Just("é".as_bytes().to_vec()), prop::collection::vec(any::<u8>(), 0..4)], 0..24)) {
+            let bytes = parts.concat();
+            prop_assert_eq!(bytes_of(&escaped(&bytes)), bytes);
+        }
+    }
+
+    #[test]
+    fn ordinary_text_is_left_as_it_is() {
+        assert_eq!(escaped(br"C:\new 'a\n'"), r"C:\new 'a\n'");
+    }
+}

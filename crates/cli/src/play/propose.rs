@@ -1,0 +1,75 @@
+//! The proposer's half of a step: generate proposals, and judge each chunk while the next one is generated.
+
+use veriplay_core::{Attempt, Policy, Prompt, Role, Rollout};
+use veriplay_selfplay::games::absolute_zero::{ProposalRecord, ProposerTurn};
+
+use super::session::Session;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::judge;
+use crate::overlap::overlap;
+
+/// Turns of one task type that want equally many rollouts, with the index of the first.
+#[derive(Clone, Copy)]
+struct Chunk<'a> {
+    first: usize,
+    turns: &'a [ProposerTurn],
+}
+
+/// All proposals of this step, judged, in the order of the turns.
+pub(super) fn propose(session: &Session, step: u64) -> Result<(Vec<ProposerTurn>, Vec<ProposalRecord>), Failure> {
+    let turns = session.game.proposer_turns(&session.state, session.config.seed, step);
+    let judged = overlap(
+        chunks(&turns),
+        |chunk| generate(session, step, &chunk).map(|rollouts| (chunk, rollouts)),
+        |(chunk, rollouts)| judge_chunk(session, step, &chunk, rollouts),
+    )?;
+    Ok((turns, judged.concat()))
+}
+
+/// What is known is asked by task type and before anything is judged, so chunks can be judged one after another.
+fn chunks(turns: &[ProposerTurn]) -> Vec<Chunk<'_>> {
+    let mut first = 0;
+    let chunks = turns.chunk_by(|a, b| (a.task_type, a.rollouts) == (b.task_type, b.rollouts)).map(|turns| {
+        let chunk = Chunk { first, turns };
+        first += turns.len();
+        chunk
+    });
+    chunks.collect()
+}
+
+fn generate(session: &Session, step: u64, chunk: &Chunk<'_>) -> Result<Vec<Vec<Rollout>>, Failure> {
+    let prompts: Vec<Prompt> = chunk.turns.iter().map(|turn| turn.prompt.clone()).collect();
+    let group = chunk.turns[0].rollouts;
+    let mut sampling = session.game.sampling(Role::Proposer, group, session.config.seed, step);
+    sampling.seed = sampling.seed.wrapping_add(chunk.turns[0].task_type as u64);
+    session.learner.generate(&prompts, &sampling).or_fail(ExitCode::Model)
+}
+
+fn judge_chunk(session: &Session, step: u64, chunk: &Chunk<'_>, rollouts: Vec<Vec<Rollout>>) -> Vec<ProposalRecord> {
+    let written: Vec<(usize, Rollout)> = rollouts
+        .into_iter()
+        .enumerate()
+        .flat_map(|(offset, group)| group.into_iter().map(move |rollout| (chunk.first + offset, rollout)))
+        .collect();
+    let attempts: Vec<Attempt> = written
+        .iter()
+        .map(|(turn, rollout)| judge::extract_turn(&session.config.game, &chunk.turns[turn - chunk.first], rollout))
+        .collect();
+    let known = session.game.known(&session.state, &attempts);
+    let base = chunk.turns[0].task_type as u64 * PROPOSALS_PER_TYPE_AT_MOST;
+    let judged = judge::proposals(&session.referee, &session.config.gate, &attempts, &known, step, base);
+    let records = written.into_iter().zip(attempts).zip(known).zip(judged);
+    records
+        .map(|((((turn, rollout), attempt), known), judged)| ProposalRecord {
+            turn,
+            task_type: chunk.turns[0].task_type,
+            rollout,
+            attempt,
+            known,
+            judged,
+        })
+        .collect()
+}
+
+/// Keeps the numbers of proposals of different types apart; configurations allow fewer.
+const PROPOSALS_PER_TYPE_AT_MOST: u64 = 1 << 20;

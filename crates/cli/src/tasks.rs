@@ -1,0 +1,73 @@
+//! Task sets made from the corpus: drafts, executed and let through the same gate as proposals.
+
+use std::collections::HashSet;
+
+use veriplay_core::{Attempt, Execute, Proposal, Task, TaskType};
+use veriplay_corpus::{Drafts, Grammar, Split};
+use veriplay_selfplay::games::absolute_zero::GameConfig;
+use veriplay_verifier::Gate;
+
+use crate::config::{EvalConfig, EvalSet, TaskConfig};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::judge;
+
+/// Drafts judged together.
+const BLOCK: usize = 128;
+
+/// The set that `eval` names: the same for every run, whatever its seed.
+pub(crate) fn eval_set(
+    tasks: &TaskConfig,
+    eval: &EvalConfig,
+    game: &GameConfig,
+    gate: &Gate,
+    execute: &dyn Execute,
+) -> Result<Vec<Task>, Failure> {
+    set(eval.set, tasks, eval, game, gate, execute)
+}
+
+/// One of the two sets.
+pub(crate) fn set(
+    set: EvalSet,
+    tasks: &TaskConfig,
+    eval: &EvalConfig,
+    game: &GameConfig,
+    gate: &Gate,
+    execute: &dyn Execute,
+) -> Result<Vec<Task>, Failure> {
+    let grammar = Grammar::embedded_tiny();
+    let split = match set {
+        EvalSet::HeldOut => Split::HeldOut,
+        EvalSet::Validation => Split::Validation,
+    };
+    let mut all = Vec::new();
+    for task_type in TaskType::ALL {
+        let inputs = game.induction_inputs();
+        let drafts = Drafts::new(&grammar, split, &tasks.eval_mix, tasks.eval_seed, task_type, inputs);
+        all.extend(gated(drafts.or_fail(ExitCode::Input)?, eval.tasks_per_type, gate, execute)?);
+    }
+    Ok(all)
+}
+
+/// The first `count` drafts that pass the gate, as tasks; no two alike.
+pub(crate) fn gated(
+    mut drafts: impl Iterator<Item = Proposal>,
+    count: usize,
+    gate: &Gate,
+    execute: &dyn Execute,
+) -> Result<Vec<Task>, Failure> {
+    let mut tasks = Vec::with_capacity(count);
+    let mut seen = HashSet::new();
+    while tasks.len() < count {
+        let block: Vec<Attempt> = drafts.by_ref().take(BLOCK).map(Attempt::Proposal).collect();
+        if block.is_empty() {
+            let what = format!("the generator gave only {} of {count} valid tasks", tasks.len());
+            return Err(Failure::message(ExitCode::Input, what).hint("ask for fewer tasks, or widen the gate"));
+        }
+        for judged in judge::seeds(execute, gate, &block) {
+            let judged = judged.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;
+            tasks.extend(judged.task.filter(|task| seen.insert(task.id())));
+        }
+    }
+    tasks.truncate(count);
+    Ok(tasks)
+}
