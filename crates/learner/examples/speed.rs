@@ -1,6 +1,6 @@
 //! Measures training and sampling: `cargo run -p veriplay-learner --example speed -- [key=value ...]`.
 //!
-//! Keys: hidden layers heads kv inner vocab prompt response group prompts shards micro rows steps.
+//! Keys: hidden layers heads kv inner vocab prompt response group prompts shards micro rows steps sampling.
 #![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
 
 use std::collections::BTreeMap;
@@ -14,8 +14,10 @@ use veriplay_learner::{Learner, LearnerOptions, ModelConfig, build_tokenizer};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let keys: BTreeMap<String, usize> =
-        std::env::args().skip(1).filter_map(|a| a.split_once('=').and_then(|(k, v)| Some((k.to_owned(), v.parse().ok()?)))).collect();
+    let keys: BTreeMap<String, usize> = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.split_once('=').and_then(|(k, v)| Some((k.to_owned(), v.parse().ok()?))))
+        .collect();
     let get = |key: &str, default: usize| keys.get(key).copied().unwrap_or(default);
     let config = ModelConfig {
         hidden_size: get("hidden", 128),
@@ -26,16 +28,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         vocab_size: get("vocab", 192),
         ..ModelConfig::default()
     };
-    let options =
-        LearnerOptions { shards: get("shards", 2), micro_tokens: get("micro", 1024), rollout_rows: get("rows", 256), ..LearnerOptions::default() };
+    let options = LearnerOptions {
+        shards: get("shards", 2),
+        micro_tokens: get("micro", 1024),
+        rollout_rows: get("rows", 256),
+        ..LearnerOptions::default()
+    };
     let mut learner = Learner::initialize(config, build_tokenizer(&[], &[])?, 1, options)?;
     println!("parameters {}", learner.parameter_count());
     train(&mut learner, &get)?;
-    sample(&learner, &get)
+    if get("sampling", 1) == 1 { sample(&learner, &get) } else { Ok(()) }
 }
 
 fn train(learner: &mut Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<(), Box<dyn std::error::Error>> {
-    let (prompt, response, group, prompts) = (get("prompt", 40), get("response", 12), get("group", 8), get("prompts", 64));
+    let (prompt, response, group, prompts) =
+        (get("prompt", 40), get("response", 12), get("group", 8), get("prompts", 64));
     let samples = (0..prompts)
         .flat_map(|p| {
             let shared: Arc<[u32]> = (0..prompt).map(|t| ((p * 31 + t * 7) % 97) as u32).collect();
@@ -60,7 +67,11 @@ fn train(learner: &mut Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<()
 
 fn sample(learner: &Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<(), Box<dyn std::error::Error>> {
     let prompts: Vec<Prompt> = (0..get("prompts", 64))
-        .map(|p| Prompt { role: Role::Solver, task_type: TaskType::Deduction, text: format!("{p:0width$}", width = get("prompt", 40)) })
+        .map(|p| Prompt {
+            role: Role::Solver,
+            task_type: TaskType::Deduction,
+            text: format!("{p:0width$}", width = get("prompt", 40)),
+        })
         .collect();
     let (start, cpu) = (Instant::now(), cpu_seconds());
     let mut tokens = 0;
@@ -74,7 +85,11 @@ fn sample(learner: &Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<(), B
 
 fn report(what: &str, count: f64, start: Instant, cpu: f64) {
     let (wall, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
-    println!("{what} {count}: {:.0} a second, {:.0} a CPU second ({wall:.2} s, {cpu:.2} CPU s)", count / wall, count / cpu.max(0.01));
+    println!(
+        "{what} {count}: {:.0} a second, {:.0} a CPU second ({wall:.2} s, {cpu:.2} CPU s)",
+        count / wall,
+        count / cpu.max(0.01)
+    );
 }
 
 /// User time of this process in seconds, or 0 where /proc is missing.

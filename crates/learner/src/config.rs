@@ -184,7 +184,9 @@ impl ModelConfig {
     }
 
     fn validate_heads(&self) -> Result<(), ConfigError> {
-        check("head_dim", self.head_dim, self.head_dim.is_multiple_of(2), || "want an even number (rotary pairs)".to_owned())?;
+        check("head_dim", self.head_dim, self.head_dim.is_multiple_of(2), || {
+            "want an even number (rotary pairs)".to_owned()
+        })?;
         let divides = self.num_attention_heads.is_multiple_of(self.num_key_value_heads);
         check("num_key_value_heads", self.num_key_value_heads, divides, || {
             format!("want a divisor of num_attention_heads = {}", self.num_attention_heads)
@@ -198,14 +200,18 @@ impl ModelConfig {
         let range = self.initializer_range;
         check("initializer_range", range, positive(range), || "want a positive number".to_owned())?;
         let eos = self.eos_token_id;
-        check("eos_token_id", eos, (eos as usize) < self.vocab_size, || format!("want less than vocab_size = {}", self.vocab_size))
+        check("eos_token_id", eos, (eos as usize) < self.vocab_size, || {
+            format!("want less than vocab_size = {}", self.vocab_size)
+        })
     }
 
     fn validate_features(&self) -> Result<(), ConfigError> {
         check("hidden_act", &self.hidden_act, self.hidden_act == "silu", || "only `silu` is supported".to_owned())?;
         check("attention_bias", self.attention_bias, !self.attention_bias, || "biases are not supported".to_owned())?;
         check("attention_dropout", self.attention_dropout, self.attention_dropout == 0.0, || "want 0".to_owned())?;
-        check("rope_scaling", "set", self.rope_scaling.is_none(), || "rope scaling is not supported; want null".to_owned())?;
+        check("rope_scaling", "set", self.rope_scaling.is_none(), || {
+            "rope scaling is not supported; want null".to_owned()
+        })?;
         check("use_sliding_window", true, !self.use_sliding_window, || "sliding windows are not supported".to_owned())?;
         let known = matches!(self.torch_dtype.as_str(), "float32" | "bfloat16" | "float16");
         check("torch_dtype", &self.torch_dtype, known, || "want `float32`, `bfloat16` or `float16`".to_owned())

@@ -16,7 +16,11 @@ const PREFILL_TOKENS: usize = 1024;
 impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let tokens: Vec<Vec<u32>> = prompts.iter().enumerate().map(|(i, p)| self.encode_prompt(i, &p.text, sampling)).collect::<Result<_, _>>()?;
+        let tokens: Vec<Vec<u32>> = prompts
+            .iter()
+            .enumerate()
+            .map(|(i, p)| self.encode_prompt(i, &p.text, sampling))
+            .collect::<Result<_, _>>()?;
         let mut rollouts: Vec<Vec<Rollout>> = prompts.iter().map(|_| Vec::with_capacity(sampling.group)).collect();
         if sampling.group == 0 || prompts.is_empty() {
             return Ok(rollouts);
@@ -38,10 +42,16 @@ impl Learner {
         }
         if sampling.max_tokens == 0 || !(sampling.temperature.is_finite() && sampling.temperature >= 0.0) {
             let Sampling { max_tokens, temperature, .. } = sampling;
-            return Err(PolicyError::Backend(format!("max_tokens `{max_tokens}` must be positive and temperature `{temperature}` not negative")));
+            return Err(PolicyError::Backend(format!(
+                "max_tokens `{max_tokens}` must be positive and temperature `{temperature}` not negative"
+            )));
         }
         if tokens.len().saturating_add(sampling.max_tokens) > self.config.max_position_embeddings {
-            return Err(PolicyError::PromptTooLong { index, tokens: tokens.len(), context: self.config.max_position_embeddings });
+            return Err(PolicyError::PromptTooLong {
+                index,
+                tokens: tokens.len(),
+                context: self.config.max_position_embeddings,
+            });
         }
         Ok(tokens)
     }
@@ -79,7 +89,10 @@ impl Learner {
     /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
     pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         self.check_score(prompt, responses)?;
-        let samples = responses.iter().enumerate().map(|(index, tokens)| (prompt, Response { index, tokens, masked: 0, weight: 0.0 }));
+        let samples = responses
+            .iter()
+            .enumerate()
+            .map(|(index, tokens)| (prompt, Response { index, tokens, masked: 0, weight: 0.0 }));
         let shards = deal(bundle(samples, self.options.micro_tokens), self.options.shards, self.options.micro_tokens);
         let model = PackedModel::new(&self.config, &self.weights, Purpose::Forward);
         let score = |share: &Vec<MicroBatch>| {
@@ -112,7 +125,10 @@ impl Learner {
                 return Err(PolicyError::PromptTooLong { index, tokens, context });
             }
             if let Some(token) = prompt.iter().chain(response).find(|&&t| t as usize >= self.config.vocab_size) {
-                return Err(PolicyError::Backend(format!("token {token} is outside the vocabulary of {}", self.config.vocab_size)));
+                return Err(PolicyError::Backend(format!(
+                    "token {token} is outside the vocabulary of {}",
+                    self.config.vocab_size
+                )));
             }
         }
         Ok(())

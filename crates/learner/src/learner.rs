@@ -42,14 +42,22 @@ impl Default for LearnerOptions {
 
 impl LearnerOptions {
     fn validate(&self) -> Result<(), ConfigError> {
-        let sizes = [("shards", self.shards, 256), ("micro_tokens", self.micro_tokens, 1 << 20), ("rollout_rows", self.rollout_rows, 1 << 20)];
+        let sizes = [
+            ("shards", self.shards, 256),
+            ("micro_tokens", self.micro_tokens, 1 << 20),
+            ("rollout_rows", self.rollout_rows, 1 << 20),
+        ];
         for (key, value, most) in sizes {
             if !(1..=most).contains(&value) {
                 return Err(ConfigError::Value { key, value: value.to_string(), want: format!("want 1 to {most}") });
             }
         }
         if self.clip_norm.is_nan() || self.clip_norm <= 0.0 {
-            return Err(ConfigError::Value { key: "clip_norm", value: self.clip_norm.to_string(), want: "want a positive number".to_owned() });
+            return Err(ConfigError::Value {
+                key: "clip_norm",
+                value: self.clip_norm.to_string(),
+                want: "want a positive number".to_owned(),
+            });
         }
         Ok(())
     }
@@ -72,7 +80,12 @@ pub struct Learner {
 }
 
 impl Learner {
-    pub(crate) fn assemble(config: ModelConfig, tokenizer: Tokenizer, weights: Parameters, options: LearnerOptions) -> Result<Self, ConfigError> {
+    pub(crate) fn assemble(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        weights: Parameters,
+        options: LearnerOptions,
+    ) -> Result<Self, ConfigError> {
         config.validate()?;
         options.validate()?;
         let tokens = tokenizer.vocab_size();
@@ -81,14 +94,29 @@ impl Learner {
             return Err(ConfigError::Value { key: "vocab_size", value: config.vocab_size.to_string(), want });
         }
         let state = OptimizerState::new(&config);
-        Ok(Self { config, tokenizer, options, weights, state, version: PolicyVersion(0), checked: false, spaces: Vec::new(), idle: Mutex::default() })
+        Ok(Self {
+            config,
+            tokenizer,
+            options,
+            weights,
+            state,
+            version: PolicyVersion(0),
+            checked: false,
+            spaces: Vec::new(),
+            idle: Mutex::default(),
+        })
     }
 
     /// A new model with random weights: a pure function of `config` and `seed`.
     ///
     /// # Errors
     /// A config that contradicts itself, the tokenizer or the options.
-    pub fn initialize(config: ModelConfig, tokenizer: Tokenizer, seed: u64, options: LearnerOptions) -> Result<Self, ConfigError> {
+    pub fn initialize(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        seed: u64,
+        options: LearnerOptions,
+    ) -> Result<Self, ConfigError> {
         config.validate()?;
         let weights = crate::init::initial(&config, seed);
         Self::assemble(config, tokenizer, weights, options)

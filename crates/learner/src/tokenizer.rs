@@ -52,15 +52,20 @@ pub struct Tokenizer {
 pub fn build_tokenizer(control: &[String], fragments: &[String]) -> Result<Tokenizer, TokenizerError> {
     let alphabet = ['\n', '\t'].into_iter().chain(' '..='~').map(String::from);
     let end = END_TOKEN.to_owned();
-    let tokens: Vec<String> = std::iter::once(end).chain(control.iter().cloned()).chain(fragments.iter().cloned()).chain(alphabet).collect();
+    let tokens: Vec<String> =
+        std::iter::once(end).chain(control.iter().cloned()).chain(fragments.iter().cloned()).chain(alphabet).collect();
     check_tokens(&tokens[..=control.len() + fragments.len()])?;
     let vocab = tokens.iter().zip(0_u32..).map(|(token, id)| (token.clone(), id)).collect::<Vocabulary>();
-    let model = BPE::builder().vocab_and_merges(vocab, Vec::new()).build().map_err(|e| TokenizerError::File(e.to_string()))?;
+    let model =
+        BPE::builder().vocab_and_merges(vocab, Vec::new()).build().map_err(|e| TokenizerError::File(e.to_string()))?;
     let mut inner = Inner::new(model);
     inner.with_decoder(Some(Fuse::new()));
-    let special: Vec<AddedToken> = tokens[..=control.len()].iter().map(|t| AddedToken::from(t.clone(), true).normalized(false)).collect();
-    let plain: Vec<AddedToken> =
-        tokens[control.len() + 1..=control.len() + fragments.len()].iter().map(|t| AddedToken::from(t.clone(), false).normalized(false)).collect();
+    let special: Vec<AddedToken> =
+        tokens[..=control.len()].iter().map(|t| AddedToken::from(t.clone(), true).normalized(false)).collect();
+    let plain: Vec<AddedToken> = tokens[control.len() + 1..=control.len() + fragments.len()]
+        .iter()
+        .map(|t| AddedToken::from(t.clone(), false).normalized(false))
+        .collect();
     inner.add_special_tokens(special).map_err(|e| TokenizerError::File(e.to_string()))?;
     inner.add_tokens(plain).map_err(|e| TokenizerError::File(e.to_string()))?;
     Ok(Tokenizer::wrap(inner))
@@ -106,7 +111,8 @@ impl Tokenizer {
     /// # Errors
     /// [`TokenizerError::File`] with the path.
     pub fn load(path: &Path) -> Result<Self, TokenizerError> {
-        let text = std::fs::read_to_string(path).map_err(|e| TokenizerError::File(format!("`{}`: {e}", path.display())))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|e| TokenizerError::File(format!("`{}`: {e}", path.display())))?;
         Self::from_json(&text)
     }
 
@@ -151,7 +157,10 @@ impl Tokenizer {
 
     fn why_not(&self, text: &str) -> TokenizerError {
         let lost = text.chars().find(|c| self.inner.token_to_id(c.encode_utf8(&mut [0; 4])).is_none());
-        lost.map_or_else(|| TokenizerError::Encode(format!("`{text}` does not survive a round trip")), |c| TokenizerError::Character(c, c as u32))
+        lost.map_or_else(
+            || TokenizerError::Encode(format!("`{text}` does not survive a round trip")),
+            |c| TokenizerError::Character(c, c as u32),
+        )
     }
 
     /// Text of `tokens`, control tokens spelled out. Ids outside the vocabulary, which a model with spare rows may emit, give

@@ -33,10 +33,17 @@ pub(crate) fn check_batch(batch: &TrainBatch, config: &ModelConfig, learning_rat
             return bad(format!("sample {i} has an empty prompt or response"));
         }
         if sample.masked >= sample.response.len() {
-            return bad(format!("sample {i} masks {} of {} response tokens: nothing is left to learn", sample.masked, sample.response.len()));
+            return bad(format!(
+                "sample {i} masks {} of {} response tokens: nothing is left to learn",
+                sample.masked,
+                sample.response.len()
+            ));
         }
         if tokens > config.max_position_embeddings {
-            return bad(format!("sample {i} has {tokens} tokens, and the model's context holds {}", config.max_position_embeddings));
+            return bad(format!(
+                "sample {i} has {tokens} tokens, and the model's context holds {}",
+                config.max_position_embeddings
+            ));
         }
         if !sample.weight.is_finite() {
             return bad(format!("sample {i} has weight `{}`", sample.weight));
@@ -49,10 +56,19 @@ pub(crate) fn check_batch(batch: &TrainBatch, config: &ModelConfig, learning_rat
 }
 
 /// Leaves the gradients of the batch's loss in the first workspace; one shard for each workspace.
-pub(crate) fn gradients(config: &ModelConfig, weights: &Parameters, spaces: &mut [Workspace], batch: &TrainBatch, micro_tokens: usize) -> Totals {
+pub(crate) fn gradients(
+    config: &ModelConfig,
+    weights: &Parameters,
+    spaces: &mut [Workspace],
+    batch: &TrainBatch,
+    micro_tokens: usize,
+) -> Totals {
     let scale = 1.0 / batch.normalizer;
     let samples = batch.samples.iter().enumerate().filter(|(_, s)| s.weight != 0.0).map(|(index, s)| {
-        (&*s.prompt, Response { index, tokens: &s.response, masked: s.masked, weight: (f64::from(s.weight) * scale) as f32 })
+        (
+            &*s.prompt,
+            Response { index, tokens: &s.response, masked: s.masked, weight: (f64::from(s.weight) * scale) as f32 },
+        )
     });
     let shards = deal(bundle(samples, micro_tokens), spaces.len(), micro_tokens);
     let model = PackedModel::new(config, weights, Purpose::Training);
@@ -105,11 +121,13 @@ fn sum_shards(config: &ModelConfig, spaces: &mut [Workspace]) {
 /// The global norm of the gradients. With `detect`, every tensor must have got one: the silent-cut detector.
 pub(crate) fn checked_norm(config: &ModelConfig, gradients: &Parameters, detect: bool) -> Result<f64, LearnError> {
     let specs = tensor_specs(config);
-    let squares: Vec<f64> = gradients.tensors(config).iter().map(|t| t.iter().map(|&g| f64::from(g) * f64::from(g)).sum()).collect();
+    let squares: Vec<f64> =
+        gradients.tensors(config).iter().map(|t| t.iter().map(|&g| f64::from(g) * f64::from(g)).sum()).collect();
     if let Some((spec, _)) = specs.iter().zip(&squares).find(|(_, square)| !square.is_finite()) {
         return Err(LearnError::NotFinite { name: spec.name.clone() });
     }
-    let cut: Vec<String> = specs.iter().zip(&squares).filter(|(_, square)| **square == 0.0).map(|(spec, _)| spec.name.clone()).collect();
+    let cut: Vec<String> =
+        specs.iter().zip(&squares).filter(|(_, square)| **square == 0.0).map(|(spec, _)| spec.name.clone()).collect();
     if detect && !cut.is_empty() {
         return Err(LearnError::NoGradient { names: cut });
     }

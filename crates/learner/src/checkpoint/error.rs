@@ -65,7 +65,9 @@ pub enum CheckpointError {
         names: Vec<String>,
     },
     /// Tensors that config.json does not ask for.
-    #[error("`{file}` holds {names:?}, which config.json does not ask for; hint: check num_hidden_layers and tie_word_embeddings")]
+    #[error(
+        "`{file}` holds {names:?}, which config.json does not ask for; hint: check num_hidden_layers and tie_word_embeddings"
+    )]
     Extra {
         /// The file.
         file: String,

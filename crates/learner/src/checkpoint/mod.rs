@@ -61,18 +61,37 @@ impl Learner {
     ///
     /// # Errors
     /// As [`Learner::load`].
-    pub fn from_bytes(config_json: &str, tokenizer_json: &str, safetensors: &[u8], options: LearnerOptions) -> Result<Self, CheckpointError> {
+    pub fn from_bytes(
+        config_json: &str,
+        tokenizer_json: &str,
+        safetensors: &[u8],
+        options: LearnerOptions,
+    ) -> Result<Self, CheckpointError> {
         Self::from_parts("(embedded)", config_json, tokenizer_json, safetensors, options)
     }
 
-    fn from_parts(place: &str, config: &str, tokenizer: &str, weights: &[u8], options: LearnerOptions) -> Result<Self, CheckpointError> {
+    fn from_parts(
+        place: &str,
+        config: &str,
+        tokenizer: &str,
+        weights: &[u8],
+        options: LearnerOptions,
+    ) -> Result<Self, CheckpointError> {
         let place = place.to_owned();
-        let config = ModelConfig::parse(config).map_err(|source| CheckpointError::Config { place: place.clone(), source })?;
-        let tokenizer = Tokenizer::from_json(tokenizer).map_err(|source| CheckpointError::Tokenizer { place: place.clone(), source })?;
+        let config =
+            ModelConfig::parse(config).map_err(|source| CheckpointError::Config { place: place.clone(), source })?;
+        let tokenizer = Tokenizer::from_json(tokenizer)
+            .map_err(|source| CheckpointError::Tokenizer { place: place.clone(), source })?;
         let mut parameters = Parameters::zeros(&config);
-        decode(&format!("{place}/{WEIGHTS}"), weights, &tensor_specs(&config), &mut [Part { prefix: "", tensors: parameters.tensors_mut(&config) }])?;
+        decode(
+            &format!("{place}/{WEIGHTS}"),
+            weights,
+            &tensor_specs(&config),
+            &mut [Part { prefix: "", tensors: parameters.tensors_mut(&config) }],
+        )?;
         let config = ModelConfig { torch_dtype: "float32".to_owned(), ..config };
-        Self::assemble(config, tokenizer, parameters, options).map_err(|source| CheckpointError::Config { place, source })
+        Self::assemble(config, tokenizer, parameters, options)
+            .map_err(|source| CheckpointError::Config { place, source })
     }
 
     /// Writes the model directory, which is made when missing. The result loads in `transformers` as a `Qwen3ForCausalLM`.
@@ -81,7 +100,10 @@ impl Learner {
     /// A file that cannot be written.
     pub fn save(&self, dir: &Path) -> Result<(), CheckpointError> {
         std::fs::create_dir_all(dir).map_err(|source| CheckpointError::Io { path: dir.to_owned(), source })?;
-        let tokenizer = self.tokenizer.to_json().map_err(|source| CheckpointError::Tokenizer { place: dir.display().to_string(), source })?;
+        let tokenizer = self
+            .tokenizer
+            .to_json()
+            .map_err(|source| CheckpointError::Tokenizer { place: dir.display().to_string(), source })?;
         write(&dir.join(CONFIG), pretty(&self.config).as_bytes())?;
         write(&dir.join(GENERATION), pretty(&self.generation_config()).as_bytes())?;
         write(&dir.join(TOKENIZER), tokenizer.as_bytes())?;
@@ -94,7 +116,11 @@ impl Learner {
     /// # Errors
     /// The format's library refuses the tensors.
     pub fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        encode(WEIGHTS, &tensor_specs(&self.config), &[Part { prefix: "", tensors: self.weights.tensors(&self.config) }])
+        encode(
+            WEIGHTS,
+            &tensor_specs(&self.config),
+            &[Part { prefix: "", tensors: self.weights.tensors(&self.config) }],
+        )
     }
 
     fn generation_config(&self) -> serde_json::Value {
@@ -119,8 +145,10 @@ impl Learner {
     pub fn save_trainer_state(&self, dir: &Path) -> Result<(), CheckpointError> {
         std::fs::create_dir_all(dir).map_err(|source| CheckpointError::Io { path: dir.to_owned(), source })?;
         let OptimizerState { step, first, second } = &self.state;
-        let parts =
-            [Part { prefix: "first.", tensors: first.tensors(&self.config) }, Part { prefix: "second.", tensors: second.tensors(&self.config) }];
+        let parts = [
+            Part { prefix: "first.", tensors: first.tensors(&self.config) },
+            Part { prefix: "second.", tensors: second.tensors(&self.config) },
+        ];
         write(&dir.join(OPTIMIZER), &encode(OPTIMIZER, &tensor_specs(&self.config), &parts)?)?;
         let state = TrainerState { schema_version: SCHEMA_VERSION, step: *step, policy_version: self.version };
         write(&dir.join(TRAINER), pretty(&state).as_bytes())
@@ -135,13 +163,19 @@ impl Learner {
         let trainer: TrainerState = serde_json::from_str(&read_text(&path)?)
             .map_err(|e| CheckpointError::Format { file: path.display().to_string(), what: e.to_string() })?;
         if trainer.schema_version != SCHEMA_VERSION {
-            return Err(CheckpointError::Schema { file: path.display().to_string(), found: trainer.schema_version, want: SCHEMA_VERSION });
+            return Err(CheckpointError::Schema {
+                file: path.display().to_string(),
+                found: trainer.schema_version,
+                want: SCHEMA_VERSION,
+            });
         }
         let path = dir.join(OPTIMIZER);
         let mut state = OptimizerState { step: trainer.step, ..OptimizerState::new(&self.config) };
         let OptimizerState { first, second, .. } = &mut state;
-        let mut parts =
-            [Part { prefix: "first.", tensors: first.tensors_mut(&self.config) }, Part { prefix: "second.", tensors: second.tensors_mut(&self.config) }];
+        let mut parts = [
+            Part { prefix: "first.", tensors: first.tensors_mut(&self.config) },
+            Part { prefix: "second.", tensors: second.tensors_mut(&self.config) },
+        ];
         decode(&path.display().to_string(), &read(&path)?, &tensor_specs(&self.config), &mut parts)?;
         (self.state, self.version) = (state, trainer.policy_version);
         Ok(())

@@ -8,7 +8,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::simd::Buffer;
+use super::simd::{Buffer, dispatch};
 
 /// Depth of one block: a panel of B of this depth stays in the first-level cache.
 const DEPTH: usize = 256;
@@ -78,7 +78,7 @@ pub(crate) struct Packed {
 impl Packed {
     /// Packs the first `depth` × `cols` of `b`.
     pub(crate) fn pack(&mut self, b: View<'_>, depth: usize, cols: usize) {
-        pulp::Arch::new().dispatch(PackRight { packed: self, b, depth, cols });
+        dispatch(PackRight { packed: self, b, depth, cols });
     }
 }
 
@@ -101,7 +101,13 @@ impl WithSimd for PackRight<'_, '_> {
         while from < self.depth {
             let deep = DEPTH.min(self.depth - from);
             let block = &mut data[from * panels * tile..(from + deep) * panels * tile];
-            pack_panels(block, View { data: &self.b.data[(from * self.b.row).min(self.b.data.len())..], ..self.b }.transposed(), self.cols, deep, tile);
+            pack_panels(
+                block,
+                View { data: &self.b.data[(from * self.b.row).min(self.b.data.len())..], ..self.b }.transposed(),
+                self.cols,
+                deep,
+                tile,
+            );
             from += deep;
         }
         (self.packed.depth, self.packed.cols, self.packed.tile) = (self.depth, self.cols, tile);
@@ -119,8 +125,13 @@ fn pack_panels(out: &mut [f32], a: View<'_>, rows: usize, deep: usize, tile: usi
         }
         if a.row == 1 {
             for (d, cells) in panel.chunks_exact_mut(tile).enumerate() {
-                let at = first + d * a.col;
-                cells[..valid].copy_from_slice(&a.data[at..at + valid]);
+                let from = &a.data[first + d * a.col..][..valid];
+                // The length is known when compiling in the common case: no call to memmove.
+                if let (true, Some(whole)) = (valid == tile, from.get(..tile)) {
+                    cells.copy_from_slice(whole);
+                } else {
+                    cells[..valid].copy_from_slice(from);
+                }
             }
         } else {
             transpose(panel, &a.data[first * a.row..], a.row, valid, deep, tile);
@@ -153,7 +164,7 @@ fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: us
 /// C (+)= A · B for the first `rows` rows of A and a packed B.
 pub(crate) fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, scratch: &mut Buffer) {
     if rows > 0 && b.depth > 0 && b.cols > 0 {
-        pulp::Arch::new().dispatch(Multiply { rows, a, b, c, scratch });
+        dispatch(Multiply { rows, a, b, c, scratch });
     }
 }
 
@@ -229,7 +240,15 @@ fn product<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32]) -> [[S
 }
 
 #[inline(always)]
-fn store<S: Simd, const M: usize>(simd: S, acc: [[S::f32s; 2]; M], c: &mut [f32], stride: usize, rows: usize, cols: usize, add: bool) {
+fn store<S: Simd, const M: usize>(
+    simd: S,
+    acc: [[S::f32s; 2]; M],
+    c: &mut [f32],
+    stride: usize,
+    rows: usize,
+    cols: usize,
+    add: bool,
+) {
     let tile = 2 * S::F32_LANES;
     if rows == M && cols == tile {
         for i in 0..M {

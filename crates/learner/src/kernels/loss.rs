@@ -57,7 +57,13 @@ pub(crate) struct LossSum {
 ///
 /// d loss / d logits = Σ over the row's predictions of weight · (p − onehot(token)).
 /// `predictions` are sorted by row, rows counted from `first`; the slice holds exactly those of these rows.
-pub(crate) fn selected_loss(logits: &mut [f32], vocab: usize, first: usize, predictions: &[Prediction], logprobs: &mut Vec<f32>) -> LossSum {
+pub(crate) fn selected_loss(
+    logits: &mut [f32],
+    vocab: usize,
+    first: usize,
+    predictions: &[Prediction],
+    logprobs: &mut Vec<f32>,
+) -> LossSum {
     let mut sum = LossSum::default();
     let mut rest = predictions;
     for (i, row) in logits.chunks_exact_mut(vocab).enumerate() {

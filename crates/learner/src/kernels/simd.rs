@@ -3,10 +3,16 @@
 //! The crate is built for the baseline of its target; `pulp` picks AVX-512, AVX2 or scalar code when it runs. Loops written
 //! over plain slices are compiled once per width because they are inlined into [`wide`].
 
+/// Runs `work` with the widest vectors this machine has.
+#[inline(always)]
+pub(crate) fn dispatch<W: pulp::WithSimd>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(work)
+}
+
 /// Runs `work` compiled for the widest vectors this machine has. `work` and what it calls must be `#[inline(always)]`.
 #[inline(always)]
 pub(crate) fn wide<R>(work: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(work)
+    dispatch(work)
 }
 
 /// Floats in a cache line.

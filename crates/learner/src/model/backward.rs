@@ -32,7 +32,15 @@ impl PackedModel<'_> {
         let dlogits = space.logits.as_slice();
         let gradients = &mut space.gradients;
         let dhead = if self.config.tie_word_embeddings { &mut gradients.embedding } else { &mut gradients.head };
-        weight_gradient(dhead, dlogits, vocab, space.picked_normed.as_slice(), hidden, &mut space.right, &mut space.left);
+        weight_gradient(
+            dhead,
+            dlogits,
+            vocab,
+            space.picked_normed.as_slice(),
+            hidden,
+            &mut space.right,
+            &mut space.left,
+        );
         let dnormed = space.dnormed.resize(rows * hidden);
         multiply(rows, View::rows(dlogits, vocab), &self.head.backward, Target::set(dnormed, hidden), &mut space.left);
         // `picked_normed` is free from here on: it takes the gradient of the picked rows.
@@ -60,7 +68,13 @@ impl PackedModel<'_> {
         let dgate_up = gate_up.as_slice();
         weight_gradient(&mut gradients.gate_up, dgate_up, 2 * inner, normed, hidden, &mut space.right, &mut space.left);
         let dnormed = space.dnormed.resize(rows * hidden);
-        multiply(rows, View::rows(dgate_up, 2 * inner), &project.backward, Target::set(dnormed, hidden), &mut space.left);
+        multiply(
+            rows,
+            View::rows(dgate_up, 2 * inner),
+            &project.backward,
+            Target::set(dnormed, hidden),
+            &mut space.left,
+        );
         rms_norm_backward(dx, &mut gradients.post_norm, middle.as_slice(), gain, dnormed, self.eps());
     }
 
@@ -85,13 +99,27 @@ impl PackedModel<'_> {
         rms_norm(normed, input.as_slice(), gain, self.eps());
         weight_gradient(&mut gradients.qkv, dqkv, heads.width(), normed, hidden, &mut space.right, &mut space.left);
         let dnormed = space.dnormed.resize(rows * hidden);
-        multiply(rows, View::rows(dqkv, heads.width()), &project.backward, Target::set(dnormed, hidden), &mut space.left);
+        multiply(
+            rows,
+            View::rows(dqkv, heads.width()),
+            &project.backward,
+            Target::set(dnormed, hidden),
+            &mut space.left,
+        );
         rms_norm_backward(dx, &mut gradients.input_norm, input.as_slice(), gain, dnormed, self.eps());
     }
 }
 
 /// dW += dyᵀ · x for dy [rows, outputs] and x [rows, inputs].
-fn weight_gradient(dw: &mut [f32], dy: &[f32], outputs: usize, x: &[f32], inputs: usize, right: &mut Packed, left: &mut Buffer) {
+fn weight_gradient(
+    dw: &mut [f32],
+    dy: &[f32],
+    outputs: usize,
+    x: &[f32],
+    inputs: usize,
+    right: &mut Packed,
+    left: &mut Buffer,
+) {
     let rows = dy.len() / outputs;
     right.pack(View::rows(x, inputs), rows, inputs);
     multiply(outputs, View::rows(dy, outputs).transposed(), right, Target::add(dw, inputs), left);

@@ -39,7 +39,9 @@ pub(crate) fn bundle<'a>(samples: impl Iterator<Item = (&'a [u32], Response<'a>)
     let mut bundles: Vec<Bundle<'a>> = Vec::new();
     for (prompt, response) in samples {
         match bundles.last_mut() {
-            Some(last) if last.prompt == prompt && last.rows() + response.tokens.len() <= limit + 1 => last.responses.push(response),
+            Some(last) if last.prompt == prompt && last.rows() + response.tokens.len() <= limit + 1 => {
+                last.responses.push(response)
+            }
             _ => bundles.push(Bundle { prompt, responses: vec![response] }),
         }
     }
@@ -97,7 +99,8 @@ impl MicroBatch {
     fn push(&mut self, bundle: &Bundle<'_>) {
         let start = self.tokens.len();
         self.tokens.extend_from_slice(bundle.prompt);
-        let mut group = Group { prompt: start..self.tokens.len(), responses: Vec::with_capacity(bundle.responses.len()) };
+        let mut group =
+            Group { prompt: start..self.tokens.len(), responses: Vec::with_capacity(bundle.responses.len()) };
         let mut open = bundle.responses.iter().filter(|r| r.masked == 0).peekable();
         if open.peek().is_some() {
             self.outputs.push(group.prompt.end - 1);
@@ -125,7 +128,11 @@ impl MicroBatch {
 
     /// The last output predicts token `at` of `response`.
     fn predict(&mut self, response: &Response<'_>, at: usize) {
-        self.predictions.push(Prediction { row: self.outputs.len() - 1, token: response.tokens[at], weight: response.weight });
+        self.predictions.push(Prediction {
+            row: self.outputs.len() - 1,
+            token: response.tokens[at],
+            weight: response.weight,
+        });
         self.origins.push((response.index, at));
     }
 }

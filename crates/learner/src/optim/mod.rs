@@ -85,7 +85,14 @@ impl OptimizerState {
 
     /// One step: `weights` follow `gradients`, which are multiplied by `scale` first. Uses up to `threads` threads; the result
     /// does not depend on how many.
-    pub(crate) fn step(&mut self, optimizer: &Optimizer, config: &ModelConfig, weights: &mut Parameters, gradients: &Parameters, rate: Rate) {
+    pub(crate) fn step(
+        &mut self,
+        optimizer: &Optimizer,
+        config: &ModelConfig,
+        weights: &mut Parameters,
+        gradients: &Parameters,
+        rate: Rate,
+    ) {
         self.step += 1;
         let specs = tensor_specs(config);
         let tensors = weights.tensors_mut(config).into_iter().zip(gradients.tensors(config));
@@ -134,14 +141,26 @@ fn drain(queue: &std::sync::Mutex<Vec<Tensor<'_>>>, optimizer: &Optimizer, step:
     loop {
         let next = queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
         let Some(tensor) = next else { return };
-        let decay = if tensor.spec.shape.len() == 2 { rate.learning_rate * optimizer.adamw().weight_decay } else { 0.0 };
+        let decay =
+            if tensor.spec.shape.len() == 2 { rate.learning_rate * optimizer.adamw().weight_decay } else { 0.0 };
         match *optimizer {
             Optimizer::Muon { ratio, momentum, .. } if tensor.spec.is_hidden_matrix() => {
-                let constants = muon::Constants { rate: rate.learning_rate * ratio, momentum, decay: decay * ratio, scale: rate.scale };
+                let constants = muon::Constants {
+                    rate: rate.learning_rate * ratio,
+                    momentum,
+                    decay: decay * ratio,
+                    scale: rate.scale,
+                };
                 let shape = (tensor.spec.shape[0], tensor.spec.shape[1]);
                 muon::step(tensor.weight, tensor.gradient, tensor.first, shape, &constants, &mut space);
             }
-            _ => adamw::step(tensor.weight, tensor.gradient, tensor.first, tensor.second, &adamw::Constants::new(optimizer.adamw(), step, rate, decay)),
+            _ => adamw::step(
+                tensor.weight,
+                tensor.gradient,
+                tensor.first,
+                tensor.second,
+                &adamw::Constants::new(optimizer.adamw(), step, rate, decay),
+            ),
         }
     }
 }

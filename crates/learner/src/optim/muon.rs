@@ -34,7 +34,14 @@ pub(super) struct Space {
 }
 
 /// One step on one matrix of shape (rows, columns), in place. The update is scaled by sqrt(max(1, rows / columns)).
-pub(super) fn step(weight: &mut [f32], gradient: &[f32], first: &mut [f32], shape: (usize, usize), c: &Constants, space: &mut Space) {
+pub(super) fn step(
+    weight: &mut [f32],
+    gradient: &[f32],
+    first: &mut [f32],
+    shape: (usize, usize),
+    c: &Constants,
+    space: &mut Space,
+) {
     let momentum = c.momentum as f32;
     let (rows, columns) = shape;
     let (short, long) = (rows.min(columns), rows.max(columns));

@@ -4,7 +4,7 @@ use pulp::{Simd, WithSimd};
 
 use super::cache::Cache;
 use super::decode::Row;
-use crate::kernels::attention::{Heads, mix, padded, scores, softmax};
+use crate::kernels::attention::{Heads, Spans, softmax};
 use crate::kernels::simd::Buffer;
 
 /// One layer's step; `out` [rows, heads·dim] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
@@ -27,7 +27,14 @@ impl WithSimd for Step<'_> {
         for row in 0..self.rows.len() {
             for kv in 0..self.heads.kv_heads {
                 self.append(row, kv);
-                self.mix(simd, row, kv);
+                let mut heads = self.heads.sharing(kv);
+                while heads.len() >= 2 {
+                    self.queries::<S, 2>(simd, row, kv, heads.start);
+                    heads.start += 2;
+                }
+                if !heads.is_empty() {
+                    self.queries::<S, 1>(simd, row, kv, heads.start);
+                }
             }
         }
     }
@@ -45,29 +52,28 @@ impl Step<'_> {
         row.own.write(self.layer * kv_heads + kv, row.cached, key, &raw[(heads + kv_heads + kv) * dim..][..dim]);
     }
 
+    /// `G` query heads of one row, from head `first` on.
     #[inline(always)]
-    fn mix<S: Simd>(&mut self, simd: S, at: usize, kv: usize) {
+    fn queries<S: Simd, const G: usize>(&mut self, simd: S, at: usize, kv: usize, first: usize) {
         let Heads { heads, kv_heads, dim, .. } = *self.heads;
         let row = &self.rows[at];
         let Some(prompt) = &self.prompts[row.prompt_slot] else { return };
         let slot = self.layer * kv_heads + kv;
         let ((prompt_keys, prompt_values), (own_keys, own_values)) = (prompt.slot(slot), row.own.slot(slot));
         let (shared, own) = (row.prompt_len, row.cached + 1);
-        let (split, end) = (padded(shared), padded(shared) + padded(own));
-        let weights = self.weights.resize(end);
-        let query = self.head.resize(dim);
-        for h in kv * (heads / kv_heads)..(kv + 1) * (heads / kv_heads) {
-            let raw = &self.qkv[at * self.heads.width() + h * dim..][..dim];
-            self.heads.place(query, raw, self.heads.q_gain, shared + row.cached, self.heads.scale());
-            scores(simd, &mut weights[..split], query, prompt_keys, prompt.stride());
-            scores(simd, &mut weights[split..end], query, own_keys, row.own.stride());
-            weights[shared..split].fill(f32::NEG_INFINITY);
-            weights[split + own..end].fill(f32::NEG_INFINITY);
-            let (total, _) = softmax(weights);
-            let out = &mut self.out[(at * heads + h) * dim..][..dim];
-            out.fill(0.0);
-            mix(simd, out, &weights[..shared], &prompt_values[..shared * dim]);
-            mix(simd, out, &weights[split..split + own], &own_values[..own * dim]);
+        let spans = Spans::of(shared, 0..own);
+        let weights = self.weights.resize(G * spans.end);
+        let queries = self.head.resize(G * dim);
+        self.heads.place_queries(queries, &self.qkv[at * self.heads.width() + first * dim..], shared + row.cached);
+        spans.scores_of::<S, G>(simd, weights, queries, (prompt_keys, prompt.stride()), (own_keys, row.own.stride()));
+        let mut totals = [0.0; G];
+        for (total, weights) in totals.iter_mut().zip(weights.chunks_exact_mut(spans.end)) {
+            *total = softmax(weights).0;
+        }
+        let out = &mut self.out[(at * heads + first) * dim..][..G * dim];
+        out.fill(0.0);
+        spans.mix_of::<S, G>(simd, out, weights, &prompt_values[..shared * dim], &own_values[..own * dim]);
+        for (out, total) in out.chunks_exact_mut(dim).zip(totals) {
             let inverse = 1.0 / total;
             out.iter_mut().for_each(|x| *x *= inverse);
         }

@@ -8,7 +8,7 @@ use super::sampler::{draw, uniform};
 use crate::config::ModelConfig;
 use crate::kernels::gemm::{Target, View, multiply};
 use crate::kernels::norm::rms_norm;
-use crate::kernels::simd::Buffer;
+use crate::kernels::simd::{Buffer, dispatch};
 use crate::kernels::swiglu::swiglu;
 use crate::model::forward::embed;
 use crate::model::layout::MicroBatch;
@@ -116,7 +116,9 @@ impl<'a> Sampler<'a> {
     fn admit(&mut self) -> bool {
         let mut batch = MicroBatch::default();
         let mut taken = Vec::new();
-        while batch.tokens.len() < self.request.prefill_tokens && self.rows.len() + taken.len() * self.request.group < self.request.rows {
+        while batch.tokens.len() < self.request.prefill_tokens
+            && self.rows.len() + taken.len() * self.request.group < self.request.rows
+        {
             let index = self.request.next.fetch_add(1, Ordering::Relaxed);
             let Some(prompt) = self.request.prompts.get(index) else { break };
             batch.push_prompt(prompt);
@@ -129,7 +131,9 @@ impl<'a> Sampler<'a> {
         let slots: Vec<usize> = (0..taken.len()).map(|i| self.keep_prompt(&batch, i)).collect();
         self.model.logits(&batch, &mut self.space.work);
         let logits = std::mem::take(&mut self.space.work.logits);
-        for ((&prompt, slot), row) in taken.iter().zip(slots).zip(logits.as_slice().chunks_exact(self.model.config.vocab_size)) {
+        for ((&prompt, slot), row) in
+            taken.iter().zip(slots).zip(logits.as_slice().chunks_exact(self.model.config.vocab_size))
+        {
             self.start(prompt, slot, row);
         }
         self.space.work.logits = logits;
@@ -150,7 +154,12 @@ impl<'a> Sampler<'a> {
                 let raw = &qkv[row * heads.width()..(row + 1) * heads.width()];
                 for kv in 0..kv_heads {
                     heads.place(&mut key, &raw[(heads.heads + kv) * dim..][..dim], heads.k_gain, position, 1.0);
-                    cache.write(layer * kv_heads + kv, position, &key, &raw[(heads.heads + kv_heads + kv) * dim..][..dim]);
+                    cache.write(
+                        layer * kv_heads + kv,
+                        position,
+                        &key,
+                        &raw[(heads.heads + kv_heads + kv) * dim..][..dim],
+                    );
                 }
             }
         }
@@ -169,7 +178,11 @@ impl<'a> Sampler<'a> {
         let config = self.model.config;
         let slots = config.num_hidden_layers * config.num_key_value_heads;
         for sample in 0..self.request.group {
-            let own = self.space.spare.pop().unwrap_or_else(|| Cache::new(slots, config.head_dim, FIRST_CAPACITY.min(self.request.max_tokens)));
+            let own = self
+                .space
+                .spare
+                .pop()
+                .unwrap_or_else(|| Cache::new(slots, config.head_dim, FIRST_CAPACITY.min(self.request.max_tokens)));
             let result = Sampled { prompt, sample, tokens: Vec::new(), logprobs: Vec::new(), ended: false };
             let row = Row { result, prompt_slot: slot, prompt_len: self.request.prompts[prompt].len(), cached: 0, own };
             self.rows.push(row);
@@ -211,7 +224,12 @@ impl<'a> Sampler<'a> {
             }
         }
         let tokens: Vec<u32> = self.rows.iter().filter_map(|row| row.result.tokens.last().copied()).collect();
-        embed(self.space.x.resize(tokens.len() * config.hidden_size), &tokens, &self.model.plain.embedding, config.hidden_size);
+        embed(
+            self.space.x.resize(tokens.len() * config.hidden_size),
+            &tokens,
+            &self.model.plain.embedding,
+            config.hidden_size,
+        );
         for layer in 0..config.num_hidden_layers {
             self.attend(layer);
             self.feed(layer);
@@ -238,11 +256,23 @@ impl<'a> Sampler<'a> {
         let normed = self.space.work.normed.resize(rows * hidden);
         rms_norm(normed, self.space.x.as_slice(), &self.model.plain.layers[layer].input_norm, self.model.eps());
         let qkv = self.space.qkv.resize(rows * heads.width());
-        multiply(rows, View::rows(normed, hidden), &packed.qkv.forward, Target::set(qkv, heads.width()), &mut self.space.work.left);
+        multiply(
+            rows,
+            View::rows(normed, hidden),
+            &packed.qkv.forward,
+            Target::set(qkv, heads.width()),
+            &mut self.space.work.left,
+        );
         let out = self.space.mixed.resize(rows * width);
         let (weights, head) = (&mut self.space.weights, &mut self.space.head);
-        pulp::Arch::new().dispatch(Step { out, qkv, rows: &mut self.rows, prompts: &self.prompts, layer, heads: &heads, weights, head });
-        multiply(rows, View::rows(out, width), &packed.output.forward, Target::add(self.space.x.as_mut_slice(), hidden), &mut self.space.work.left);
+        dispatch(Step { out, qkv, rows: &mut self.rows, prompts: &self.prompts, layer, heads: &heads, weights, head });
+        multiply(
+            rows,
+            View::rows(out, width),
+            &packed.output.forward,
+            Target::add(self.space.x.as_mut_slice(), hidden),
+            &mut self.space.work.left,
+        );
     }
 
     fn feed(&mut self, layer: usize) {
@@ -252,10 +282,22 @@ impl<'a> Sampler<'a> {
         let normed = self.space.work.normed.resize(rows * hidden);
         rms_norm(normed, self.space.x.as_slice(), &self.model.plain.layers[layer].post_norm, self.model.eps());
         let gate_up = self.space.gate_up.resize(rows * 2 * inner);
-        multiply(rows, View::rows(normed, hidden), &packed.gate_up.forward, Target::set(gate_up, 2 * inner), &mut self.space.work.left);
+        multiply(
+            rows,
+            View::rows(normed, hidden),
+            &packed.gate_up.forward,
+            Target::set(gate_up, 2 * inner),
+            &mut self.space.work.left,
+        );
         let activated = self.space.work.hidden.resize(rows * inner);
         swiglu(activated, gate_up, inner);
-        multiply(rows, View::rows(activated, inner), &packed.down.forward, Target::add(self.space.x.as_mut_slice(), hidden), &mut self.space.work.left);
+        multiply(
+            rows,
+            View::rows(activated, inner),
+            &packed.down.forward,
+            Target::add(self.space.x.as_mut_slice(), hidden),
+            &mut self.space.work.left,
+        );
     }
 
     fn logits(&mut self) -> Buffer {
@@ -265,7 +307,13 @@ impl<'a> Sampler<'a> {
         rms_norm(normed, self.space.x.as_slice(), &self.model.plain.norm, self.model.eps());
         let mut logits = std::mem::take(&mut self.space.work.logits);
         let out = logits.resize(rows * config.vocab_size);
-        multiply(rows, View::rows(normed, hidden), &self.model.head.forward, Target::set(out, config.vocab_size), &mut self.space.work.left);
+        multiply(
+            rows,
+            View::rows(normed, hidden),
+            &self.model.head.forward,
+            Target::set(out, config.vocab_size),
+            &mut self.space.work.left,
+        );
         logits
     }
 }

@@ -21,6 +21,9 @@ fn load(dir: &Path) -> Result<Learner, CheckpointError> {
     Learner::load(dir, LearnerOptions::default())
 }
 
+/// What a test does to the tensors of a saved model.
+type Change = fn(&mut HashMap<String, Tensor>);
+
 /// Saves a model, changes its tensors, and loads it.
 fn load_with(change: impl FnOnce(&mut HashMap<String, Tensor>)) -> Result<Learner, CheckpointError> {
     let dir = saved(&learner(tiny_config()));
@@ -41,7 +44,9 @@ fn a_saved_model_loads_with_the_same_bits_from_a_directory_and_from_bytes() {
         assert_eq!(again.config(), learner.config());
         let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect("reads");
         let bytes = std::fs::read(dir.path().join("model.safetensors")).expect("reads");
-        let embedded = Learner::from_bytes(&text("config.json"), &text("tokenizer.json"), &bytes, LearnerOptions::default()).expect("loads");
+        let embedded =
+            Learner::from_bytes(&text("config.json"), &text("tokenizer.json"), &bytes, LearnerOptions::default())
+                .expect("loads");
         assert_eq!(embedded.weights_bytes().expect("bytes"), bytes);
         let score = |l: &Learner| l.score(&[1, 2, 3], &[vec![4, 5, 0]]).expect("scores");
         assert_eq!(score(&again), score(&learner));
@@ -51,15 +56,24 @@ fn a_saved_model_loads_with_the_same_bits_from_a_directory_and_from_bytes() {
 #[test]
 fn the_directory_is_what_transformers_expects() {
     let dir = saved(&learner(tiny_config()));
-    let json = |name: &str| -> serde_json::Value { serde_json::from_slice(&std::fs::read(dir.path().join(name)).expect("there")).expect("json") };
+    let json = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(dir.path().join(name)).expect("there")).expect("json")
+    };
     let config = json("config.json");
-    assert_eq!((config["model_type"].as_str(), config["architectures"][0].as_str()), (Some("qwen3"), Some("Qwen3ForCausalLM")));
+    assert_eq!(
+        (config["model_type"].as_str(), config["architectures"][0].as_str()),
+        (Some("qwen3"), Some("Qwen3ForCausalLM"))
+    );
     assert_eq!(json("generation_config.json")["eos_token_id"], 0);
     assert_eq!(json("tokenizer_config.json")["eos_token"], "<|end|>");
     let bytes = std::fs::read(dir.path().join("model.safetensors")).expect("there");
     let (_, header) = safetensors::SafeTensors::read_metadata(&bytes).expect("a header");
     assert_eq!(header.metadata().as_ref().and_then(|m| m.get("format")).map(String::as_str), Some("pt"));
-    let left: Vec<_> = std::fs::read_dir(dir.path()).expect("lists").flatten().filter(|e| e.file_name().to_string_lossy().ends_with(".tmp")).collect();
+    let left: Vec<_> = std::fs::read_dir(dir.path())
+        .expect("lists")
+        .flatten()
+        .filter(|e| e.file_name().to_string_lossy().ends_with(".tmp"))
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -79,19 +93,27 @@ fn half_precision_weights_are_widened() {
 #[test]
 fn tensors_that_do_not_fit_the_config_are_named() {
     const NAME: &str = "model.layers.1.mlp.up_proj.weight";
-    let message = |change: fn(&mut HashMap<String, Tensor>)| load_with(change).map(|_| ()).expect_err("broken").to_string();
-    let device = &Device::Cpu;
-    let cases: [(fn(&mut HashMap<String, Tensor>), &[&str]); 5] = [
+    let message =
+        |change: fn(&mut HashMap<String, Tensor>)| load_with(change).map(|_| ()).expect_err("broken").to_string();
+    let cases: [(Change, &[&str]); 5] = [
         (|t| drop(t.remove(NAME)), &["lacks", NAME, "hint"]),
-        (|t| drop(t.insert("lm_head.weight".to_owned(), Tensor::zeros(3, DType::F32, &Device::Cpu).expect("zeros"))), &["lm_head.weight", "tie_word"]),
-        (|t| drop(t.insert(NAME.to_owned(), Tensor::zeros((36, 50), DType::F32, &Device::Cpu).expect("zeros"))), &[NAME, "[36, 50]", "[50, 36]"]),
-        (|t| drop(t.insert(NAME.to_owned(), Tensor::zeros((50, 36), DType::I64, &Device::Cpu).expect("zeros"))), &[NAME, "I64", "F32"]),
+        (
+            |t| drop(t.insert("lm_head.weight".to_owned(), Tensor::zeros(3, DType::F32, &Device::Cpu).expect("zeros"))),
+            &["lm_head.weight", "tie_word"],
+        ),
+        (
+            |t| drop(t.insert(NAME.to_owned(), Tensor::zeros((36, 50), DType::F32, &Device::Cpu).expect("zeros"))),
+            &[NAME, "[36, 50]", "[50, 36]"],
+        ),
+        (
+            |t| drop(t.insert(NAME.to_owned(), Tensor::zeros((50, 36), DType::I64, &Device::Cpu).expect("zeros"))),
+            &[NAME, "I64", "F32"],
+        ),
         (
             |t| drop(t.insert(NAME.to_owned(), Tensor::full(f32::NAN, (50, 36), &Device::Cpu).expect("fills"))),
             &[NAME, "not finite"],
         ),
     ];
-    assert!(device.is_cpu());
     for (change, words) in cases {
         let message = message(change);
         assert!(message.contains("model.safetensors") && words.iter().all(|w| message.contains(w)), "{message}");
@@ -119,7 +141,8 @@ fn a_file_that_is_missing_or_cut_anywhere_is_an_error_that_names_it() {
 #[test]
 fn a_sharded_checkpoint_is_recognised() {
     let dir = saved(&learner(tiny_config()));
-    std::fs::rename(dir.path().join("model.safetensors"), dir.path().join("model.safetensors.index.json")).expect("renames");
+    std::fs::rename(dir.path().join("model.safetensors"), dir.path().join("model.safetensors.index.json"))
+        .expect("renames");
     assert!(matches!(load(dir.path()), Err(CheckpointError::Sharded { .. })));
 }
 

@@ -25,8 +25,11 @@ pub(crate) fn tiny_config() -> ModelConfig {
 }
 
 pub(crate) fn tokenizer() -> Tokenizer {
-    build_tokenizer(&["<D>".to_owned(), "<A>".to_owned()], &["def f(x):".to_owned(), "\n    return ".to_owned(), "return".to_owned()])
-        .expect("the tokens are fine")
+    build_tokenizer(
+        &["<D>".to_owned(), "<A>".to_owned()],
+        &["def f(x):".to_owned(), "\n    return ".to_owned(), "return".to_owned()],
+    )
+    .expect("the tokens are fine")
 }
 
 pub(crate) fn learner(config: ModelConfig) -> Learner {

@@ -16,7 +16,10 @@ fn with(changes: &[(&str, Value)]) -> String {
 #[test]
 fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() {
     assert_eq!(ModelConfig::parse(&with(&[])), Ok(tiny_config()));
-    assert_eq!(ModelConfig::parse(&with(&[("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))])), Ok(tiny_config()));
+    assert_eq!(
+        ModelConfig::parse(&with(&[("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))])),
+        Ok(tiny_config())
+    );
     assert_eq!(ModelConfig::default().validate(), Ok(()));
 }
 
@@ -49,7 +52,10 @@ fn every_wrong_value_is_named_with_its_key() {
 
 #[test]
 fn another_architecture_and_broken_text_are_refused() {
-    assert_eq!(ModelConfig::parse(&with(&[("model_type", json!("llama"))])), Err(ConfigError::ModelType("llama".to_owned())));
+    assert_eq!(
+        ModelConfig::parse(&with(&[("model_type", json!("llama"))])),
+        Err(ConfigError::ModelType("llama".to_owned()))
+    );
     for text in ["", "{", "[]", "{}", "{\"model_type\": 3}", &with(&[("hidden_size", json!("wide"))])] {
         assert!(matches!(ModelConfig::parse(text), Err(ConfigError::Parse(_))), "{text}");
     }
@@ -57,7 +63,8 @@ fn another_architecture_and_broken_text_are_refused() {
 
 #[test]
 fn options_and_vocabularies_that_cannot_work_are_refused() {
-    let start = |config: ModelConfig, options: LearnerOptions| Learner::initialize(config, tokenizer(), 1, options).map(|_| ());
+    let start =
+        |config: ModelConfig, options: LearnerOptions| Learner::initialize(config, tokenizer(), 1, options).map(|_| ());
     let fine = LearnerOptions::default;
     assert_eq!(start(tiny_config(), fine()), Ok(()));
     for options in [

@@ -25,7 +25,14 @@ fn shapes() -> Vec<ModelConfig> {
     vec![
         tiny.clone(),
         ModelConfig { tie_word_embeddings: false, num_key_value_heads: 4, ..tiny.clone() },
-        ModelConfig { head_dim: 32, num_attention_heads: 6, hidden_size: 64, intermediate_size: 96, vocab_size: 192, ..tiny.clone() },
+        ModelConfig {
+            head_dim: 32,
+            num_attention_heads: 6,
+            hidden_size: 64,
+            intermediate_size: 96,
+            vocab_size: 192,
+            ..tiny.clone()
+        },
         ModelConfig { head_dim: 80, num_attention_heads: 3, num_key_value_heads: 1, hidden_size: 300, ..tiny },
     ]
 }
@@ -37,7 +44,9 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn loss_and_every_gradient_agree_with_a_plain_f64_model() {
     for config in shapes() {
-        for options in [LearnerOptions::default(), LearnerOptions { shards: 3, micro_tokens: 20, ..LearnerOptions::default() }] {
+        for options in
+            [LearnerOptions::default(), LearnerOptions { shards: 3, micro_tokens: 20, ..LearnerOptions::default() }]
+        {
             let mut learner = Learner::initialize(config.clone(), tokenizer(), 5, options).expect("valid");
             let batch = batch(config.vocab_size as u32);
             let (loss, gradients) = learner.named_gradients(&batch).expect("gradients");
@@ -65,7 +74,9 @@ fn the_oracle_agrees_with_finite_differences() {
     for (spec, ours) in named {
         let at = largest_index(&ours);
         let step = 1e-5;
-        let difference = (oracle.loss_with(&spec.name, at, step, &batch) - oracle.loss_with(&spec.name, at, -step, &batch)) / (2.0 * step);
+        let difference = (oracle.loss_with(&spec.name, at, step, &batch)
+            - oracle.loss_with(&spec.name, at, -step, &batch))
+            / (2.0 * step);
         let want = gradients[&spec.name][at];
         assert!((difference - want).abs() < 1e-6 * want.abs().max(1e-3), "{}[{at}]: {difference} {want}", spec.name);
     }

@@ -25,7 +25,8 @@ fn a_tiny_model_memorises_eight_answers() {
     assert!(last < 0.05 * first, "loss went from {first} to {last}");
     let prompts: Vec<_> = pairs.iter().map(|(q, _)| prompt(q)).collect();
     let greedy = Sampling { temperature: 0.0, max_tokens: 12, group: 1, seed: 0 };
-    let answers: Vec<String> = learner.generate(&prompts, &greedy).expect("samples").into_iter().map(|g| g[0].text.clone()).collect();
+    let answers: Vec<String> =
+        learner.generate(&prompts, &greedy).expect("samples").into_iter().map(|g| g[0].text.clone()).collect();
     assert_eq!(answers, pairs.into_iter().map(|(_, a)| a).collect::<Vec<_>>());
 }
 

@@ -11,7 +11,8 @@ fn with(optimizer: Optimizer, clip_norm: f64) -> Learner {
 }
 
 fn batch(turn: u32) -> TrainBatch {
-    let samples = (0..6).map(|i| sample(&[1 + turn, 2, 3 + i / 3], &[4 + i, 5, 6 + turn + i, 0], 1.0 - 0.3 * i as f32)).collect();
+    let samples =
+        (0..6).map(|i| sample(&[1 + turn, 2, 3 + i / 3], &[4 + i, 5, 6 + turn + i, 0], 1.0 - 0.3 * i as f32)).collect();
     TrainBatch { samples, normalizer: 12.0 }
 }
 
@@ -21,7 +22,8 @@ fn adamw_follows_its_formula_over_three_steps() {
     let mut learner = with(Optimizer::AdamW(adamw), 0.05);
     let rate = 0.01;
     let mut weights = learner.named_weights();
-    let mut moments: Vec<(Vec<f64>, Vec<f64>)> = weights.iter().map(|(_, w)| (vec![0.0; w.len()], vec![0.0; w.len()])).collect();
+    let mut moments: Vec<(Vec<f64>, Vec<f64>)> =
+        weights.iter().map(|(_, w)| (vec![0.0; w.len()], vec![0.0; w.len()])).collect();
     for step in 1..=3 {
         let (_, gradients) = learner.named_gradients(&batch(step)).expect("gradients");
         let norm = gradients.iter().flat_map(|(_, g)| g).map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt();
@@ -33,7 +35,8 @@ fn adamw_follows_its_formula_over_three_steps() {
                 let g = f64::from(g[i]) * 0.05 / norm;
                 m[i] = 0.9 * m[i] + 0.1 * g;
                 v[i] = 0.98 * v[i] + 0.02 * g * g;
-                let (mean, square) = (m[i] / (1.0 - 0.9_f64.powi(step as i32)), v[i] / (1.0 - 0.98_f64.powi(step as i32)));
+                let (mean, square) =
+                    (m[i] / (1.0 - 0.9_f64.powi(step as i32)), v[i] / (1.0 - 0.98_f64.powi(step as i32)));
                 w[i] = (f64::from(w[i]) * (1.0 - decay) - rate * mean / (square.sqrt() + adamw.eps)) as f32;
             }
         }
@@ -53,7 +56,8 @@ fn muon_moves_hidden_matrices_by_a_nearly_orthogonal_step_and_the_rest_as_adamw_
     let before = muon.named_weights();
     muon.update(&batch(1), 1e-3).expect("learns");
     plain.update(&batch(1), 1e-3).expect("learns");
-    for (((spec, before), (_, muon)), (_, plain)) in before.iter().zip(muon.named_weights()).zip(plain.named_weights()) {
+    for (((spec, before), (_, muon)), (_, plain)) in before.iter().zip(muon.named_weights()).zip(plain.named_weights())
+    {
         if !spec.is_hidden_matrix() {
             assert_eq!(muon, plain, "{}", spec.name);
             continue;
@@ -109,7 +113,10 @@ fn training_saved_and_resumed_ends_with_the_same_bits() {
         resumed.load_trainer_state(dir.path()).expect("loads");
         assert_eq!(resumed.version(), whole.version());
         for turn in 3..6 {
-            assert_eq!(whole.update(&batch(turn), 1e-2).expect("learns"), resumed.update(&batch(turn), 1e-2).expect("learns"));
+            assert_eq!(
+                whole.update(&batch(turn), 1e-2).expect("learns"),
+                resumed.update(&batch(turn), 1e-2).expect("learns")
+            );
         }
         assert_eq!(whole.weights_bytes().expect("bytes"), resumed.weights_bytes().expect("bytes"));
     }
@@ -125,7 +132,14 @@ fn a_cut_in_the_training_path_is_named_at_the_first_update() {
     let before = cut.weights_bytes().expect("bytes");
     match cut.update(&batch(1), 1e-2) {
         Err(LearnError::NoGradient { names }) => {
-            let parts = ["input_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.q_norm", "self_attn.k_norm"];
+            let parts = [
+                "input_layernorm",
+                "self_attn.q_proj",
+                "self_attn.k_proj",
+                "self_attn.v_proj",
+                "self_attn.q_norm",
+                "self_attn.k_norm",
+            ];
             assert_eq!(names, parts.map(|p| format!("model.layers.1.{p}.weight")));
         }
         other => panic!("{other:?}"),

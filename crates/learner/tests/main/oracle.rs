@@ -20,7 +20,10 @@ impl Oracle {
             .into_iter()
             .map(|(spec, values)| {
                 let values: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
-                Ok((spec.name.clone(), Var::from_tensor(&Tensor::from_vec(values, spec.shape.as_slice(), &Device::Cpu)?)?))
+                Ok((
+                    spec.name.clone(),
+                    Var::from_tensor(&Tensor::from_vec(values, spec.shape.as_slice(), &Device::Cpu)?)?,
+                ))
             })
             .collect::<Result<_>>()?;
         Ok(Self { config: learner.config().clone(), vars })
@@ -29,7 +32,10 @@ impl Oracle {
     fn loss(&self, batch: &TrainBatch) -> Result<Tensor> {
         let mut loss = Tensor::new(0.0_f64, &Device::Cpu)?;
         for sample in &batch.samples {
-            let logprob = self.logprobs(&sample.prompt, &sample.response)?.narrow(0, sample.masked, sample.response.len() - sample.masked)?.sum_all()?;
+            let logprob = self
+                .logprobs(&sample.prompt, &sample.response)?
+                .narrow(0, sample.masked, sample.response.len() - sample.masked)?
+                .sum_all()?;
             loss = (loss - (logprob * (f64::from(sample.weight) / batch.normalizer))?)?;
         }
         Ok(loss)
@@ -54,7 +60,8 @@ impl Oracle {
         let store = loss.backward()?;
         let mut out = BTreeMap::new();
         for (name, var) in &self.vars {
-            let gradient = store.get(var).ok_or_else(|| candle_core::Error::Msg(format!("the oracle is cut at {name}")))?;
+            let gradient =
+                store.get(var).ok_or_else(|| candle_core::Error::Msg(format!("the oracle is cut at {name}")))?;
             out.insert(name.clone(), gradient.flatten_all()?.to_vec1()?);
         }
         Ok((loss.to_scalar()?, out))
@@ -90,7 +97,11 @@ impl Oracle {
         let name = |part: &str| format!("model.layers.{layer}.{part}.weight");
         let linear = |x: &Tensor, part: &str| x.matmul(&self.get(&name(part)).t()?);
         let normed = self.norm(x, &name("input_layernorm"))?;
-        let (q, k, v) = (linear(&normed, "self_attn.q_proj")?, linear(&normed, "self_attn.k_proj")?, linear(&normed, "self_attn.v_proj")?);
+        let (q, k, v) = (
+            linear(&normed, "self_attn.q_proj")?,
+            linear(&normed, "self_attn.k_proj")?,
+            linear(&normed, "self_attn.v_proj")?,
+        );
         let shared = self.config.num_attention_heads / self.config.num_key_value_heads;
         let heads = (0..self.config.num_attention_heads)
             .map(|h| {

@@ -56,7 +56,10 @@ fn a_rollout_holds_to_its_contract() {
         assert_eq!(rollout.finish, if ended { Finish::Stop } else { Finish::Length });
         assert!(ended || rollout.tokens.len() == 60);
         assert_eq!(rollout.tokens.iter().filter(|&&t| t == 0).count(), usize::from(ended), "the end token only ends");
-        assert_eq!(rollout.text, learner.tokenizer().decode(&rollout.tokens[..rollout.tokens.len() - usize::from(ended)]));
+        assert_eq!(
+            rollout.text,
+            learner.tokenizer().decode(&rollout.tokens[..rollout.tokens.len() - usize::from(ended)])
+        );
     }
     assert!(groups.iter().flatten().any(|r| r.finish == Finish::Stop), "some sample must end by itself");
 }
@@ -67,8 +70,10 @@ fn samples_of_one_prompt_score_the_same_alone_and_together() {
     let group = &rollouts(&learner, &SAMPLING)[3];
     let responses: Vec<Vec<u32>> = group.iter().map(|r| r.tokens.clone()).collect();
     let together = learner.score(&group[0].prompt_tokens, &responses).expect("scores");
-    let alone: Vec<Vec<f32>> =
-        responses.iter().map(|r| learner.score(&group[0].prompt_tokens, std::slice::from_ref(r)).expect("scores").remove(0)).collect();
+    let alone: Vec<Vec<f32>> = responses
+        .iter()
+        .map(|r| learner.score(&group[0].prompt_tokens, std::slice::from_ref(r)).expect("scores").remove(0))
+        .collect();
     assert_eq!(together, alone);
 }
 
@@ -88,7 +93,8 @@ fn greedy_sampling_takes_the_likeliest_token_every_time() {
 #[test]
 fn prompts_that_cannot_be_continued_are_named() {
     let learner = with(LearnerOptions::default());
-    let generate = |text: &str, sampling: &Sampling| learner.generate(&[prompt("fine"), prompt(text)], sampling).map(|_| ());
+    let generate =
+        |text: &str, sampling: &Sampling| learner.generate(&[prompt("fine"), prompt(text)], sampling).map(|_| ());
     match generate(&"x".repeat(90), &SAMPLING) {
         Err(PolicyError::PromptTooLong { index: 1, tokens: 90, context: 96 }) => {}
         other => panic!("{other:?}"),
@@ -99,7 +105,11 @@ fn prompts_that_cannot_be_continued_are_named() {
             other => panic!("{text:?}: {other:?}"),
         }
     }
-    for sampling in [Sampling { max_tokens: 0, ..SAMPLING }, Sampling { temperature: -1.0, ..SAMPLING }, Sampling { temperature: f32::NAN, ..SAMPLING }] {
+    for sampling in [
+        Sampling { max_tokens: 0, ..SAMPLING },
+        Sampling { temperature: -1.0, ..SAMPLING },
+        Sampling { temperature: f32::NAN, ..SAMPLING },
+    ] {
         assert!(matches!(generate("x", &sampling), Err(PolicyError::Backend(_))));
     }
     assert!(learner.score(&[1], &[vec![]]).is_err());

@@ -17,14 +17,20 @@ fn spelled(tokenizer: &Tokenizer, text: &str) -> Vec<String> {
 fn the_end_token_is_zero_and_every_token_has_its_place() {
     let tokenizer = built();
     assert_eq!(tokenizer.token_id(END_TOKEN), Some(0));
-    assert_eq!((tokenizer.token_id("<D>"), tokenizer.token_id("<PD>"), tokenizer.token_id("def f(x):")), (Some(1), Some(3), Some(4)));
+    assert_eq!(
+        (tokenizer.token_id("<D>"), tokenizer.token_id("<PD>"), tokenizer.token_id("def f(x):")),
+        (Some(1), Some(3), Some(4))
+    );
     assert_eq!(tokenizer.vocab_size(), 1 + 3 + 7 + 97);
 }
 
 #[test]
 fn fragments_match_leftmost_longest_and_the_rest_is_spelled() {
     let tokenizer = built();
-    assert_eq!(spelled(&tokenizer, "<D>def f(x):\n    return x[::-1]"), ["<D>", "def f(x):", "\n    return ", "x[::-1]"]);
+    assert_eq!(
+        spelled(&tokenizer, "<D>def f(x):\n    return x[::-1]"),
+        ["<D>", "def f(x):", "\n    return ", "x[::-1]"]
+    );
     assert_eq!(spelled(&tokenizer, "x[:]"), ["x[", ":", "]"]);
     assert_eq!(spelled(&tokenizer, "return 12"), ["return", " ", "1", "2"]);
     assert_eq!(spelled(&tokenizer, "   x"), ["  ", " ", "x"]);
@@ -46,9 +52,14 @@ fn lists_that_would_make_an_ambiguous_vocabulary_are_refused() {
         build_tokenizer(&own(control), &own(fragments)).map(|_| ())
     };
     assert_eq!(build(&["<D>"], &["ab"]), Ok(()));
-    for (control, fragments) in
-        [(&["<D>", "<D>"][..], &[][..]), (&["<D>"], &["<D>"]), (&[], &["x"]), (&[], &[""]), (&[], &["né"]), (&[END_TOKEN], &[])]
-    {
+    for (control, fragments) in [
+        (&["<D>", "<D>"][..], &[][..]),
+        (&["<D>"], &["<D>"]),
+        (&[], &["x"]),
+        (&[], &[""]),
+        (&[], &["né"]),
+        (&[END_TOKEN], &[]),
+    ] {
         assert!(matches!(build(control, fragments), Err(TokenizerError::Token { .. })), "{control:?} {fragments:?}");
     }
 }

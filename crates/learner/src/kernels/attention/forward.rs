@@ -1,0 +1,84 @@
+//! Forward of attention: one row after the other, query heads that share a key-value head in pairs.
+
+use pulp::{Simd, WithSimd};
+
+use super::{Group, Heads, Place, Scratch, Spans, load_panels, panel_stride, softmax};
+use crate::kernels::simd::dispatch;
+
+/// Forward: `out` [rows, heads·dim] and the log-sum-exp `lse` [rows, heads] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
+pub(crate) fn attention(
+    out: &mut [f32],
+    lse: &mut [f32],
+    qkv: &[f32],
+    groups: &[Group],
+    heads: &Heads<'_>,
+    scratch: &mut Scratch,
+) {
+    dispatch(Forward { out, lse, qkv, groups, heads, scratch });
+}
+
+struct Forward<'a> {
+    out: &'a mut [f32],
+    lse: &'a mut [f32],
+    qkv: &'a [f32],
+    groups: &'a [Group],
+    heads: &'a Heads<'a>,
+    scratch: &'a mut Scratch,
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        for group in self.groups {
+            for kv in 0..self.heads.kv_heads {
+                self.head(simd, group, kv);
+            }
+        }
+    }
+}
+
+impl Forward<'_> {
+    #[inline(always)]
+    fn head<S: Simd>(&mut self, simd: S, group: &Group, kv: usize) {
+        load_panels(self.heads, self.scratch, self.qkv, group, kv, false);
+        for (t, place) in group.places().enumerate() {
+            let mut heads = self.heads.sharing(kv);
+            while heads.len() >= 2 {
+                self.queries::<S, 2>(simd, group, t, &place, heads.start);
+                heads.start += 2;
+            }
+            if !heads.is_empty() {
+                self.queries::<S, 1>(simd, group, t, &place, heads.start);
+            }
+        }
+    }
+
+    /// `G` query heads of one row, from head `first` on.
+    #[inline(always)]
+    fn queries<S: Simd, const G: usize>(&mut self, simd: S, group: &Group, t: usize, place: &Place, first: usize) {
+        let Heads { heads, dim, .. } = *self.heads;
+        let rows = group.rows();
+        let (row, stride) = (rows.start + t, panel_stride(rows.len()));
+        let Scratch { keys_t, values, probs, head, .. } = &mut *self.scratch;
+        let spans = Spans::new(place);
+        let probs = probs.resize(G * spans.end);
+        let queries = head.resize(G * dim);
+        self.heads.place_queries(queries, &self.qkv[row * self.heads.width() + first * dim..], place.position);
+        spans.scores::<S, G>(simd, probs, queries, keys_t.as_slice(), stride);
+        let out = &mut self.out[(row * heads + first) * dim..][..G * dim];
+        out.fill(0.0);
+        let mut totals = [0.0; G];
+        for (g, probs) in probs.chunks_exact_mut(spans.end).enumerate() {
+            let (total, norm) = softmax(probs);
+            self.lse[row * heads + first + g] = norm;
+            totals[g] = total;
+        }
+        spans.mix::<S, G>(simd, out, probs, values.as_slice());
+        for (out, total) in out.chunks_exact_mut(dim).zip(totals) {
+            let inverse = 1.0 / total;
+            out.iter_mut().for_each(|x| *x *= inverse);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Causal grouped-query attention over packed groups, with RMSNorm and RoPE of queries and keys inside.
+//!
+//! A group is one prompt and the responses behind it, lying side by side in the rows of a micro-batch: no padding and no mask.
+//! A prompt row sees the prompt up to itself; a response row sees the whole prompt and its own response up to itself. The
+//! probabilities are not kept: backward recomputes them from the saved log-sum-exp, as FlashAttention does (Dao et al. 2022).
+mod backward;
+mod forward;
+mod spans;
+mod tiles;
+
+pub(crate) use backward::{Saved, attention_backward};
+pub(crate) use forward::attention;
+pub(crate) use spans::Spans;
+
+use std::ops::Range;
+
+use super::math::{LANES, exp, max, sum};
+use super::norm::inverse_rms;
+use super::rope::{RopeTable, rotate};
+use super::simd::Buffer;
+
+/// Rows of one prompt and of its responses. `responses` follow `prompt` without a gap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// Rows of the prompt.
+    pub(crate) prompt: Range<usize>,
+    /// Rows of each response.
+    pub(crate) responses: Vec<Range<usize>>,
+}
+
+impl Group {
+    /// All its rows.
+    pub(crate) fn rows(&self) -> Range<usize> {
+        self.prompt.start..self.responses.last().map_or(self.prompt.end, |r| r.end)
+    }
+
+    /// For every row from the first on: its position, and the first row (relative to the group) of its own segment.
+    fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        let first = self.prompt.start;
+        let length = self.prompt.len();
+        let prompt = (0..length).map(|t| Place { position: t, shared: t + 1, own: 0..0 });
+        let responses = self.responses.iter().flat_map(move |r| {
+            r.clone().map(move |t| Place {
+                position: length + t - r.start,
+                shared: length,
+                own: r.start - first..t + 1 - first,
+            })
+        });
+        prompt.chain(responses)
+    }
+}
+
+/// What one row sees: rows `0..shared` and `own` of its group.
+struct Place {
+    position: usize,
+    shared: usize,
+    own: Range<usize>,
+}
+
+/// Sizes and constants of the attention of one layer.
+#[derive(Debug)]
+pub(crate) struct Heads<'a> {
+    /// Query heads.
+    pub(crate) heads: usize,
+    /// Key-value heads.
+    pub(crate) kv_heads: usize,
+    /// Width of a head.
+    pub(crate) dim: usize,
+    /// Of the norms.
+    pub(crate) eps: f32,
+    /// Gain of the query norm, `dim` floats.
+    pub(crate) q_gain: &'a [f32],
+    /// Gain of the key norm.
+    pub(crate) k_gain: &'a [f32],
+    /// Rotary tables.
+    pub(crate) rope: &'a RopeTable,
+}
+
+impl Heads<'_> {
+    pub(crate) fn width(&self) -> usize {
+        (self.heads + 2 * self.kv_heads) * self.dim
+    }
+
+    /// Softmax scale 1 / sqrt(dim).
+    pub(crate) fn scale(&self) -> f32 {
+        1.0 / (self.dim as f32).sqrt()
+    }
+
+    /// Normalised, rotated head from its raw projection.
+    #[inline(always)]
+    pub(crate) fn place(&self, out: &mut [f32], raw: &[f32], gain: &[f32], position: usize, scale: f32) {
+        let r = inverse_rms(raw, self.eps) * scale;
+        for ((o, &x), &w) in out.iter_mut().zip(raw).zip(gain) {
+            *o = x * r * w;
+        }
+        rotate(out, self.rope.at(position));
+    }
+}
+
+impl Heads<'_> {
+    /// Query heads that share key-value head `kv`.
+    #[inline(always)]
+    pub(crate) const fn sharing(&self, kv: usize) -> Range<usize> {
+        let shared = self.heads / self.kv_heads;
+        kv * shared..(kv + 1) * shared
+    }
+
+    /// Several neighbouring query heads at once, scaled for the scores.
+    #[inline(always)]
+    pub(crate) fn place_queries(&self, out: &mut [f32], raw: &[f32], position: usize) {
+        for (out, raw) in out.chunks_exact_mut(self.dim).zip(raw.chunks_exact(self.dim)) {
+            self.place(out, raw, self.q_gain, position, self.scale());
+        }
+    }
+}
+
+/// Buffers of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    keys: Buffer,
+    keys_t: Buffer,
+    values: Buffer,
+    values_t: Buffer,
+    dkeys: Buffer,
+    dvalues: Buffer,
+    probs: Buffer,
+    dprobs: Buffer,
+    head: Buffer,
+}
+
+/// Rounds up to whole vectors.
+#[inline(always)]
+pub(crate) const fn padded(n: usize) -> usize {
+    n.next_multiple_of(LANES)
+}
+
+/// Distance of two rows of a transposed panel of `rows` columns: whole vectors may be read from any column on.
+const fn panel_stride(rows: usize) -> usize {
+    padded(rows) + LANES
+}
+
+/// Fills the key and value panels of one group and key-value head: rows [T, dim] and transposed [dim, stride].
+#[inline(always)]
+fn load_panels(heads: &Heads<'_>, scratch: &mut Scratch, qkv: &[f32], group: &Group, kv: usize, backward: bool) {
+    let dim = heads.dim;
+    let rows = group.rows();
+    let stride = panel_stride(rows.len());
+    let keys = scratch.keys.resize(rows.len() * dim);
+    let values = scratch.values.resize(rows.len() * dim);
+    let keys_t = scratch.keys_t.zeroed(dim * stride);
+    for (t, place) in group.places().enumerate() {
+        let raw = &qkv[(rows.start + t) * heads.width()..][..heads.width()];
+        let key = &mut keys[t * dim..(t + 1) * dim];
+        heads.place(key, &raw[(heads.heads + kv) * dim..][..dim], heads.k_gain, place.position, 1.0);
+        values[t * dim..(t + 1) * dim].copy_from_slice(&raw[(heads.heads + heads.kv_heads + kv) * dim..][..dim]);
+        for (d, &x) in key.iter().enumerate() {
+            keys_t[d * stride + t] = x;
+        }
+    }
+    if backward {
+        let values_t = scratch.values_t.zeroed(dim * stride);
+        for (t, value) in values.chunks_exact(dim).enumerate() {
+            for (d, &x) in value.iter().enumerate() {
+                values_t[d * stride + t] = x;
+            }
+        }
+    }
+}
+
+/// Exponentiates scores in place, shifted by their maximum. Returns their sum and the log-sum-exp of the scores.
+#[inline(always)]
+pub(crate) fn softmax(scores: &mut [f32]) -> (f32, f32) {
+    let top = max(scores);
+    for s in scores.iter_mut() {
+        *s = exp(*s - top);
+    }
+    let total = sum(scores);
+    (total, top + total.ln())
+}
