@@ -242,6 +242,7 @@ impl Session {
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
         self.totals.add(&proposals, &answers);
         self.step += 1;
+        tracing::info!(step = self.step, "step done");
         Ok(self.totals.told())
     }
 
@@ -254,6 +255,8 @@ impl Session {
             totals: self.totals.clone(),
             game: self.state.clone(),
         };
-        self.dir.save_checkpoint(&self.learner, &state).or_fail(ExitCode::Input)
+        self.dir.save_checkpoint(&self.learner, &state).or_fail(ExitCode::Input)?;
+        tracing::info!(step = self.step, "checkpoint written");
+        Ok(())
     }
 }

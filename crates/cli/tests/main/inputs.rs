@@ -1,0 +1,97 @@
+//! Bad input: each mistake gets a message with the file, line or key, a hint, and the exit code of its cause.
+
+use super::{finished, small_config, stderr, veriplay, write_config};
+
+/// Plays with `config` and returns the exit status and what was said.
+fn refused(config: &toml::Table) -> (i32, String) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = write_config(dir.path(), config);
+    let output = finished(veriplay().arg("play").arg("--config").arg(path).arg("--out").arg(dir.path().join("run")));
+    (output.status.code().expect("it ended by itself"), stderr(&output))
+}
+
+fn section<'a>(config: &'a mut toml::Table, name: &str) -> &'a mut toml::Table {
+    config[name].as_table_mut().expect("a section")
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line() {
+    let mut config = small_config();
+    section(&mut config, "game").insert("grop".into(), 8.into());
+    let (code, said) = refused(&config);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("grop") && said.contains("line") && said.contains("hint:"), "{said}");
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let mut config = small_config();
+    section(&mut config, "learn").remove("learning_rate");
+    let (code, said) = refused(&config);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("learning_rate"), "{said}");
+}
+
+#[test]
+fn a_value_out_of_range_is_named_with_what_is_allowed() {
+    let mut config = small_config();
+    section(&mut config, "game").insert("reward".into(), "generous".into());
+    let (code, said) = refused(&config);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("generous") && said.contains("random") && said.contains("quickstart"), "{said}");
+}
+
+#[test]
+fn a_game_and_a_gate_that_disagree_are_refused() {
+    let mut config = small_config();
+    section(&mut config, "game").insert("induction_hidden".into(), 4.into());
+    let (code, said) = refused(&config);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("gate.induction"), "{said}");
+}
+
+#[test]
+fn a_missing_model_is_named() {
+    let mut config = small_config();
+    config.insert("model".into(), "no/such/model".into());
+    let (code, said) = refused(&config);
+    assert_eq!(code, 5, "{said}");
+    assert!(said.contains("no/such/model") && said.contains("hint:"), "{said}");
+}
+
+#[test]
+fn a_tensor_of_the_wrong_shape_is_named() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        let from = format!("{}/../../models/tiny/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::copy(from, dir.path().join(name)).expect("the model is copied");
+    }
+    let path = dir.path().join("config.json");
+    let mut model: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).expect("the config is read")).expect("it is JSON");
+    let width = model["intermediate_size"].as_u64().expect("a width") + 32;
+    model["intermediate_size"] = width.into();
+    std::fs::write(&path, model.to_string()).expect("the config is written");
+    let mut config = small_config();
+    config.insert("model".into(), dir.path().to_str().expect("a UTF-8 path").into());
+    let (code, said) = refused(&config);
+    assert_eq!(code, 5, "{said}");
+    assert!(said.contains("mlp.") && said.contains(&width.to_string()), "{said}");
+}
+
+#[test]
+fn a_run_is_never_written_over() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = write_config(dir.path(), &small_config());
+    let output = finished(veriplay().arg("play").arg("--config").arg(path).arg("--out").arg(dir.path()));
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("--resume"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_directory_without_a_run_cannot_be_resumed() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let output = finished(veriplay().arg("play").arg("--resume").arg(dir.path()));
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("config.toml"), "{}", stderr(&output));
+}

@@ -1,0 +1,56 @@
+//! The command line as its users meet it: the real binary, the real Python image, the embedded model.
+
+mod inputs;
+mod resume;
+mod run;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The binary under test.
+fn veriplay() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_veriplay"));
+    command.env_remove("VERIPLAY_LOG");
+    command
+}
+
+/// Runs a command to its end.
+fn finished(command: &mut Command) -> Output {
+    command.output().expect("the binary starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The object on the last line of stdout.
+fn last_json(output: &Output) -> serde_json::Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().last().unwrap_or_else(|| panic!("no stdout; stderr: {}", stderr(output)));
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("`{line}` is no JSON: {error}"))
+}
+
+/// The quickstart's configuration, made small: it plays in seconds and goes through every stage.
+fn small_config() -> toml::Table {
+    let text = include_str!("../../../../configs/quickstart.toml");
+    let mut config: toml::Table = text.parse().expect("the quickstart's configuration is TOML");
+    let mut set = |section: &str, key: &str, value: toml::Value| {
+        let table = if section.is_empty() { &mut config } else { config[section].as_table_mut().expect("a section") };
+        assert!(table.insert(key.to_owned(), value).is_some(), "`{section}.{key}` is no key of the quickstart");
+    };
+    set("", "steps", 5.into());
+    set("", "checkpoint_every", 2.into());
+    set("game", "proposals_per_type", 4.into());
+    set("game", "tasks_per_type", 3.into());
+    set("game", "anchor_samples", 4.into());
+    set("tasks", "seeds_per_type", 12.into());
+    set("tasks", "anchors_per_type", 8.into());
+    set("eval", "tasks_per_type", 4.into());
+    config
+}
+
+fn write_config(dir: &Path, config: &toml::Table) -> std::path::PathBuf {
+    let path = dir.join("config.toml");
+    std::fs::write(&path, config.to_string()).expect("the temporary directory can be written");
+    path
+}

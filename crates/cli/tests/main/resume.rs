@@ -1,0 +1,96 @@
+//! Nothing is lost: a run that is killed resumes and ends with the same bytes, and its verdicts can be made again.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{finished, last_json, small_config, stderr, veriplay, write_config};
+
+/// Every file of a run but `timing.jsonl`, which tells the clock.
+fn bytes_of(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![run.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder can be listed") {
+            let path = entry.expect("the entry can be read").path();
+            let name = path.strip_prefix(run).expect("it lies in the run").to_string_lossy().into_owned();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if name == "timing.jsonl" => {}
+                false => drop(files.insert(name, std::fs::read(&path).expect("the file can be read"))),
+            }
+        }
+    }
+    files
+}
+
+fn assert_same(one: &Path, two: &Path) {
+    let (one, two) = (bytes_of(one), bytes_of(two));
+    assert_eq!(one.keys().collect::<Vec<_>>(), two.keys().collect::<Vec<_>>());
+    for (name, bytes) in &one {
+        assert!(bytes == &two[name], "`{name}` differs");
+    }
+}
+
+/// Runs a command and kills it the moment its log says `events` times that something was done; true if it was killed.
+fn killed_after(command: &mut Command, events: usize) -> bool {
+    let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
+    let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
+    let told = lines.map_while(Result::ok).filter(|line| line.contains("step done") || line.contains("written"));
+    let reached = told.take(events).count() == events;
+    // A kill, not a request: nothing gets to clean up.
+    let _ = child.kill();
+    child.wait().expect("it ended");
+    reached
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let config = write_config(dir.path(), &small_config());
+    let (whole, broken) = (dir.path().join("whole"), dir.path().join("broken"));
+    let play = |out: &Path| {
+        let mut command = veriplay();
+        command.arg("play").arg("--config").arg(&config).arg("--out").arg(out);
+        command
+    };
+    let output = finished(play(&whole).arg("--json"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let summary = last_json(&output);
+    assert_eq!((&summary["steps"], &summary["dropped"]), (&5.into(), &0.into()));
+    assert!(summary["eval"]["before"]["mean"].is_number() && summary["eval"]["after"]["greedy_mean"].is_number());
+
+    // Before the first checkpoint, in the middle of a step after it, and right after a later one.
+    let resume = || {
+        let mut command = veriplay();
+        command.arg("play").arg("--resume").arg(&broken);
+        command
+    };
+    assert!(killed_after(&mut play(&broken), 1));
+    assert!(killed_after(&mut resume(), 4));
+    assert!(killed_after(&mut resume(), 3));
+    let output = finished(&mut resume());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_same(&whole, &broken);
+    replays(&whole);
+}
+
+/// All verdicts come out the same; a log that was changed is noticed.
+fn replays(run: &Path) {
+    let output = finished(veriplay().arg("replay").arg(run).arg("--json"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report = last_json(&output);
+    assert!(report["verdicts"].as_u64().expect("a count") > 100, "{report}");
+    assert_eq!((&report["verdicts"], &report["changed"]), (&report["same"], &0.into()));
+
+    let log = run.join("rollouts.jsonl.zst");
+    let text = zstd::decode_all(std::fs::File::open(&log).expect("the log opens")).expect("the log is zstd");
+    let text = String::from_utf8(text).expect("the log is text");
+    let forged = text.replacen("\"status\":\"wrong_answer\",\"passed\":0", "\"status\":\"accepted\",\"passed\":1", 1);
+    assert_ne!(forged, text, "the log holds a wrong answer");
+    std::fs::write(&log, zstd::encode_all(forged.as_bytes(), 3).expect("it compresses")).expect("the log is written");
+    let output = finished(veriplay().arg("replay").arg(run).arg("--json"));
+    assert_eq!(output.status.code(), Some(6), "{}", stderr(&output));
+    assert_eq!(last_json(&output)["changed"], 1);
+}

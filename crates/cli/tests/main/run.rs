@@ -1,0 +1,83 @@
+//! `veriplay run`: each way a program can end, and that it leaves nothing behind.
+
+use serde_json::Value;
+
+use super::{finished, last_json, stderr, veriplay};
+
+/// Runs `program` and returns the report.
+fn report(program: &str, options: &[&str]) -> Value {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("program.py");
+    std::fs::write(&file, program).expect("the program is written");
+    let output = finished(veriplay().arg("run").arg(&file).arg("--json").args(options));
+    assert!(output.status.success(), "{}", stderr(&output));
+    last_json(&output)
+}
+
+fn exit_of(program: &str, options: &[&str]) -> String {
+    report(program, options)["exit"].as_str().expect("`exit` is a word").to_owned()
+}
+
+#[test]
+fn every_way_to_end_has_its_word() {
+    let fuel = ["--fuel", "50000000"];
+    let cases: &[(&str, &[&str], &str)] = &[
+        ("print('hello')", &[], "returned"),
+        ("while True: pass", &fuel, "fuel_exhausted"),
+        ("while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass", &fuel, "fuel_exhausted"),
+        ("x = []\nwhile True: x.append(bytearray(1 << 20))", &[], "memory_exceeded"),
+        ("while True: print('x' * 1000)", &[], "output_exceeded"),
+        ("def f(n): return f(n + 1)\nf(0)", &[], "raised"),
+        ("import os\nos._exit(0)", &[], "trapped"),
+        ("def f(:", &[], "raised"),
+        ("open('/etc/passwd').read()", &[], "raised"),
+        ("import sys\nsys.exit(0)", &[], "returned"),
+        ("import sys\nsys.exit(3)", &[], "raised"),
+    ];
+    for (program, options, exit) in cases {
+        assert_eq!(exit_of(program, options), *exit, "{program}");
+    }
+}
+
+#[test]
+fn errors_are_named() {
+    let cases = [
+        ("open('/etc/passwd').read()", "FileNotFoundError"),
+        ("def f(n): return f(n + 1)\nf(0)", "RecursionError"),
+        ("raise StopIteration('done')", "StopIteration"),
+    ];
+    for (program, kind) in cases {
+        assert_eq!(report(program, &[])["error"]["kind"], kind, "{program}");
+    }
+}
+
+#[test]
+fn a_call_gives_its_value() {
+    let program = "def f(x, y):\n    return [x, {'k': y}, (1,)]";
+    let report = report(program, &["--call", "f", "--arguments", "-1, 'é'"]);
+    assert_eq!(report["value"], "[-1, {'k': 'é'}, (1,)]");
+    assert_eq!(report["exit"], "returned");
+}
+
+#[test]
+fn the_same_run_has_the_same_fuel() {
+    let program = "import random\nprint(random.random(), sum(range(1000)))";
+    let (one, two) = (report(program, &["--seed", "7"]), report(program, &["--seed", "7"]));
+    assert_eq!((&one["fuel"], &one["stdout"]), (&two["fuel"], &two["stdout"]));
+    assert_ne!(one["stdout"], report(program, &["--seed", "8"])["stdout"]);
+}
+
+#[test]
+fn bytes_that_are_not_text_are_escaped() {
+    let report = report("import sys\nsys.stdout.buffer.write(b'a\\xff\\\\n')", &[]);
+    assert_eq!(report["stdout"], "a\\xff\\n");
+}
+
+#[test]
+fn standard_input_reaches_the_program() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let input = dir.path().join("input");
+    std::fs::write(&input, "41\n").expect("the input is written");
+    let report = report("print(int(input()) + 1)", &["--stdin", input.to_str().expect("a UTF-8 path")]);
+    assert_eq!(report["stdout"], "42\n");
+}
