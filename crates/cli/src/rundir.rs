@@ -13,6 +13,7 @@
 //! cuts them back to it and writes the same bytes again.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -22,6 +23,7 @@ use veriplay_core::Status;
 use veriplay_learner::Learner;
 use veriplay_selfplay::games::absolute_zero::{GameState, ProposalRecord, SolverRecord};
 
+use crate::config::PlayConfig;
 use crate::exit::{ExitCode, Failure, OrFail};
 
 /// What a checkpoint holds beside the model and the optimizer.
@@ -104,6 +106,12 @@ impl RunDir {
         Ok(dir)
     }
 
+    /// Makes the directory a run. Written last and whole: a directory without it is no run, and can be started in again.
+    pub(crate) fn write_config(&self, config: &PlayConfig) -> Result<(), Failure> {
+        let text = toml::to_string(config).or_fail(ExitCode::Bug)?;
+        write_whole(&self.path("config.toml"), text.as_bytes()).or_fail(ExitCode::Input)
+    }
+
     /// An existing run.
     pub(crate) fn open(root: &Path) -> Result<Self, Failure> {
         if root.join("config.toml").is_file() {
@@ -165,9 +173,13 @@ impl RunDir {
 
 /// Writes JSON so that the file is either the old one or the whole new one.
 pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> anyhow::Result<()> {
-    let staging = path.with_extension("json.tmp");
+    write_whole(path, &serde_json::to_vec(value)?)
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let staging = path.with_extension("tmp");
     let mut file = fs::File::create(&staging).with_context(|| format!("cannot write `{}`", staging.display()))?;
-    serde_json::to_writer(&mut file, value)?;
+    file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&staging, path).with_context(|| format!("cannot write `{}`", path.display()))
 }

@@ -69,10 +69,8 @@ impl Session {
     /// Starts a run in a new directory.
     pub(crate) fn start(config: PlayConfig, out: &Path) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
-        let (session, fresh) = Self::at_start(config, dir)?;
-        // Written last: a directory without it is no run, and can be started in again.
-        let text = toml::to_string(&session.config).or_fail(ExitCode::Bug)?;
-        std::fs::write(fresh.join("config.toml"), text).or_fail(ExitCode::Input)?;
+        let session = Self::at_start(config, dir)?;
+        session.dir.write_config(&session.config)?;
         Ok(session)
     }
 
@@ -82,7 +80,7 @@ impl Session {
         let config: PlayConfig = read_toml(&dir.path("config.toml"))?;
         config.validate()?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
-            return Ok(Self::at_start(config, dir)?.0);
+            return Self::at_start(config, dir);
         };
         let state: PlayState = dir.load_state(step)?;
         let mut learner =
@@ -92,8 +90,7 @@ impl Session {
         Self::assemble(config, dir, referee, learner, state)
     }
 
-    fn at_start(config: PlayConfig, dir: RunDir) -> Result<(Self, std::path::PathBuf), Failure> {
-        let root = dir.path("");
+    fn at_start(config: PlayConfig, dir: RunDir) -> Result<Self, Failure> {
         let learner = embedded::load_model(&config.model, &config.learn.options)?;
         let referee = Referee::open()?;
         let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
@@ -106,7 +103,7 @@ impl Session {
             totals: Totals::default(),
             game,
         };
-        Ok((Self::assemble(config, dir, referee, learner, state)?, root))
+        Self::assemble(config, dir, referee, learner, state)
     }
 
     fn assemble(

@@ -33,6 +33,17 @@ fn assert_same(one: &Path, two: &Path) {
     }
 }
 
+/// Runs a command and sends it what Ctrl-C sends once its log says that a step is done; returns its exit status.
+fn interrupted(command: &mut Command) -> Option<i32> {
+    let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("step done")), "it ended before its first step");
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(signal.success());
+    lines.for_each(drop);
+    child.wait().expect("it ended").code()
+}
+
 /// Runs a command and kills it the moment its log says `events` times that something was done; true if it was killed.
 fn killed_after(command: &mut Command, events: usize) -> bool {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
@@ -74,6 +85,21 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_same(&whole, &broken);
     replays(&whole);
+}
+
+#[test]
+fn ctrl_c_ends_a_run_with_everything_saved() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut config = small_config();
+    // So many that it cannot end by itself before the signal arrives.
+    config.insert("steps".into(), 100_000.into());
+    config.insert("checkpoint_every".into(), 100_000.into());
+    let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
+    let mut play = veriplay();
+    play.arg("play").arg("--config").arg(config).arg("--out").arg(&run);
+    assert_eq!(interrupted(&mut play), Some(130));
+    let saved: Vec<_> = std::fs::read_dir(run.join("checkpoints")).expect("it can be listed").collect();
+    assert_eq!(saved.len(), 1, "{saved:?}");
 }
 
 /// All verdicts come out the same; a log that was changed is noticed.
