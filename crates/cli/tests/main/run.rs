@@ -24,7 +24,11 @@ fn every_way_to_end_has_its_word() {
     let cases: &[(&str, &[&str], &str)] = &[
         ("print('hello')", &[], "returned"),
         ("while True: pass", &fuel, "fuel_exhausted"),
-        ("while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass", &fuel, "fuel_exhausted"),
+        (
+            "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass",
+            &fuel,
+            "fuel_exhausted",
+        ),
         ("x = []\nwhile True: x.append(bytearray(1 << 20))", &[], "memory_exceeded"),
         ("while True: print('x' * 1000)", &[], "output_exceeded"),
         ("def f(n): return f(n + 1)\nf(0)", &[], "raised"),
