@@ -162,8 +162,8 @@ impl RunDir {
 
     /// Removes checkpoints that `keep` does not name.
     pub(crate) fn prune_checkpoints(&self, keep: impl Fn(u64) -> bool) -> std::io::Result<()> {
-        let doomed = self.checkpoint_steps().into_iter().filter(|step| !keep(*step));
-        doomed.map(|step| fs::remove_dir_all(self.checkpoint_path(step))).collect()
+        let mut doomed = self.checkpoint_steps().into_iter().filter(|step| !keep(*step));
+        doomed.try_for_each(|step| fs::remove_dir_all(self.checkpoint_path(step)))
     }
 
     pub(crate) fn load_state(&self, step: u64) -> Result<PlayState, Failure> {

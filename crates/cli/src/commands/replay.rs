@@ -129,7 +129,7 @@ fn proposal_again(
     };
     let format = judge::format(&config.game);
     let attempt = judge::finished(record.written.finish, || format.extract_proposal(&shape, &record.written.text));
-    let index = logged.task.as_ref().map_or(0, |task| proposal_index(task));
+    let index = logged.task.as_ref().map_or(0, proposal_index);
     let again = judge::proposals(referee, &config.gate, &[attempt], &[record.known], record.step, index);
     for again in again {
         let again = again.map_err(host_fault)?;

@@ -216,7 +216,7 @@ mod tests {
                 bytes.push(u8::from_str_radix(&after[..2], 16).expect("two hexadecimal digits follow"));
                 rest = &after[2..];
             } else {
-                bytes.extend_from_slice(rest[..c.len_utf8()].as_bytes());
+                bytes.extend_from_slice(&rest.as_bytes()[..c.len_utf8()]);
                 rest = &rest[c.len_utf8()..];
             }
         }

@@ -83,6 +83,9 @@ impl Pools {
     }
 }
 
+/// A program and the argument lists to run it on.
+type Draft = (Generated, Vec<Vec<Value>>);
+
 /// Distinct programs of the training split, each with inputs to run.
 fn drafts(
     grammar: &Grammar,
@@ -90,7 +93,7 @@ fn drafts(
     count: usize,
     inputs: usize,
     rng: &mut ChaCha8Rng,
-) -> Result<Vec<(Generated, Vec<Vec<Value>>)>, CorpusError> {
+) -> Result<Vec<Draft>, CorpusError> {
     let mut seen = HashSet::new();
     let mut drafts = Vec::new();
     for _ in 0..count {

@@ -1,3 +1,5 @@
+//! Properties of every advantage estimator: shift, scale, order, finiteness.
+
 use proptest::prelude::*;
 use veriplay_core::{Role, TaskType};
 use veriplay_selfplay::advantages::{ADVANTAGES, AdvantageRow, by_name};

@@ -1,3 +1,5 @@
+//! Each setting that has no meaning is refused with its key, value and range.
+
 use expect_test::expect;
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig};
 

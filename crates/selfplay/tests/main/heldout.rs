@@ -1,3 +1,5 @@
+//! The held-out table: means, gaps, and what it refuses.
+
 use expect_test::expect;
 use veriplay_core::TaskType;
 use veriplay_selfplay::heldout::{EvalCounts, EvalTable};

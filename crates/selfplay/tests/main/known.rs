@@ -1,3 +1,5 @@
+//! Which proposals count as known.
+
 use veriplay_core::{Attempt, Proposal, TaskType, Value, program_hash};
 use veriplay_selfplay::games::absolute_zero::{GameState, proposal_digest};
 

@@ -1,3 +1,5 @@
+//! pass@k against enumeration, and solve rates.
+
 use proptest::prelude::*;
 use veriplay_selfplay::metrics::{SolveCount, mean_pass_at_k, pass_at_k};
 

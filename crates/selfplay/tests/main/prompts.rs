@@ -1,3 +1,5 @@
+//! What prompts hold and what they must never hold; ideal answers are read back by the verifier.
+
 use expect_test::{Expect, expect};
 use veriplay_core::{Attempt, Question, Role, Task, TaskType, Value, program_hash};
 use veriplay_selfplay::games::absolute_zero::proposal_digest;

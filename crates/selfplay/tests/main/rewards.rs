@@ -1,3 +1,5 @@
+//! What each reward pays, and that the control keeps the rewards of each batch.
+
 use veriplay_core::Status;
 use veriplay_selfplay::rewards::{ProposalOutcome, REWARDS, by_name};
 

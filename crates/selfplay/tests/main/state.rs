@@ -1,3 +1,5 @@
+//! The state of the game: buffers, anchors, and an exact round trip.
+
 use proptest::prelude::*;
 use veriplay_core::{TaskType, program_hash};
 use veriplay_selfplay::games::absolute_zero::{Anchor, GameConfig, GameState};

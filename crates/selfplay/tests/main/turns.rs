@@ -1,3 +1,5 @@
+//! Which prompts a step draws.
+
 use std::collections::BTreeSet;
 
 use veriplay_core::{Role, TaskType};
