@@ -89,3 +89,50 @@ impl InplaceOp2 for Accumulate {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+    use crate::config::ModelConfig;
+    use crate::model::names::tensor_specs;
+
+    /// Gradients of a sum over the squares of every weight; `cut` is detached first.
+    fn squares(cut: Option<&str>) -> (Vec<TensorSpec>, Gradients) {
+        let config = ModelConfig { num_hidden_layers: 1, vocab_size: 5, hidden_size: 4, ..ModelConfig::default() };
+        let weights = Weights::new(&config, crate::init::initial(&config, 1), &Device::Cpu).expect("weights");
+        let mut loss = Tensor::new(0.0_f32, &Device::Cpu).expect("zero");
+        for (name, var) in weights.iter() {
+            let weight = if Some(name.as_str()) == cut { var.as_detached_tensor() } else { var.as_tensor().clone() };
+            loss = weight.sqr().and_then(|s| s.sum_all()).and_then(|s| loss + s).expect("a sum");
+        }
+        let mut gradients = Gradients::default();
+        gradients.add(&weights, loss.backward().expect("backward")).expect("adds");
+        (tensor_specs(&config), gradients)
+    }
+
+    #[test]
+    fn a_weight_that_the_graph_does_not_reach_is_named_even_when_zeros_are_let_pass() {
+        let (specs, whole) = squares(None);
+        assert!(whole.checked_norm(&specs, true).expect("whole") > 0.0);
+        const NAME: &str = "model.layers.0.mlp.up_proj.weight";
+        let (specs, cut) = squares(Some(NAME));
+        for detect in [false, true] {
+            match cut.checked_norm(&specs, detect) {
+                Err(LearnError::NoGradient { names }) => assert_eq!(names, [NAME]),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_gradients_are_sums() {
+        let (specs, mut twice) = squares(None);
+        let once = twice.values(&specs).expect("numbers");
+        twice.merge(squares(None).1).expect("adds");
+        for (a, b) in twice.values(&specs).expect("numbers").iter().flatten().zip(once.iter().flatten()) {
+            assert_eq!(*a, 2.0 * b);
+        }
+    }
+}

@@ -18,7 +18,7 @@ use crate::ops::{Engine, SharedSpace};
 use crate::optim::{Optimizer, OptimizerState, Rate};
 use crate::rollout::RolloutSpace;
 use crate::tokenizer::Tokenizer;
-use crate::train::{Totals, check_batch, gradients};
+use crate::train::{Totals, check_batch, gradients, warn_of_pool};
 
 /// A tensor with its name and shape.
 pub type NamedTensor = (TensorSpec, Vec<f32>);
@@ -196,6 +196,7 @@ impl Learner {
     }
 
     fn compute(&mut self, batch: &TrainBatch) -> candle_core::Result<(Totals, Gradients)> {
+        warn_of_pool();
         self.spaces.resize_with(self.options.shards, SharedSpace::default);
         let engine = self.engine(Mode::Tracked, Purpose::Training)?;
         gradients(&engine, &self.weights, &self.spaces, batch, self.options.micro_tokens)

@@ -60,6 +60,22 @@ pub(crate) fn check_batch(batch: &TrainBatch, config: &ModelConfig, learning_rat
     Ok(())
 }
 
+/// Says once that candle's own pool works beside the shards.
+///
+/// Residual sums, and the sums of gradients inside `backward`, are candle's. Since 0.11.1 it hands those of 64 Ki elements and more
+/// to a global pool with a lock, whose threads spin: beside threads of ours it only takes their time (three times as long an
+/// update on 2 cores). The results are the same. Candle reads `CANDLE_NUM_THREADS` when it first needs the pool; `.cargo/config.toml`
+/// sets it for what cargo runs.
+pub(crate) fn warn_of_pool() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let workers = candle_core::utils::barrier_pool().n_workers();
+        if workers > 0 {
+            tracing::warn!(workers, "candle's thread pool slows training down: set CANDLE_NUM_THREADS=1");
+        }
+    });
+}
+
 /// Loss and gradients of a batch; one shard, and one thread, for each space. `weights` are those that `engine` tracks.
 pub(crate) fn gradients(
     engine: &Engine,

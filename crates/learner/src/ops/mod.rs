@@ -1,7 +1,7 @@
 //! What a decoder layer is made of: one trait with two implementations, and the choice between them.
 //!
-//! Called by [`crate::model::Decoder`]. Both are differentiable, and a test holds them to the same losses and gradients. Forward
-//! and backward of the CPU's run on the calling thread alone; see LIMITATIONS for the sums that candle's `backward` adds.
+//! Called by [`crate::model::Decoder`]. Both are differentiable, and a test holds them to the same losses and gradients. Those of
+//! the CPU run on the calling thread alone.
 
 mod attention;
 mod cpu;
@@ -12,6 +12,8 @@ mod norm;
 pub(crate) mod slices;
 mod space;
 mod stock;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
