@@ -146,11 +146,16 @@ impl Totals {
     }
 }
 
-/// Runs `work` on every item, one thread each, and returns the results in their order.
-pub(crate) fn on_threads<T: Send, R: Send>(items: impl Iterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+/// Runs `work` on every item, one thread each, and returns the results in their order. The first runs on the calling thread, whose
+/// allocator still holds the pages of the last call.
+pub(crate) fn on_threads<T: Send, R: Send>(mut items: impl Iterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let work = &work;
     std::thread::scope(|scope| {
-        let handles: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
-        handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let first = items.next();
+        let others: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
+        let first = first.map(work);
+        let join =
+            |h: std::thread::ScopedJoinHandle<'_, R>| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        first.into_iter().chain(others.into_iter().map(join)).collect()
     })
 }

@@ -1,8 +1,9 @@
 //! y = x·Wᵀ as a candle operation, on weights packed once per optimizer step.
 //!
-//! Why not candle's matmul: it packs both sides at every call and has no AVX-512 unless asked; [`crate::kernels::gemm`] ran at 150
-//! to 210 GFLOP/s a core where candle's matmul ran at about 60 (AMD EPYC, 1024 rows, 128 to 512 columns). To repeat it:
-//! `cargo run -p veriplay-learner --example speed -- matmul=1`.
+//! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves
+//! off. [`crate::kernels::gemm`] ran at 150 to 210 GFLOP/s a core on this model's shapes where candle's matmul ran at about 60 (AMD
+//! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example speed -- matmul=1`, which times candle's matmul beside a
+//! whole forward pass that is nearly all products (46 and at least 115 on a core shared with other work).
 
 use std::sync::Arc;
 
