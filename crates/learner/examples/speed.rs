@@ -1,6 +1,7 @@
 //! Measures training and sampling: `cargo run -p veriplay-learner --example speed -- [key=value ...]`.
 //!
-//! Keys: hidden layers heads kv inner vocab prompt response group prompts shards micro rows steps sampling.
+//! Keys: hidden layers heads kv inner vocab prompt response group prompts shards micro rows steps sampling. With `matmul=1` it
+//! measures instead what a model of one wide layer reaches in its matrix products, and candle's matmul beside it.
 #![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
 
 use std::collections::BTreeMap;
@@ -36,8 +37,47 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut learner = Learner::initialize(config, build_tokenizer(&[], &[])?, 1, options)?;
     println!("parameters {}", learner.parameter_count());
+    if get("matmul", 0) == 1 {
+        return matmul(&get);
+    }
     train(&mut learner, &get)?;
     if get("sampling", 1) == 1 { sample(&learner, &get) } else { Ok(()) }
+}
+
+/// GFLOP/s of x·Wᵀ on one core: candle's matmul, and all of `score` of a model that is nearly nothing but two such products, so
+/// that ours is a lower bound.
+fn matmul(get: &dyn Fn(&str, usize) -> usize) -> Result<(), Box<dyn std::error::Error>> {
+    let (rows, inputs, outputs) = (get("micro", 1024), get("hidden", 128), get("inner", 512));
+    let cpu = candle_core::Device::Cpu;
+    let x = candle_core::Tensor::rand(-1.0_f32, 1.0, (rows, inputs), &cpu)?;
+    let w = candle_core::Tensor::rand(-1.0_f32, 1.0, (outputs, inputs), &cpu)?;
+    let times = get("steps", 10) * 100;
+    let start = cpu_seconds();
+    for _ in 0..times {
+        std::hint::black_box(x.matmul(&w.t()?)?);
+    }
+    let flops = 2.0 * (rows * inputs * outputs * times) as f64;
+    println!("candle: {:.0} GFLOP a CPU second", flops / 1e9 / (cpu_seconds() - start).max(0.01));
+    let config = ModelConfig {
+        hidden_size: inputs,
+        intermediate_size: 16 * outputs,
+        num_hidden_layers: 1,
+        num_attention_heads: 1,
+        num_key_value_heads: 1,
+        head_dim: 2,
+        ..ModelConfig::default()
+    };
+    let options = LearnerOptions { shards: 1, micro_tokens: rows, ..LearnerOptions::default() };
+    let learner = Learner::initialize(config, build_tokenizer(&[], &[])?, 1, options)?;
+    let responses = vec![vec![1; 8]; rows / 8];
+    let tokens = (1 + 7 * responses.len()) as f64;
+    let start = cpu_seconds();
+    for _ in 0..times / 20 {
+        std::hint::black_box(learner.score(&[1], &responses)?);
+    }
+    let flops = 2.0 * tokens * (3 * inputs * 16 * outputs * (times / 20)) as f64;
+    println!("kernels, at least: {:.0} GFLOP a CPU second", flops / 1e9 / (cpu_seconds() - start).max(0.01));
+    Ok(())
 }
 
 fn train(learner: &mut Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<(), Box<dyn std::error::Error>> {

@@ -2,12 +2,16 @@
 
 use std::sync::atomic::AtomicUsize;
 
+use candle_core::Error;
 use veriplay_core::{Finish, Policy, PolicyError, Prompt, Rollout, Sampling};
 
+use crate::Result;
 use crate::learner::Learner;
+use crate::model::Mode;
 use crate::model::layout::{MicroBatch, Response, bundle, deal};
-use crate::model::{PackedModel, Purpose};
-use crate::rollout::{Request, Sampled, Sampler};
+use crate::model::packed::Purpose;
+use crate::ops::{Engine, SharedSpace};
+use crate::rollout::{Frozen, Request, Sampled, Sampler};
 use crate::train::on_threads;
 
 /// Prompt tokens a sampling thread computes together.
@@ -25,7 +29,7 @@ impl Policy for Learner {
         if sampling.group == 0 || prompts.is_empty() {
             return Ok(rollouts);
         }
-        for sampled in self.sample(&tokens, sampling) {
+        for sampled in self.sample(&tokens, sampling).map_err(backend)? {
             let prompt_tokens = tokens[sampled.prompt].clone();
             rollouts[sampled.prompt].push(self.finish(prompt_tokens, sampled));
         }
@@ -57,7 +61,7 @@ impl Learner {
     }
 
     /// All samples, by prompt and sample.
-    fn sample(&self, prompts: &[Vec<u32>], sampling: &Sampling) -> Vec<Sampled> {
+    fn sample(&self, prompts: &[Vec<u32>], sampling: &Sampling) -> Result<Vec<Sampled>> {
         let request = Request {
             prompts,
             group: sampling.group,
@@ -69,11 +73,13 @@ impl Learner {
             prefill_tokens: PREFILL_TOKENS,
             next: AtomicUsize::new(0),
         };
-        let model = PackedModel::new(&self.config, &self.weights, Purpose::Forward);
-        let run = || self.with_space(|space| Sampler::new(&model, &request, space).run());
-        let mut all: Vec<Sampled> = on_threads(0..self.options.shards, |_| run()).into_iter().flatten().collect();
+        let engine = self.engine(Mode::Detached, Purpose::Forward)?;
+        let frozen = Frozen::new(&self.config, &engine, self.rope())?;
+        let run = || self.with_space(|space| Sampler::new(&frozen, &engine, &request, space).run());
+        let parts: Result<Vec<_>> = on_threads(0..self.options.shards, |_| run()).into_iter().collect();
+        let mut all: Vec<Sampled> = parts?.into_iter().flatten().collect();
         all.sort_unstable_by_key(|s| (s.prompt, s.sample));
-        all
+        Ok(all)
     }
 
     fn finish(&self, prompt_tokens: Vec<u32>, sampled: Sampled) -> Rollout {
@@ -89,22 +95,30 @@ impl Learner {
     /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
     pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         self.check_score(prompt, responses)?;
+        let score = || self.score_with(&self.engine(Mode::Detached, Purpose::Forward)?, prompt, responses);
+        score().map_err(backend)
+    }
+
+    /// As [`Learner::score`], by candle's own operations instead of our kernels: what they are held to.
+    ///
+    /// # Errors
+    /// As [`Learner::score`].
+    pub fn reference_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.check_score(prompt, responses)?;
+        let score = || self.score_with(&self.stock_engine()?, prompt, responses);
+        score().map_err(backend)
+    }
+
+    fn score_with(&self, engine: &Engine, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>> {
         let samples = responses
             .iter()
             .enumerate()
             .map(|(index, tokens)| (prompt, Response { index, tokens, masked: 0, weight: 0.0 }));
         let shards = deal(bundle(samples, self.options.micro_tokens), self.options.shards, self.options.micro_tokens);
-        let model = PackedModel::new(&self.config, &self.weights, Purpose::Forward);
-        let score = |share: &Vec<MicroBatch>| {
-            self.with_space(|space| {
-                let one = |batch| {
-                    model.loss(batch, &mut space.work);
-                    space.work.logprobs.clone()
-                };
-                share.iter().map(one).collect::<Vec<_>>()
-            })
-        };
-        let parts: Vec<_> = on_threads(shards.iter(), score);
+        let parts: Vec<Result<Vec<Vec<f32>>>> = on_threads(shards.iter(), |share| {
+            self.with_space(|space| share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect())
+        });
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         let mut out: Vec<Vec<f32>> = responses.iter().map(|r| vec![0.0; r.len()]).collect();
         for (batch, logprobs) in shards.iter().flatten().zip(parts.into_iter().flatten()) {
             for (&(response, at), logprob) in batch.origins.iter().zip(logprobs) {
@@ -133,4 +147,13 @@ impl Learner {
         }
         Ok(())
     }
+}
+
+/// The log-probability of every prediction of a micro-batch.
+fn logprobs(engine: &Engine, batch: &MicroBatch, space: &SharedSpace) -> Result<Vec<f32>> {
+    engine.decoder(space).predict(batch)?.get(0)?.to_vec1()
+}
+
+fn backend(error: Error) -> PolicyError {
+    PolicyError::Backend(error.to_string())
 }

@@ -3,17 +3,22 @@
 //! Called by the command line. All randomness comes from seeds, all sums have a fixed order, and the number of shards is part
 //! of the options: the same calls give the same bits on the same machine.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use candle_core::{DType, Device};
 use veriplay_core::{Learn, LearnError, PolicyVersion, TrainBatch, Update};
 
 use crate::config::{ConfigError, ModelConfig};
-use crate::model::parameters::{TensorSpec, tensor_specs};
-use crate::model::{Parameters, Purpose, Workspace};
+use crate::gradients::Gradients;
+use crate::kernels::rope::RopeTable;
+use crate::model::names::{TensorSpec, tensor_specs};
+use crate::model::packed::Purpose;
+use crate::model::{Mode, View, Weights};
+use crate::ops::{Engine, SharedSpace};
 use crate::optim::{Optimizer, OptimizerState, Rate};
 use crate::rollout::RolloutSpace;
 use crate::tokenizer::Tokenizer;
-use crate::train::{Totals, check_batch, gradients};
+use crate::train::{Totals, check_batch, gradients, warn_of_pool};
 
 /// A tensor with its name and shape.
 pub type NamedTensor = (TensorSpec, Vec<f32>);
@@ -69,21 +74,25 @@ pub struct Learner {
     pub(crate) config: ModelConfig,
     pub(crate) tokenizer: Tokenizer,
     pub(crate) options: LearnerOptions,
-    pub(crate) weights: Parameters,
+    pub(crate) specs: Vec<TensorSpec>,
+    pub(crate) weights: Weights,
     pub(crate) state: OptimizerState,
     pub(crate) version: PolicyVersion,
+    rope: Arc<RopeTable>,
     /// Whether the first update has shown that every parameter gets a gradient.
     checked: bool,
-    spaces: Vec<Workspace>,
+    /// Buffers of the shards.
+    spaces: Vec<SharedSpace>,
     /// Buffers of sampling threads that are not sampling now.
     idle: Mutex<Vec<RolloutSpace>>,
 }
 
 impl Learner {
+    /// `values` are those of every weight, in the order of [`tensor_specs`] and of their sizes.
     pub(crate) fn assemble(
         config: ModelConfig,
         tokenizer: Tokenizer,
-        weights: Parameters,
+        values: Vec<Vec<f32>>,
         options: LearnerOptions,
     ) -> Result<Self, ConfigError> {
         config.validate()?;
@@ -93,16 +102,19 @@ impl Learner {
             let want = format!("want at least the tokenizer's {tokens} tokens");
             return Err(ConfigError::Value { key: "vocab_size", value: config.vocab_size.to_string(), want });
         }
-        let state = OptimizerState::new(&config);
+        let weights = Weights::new(&config, values, &Device::Cpu).expect("every tensor has the size of its spec");
+        let specs = tensor_specs(&config);
         Ok(Self {
-            config,
             tokenizer,
-            options,
             weights,
-            state,
+            state: OptimizerState::new(&specs),
+            specs,
             version: PolicyVersion(0),
+            rope: Arc::new(RopeTable::new(config.max_position_embeddings, config.head_dim, config.rope_theta)),
             checked: false,
             spaces: Vec::new(),
+            config,
+            options,
             idle: Mutex::default(),
         })
     }
@@ -118,8 +130,8 @@ impl Learner {
         options: LearnerOptions,
     ) -> Result<Self, ConfigError> {
         config.validate()?;
-        let weights = crate::init::initial(&config, seed);
-        Self::assemble(config, tokenizer, weights, options)
+        let values = crate::init::initial(&config, seed);
+        Self::assemble(config, tokenizer, values, options)
     }
 
     /// The model's shape.
@@ -149,13 +161,13 @@ impl Learner {
     /// Number of parameters.
     #[must_use]
     pub fn parameter_count(&self) -> usize {
-        self.weights.tensors(&self.config).iter().map(|t| t.len()).sum()
+        self.specs.iter().map(TensorSpec::elements).sum()
     }
 
     /// Every weight tensor, in the order of [`tensor_specs`].
     #[must_use]
     pub fn named_weights(&self) -> Vec<NamedTensor> {
-        named(&self.config, &self.weights)
+        self.named(self.weights.values(&self.specs).expect("the weights are f32 and on the CPU"))
     }
 
     /// Loss of a batch and its gradient in every weight tensor, without a step: for diagnosis and tests.
@@ -164,38 +176,71 @@ impl Learner {
     /// A bad batch.
     pub fn named_gradients(&mut self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
         check_batch(batch, &self.config, 0.0)?;
-        let totals = self.compute(batch);
-        Ok((totals.loss.loss, named(&self.config, &self.spaces[0].gradients)))
+        let (totals, gradients) = self.compute(batch).map_err(backend)?;
+        Ok((totals.loss, self.named(gradients.values(&self.specs).map_err(backend)?)))
     }
 
-    /// Leaves the gradients of `batch` in the first workspace.
-    fn compute(&mut self, batch: &TrainBatch) -> Totals {
-        while self.spaces.len() < self.options.shards {
-            self.spaces.push(Workspace::new(&self.config, Purpose::Training));
-        }
-        gradients(&self.config, &self.weights, &mut self.spaces, batch, self.options.micro_tokens)
+    /// As [`Learner::named_gradients`], by candle's own operations in f64 instead of our kernels: what they are held to.
+    ///
+    /// # Errors
+    /// A bad batch.
+    pub fn reference_gradients(&self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+        check_batch(batch, &self.config, 0.0)?;
+        let compute = || {
+            let weights = self.weights.converted(DType::F64)?;
+            let engine = Engine::stock(&self.config, &self.rope, View::new(&self.config, &weights, Mode::Tracked)?);
+            gradients(&engine, &weights, &[SharedSpace::default()], batch, self.options.micro_tokens)
+        };
+        let (totals, gradients) = compute().map_err(backend)?;
+        Ok((totals.loss, self.named(gradients.values(&self.specs).map_err(backend)?)))
+    }
+
+    fn compute(&mut self, batch: &TrainBatch) -> candle_core::Result<(Totals, Gradients)> {
+        warn_of_pool();
+        self.spaces.resize_with(self.options.shards, SharedSpace::default);
+        let engine = self.engine(Mode::Tracked, Purpose::Training)?;
+        gradients(&engine, &self.weights, &self.spaces, batch, self.options.micro_tokens)
+    }
+
+    /// The present weights, ready to compute with.
+    pub(crate) fn engine(&self, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
+        Engine::new(&self.config, &self.rope, View::new(&self.config, &self.weights, mode)?, purpose)
+    }
+
+    /// As [`Learner::engine`], detached and in candle's own operations.
+    pub(crate) fn stock_engine(&self) -> candle_core::Result<Engine> {
+        Ok(Engine::stock(&self.config, &self.rope, View::new(&self.config, &self.weights, Mode::Detached)?))
+    }
+
+    /// The rotary tables.
+    pub(crate) fn rope(&self) -> &RopeTable {
+        &self.rope
+    }
+
+    fn named(&self, values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
+        self.specs.iter().cloned().zip(values).collect()
     }
 
     /// Runs `work` with the buffers of a sampling thread.
     pub(crate) fn with_space<R>(&self, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = idle().pop();
-        let mut space = kept.unwrap_or_else(|| RolloutSpace::new(&self.config));
+        let mut space = kept.unwrap_or_default();
         let result = work(&mut space);
         idle().push(space);
         result
     }
 
-    fn apply(&mut self, norm: f64, learning_rate: f64) {
+    fn apply(&mut self, gradients: &Gradients, norm: f64, learning_rate: f64) -> candle_core::Result<()> {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
         let rate = Rate { learning_rate, scale, threads: self.options.shards };
-        self.state.step(&self.options.optimizer, &self.config, &mut self.weights, &self.spaces[0].gradients, rate);
+        self.state.step(&self.options.optimizer, &self.specs, &self.weights, gradients, rate)
     }
 }
 
-fn named(config: &ModelConfig, tensors: &Parameters) -> Vec<NamedTensor> {
-    tensor_specs(config).into_iter().zip(tensors.tensors(config).into_iter().map(<[f32]>::to_vec)).collect()
+fn backend(error: candle_core::Error) -> LearnError {
+    LearnError::Backend(error.to_string())
 }
 
 impl Learn for Learner {
@@ -207,14 +252,15 @@ impl Learn for Learner {
             self.version.0 += 1;
             return Ok(Update { policy: self.version, loss: 0.0, entropy: 0.0, gradient_norm: 0.0, tokens: 0 });
         }
-        let Totals { loss, tokens } = self.compute(batch);
+        let (totals, gradients) = self.compute(batch).map_err(backend)?;
         // A single token of context gives queries and keys no gradient, rightly: such a batch proves nothing.
         let telling = batch.samples.iter().any(|s| s.weight != 0.0 && s.prompt.len() + s.response.len() > 2);
-        let norm = crate::train::checked_norm(&self.config, &self.spaces[0].gradients, telling && !self.checked)?;
+        let norm = gradients.checked_norm(&self.specs, telling && !self.checked)?;
         self.checked |= telling;
-        self.apply(norm, learning_rate);
+        self.apply(&gradients, norm, learning_rate).map_err(backend)?;
         self.version.0 += 1;
-        let entropy = loss.entropy / loss.count.max(1) as f64;
-        Ok(Update { policy: self.version, loss: loss.loss, entropy, gradient_norm: norm, tokens })
+        let entropy = totals.entropy / totals.count.max(1) as f64;
+        let Totals { loss, tokens, .. } = totals;
+        Ok(Update { policy: self.version, loss, entropy, gradient_norm: norm, tokens })
     }
 }

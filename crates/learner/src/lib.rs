@@ -1,16 +1,19 @@
 //! The policy: tokenizer, decoder, sampling, losses, optimizer, checkpoints.
 //!
-//! Called by the command line through [`Learner`], which is a `Policy` and a `Learn`. One set of weights serves two paths: a
-//! batched rollout with a key-value cache, and a differentiable pass over packed samples. Both use the same kernels, so they
-//! agree on log-probabilities. The learner sees tokens and weights, never verdicts.
+//! Called by the command line through [`Learner`], which is a `Policy` and a `Learn`. One set of weights, candle variables by
+//! name, serves two paths: a candle graph of our own differentiable operations, and a batched rollout with a key-value cache that
+//! reads the same storage. Both use the same kernels, so they agree on log-probabilities. The learner sees tokens and weights,
+//! never verdicts.
 
 mod checkpoint;
 mod config;
 mod generate;
+mod gradients;
 mod init;
 mod kernels;
 mod learner;
 mod model;
+mod ops;
 mod optim;
 mod rollout;
 mod schedule;
@@ -20,8 +23,11 @@ mod train;
 pub use checkpoint::CheckpointError;
 pub use config::{ConfigError, ModelConfig};
 pub use learner::{Learner, LearnerOptions, NamedTensor};
-pub use model::parameters::{TensorSpec, tensor_specs};
+pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
 pub use rollout::{draw, uniform};
 pub use schedule::{Schedule, Shape};
 pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};
+
+/// What fails here is candle, unless it says otherwise.
+pub(crate) type Result<T, E = candle_core::Error> = std::result::Result<T, E>;

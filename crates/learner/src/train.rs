@@ -1,19 +1,24 @@
 //! Gradients of one batch: checked, dealt to shards, computed in parallel, summed in shard order.
 
+use candle_core::Tensor;
 use veriplay_core::{LearnError, TrainBatch};
 
+use crate::Result;
 use crate::config::ModelConfig;
-use crate::kernels::loss::LossSum;
-use crate::kernels::math::accumulate;
+use crate::gradients::Gradients;
 use crate::model::layout::{MicroBatch, Response, bundle, deal};
-use crate::model::parameters::tensor_specs;
-use crate::model::{PackedModel, Parameters, Purpose, Workspace};
+use crate::model::{Decoder, Weights};
+use crate::ops::{Engine, SharedSpace};
 
 /// What a pass over a batch gave.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Totals {
-    /// Loss, entropy and count of the predictions.
-    pub(crate) loss: LossSum,
+    /// Σ weight · −log p.
+    pub(crate) loss: f64,
+    /// Σ entropy, one term a prediction.
+    pub(crate) entropy: f64,
+    /// Predictions.
+    pub(crate) count: u64,
     /// Rows that went through the model.
     pub(crate) tokens: u64,
 }
@@ -55,14 +60,30 @@ pub(crate) fn check_batch(batch: &TrainBatch, config: &ModelConfig, learning_rat
     Ok(())
 }
 
-/// Leaves the gradients of the batch's loss in the first workspace; one shard for each workspace.
+/// Says once that candle's own pool works beside the shards.
+///
+/// Residual sums, and the sums of gradients inside `backward`, are candle's. Since 0.11.1 it hands those of 64 Ki elements and more
+/// to a global pool with a lock, whose threads spin: beside threads of ours it only takes their time (three times as long an
+/// update on 2 cores). The results are the same. Candle reads `CANDLE_NUM_THREADS` when it first needs the pool; `.cargo/config.toml`
+/// sets it for what cargo runs.
+pub(crate) fn warn_of_pool() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let workers = candle_core::utils::barrier_pool().n_workers();
+        if workers > 0 {
+            tracing::warn!(workers, "candle's thread pool slows training down: set CANDLE_NUM_THREADS=1");
+        }
+    });
+}
+
+/// Loss and gradients of a batch; one shard, and one thread, for each space. `weights` are those that `engine` tracks.
 pub(crate) fn gradients(
-    config: &ModelConfig,
-    weights: &Parameters,
-    spaces: &mut [Workspace],
+    engine: &Engine,
+    weights: &Weights,
+    spaces: &[SharedSpace],
     batch: &TrainBatch,
     micro_tokens: usize,
-) -> Totals {
+) -> Result<(Totals, Gradients)> {
     let scale = 1.0 / batch.normalizer;
     let samples = batch.samples.iter().enumerate().filter(|(_, s)| s.weight != 0.0).map(|(index, s)| {
         (
@@ -71,65 +92,70 @@ pub(crate) fn gradients(
         )
     });
     let shards = deal(bundle(samples, micro_tokens), spaces.len(), micro_tokens);
-    let model = PackedModel::new(config, weights, Purpose::Training);
-    let model = &model;
-    let totals: Vec<Totals> = on_threads(spaces.iter_mut().zip(&shards), |(space, micro_batches)| {
-        space.gradients.tensors_mut(config).into_iter().for_each(|t| t.fill(0.0));
-        micro_batches.iter().map(|batch| one(model, batch, space)).fold(Totals::default(), Totals::plus)
-    });
-    sum_shards(config, spaces);
-    totals.into_iter().fold(Totals::default(), Totals::plus)
+    let work = |(space, share)| shard(&engine.decoder(space), weights, share);
+    let parts = on_threads(spaces.iter().zip(&shards), work);
+    let mut sum = (Totals::default(), Gradients::default());
+    for part in parts {
+        let (totals, gradients) = part?;
+        sum.0 = sum.0.plus(totals);
+        sum.1.merge(gradients)?;
+    }
+    Ok(sum)
 }
 
-fn one(model: &PackedModel<'_>, batch: &MicroBatch, space: &mut Workspace) -> Totals {
-    let loss = model.loss(batch, space);
-    model.backward(batch, space);
-    Totals { loss, tokens: batch.tokens.len() as u64 }
+/// One shard's micro-batches, one after the other.
+fn shard(decoder: &Decoder<'_>, weights: &Weights, share: &Vec<MicroBatch>) -> Result<(Totals, Gradients)> {
+    let (mut totals, mut gradients) = (Totals::default(), Gradients::default());
+    for batch in share {
+        totals = totals.plus(one(decoder, weights, batch, &mut gradients)?);
+    }
+    Ok((totals, gradients))
+}
+
+/// One micro-batch, forward and backward.
+fn one(decoder: &Decoder<'_>, weights: &Weights, batch: &MicroBatch, sum: &mut Gradients) -> Result<Totals> {
+    let predicted = decoder.predict(batch)?;
+    let factors: Vec<f32> = batch.predictions.iter().map(|p| -p.weight).collect();
+    let factors = Tensor::new(factors, predicted.device())?.to_dtype(predicted.dtype())?;
+    let loss = (predicted.get(0)? * factors)?.sum_all()?;
+    sum.add(weights, loss.backward()?)?;
+    Totals::of(batch, &predicted)
 }
 
 impl Totals {
-    fn plus(self, other: Self) -> Self {
-        let loss = LossSum {
-            loss: self.loss.loss + other.loss.loss,
-            entropy: self.loss.entropy + other.loss.entropy,
-            count: self.loss.count + other.loss.count,
-        };
-        Self { loss, tokens: self.tokens + other.tokens }
+    /// The sums of one micro-batch, in f64.
+    fn of(batch: &MicroBatch, predicted: &Tensor) -> Result<Self> {
+        let values = crate::model::weights::values(predicted)?;
+        let (logprobs, entropies) = values.split_at(batch.predictions.len());
+        let terms = batch.predictions.iter().zip(logprobs).map(|(p, &l)| -f64::from(p.weight) * f64::from(l));
+        Ok(Self {
+            loss: terms.sum(),
+            entropy: entropies.iter().map(|&e| f64::from(e)).sum(),
+            count: batch.predictions.len() as u64,
+            tokens: batch.tokens.len() as u64,
+        })
     }
-}
 
-/// Runs `work` on every item, one thread each, and returns the results in their order.
-pub(crate) fn on_threads<T: Send, R: Send>(items: impl Iterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let work = &work;
-    std::thread::scope(|scope| {
-        let handles: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
-        handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    })
-}
-
-/// Adds the gradients of the other shards to the first one's, in order.
-fn sum_shards(config: &ModelConfig, spaces: &mut [Workspace]) {
-    if let Some((first, others)) = spaces.split_first_mut() {
-        for other in others {
-            for (sum, part) in first.gradients.tensors_mut(config).into_iter().zip(other.gradients.tensors(config)) {
-                accumulate(sum, part);
-            }
+    fn plus(self, other: Self) -> Self {
+        Self {
+            loss: self.loss + other.loss,
+            entropy: self.entropy + other.entropy,
+            count: self.count + other.count,
+            tokens: self.tokens + other.tokens,
         }
     }
 }
 
-/// The global norm of the gradients. With `detect`, every tensor must have got one: the silent-cut detector.
-pub(crate) fn checked_norm(config: &ModelConfig, gradients: &Parameters, detect: bool) -> Result<f64, LearnError> {
-    let specs = tensor_specs(config);
-    let squares: Vec<f64> =
-        gradients.tensors(config).iter().map(|t| t.iter().map(|&g| f64::from(g) * f64::from(g)).sum()).collect();
-    if let Some((spec, _)) = specs.iter().zip(&squares).find(|(_, square)| !square.is_finite()) {
-        return Err(LearnError::NotFinite { name: spec.name.clone() });
-    }
-    let cut: Vec<String> =
-        specs.iter().zip(&squares).filter(|(_, square)| **square == 0.0).map(|(spec, _)| spec.name.clone()).collect();
-    if detect && !cut.is_empty() {
-        return Err(LearnError::NoGradient { names: cut });
-    }
-    Ok(squares.iter().sum::<f64>().sqrt())
+/// Runs `work` on every item, one thread each, and returns the results in their order. The first runs on the calling thread, whose
+/// allocator still holds the pages of the last call.
+pub(crate) fn on_threads<T: Send, R: Send>(mut items: impl Iterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let first = items.next();
+        let others: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
+        let first = first.map(work);
+        let join =
+            |h: std::thread::ScopedJoinHandle<'_, R>| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        first.into_iter().chain(others.into_iter().map(join)).collect()
+    })
 }

@@ -17,9 +17,9 @@ use veriplay_core::{PolicyVersion, SCHEMA_VERSION};
 
 use crate::config::ModelConfig;
 use crate::learner::{Learner, LearnerOptions};
-use crate::model::Parameters;
-use crate::model::parameters::tensor_specs;
-use crate::optim::OptimizerState;
+use crate::model::names::{TensorSpec, tensor_specs};
+use crate::ops::slices::Slice;
+use crate::optim::{Moments, OptimizerState};
 use crate::tokenizer::Tokenizer;
 use files::{read, read_text, write};
 use tensors::{Part, decode, encode};
@@ -82,16 +82,12 @@ impl Learner {
             ModelConfig::parse(config).map_err(|source| CheckpointError::Config { place: place.clone(), source })?;
         let tokenizer = Tokenizer::from_json(tokenizer)
             .map_err(|source| CheckpointError::Tokenizer { place: place.clone(), source })?;
-        let mut parameters = Parameters::zeros(&config);
-        decode(
-            &format!("{place}/{WEIGHTS}"),
-            weights,
-            &tensor_specs(&config),
-            &mut [Part { prefix: "", tensors: parameters.tensors_mut(&config) }],
-        )?;
+        let specs = tensor_specs(&config);
+        let mut values: Vec<Vec<f32>> = specs.iter().map(|spec| vec![0.0; spec.elements()]).collect();
+        let tensors = values.iter_mut().map(Vec::as_mut_slice).collect();
+        decode(&format!("{place}/{WEIGHTS}"), weights, &specs, &mut [Part { prefix: "", tensors }])?;
         let config = ModelConfig { torch_dtype: "float32".to_owned(), ..config };
-        Self::assemble(config, tokenizer, parameters, options)
-            .map_err(|source| CheckpointError::Config { place, source })
+        Self::assemble(config, tokenizer, values, options).map_err(|source| CheckpointError::Config { place, source })
     }
 
     /// Writes the model directory, which is made when missing. The result loads in `transformers` as a `Qwen3ForCausalLM`.
@@ -116,11 +112,10 @@ impl Learner {
     /// # Errors
     /// The format's library refuses the tensors.
     pub fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        encode(
-            WEIGHTS,
-            &tensor_specs(&self.config),
-            &[Part { prefix: "", tensors: self.weights.tensors(&self.config) }],
-        )
+        let format = |e: candle_core::Error| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() };
+        let weight = |spec: &TensorSpec| Slice::of(self.weights.var(&spec.name)?);
+        let weights = self.specs.iter().map(weight).collect::<Result<Vec<_>, _>>().map_err(format)?;
+        encode(WEIGHTS, &self.specs, &[Part { prefix: "", tensors: weights.iter().map(|w| &**w).collect() }])
     }
 
     fn generation_config(&self) -> serde_json::Value {
@@ -144,12 +139,12 @@ impl Learner {
     /// A file that cannot be written.
     pub fn save_trainer_state(&self, dir: &Path) -> Result<(), CheckpointError> {
         std::fs::create_dir_all(dir).map_err(|source| CheckpointError::Io { path: dir.to_owned(), source })?;
-        let OptimizerState { step, first, second } = &self.state;
+        let OptimizerState { step, moments } = &self.state;
         let parts = [
-            Part { prefix: "first.", tensors: first.tensors(&self.config) },
-            Part { prefix: "second.", tensors: second.tensors(&self.config) },
+            Part { prefix: "first.", tensors: moments.iter().map(|m| &*m.first).collect() },
+            Part { prefix: "second.", tensors: moments.iter().map(|m| &*m.second).collect() },
         ];
-        write(&dir.join(OPTIMIZER), &encode(OPTIMIZER, &tensor_specs(&self.config), &parts)?)?;
+        write(&dir.join(OPTIMIZER), &encode(OPTIMIZER, &self.specs, &parts)?)?;
         let state = TrainerState { schema_version: SCHEMA_VERSION, step: *step, policy_version: self.version };
         write(&dir.join(TRAINER), pretty(&state).as_bytes())
     }
@@ -170,13 +165,11 @@ impl Learner {
             });
         }
         let path = dir.join(OPTIMIZER);
-        let mut state = OptimizerState { step: trainer.step, ..OptimizerState::new(&self.config) };
-        let OptimizerState { first, second, .. } = &mut state;
-        let mut parts = [
-            Part { prefix: "first.", tensors: first.tensors_mut(&self.config) },
-            Part { prefix: "second.", tensors: second.tensors_mut(&self.config) },
-        ];
-        decode(&path.display().to_string(), &read(&path)?, &tensor_specs(&self.config), &mut parts)?;
+        let mut state = OptimizerState { step: trainer.step, ..OptimizerState::new(&self.specs) };
+        let (first, second) =
+            state.moments.iter_mut().map(|Moments { first, second }| (&mut **first, &mut **second)).unzip();
+        let mut parts = [Part { prefix: "first.", tensors: first }, Part { prefix: "second.", tensors: second }];
+        decode(&path.display().to_string(), &read(&path)?, &self.specs, &mut parts)?;
         (self.state, self.version) = (state, trainer.policy_version);
         Ok(())
     }

@@ -8,7 +8,7 @@ use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
 use super::CheckpointError;
-use crate::model::parameters::TensorSpec;
+use crate::model::names::TensorSpec;
 
 /// Tensors in the order of the specs, stored under their name behind `prefix`.
 pub(super) struct Part<T> {

@@ -76,6 +76,11 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
+    /// Rows and columns of what was packed.
+    pub(crate) const fn shape(&self) -> (usize, usize) {
+        (self.depth, self.cols)
+    }
+
     /// Packs the first `depth` × `cols` of `b`.
     pub(crate) fn pack(&mut self, b: View<'_>, depth: usize, cols: usize) {
         dispatch(PackRight { packed: self, b, depth, cols });

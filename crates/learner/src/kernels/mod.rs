@@ -1,10 +1,10 @@
 //! The numeric loops: plain functions on `f32` slices, single-threaded, each with its backward where it has one.
 //!
-//! Called by `model` and `rollout`; they know shapes and nothing of weights, samples or optimizers.
+//! Called by `ops`, `rollout` and `optim`; they know shapes and nothing of weights, samples or optimizers.
 
 pub(crate) mod attention;
 pub(crate) mod gemm;
-pub(crate) mod loss;
+pub(crate) mod logprob;
 pub(crate) mod math;
 pub(crate) mod norm;
 pub(crate) mod rope;

@@ -3,7 +3,7 @@
 //! Pure and deterministic: the same samples give the same micro-batches on every machine.
 
 use crate::kernels::attention::Group;
-use crate::kernels::loss::Prediction;
+use crate::kernels::logprob::Prediction;
 
 /// A prompt and some of its responses, by index into the list of responses it came from.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,12 +1,12 @@
-//! The decoder: its parameters, the layout of a micro-batch, and the differentiable pass.
+//! The decoder: its named weights, the layout of a micro-batch, and the graph from tokens to log-probabilities.
 
-mod backward;
-pub(crate) mod forward;
+pub(crate) mod decoder;
 pub(crate) mod layout;
-pub(crate) mod linear;
-pub(crate) mod parameters;
-mod workspace;
+pub(crate) mod names;
+pub(crate) mod packed;
+pub(crate) mod view;
+pub(crate) mod weights;
 
-pub(crate) use linear::{PackedModel, Purpose};
-pub(crate) use parameters::Parameters;
-pub(crate) use workspace::Workspace;
+pub(crate) use decoder::Decoder;
+pub(crate) use view::View;
+pub(crate) use weights::{Mode, Weights};

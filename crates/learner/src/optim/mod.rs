@@ -1,13 +1,18 @@
-//! Optimizers: AdamW, and Muon for hidden matrices. State is f32, kept by tensor name, saved and restored to the bit.
+//! Optimizers: AdamW, and Muon for hidden matrices. State is f32, kept for every weight, saved and restored to the bit.
 
 mod adamw;
 mod muon;
 
+use std::sync::{Mutex, PoisonError};
+
+use candle_core::{CpuStorage, InplaceOp2, Layout, Result, Tensor, Var};
 use serde::{Deserialize, Serialize};
 
-use crate::config::ModelConfig;
-use crate::model::Parameters;
-use crate::model::parameters::{TensorSpec, tensor_specs};
+use crate::gradients::Gradients;
+use crate::model::Weights;
+use crate::model::names::TensorSpec;
+use crate::ops::slices::{floats, floats_mut};
+use crate::train::on_threads;
 
 /// Constants of AdamW (Loshchilov and Hutter 2019). Weight decay is decoupled and acts on matrices alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -67,52 +72,52 @@ impl Optimizer {
     }
 }
 
+/// What an optimizer remembers of one weight.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Moments {
+    /// First moment; for Muon's matrices its momentum.
+    pub(crate) first: Vec<f32>,
+    /// Second moment; zero for Muon's matrices.
+    pub(crate) second: Vec<f32>,
+}
+
 /// What an optimizer remembers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OptimizerState {
     /// Steps made.
     pub(crate) step: u64,
-    /// First moments; for Muon's matrices its momentum.
-    pub(crate) first: Parameters,
-    /// Second moments; zero for Muon's matrices.
-    pub(crate) second: Parameters,
+    /// Of every weight, in the order of `tensor_specs`.
+    pub(crate) moments: Vec<Moments>,
 }
 
 impl OptimizerState {
-    pub(crate) fn new(config: &ModelConfig) -> Self {
-        Self { step: 0, first: Parameters::zeros(config), second: Parameters::zeros(config) }
+    pub(crate) fn new(specs: &[TensorSpec]) -> Self {
+        let zeros = |spec: &TensorSpec| vec![0.0; spec.elements()];
+        Self { step: 0, moments: specs.iter().map(|s| Moments { first: zeros(s), second: zeros(s) }).collect() }
     }
 
-    /// One step: `weights` follow `gradients`, which are multiplied by `scale` first. Uses up to `threads` threads; the result
-    /// does not depend on how many.
+    /// One step: `weights` follow `gradients`, which are multiplied by `rate.scale` first. Uses up to `rate.threads` threads; the
+    /// result does not depend on how many.
     pub(crate) fn step(
         &mut self,
         optimizer: &Optimizer,
-        config: &ModelConfig,
-        weights: &mut Parameters,
-        gradients: &Parameters,
+        specs: &[TensorSpec],
+        weights: &Weights,
+        gradients: &Gradients,
         rate: Rate,
-    ) {
+    ) -> Result<()> {
         self.step += 1;
-        let specs = tensor_specs(config);
-        let tensors = weights.tensors_mut(config).into_iter().zip(gradients.tensors(config));
-        let moments = self.first.tensors_mut(config).into_iter().zip(self.second.tensors_mut(config));
-        let mut work: Vec<Tensor<'_>> = specs
-            .iter()
-            .zip(tensors)
-            .zip(moments)
-            .map(|((spec, (weight, gradient)), (first, second))| Tensor { spec, weight, gradient, first, second })
-            .collect();
+        let mut work = Vec::with_capacity(specs.len());
+        for (spec, moments) in specs.iter().zip(&mut self.moments) {
+            let gradient = gradients
+                .get(&spec.name)
+                .ok_or_else(|| candle_core::Error::Msg(format!("`{}` has no gradient", spec.name)))?;
+            work.push(Job { spec, weight: weights.var(&spec.name)?, gradient, moments });
+        }
         // The largest first, then each to the next free thread: order does not matter to the result.
-        work.sort_by_key(|t| t.weight.len());
-        let step = self.step;
-        let queue = std::sync::Mutex::new(work);
-        std::thread::scope(|scope| {
-            for _ in 1..rate.threads {
-                scope.spawn(|| drain(&queue, optimizer, step, rate));
-            }
-            drain(&queue, optimizer, step, rate);
-        });
+        work.sort_by_key(|job| job.spec.elements());
+        let (step, queue) = (self.step, Mutex::new(work));
+        on_threads(0..rate.threads, |_| drain(&queue, optimizer, step, rate)).into_iter().collect()
     }
 }
 
@@ -127,40 +132,65 @@ pub(crate) struct Rate {
     pub(crate) threads: usize,
 }
 
-/// One tensor with all that belongs to it.
-struct Tensor<'a> {
+/// One weight with all that belongs to it.
+struct Job<'a> {
     spec: &'a TensorSpec,
-    weight: &'a mut [f32],
-    gradient: &'a [f32],
-    first: &'a mut [f32],
-    second: &'a mut [f32],
+    weight: &'a Var,
+    gradient: &'a Tensor,
+    moments: &'a mut Moments,
 }
 
-fn drain(queue: &std::sync::Mutex<Vec<Tensor<'_>>>, optimizer: &Optimizer, step: u64, rate: Rate) {
+fn drain(queue: &Mutex<Vec<Job<'_>>>, optimizer: &Optimizer, step: u64, rate: Rate) -> Result<()> {
     let mut space = muon::Space::default();
     loop {
-        let next = queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
-        let Some(tensor) = next else { return };
-        let decay =
-            if tensor.spec.shape.len() == 2 { rate.learning_rate * optimizer.adamw().weight_decay } else { 0.0 };
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let Some(Job { spec, weight, gradient, moments }) = next else { return Ok(()) };
+        let rule = Rule::new(optimizer, spec, step, rate);
+        weight.inplace_op2(gradient, &Step { rule, state: Mutex::new((moments, &mut space)) })?;
+    }
+}
+
+/// How one weight follows its gradient.
+#[derive(Debug, Clone, Copy)]
+enum Rule {
+    AdamW(adamw::Constants),
+    /// With rows and columns.
+    Muon(muon::Constants, (usize, usize)),
+}
+
+impl Rule {
+    fn new(optimizer: &Optimizer, spec: &TensorSpec, step: u64, rate: Rate) -> Self {
+        let Rate { learning_rate, scale, .. } = rate;
+        let decay = if spec.shape.len() == 2 { learning_rate * optimizer.adamw().weight_decay } else { 0.0 };
         match *optimizer {
-            Optimizer::Muon { ratio, momentum, .. } if tensor.spec.is_hidden_matrix() => {
-                let constants = muon::Constants {
-                    rate: rate.learning_rate * ratio,
-                    momentum,
-                    decay: decay * ratio,
-                    scale: rate.scale,
-                };
-                let shape = (tensor.spec.shape[0], tensor.spec.shape[1]);
-                muon::step(tensor.weight, tensor.gradient, tensor.first, shape, &constants, &mut space);
+            Optimizer::Muon { ratio, momentum, .. } if spec.is_hidden_matrix() => {
+                let constants = muon::Constants { rate: learning_rate * ratio, momentum, decay: decay * ratio, scale };
+                Self::Muon(constants, (spec.shape[0], spec.shape[1]))
             }
-            _ => adamw::step(
-                tensor.weight,
-                tensor.gradient,
-                tensor.first,
-                tensor.second,
-                &adamw::Constants::new(optimizer.adamw(), step, rate, decay),
-            ),
+            _ => Self::AdamW(adamw::Constants::new(optimizer.adamw(), step, rate, decay)),
         }
+    }
+}
+
+/// One step on one weight, in place. Operations are given shared; the lock is for the moments and is never waited for.
+struct Step<'a> {
+    rule: Rule,
+    state: Mutex<(&'a mut Moments, &'a mut muon::Space)>,
+}
+
+impl InplaceOp2 for Step<'_> {
+    fn name(&self) -> &'static str {
+        "optimizer-step"
+    }
+
+    fn cpu_fwd(&self, weight: &mut CpuStorage, wl: &Layout, gradient: &CpuStorage, gl: &Layout) -> Result<()> {
+        let (weight, gradient) = (floats_mut(weight, wl)?, floats(gradient, gl)?);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Moments { first, second }, space) = &mut *state;
+        match &self.rule {
+            Rule::AdamW(constants) => adamw::step(weight, gradient, first, second, constants),
+            Rule::Muon(constants, shape) => muon::step(weight, gradient, first, *shape, constants, space),
+        }
+        Ok(())
     }
 }

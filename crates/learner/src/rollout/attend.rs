@@ -4,7 +4,7 @@ use pulp::{Simd, WithSimd};
 
 use super::cache::Cache;
 use super::decode::Row;
-use crate::kernels::attention::{Heads, Spans, softmax};
+use crate::kernels::attention::{HeadSizes, Heads, Spans, softmax};
 use crate::kernels::simd::Buffer;
 
 /// One layer's step; `out` [rows, heads·dim] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
@@ -44,7 +44,7 @@ impl Step<'_> {
     /// Puts the new token's key and value at the end of the row's own cache.
     #[inline(always)]
     fn append(&mut self, at: usize, kv: usize) {
-        let Heads { heads, kv_heads, dim, .. } = *self.heads;
+        let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let raw = &self.qkv[at * self.heads.width()..(at + 1) * self.heads.width()];
         let row = &mut self.rows[at];
         let key = self.head.resize(dim);
@@ -55,7 +55,7 @@ impl Step<'_> {
     /// `G` query heads of one row, from head `first` on.
     #[inline(always)]
     fn queries<S: Simd, const G: usize>(&mut self, simd: S, at: usize, kv: usize, first: usize) {
-        let Heads { heads, kv_heads, dim, .. } = *self.heads;
+        let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let row = &self.rows[at];
         let Some(prompt) = &self.prompts[row.prompt_slot] else { return };
         let slot = self.layer * kv_heads + kv;

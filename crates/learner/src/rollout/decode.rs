@@ -2,17 +2,21 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use candle_core::Result;
+
 use super::attend::Step;
 use super::cache::Cache;
+use super::frozen::Frozen;
 use super::sampler::{draw, uniform};
-use crate::config::ModelConfig;
+use crate::kernels::attention::{Group, HeadSizes, Heads};
 use crate::kernels::gemm::{Target, View, multiply};
 use crate::kernels::norm::rms_norm;
 use crate::kernels::simd::{Buffer, dispatch};
 use crate::kernels::swiglu::swiglu;
-use crate::model::forward::embed;
+use crate::model::Decoder;
 use crate::model::layout::MicroBatch;
-use crate::model::{PackedModel, Purpose, Workspace};
+use crate::ops::slices::Slice;
+use crate::ops::{Engine, SharedSpace};
 
 /// What is to be sampled.
 #[derive(Debug)]
@@ -59,31 +63,28 @@ pub(super) struct Row {
 const FIRST_CAPACITY: usize = 32;
 
 /// Buffers of one thread, kept between calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RolloutSpace {
-    /// For prompts.
-    pub(crate) work: Workspace,
+    /// For prompts, which go through the graph.
+    pub(crate) ops: SharedSpace,
     /// Caches of rows that ended.
     spare: Vec<Cache>,
     x: Buffer,
+    normed: Buffer,
     qkv: Buffer,
     mixed: Buffer,
     gate_up: Buffer,
+    activated: Buffer,
+    logits: Buffer,
     weights: Buffer,
     head: Buffer,
-}
-
-impl RolloutSpace {
-    pub(crate) fn new(config: &ModelConfig) -> Self {
-        let work = Workspace::new(config, Purpose::Forward);
-        let [x, qkv, mixed, gate_up, weights, head] = std::array::from_fn(|_| Buffer::default());
-        Self { work, spare: Vec::new(), x, qkv, mixed, gate_up, weights, head }
-    }
+    left: Buffer,
 }
 
 /// The state of one thread.
 pub(crate) struct Sampler<'a> {
-    model: &'a PackedModel<'a>,
+    model: &'a Frozen<'a>,
+    decoder: Decoder<'a>,
     request: &'a Request<'a>,
     space: &'a mut RolloutSpace,
     rows: Vec<Row>,
@@ -94,26 +95,33 @@ pub(crate) struct Sampler<'a> {
 }
 
 impl<'a> Sampler<'a> {
-    pub(crate) fn new(model: &'a PackedModel<'a>, request: &'a Request<'a>, space: &'a mut RolloutSpace) -> Self {
-        Self { model, request, space, rows: Vec::new(), prompts: Vec::new(), users: Vec::new(), finished: Vec::new() }
+    pub(crate) fn new(
+        model: &'a Frozen<'a>,
+        engine: &'a Engine,
+        request: &'a Request<'a>,
+        space: &'a mut RolloutSpace,
+    ) -> Self {
+        let decoder = engine.decoder(&space.ops);
+        let (rows, prompts, users, finished) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { model, decoder, request, space, rows, prompts, users, finished }
     }
 
     /// Takes prompts until none is left, and returns every sample of those it took.
-    pub(crate) fn run(mut self) -> Vec<Sampled> {
+    pub(crate) fn run(mut self) -> Result<Vec<Sampled>> {
         loop {
             // Prefill is cheapest in bulk: wait until a quarter of the rows is free.
             if self.rows.len() <= self.request.rows - self.request.rows.div_ceil(4) {
-                while self.rows.len() < self.request.rows && self.admit() {}
+                while self.rows.len() < self.request.rows && self.admit()? {}
             }
             if self.rows.is_empty() {
-                return self.finished;
+                return Ok(self.finished);
             }
             self.step();
         }
     }
 
     /// Takes some prompts, computes them and samples the first tokens. False when none is left.
-    fn admit(&mut self) -> bool {
+    fn admit(&mut self) -> Result<bool> {
         let mut batch = MicroBatch::default();
         let mut taken = Vec::new();
         while batch.tokens.len() < self.request.prefill_tokens
@@ -125,44 +133,27 @@ impl<'a> Sampler<'a> {
             taken.push(index);
         }
         if taken.is_empty() {
-            return false;
+            return Ok(false);
         }
-        self.model.forward(&batch, &mut self.space.work);
-        let slots: Vec<usize> = (0..taken.len()).map(|i| self.keep_prompt(&batch, i)).collect();
-        self.model.logits(&batch, &mut self.space.work);
-        let logits = std::mem::take(&mut self.space.work.logits);
-        for ((&prompt, slot), row) in
-            taken.iter().zip(slots).zip(logits.as_slice().chunks_exact(self.model.config.vocab_size))
-        {
+        let slots = self.model.slots();
+        let new = |group: &Group| Cache::new(slots, self.model.config.head_dim, group.prompt.len());
+        let mut caches: Vec<Cache> = batch.groups.iter().map(new).collect();
+        let last = self.decoder.forward(&batch, |layer, qkv| {
+            fill(&mut caches, &self.model.heads(layer), layer, &Slice::of(qkv)?, &batch);
+            Ok(())
+        })?;
+        let logits = self.decoder.logits(&last, &batch.outputs)?;
+        let logits = Slice::of(&logits)?;
+        let rows = logits.chunks_exact(self.model.config.vocab_size);
+        for ((&prompt, cache), row) in taken.iter().zip(caches).zip(rows) {
+            let slot = self.keep_prompt(cache);
             self.start(prompt, slot, row);
         }
-        self.space.work.logits = logits;
-        true
+        Ok(true)
     }
 
-    /// Copies the keys and values of the `i`-th prompt of a batch that just went forward. Returns its slot.
-    fn keep_prompt(&mut self, batch: &MicroBatch, i: usize) -> usize {
-        let config = self.model.config;
-        let rows = batch.groups[i].prompt.clone();
-        let (dim, kv_heads) = (config.head_dim, config.num_key_value_heads);
-        let mut cache = Cache::new(config.num_hidden_layers * kv_heads, dim, rows.len());
-        let mut key = vec![0.0; dim];
-        for layer in 0..config.num_hidden_layers {
-            let heads = self.model.heads(layer, &self.space.work.rope);
-            let qkv = self.space.work.kept[layer].qkv.as_slice();
-            for (position, row) in rows.clone().enumerate() {
-                let raw = &qkv[row * heads.width()..(row + 1) * heads.width()];
-                for kv in 0..kv_heads {
-                    heads.place(&mut key, &raw[(heads.heads + kv) * dim..][..dim], heads.k_gain, position, 1.0);
-                    cache.write(
-                        layer * kv_heads + kv,
-                        position,
-                        &key,
-                        &raw[(heads.heads + kv_heads + kv) * dim..][..dim],
-                    );
-                }
-            }
-        }
+    /// Keeps the cache of a prompt until its samples end. Returns its slot.
+    fn keep_prompt(&mut self, cache: Cache) -> usize {
         let slot = self.users.iter().position(|&n| n == 0).unwrap_or(self.users.len());
         if slot == self.users.len() {
             self.users.push(0);
@@ -176,7 +167,7 @@ impl<'a> Sampler<'a> {
     /// Samples the first token of every sample of a prompt.
     fn start(&mut self, prompt: usize, slot: usize, logits: &[f32]) {
         let config = self.model.config;
-        let slots = config.num_hidden_layers * config.num_key_value_heads;
+        let slots = self.model.slots();
         for sample in 0..self.request.group {
             let own = self
                 .space
@@ -217,19 +208,14 @@ impl<'a> Sampler<'a> {
     /// One token for every row.
     fn step(&mut self) {
         let config = self.model.config;
-        let slots = config.num_hidden_layers * config.num_key_value_heads;
+        let slots = self.model.slots();
         for row in &mut self.rows {
             if row.cached == row.own.capacity() {
                 row.own.grow(slots, row.cached);
             }
         }
         let tokens: Vec<u32> = self.rows.iter().filter_map(|row| row.result.tokens.last().copied()).collect();
-        embed(
-            self.space.x.resize(tokens.len() * config.hidden_size),
-            &tokens,
-            &self.model.plain.embedding,
-            config.hidden_size,
-        );
+        self.model.embed(self.space.x.resize(tokens.len() * config.hidden_size), &tokens);
         for layer in 0..config.num_hidden_layers {
             self.attend(layer);
             self.feed(layer);
@@ -245,23 +231,23 @@ impl<'a> Sampler<'a> {
                 self.retire(at);
             }
         }
-        self.space.work.logits = logits;
+        self.space.logits = logits;
     }
 
     fn attend(&mut self, layer: usize) {
         let config = self.model.config;
         let (hidden, rows, width) = (config.hidden_size, self.rows.len(), config.query_width());
-        let heads = self.model.heads(layer, &self.space.work.rope);
-        let packed = &self.model.layers[layer];
-        let normed = self.space.work.normed.resize(rows * hidden);
-        rms_norm(normed, self.space.x.as_slice(), &self.model.plain.layers[layer].input_norm, self.model.eps());
+        let heads = self.model.heads(layer);
+        let packed = &self.model.packed.layers[layer];
+        let normed = self.space.normed.resize(rows * hidden);
+        rms_norm(normed, self.space.x.as_slice(), &self.model.layers[layer].input, self.model.eps());
         let qkv = self.space.qkv.resize(rows * heads.width());
         multiply(
             rows,
             View::rows(normed, hidden),
             &packed.qkv.forward,
             Target::set(qkv, heads.width()),
-            &mut self.space.work.left,
+            &mut self.space.left,
         );
         let out = self.space.mixed.resize(rows * width);
         let (weights, head) = (&mut self.space.weights, &mut self.space.head);
@@ -271,49 +257,65 @@ impl<'a> Sampler<'a> {
             View::rows(out, width),
             &packed.output.forward,
             Target::add(self.space.x.as_mut_slice(), hidden),
-            &mut self.space.work.left,
+            &mut self.space.left,
         );
     }
 
     fn feed(&mut self, layer: usize) {
         let config = self.model.config;
         let (hidden, rows, inner) = (config.hidden_size, self.rows.len(), config.intermediate_size);
-        let packed = &self.model.layers[layer];
-        let normed = self.space.work.normed.resize(rows * hidden);
-        rms_norm(normed, self.space.x.as_slice(), &self.model.plain.layers[layer].post_norm, self.model.eps());
+        let packed = &self.model.packed.layers[layer];
+        let normed = self.space.normed.resize(rows * hidden);
+        rms_norm(normed, self.space.x.as_slice(), &self.model.layers[layer].post, self.model.eps());
         let gate_up = self.space.gate_up.resize(rows * 2 * inner);
         multiply(
             rows,
             View::rows(normed, hidden),
             &packed.gate_up.forward,
             Target::set(gate_up, 2 * inner),
-            &mut self.space.work.left,
+            &mut self.space.left,
         );
-        let activated = self.space.work.hidden.resize(rows * inner);
+        let activated = self.space.activated.resize(rows * inner);
         swiglu(activated, gate_up, inner);
         multiply(
             rows,
             View::rows(activated, inner),
             &packed.down.forward,
             Target::add(self.space.x.as_mut_slice(), hidden),
-            &mut self.space.work.left,
+            &mut self.space.left,
         );
     }
 
     fn logits(&mut self) -> Buffer {
         let config = self.model.config;
         let (hidden, rows) = (config.hidden_size, self.rows.len());
-        let normed = self.space.work.normed.resize(rows * hidden);
-        rms_norm(normed, self.space.x.as_slice(), &self.model.plain.norm, self.model.eps());
-        let mut logits = std::mem::take(&mut self.space.work.logits);
+        let normed = self.space.normed.resize(rows * hidden);
+        rms_norm(normed, self.space.x.as_slice(), &self.model.norm, self.model.eps());
+        let mut logits = std::mem::take(&mut self.space.logits);
         let out = logits.resize(rows * config.vocab_size);
         multiply(
             rows,
             View::rows(normed, hidden),
-            &self.model.head.forward,
+            &self.model.packed.head.forward,
             Target::set(out, config.vocab_size),
-            &mut self.space.work.left,
+            &mut self.space.left,
         );
         logits
+    }
+}
+
+/// Writes one layer's keys and values of a batch of prompts, from their raw projections, into the prompts' caches.
+fn fill(caches: &mut [Cache], heads: &Heads<'_>, layer: usize, qkv: &[f32], batch: &MicroBatch) {
+    let HeadSizes { heads: queries, kv_heads, dim, .. } = heads.sizes;
+    let mut key = vec![0.0; dim];
+    for (cache, group) in caches.iter_mut().zip(&batch.groups) {
+        for (position, row) in group.prompt.clone().enumerate() {
+            let raw = &qkv[row * heads.width()..(row + 1) * heads.width()];
+            for kv in 0..kv_heads {
+                heads.place(&mut key, &raw[(queries + kv) * dim..][..dim], heads.k_gain, position, 1.0);
+                let value = &raw[(queries + kv_heads + kv) * dim..][..dim];
+                cache.write(layer * kv_heads + kv, position, &key, value);
+            }
+        }
     }
 }

@@ -7,7 +7,9 @@
 mod attend;
 mod cache;
 mod decode;
+mod frozen;
 mod sampler;
 
 pub(crate) use decode::{Request, RolloutSpace, Sampled, Sampler};
+pub(crate) use frozen::Frozen;
 pub use sampler::{draw, uniform};

@@ -64,6 +64,28 @@ fn loss_and_every_gradient_agree_with_a_plain_f64_model() {
 }
 
 #[test]
+fn the_kernels_and_candles_own_operations_give_the_same_loss_gradients_and_log_probabilities() {
+    for config in shapes() {
+        let options = LearnerOptions { micro_tokens: 64, ..LearnerOptions::default() };
+        let mut learner = Learner::initialize(config.clone(), tokenizer(), 5, options).expect("valid");
+        let batch = batch(config.vocab_size as u32);
+        let (loss, gradients) = learner.named_gradients(&batch).expect("gradients");
+        let (want_loss, want) = learner.reference_gradients(&batch).expect("gradients");
+        assert!((loss - want_loss).abs() < 1e-5 * want_loss.abs().max(1.0), "{loss} {want_loss}");
+        for ((spec, gradient), (_, want)) in gradients.iter().zip(&want) {
+            let scale = largest(want.iter().map(|&x| f64::from(x)));
+            let error = largest(gradient.iter().zip(want).map(|(&a, &b)| f64::from(a) - f64::from(b)));
+            assert!(scale > 0.0 && error <= 2e-5 * scale, "{}: error {error} of {scale}", spec.name);
+        }
+        let responses: Vec<Vec<u32>> = (1..9_u32).map(|len| (0..len).map(|t| (t * 11 + len) % 100).collect()).collect();
+        let score = learner.score(&[5, 6, 7], &responses).expect("scores");
+        let reference = learner.reference_score(&[5, 6, 7], &responses).expect("scores");
+        let pairs = score.iter().flatten().zip(reference.iter().flatten());
+        pairs.for_each(|(a, b)| assert!((a - b).abs() < 2e-5, "{a} {b}"));
+    }
+}
+
+#[test]
 fn the_oracle_agrees_with_finite_differences() {
     let config = tiny_config();
     let mut learner = Learner::initialize(config.clone(), tokenizer(), 5, LearnerOptions::default()).expect("valid");

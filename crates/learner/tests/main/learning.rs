@@ -81,3 +81,9 @@ fn bad_batches_are_refused_and_leave_the_weights_alone() {
     }
     assert_eq!(before, learner.weights_bytes().expect("bytes"));
 }
+
+#[test]
+fn a_learner_can_be_shared_and_sent_between_threads() {
+    const fn threads<T: Send + Sync>() {}
+    threads::<Learner>();
+}

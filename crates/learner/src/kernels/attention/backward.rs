@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, Heads, Place, Scratch, Spans, load_panels, panel_stride};
+use super::{Group, HeadSizes, Heads, Place, Scratch, Spans, load_panels, panel_stride};
 use crate::kernels::math::{dot, exp};
 use crate::kernels::norm::row_backward;
 use crate::kernels::rope::unrotate;
@@ -79,7 +79,7 @@ impl Backward<'_> {
     /// `G` query heads of one row, from head `first` on.
     #[inline(always)]
     fn queries<S: Simd, const G: usize>(&mut self, simd: S, group: &Group, t: usize, place: &Place, first: usize) {
-        let Heads { heads, dim, .. } = *self.heads;
+        let HeadSizes { heads, dim, .. } = self.heads.sizes;
         let rows = group.rows();
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
         let Scratch { keys, keys_t, values_t, dkeys, dvalues, probs, dprobs, head, .. } = &mut *self.scratch;
@@ -113,7 +113,7 @@ impl Backward<'_> {
     /// Sends the gradients of keys and values through RoPE and norm into `dqkv`.
     #[inline(always)]
     fn store_keys(&mut self, group: &Group, kv: usize) {
-        let Heads { heads, kv_heads, dim, .. } = *self.heads;
+        let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let width = self.heads.width();
         let dkeys = self.scratch.dkeys.as_mut_slice();
         let dvalues = self.scratch.dvalues.as_slice();

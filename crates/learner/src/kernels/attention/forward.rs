@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, Heads, Place, Scratch, Spans, load_panels, panel_stride, softmax};
+use super::{Group, HeadSizes, Heads, Place, Scratch, Spans, load_panels, panel_stride, softmax};
 use crate::kernels::simd::dispatch;
 
 /// Forward: `out` [rows, heads·dim] and the log-sum-exp `lse` [rows, heads] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
@@ -58,7 +58,7 @@ impl Forward<'_> {
     /// `G` query heads of one row, from head `first` on.
     #[inline(always)]
     fn queries<S: Simd, const G: usize>(&mut self, simd: S, group: &Group, t: usize, place: &Place, first: usize) {
-        let Heads { heads, dim, .. } = *self.heads;
+        let HeadSizes { heads, dim, .. } = self.heads.sizes;
         let rows = group.rows();
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
         let Scratch { keys_t, values, probs, head, .. } = &mut *self.scratch;

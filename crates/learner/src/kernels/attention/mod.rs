@@ -18,6 +18,7 @@ use super::math::{LANES, exp, max, sum};
 use super::norm::inverse_rms;
 use super::rope::{RopeTable, rotate};
 use super::simd::Buffer;
+use crate::config::ModelConfig;
 
 /// Rows of one prompt and of its responses. `responses` follow `prompt` without a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl Group {
     }
 
     /// For every row from the first on: its position, and the first row (relative to the group) of its own segment.
-    fn places(&self) -> impl Iterator<Item = Place> + '_ {
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + '_ {
         let first = self.prompt.start;
         let length = self.prompt.len();
         let prompt = (0..length).map(|t| Place { position: t, shared: t + 1, own: 0..0 });
@@ -51,23 +52,55 @@ impl Group {
 }
 
 /// What one row sees: rows `0..shared` and `own` of its group.
-struct Place {
-    position: usize,
-    shared: usize,
-    own: Range<usize>,
+pub(crate) struct Place {
+    pub(crate) position: usize,
+    pub(crate) shared: usize,
+    pub(crate) own: Range<usize>,
 }
 
-/// Sizes and constants of the attention of one layer.
-#[derive(Debug)]
-pub(crate) struct Heads<'a> {
+/// Sizes and constants of every layer's attention.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeadSizes {
     /// Query heads.
     pub(crate) heads: usize,
     /// Key-value heads.
     pub(crate) kv_heads: usize,
     /// Width of a head.
     pub(crate) dim: usize,
-    /// Of the norms.
+    /// Of all norms.
     pub(crate) eps: f32,
+}
+
+impl HeadSizes {
+    pub(crate) const fn new(config: &ModelConfig) -> Self {
+        Self {
+            heads: config.num_attention_heads,
+            kv_heads: config.num_key_value_heads,
+            dim: config.head_dim,
+            eps: config.rms_norm_eps as f32,
+        }
+    }
+
+    /// One layer's attention.
+    pub(crate) const fn with<'a>(self, q_gain: &'a [f32], k_gain: &'a [f32], rope: &'a RopeTable) -> Heads<'a> {
+        Heads { sizes: self, q_gain, k_gain, rope }
+    }
+
+    /// Width of the raw projections.
+    pub(crate) const fn width(&self) -> usize {
+        (self.heads + 2 * self.kv_heads) * self.dim
+    }
+
+    /// Softmax scale 1 / sqrt(dim).
+    pub(crate) fn scale(&self) -> f32 {
+        1.0 / (self.dim as f32).sqrt()
+    }
+}
+
+/// The attention of one layer.
+#[derive(Debug)]
+pub(crate) struct Heads<'a> {
+    pub(crate) sizes: HeadSizes,
     /// Gain of the query norm, `dim` floats.
     pub(crate) q_gain: &'a [f32],
     /// Gain of the key norm.
@@ -76,16 +109,16 @@ pub(crate) struct Heads<'a> {
     pub(crate) rope: &'a RopeTable,
 }
 
+impl std::ops::Deref for Heads<'_> {
+    type Target = HeadSizes;
+
+    #[inline(always)]
+    fn deref(&self) -> &HeadSizes {
+        &self.sizes
+    }
+}
+
 impl Heads<'_> {
-    pub(crate) fn width(&self) -> usize {
-        (self.heads + 2 * self.kv_heads) * self.dim
-    }
-
-    /// Softmax scale 1 / sqrt(dim).
-    pub(crate) fn scale(&self) -> f32 {
-        1.0 / (self.dim as f32).sqrt()
-    }
-
     /// Normalised, rotated head from its raw projection.
     #[inline(always)]
     pub(crate) fn place(&self, out: &mut [f32], raw: &[f32], gain: &[f32], position: usize, scale: f32) {
@@ -100,7 +133,7 @@ impl Heads<'_> {
 impl Heads<'_> {
     /// Query heads that share key-value head `kv`.
     #[inline(always)]
-    pub(crate) const fn sharing(&self, kv: usize) -> Range<usize> {
+    pub(crate) fn sharing(&self, kv: usize) -> Range<usize> {
         let shared = self.heads / self.kv_heads;
         kv * shared..(kv + 1) * shared
     }

@@ -1,0 +1,138 @@
+//! Gradients by the name of their weight, summed in a fixed order, and the detector of silent cuts.
+
+use std::collections::BTreeMap;
+
+use candle_core::backprop::GradStore;
+use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor};
+use veriplay_core::LearnError;
+
+use crate::Result;
+use crate::kernels::math::accumulate;
+use crate::model::Weights;
+use crate::model::names::TensorSpec;
+use crate::model::weights::values;
+use crate::ops::slices::{floats, floats_mut};
+
+/// A sum of gradients. A weight that no backward pass reached has no entry.
+#[derive(Debug, Default)]
+pub(crate) struct Gradients(BTreeMap<String, Tensor>);
+
+impl Gradients {
+    /// Adds what one backward pass left for the weights.
+    pub(crate) fn add(&mut self, weights: &Weights, mut store: GradStore) -> Result<()> {
+        weights.iter().try_for_each(|(name, var)| match store.remove(var) {
+            Some(gradient) => self.add_one(name, gradient),
+            None => Ok(()),
+        })
+    }
+
+    /// Adds another sum.
+    pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
+        other.0.into_iter().try_for_each(|(name, gradient)| self.add_one(&name, gradient))
+    }
+
+    fn add_one(&mut self, name: &str, gradient: Tensor) -> Result<()> {
+        let Some(sum) = self.0.get_mut(name) else {
+            self.0.insert(name.to_owned(), gradient);
+            return Ok(());
+        };
+        if sum.device().is_cpu() && sum.dtype() == DType::F32 {
+            return sum.inplace_op2(&gradient, &Accumulate);
+        }
+        *sum = (&*sum + gradient)?;
+        Ok(())
+    }
+
+    /// The gradient of a weight.
+    pub(crate) fn get(&self, name: &str) -> Option<&Tensor> {
+        self.0.get(name)
+    }
+
+    /// Every gradient's values in the order of `specs`; zeros where there is no entry.
+    pub(crate) fn values(&self, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>> {
+        specs.iter().map(|spec| self.get(&spec.name).map_or_else(|| Ok(vec![0.0; spec.elements()]), values)).collect()
+    }
+
+    /// The global norm. A weight without an entry is a cut in the graph and always an error; with `detect`, so is one whose
+    /// gradient is all zero.
+    pub(crate) fn checked_norm(&self, specs: &[TensorSpec], detect: bool) -> Result<f64, LearnError> {
+        let backend = |e: candle_core::Error| LearnError::Backend(e.to_string());
+        let (mut total, mut cut) = (0.0, Vec::new());
+        for spec in specs {
+            let square = self.get(&spec.name).map(square).transpose().map_err(backend)?;
+            match square {
+                Some(square) if !square.is_finite() => return Err(LearnError::NotFinite { name: spec.name.clone() }),
+                None => cut.push(spec.name.clone()),
+                Some(0.0) if detect => cut.push(spec.name.clone()),
+                Some(square) => total += square,
+            }
+        }
+        if cut.is_empty() { Ok(total.sqrt()) } else { Err(LearnError::NoGradient { names: cut }) }
+    }
+}
+
+/// Σ g², in f64.
+fn square(gradient: &Tensor) -> Result<f64> {
+    Ok(values(gradient)?.iter().map(|&g| f64::from(g) * f64::from(g)).sum())
+}
+
+/// `sum += gradient`, on the calling thread.
+struct Accumulate;
+
+impl InplaceOp2 for Accumulate {
+    fn name(&self) -> &'static str {
+        "accumulate"
+    }
+
+    fn cpu_fwd(&self, sum: &mut CpuStorage, sum_l: &Layout, gradient: &CpuStorage, gradient_l: &Layout) -> Result<()> {
+        accumulate(floats_mut(sum, sum_l)?, floats(gradient, gradient_l)?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Device;
+
+    use super::*;
+    use crate::config::ModelConfig;
+    use crate::model::names::tensor_specs;
+
+    /// Gradients of a sum over the squares of every weight; `cut` is detached first.
+    fn squares(cut: Option<&str>) -> (Vec<TensorSpec>, Gradients) {
+        let config = ModelConfig { num_hidden_layers: 1, vocab_size: 5, hidden_size: 4, ..ModelConfig::default() };
+        let weights = Weights::new(&config, crate::init::initial(&config, 1), &Device::Cpu).expect("weights");
+        let mut loss = Tensor::new(0.0_f32, &Device::Cpu).expect("zero");
+        for (name, var) in weights.iter() {
+            let weight = if Some(name.as_str()) == cut { var.as_detached_tensor() } else { var.as_tensor().clone() };
+            loss = weight.sqr().and_then(|s| s.sum_all()).and_then(|s| loss + s).expect("a sum");
+        }
+        let mut gradients = Gradients::default();
+        gradients.add(&weights, loss.backward().expect("backward")).expect("adds");
+        (tensor_specs(&config), gradients)
+    }
+
+    #[test]
+    fn a_weight_that_the_graph_does_not_reach_is_named_even_when_zeros_are_let_pass() {
+        let (specs, whole) = squares(None);
+        assert!(whole.checked_norm(&specs, true).expect("whole") > 0.0);
+        const NAME: &str = "model.layers.0.mlp.up_proj.weight";
+        let (specs, cut) = squares(Some(NAME));
+        for detect in [false, true] {
+            match cut.checked_norm(&specs, detect) {
+                Err(LearnError::NoGradient { names }) => assert_eq!(names, [NAME]),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_gradients_are_sums() {
+        let (specs, mut twice) = squares(None);
+        let once = twice.values(&specs).expect("numbers");
+        twice.merge(squares(None).1).expect("adds");
+        for (a, b) in twice.values(&specs).expect("numbers").iter().flatten().zip(once.iter().flatten()) {
+            assert_eq!(*a, 2.0 * b);
+        }
+    }
+}

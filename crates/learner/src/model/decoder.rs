@@ -1,0 +1,59 @@
+//! The decoder as a candle graph: one description for training, for scoring and for the prompts of rollouts.
+//!
+//! Whether it can be differentiated depends on the view alone (tracked or detached); what computes it, on the operations.
+
+use std::sync::Arc;
+
+use candle_core::{Result, Tensor};
+
+use super::layout::MicroBatch;
+use super::view::{Layer, View};
+use crate::kernels::attention::Group;
+use crate::ops::{Ops, Site};
+
+/// Weights and the operations that read them.
+#[derive(Debug)]
+pub(crate) struct Decoder<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) ops: Box<dyn Ops>,
+}
+
+impl Decoder<'_> {
+    /// The residual stream after the last layer [rows, hidden]. `keep` sees every layer's raw query, key and value projections:
+    /// what a cache is made of.
+    pub(crate) fn forward(
+        &self,
+        batch: &MicroBatch,
+        mut keep: impl FnMut(usize, &Tensor) -> Result<()>,
+    ) -> Result<Tensor> {
+        let tokens = Tensor::new(&*batch.tokens, self.view.device())?;
+        let groups: Arc<[Group]> = batch.groups.as_slice().into();
+        let mut x = self.view.embedding.index_select(&tokens, 0)?;
+        for (at, layer) in self.view.layers.iter().enumerate() {
+            let qkv = self.ops.linear(&self.ops.norm(&x, &layer.input_norm)?, &layer.qkv, Site::Qkv(at))?;
+            keep(at, &qkv)?;
+            x = (&x + self.attend(at, layer, &qkv, &groups)?)?;
+            let normed = self.ops.norm(&x, &layer.post_norm)?;
+            x = (&x + self.ops.mlp(&normed, &layer.gate_up, &layer.down, at)?)?;
+        }
+        Ok(x)
+    }
+
+    fn attend(&self, at: usize, layer: &Layer, qkv: &Tensor, groups: &Arc<[Group]>) -> Result<Tensor> {
+        let mixed = self.ops.attention(qkv, [&layer.q_norm, &layer.k_norm], groups)?;
+        self.ops.linear(&mixed, &layer.output, Site::Output(at))
+    }
+
+    /// Logits [outputs, vocab] of some rows of what [`Decoder::forward`] returned.
+    pub(crate) fn logits(&self, last: &Tensor, outputs: &[usize]) -> Result<Tensor> {
+        let rows: Vec<u32> = outputs.iter().map(|&row| row as u32).collect();
+        let picked = last.index_select(&Tensor::new(rows, last.device())?, 0)?;
+        self.ops.linear(&self.ops.norm(&picked, &self.view.norm)?, &self.view.head, Site::Head)
+    }
+
+    /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions].
+    pub(crate) fn predict(&self, batch: &MicroBatch) -> Result<Tensor> {
+        let last = self.forward(batch, |_, _| Ok(()))?;
+        self.ops.logprobs(&self.logits(&last, &batch.outputs)?, &batch.predictions)
+    }
+}

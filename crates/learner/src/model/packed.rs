@@ -1,0 +1,73 @@
+//! The matrices of a model, packed for [`crate::kernels::gemm`]: once per optimizer step, read by all threads.
+
+use std::sync::Arc;
+
+use candle_core::Result;
+
+use super::view::{Layer, View};
+use crate::kernels::gemm::{self, Packed};
+use crate::ops::slices::Slice;
+
+/// What a packed model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Forward only: rollouts and scores.
+    Forward,
+    /// Forward and backward.
+    Training,
+}
+
+/// A matrix [out, in], packed for y = x·Wᵀ and, when training, for dx = dy·W.
+#[derive(Debug, Default)]
+pub(crate) struct Linear {
+    /// For y = x·Wᵀ.
+    pub(crate) forward: Packed,
+    /// For dx = dy·W.
+    pub(crate) backward: Packed,
+}
+
+impl Linear {
+    fn new(weight: &candle_core::Tensor, purpose: Purpose) -> Result<Arc<Self>> {
+        let (outputs, inputs) = weight.dims2()?;
+        let weight = Slice::of(weight)?;
+        let mut linear = Self::default();
+        linear.forward.pack(gemm::View::rows(&weight, inputs).transposed(), inputs, outputs);
+        if purpose == Purpose::Training {
+            linear.backward.pack(gemm::View::rows(&weight, inputs), outputs, inputs);
+        }
+        Ok(Arc::new(linear))
+    }
+}
+
+/// The packed matrices of one layer.
+#[derive(Debug)]
+pub(crate) struct PackedLayer {
+    pub(crate) qkv: Arc<Linear>,
+    pub(crate) output: Arc<Linear>,
+    pub(crate) gate_up: Arc<Linear>,
+    pub(crate) down: Arc<Linear>,
+}
+
+/// The packed matrices of a model.
+#[derive(Debug)]
+pub(crate) struct PackedModel {
+    pub(crate) layers: Vec<PackedLayer>,
+    pub(crate) head: Arc<Linear>,
+}
+
+impl PackedModel {
+    pub(crate) fn new(view: &View, purpose: Purpose) -> Result<Self> {
+        let pack = |layer: &Layer| {
+            Ok(PackedLayer {
+                qkv: Linear::new(&layer.qkv, purpose)?,
+                output: Linear::new(&layer.output, purpose)?,
+                gate_up: Linear::new(&layer.gate_up, purpose)?,
+                down: Linear::new(&layer.down, purpose)?,
+            })
+        };
+        Ok(Self {
+            layers: view.layers.iter().map(pack).collect::<Result<_>>()?,
+            head: Linear::new(&view.head, purpose)?,
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! The weights as the decoder uses them: by layer, with projections that read the same input joined to one matrix.
+
+use candle_core::{Device, Result, Tensor};
+
+use super::weights::{Mode, Weights};
+use crate::config::ModelConfig;
+
+/// One decoder layer.
+#[derive(Debug)]
+pub(crate) struct Layer {
+    /// Gain before attention [hidden].
+    pub(crate) input_norm: Tensor,
+    /// Query, key and value projections, one above the other.
+    pub(crate) qkv: Tensor,
+    /// Gain of the queries [head_dim].
+    pub(crate) q_norm: Tensor,
+    /// Gain of the keys [head_dim].
+    pub(crate) k_norm: Tensor,
+    /// Output projection [hidden, query width].
+    pub(crate) output: Tensor,
+    /// Gain before the SwiGLU [hidden].
+    pub(crate) post_norm: Tensor,
+    /// Gate and up projections, one above the other.
+    pub(crate) gate_up: Tensor,
+    /// Down projection [hidden, intermediate].
+    pub(crate) down: Tensor,
+}
+
+impl Layer {
+    fn new(weights: &Weights, layer: usize, mode: Mode) -> Result<Self> {
+        let get = |part: &str| weights.tensor(&format!("model.layers.{layer}.{part}.weight"), mode);
+        let qkv = [get("self_attn.q_proj")?, get("self_attn.k_proj")?, get("self_attn.v_proj")?];
+        Ok(Self {
+            input_norm: get("input_layernorm")?,
+            qkv: Tensor::cat(&qkv, 0)?,
+            q_norm: get("self_attn.q_norm")?,
+            k_norm: get("self_attn.k_norm")?,
+            output: get("self_attn.o_proj")?,
+            post_norm: get("post_attention_layernorm")?,
+            gate_up: Tensor::cat(&[get("mlp.gate_proj")?, get("mlp.up_proj")?], 0)?,
+            down: get("mlp.down_proj")?,
+        })
+    }
+}
+
+/// A whole model: made once an update or a call of the policy, and read by all its threads.
+#[derive(Debug)]
+pub(crate) struct View {
+    /// [vocab, hidden].
+    pub(crate) embedding: Tensor,
+    pub(crate) layers: Vec<Layer>,
+    /// The last gain.
+    pub(crate) norm: Tensor,
+    /// [vocab, hidden]: the embedding itself when tied, so that its gradients meet.
+    pub(crate) head: Tensor,
+}
+
+impl View {
+    pub(crate) fn new(config: &ModelConfig, weights: &Weights, mode: Mode) -> Result<Self> {
+        let embedding = weights.tensor("model.embed_tokens.weight", mode)?;
+        let head = match config.tie_word_embeddings {
+            true => embedding.clone(),
+            false => weights.tensor("lm_head.weight", mode)?,
+        };
+        let layers = (0..config.num_hidden_layers).map(|layer| Layer::new(weights, layer, mode)).collect::<Result<_>>();
+        Ok(Self { embedding, layers: layers?, norm: weights.tensor("model.norm.weight", mode)?, head })
+    }
+
+    /// Where the weights are.
+    pub(crate) fn device(&self) -> &Device {
+        self.embedding.device()
+    }
+}

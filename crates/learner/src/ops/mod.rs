@@ -1,0 +1,98 @@
+//! What a decoder layer is made of: one trait with two implementations, and the choice between them.
+//!
+//! Called by [`crate::model::Decoder`]. Both are differentiable, and a test holds them to the same losses and gradients. Those of
+//! the CPU run on the calling thread alone.
+
+mod attention;
+mod cpu;
+mod linear;
+mod logprob;
+mod mlp;
+mod norm;
+pub(crate) mod slices;
+mod space;
+mod stock;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use candle_core::{Device, Result, Tensor};
+
+use crate::config::ModelConfig;
+use crate::kernels::attention::{Group, HeadSizes};
+use crate::kernels::logprob::Prediction;
+use crate::kernels::rope::RopeTable;
+use crate::model::packed::{PackedModel, Purpose};
+use crate::model::{Decoder, View};
+use cpu::Kernels;
+pub(crate) use space::SharedSpace;
+use stock::Stock;
+
+/// Which matrix of the model a linear map is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// Query, key and value projections of a layer.
+    Qkv(usize),
+    /// Output projection of a layer's attention.
+    Output(usize),
+    /// From the residual stream to logits.
+    Head,
+}
+
+/// The differentiable operations. Rows are tokens of a micro-batch.
+pub(crate) trait Ops: std::fmt::Debug {
+    /// RMSNorm: x [rows, width], gain [width].
+    fn norm(&self, x: &Tensor, gain: &Tensor) -> Result<Tensor>;
+    /// x·Wᵀ: x [rows, inputs], weight [outputs, inputs].
+    fn linear(&self, x: &Tensor, weight: &Tensor, site: Site) -> Result<Tensor>;
+    /// Attention within `groups` from raw projections [rows, (heads + 2·kv_heads)·dim], and the gains of queries and keys [dim]
+    /// each; → [rows, heads·dim].
+    fn attention(&self, qkv: &Tensor, gains: [&Tensor; 2], groups: &Arc<[Group]>) -> Result<Tensor>;
+    /// SwiGLU of `layer`: x [rows, hidden], gate_up [2·inner, hidden], down [hidden, inner].
+    fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, layer: usize) -> Result<Tensor>;
+    /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions], from logits [rows, vocab].
+    fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor>;
+}
+
+/// A view of the weights with all that its operations share between threads.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) view: View,
+    sizes: HeadSizes,
+    rope: Arc<RopeTable>,
+    /// None where the operations are candle's own.
+    packed: Option<Arc<PackedModel>>,
+}
+
+impl Engine {
+    /// Our kernels on the CPU, candle's own operations on any other device.
+    pub(crate) fn new(config: &ModelConfig, rope: &Arc<RopeTable>, view: View, purpose: Purpose) -> Result<Self> {
+        let packed = match view.device() {
+            Device::Cpu => Some(Arc::new(PackedModel::new(&view, purpose)?)),
+            _ => None,
+        };
+        Ok(Self { packed, ..Self::stock(config, rope, view) })
+    }
+
+    /// Candle's own operations, wherever the weights are.
+    pub(crate) fn stock(config: &ModelConfig, rope: &Arc<RopeTable>, view: View) -> Self {
+        Self { view, sizes: HeadSizes::new(config), rope: Arc::clone(rope), packed: None }
+    }
+
+    /// The decoder of one thread, which works in `space`.
+    pub(crate) fn decoder(&self, space: &SharedSpace) -> Decoder<'_> {
+        let (sizes, rope) = (self.sizes, Arc::clone(&self.rope));
+        let ops: Box<dyn Ops> = match &self.packed {
+            Some(packed) => Box::new(Kernels { sizes, rope, packed: Arc::clone(packed), space: space.clone() }),
+            None => Box::new(Stock { sizes, rope }),
+        };
+        Decoder { view: &self.view, ops }
+    }
+
+    /// The packed matrices, for the rollout's own loop.
+    pub(crate) fn packed(&self) -> Result<&PackedModel> {
+        let missing = || candle_core::Error::Msg("rollouts run on the CPU only".to_owned());
+        self.packed.as_deref().ok_or_else(missing)
+    }
+}

@@ -1,0 +1,45 @@
+//! The buffers of one shard's operations: kept between steps, so that they stay warm.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::kernels::attention::Scratch;
+use crate::kernels::gemm::Packed;
+use crate::kernels::simd::Buffer;
+
+/// Scratch memory of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Space {
+    /// For the left-hand sides of products.
+    pub(crate) left: Buffer,
+    /// For the right-hand side of a weight gradient.
+    pub(crate) right: Packed,
+    /// For whatever one operation needs inside itself.
+    pub(crate) inner: Buffer,
+    pub(crate) attention: Scratch,
+    /// Large buffers that operations keep from forward to backward, when they are not in use.
+    spare: Vec<Buffer>,
+}
+
+impl Space {
+    /// A buffer to keep; its contents are unspecified.
+    pub(crate) fn take(&mut self) -> Buffer {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Hands a buffer back.
+    pub(crate) fn give(&mut self, buffer: Buffer) {
+        self.spare.push(buffer);
+    }
+}
+
+/// A [`Space`] as the operations of one shard hold it. Operations must be `Sync`, so there is a lock; one thread takes it, and
+/// never waits.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SharedSpace(Arc<Mutex<Space>>);
+
+impl SharedSpace {
+    /// The space. A panic in an operation leaves nothing half-done in it that another would read.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Space> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
