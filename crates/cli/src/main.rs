@@ -22,7 +22,14 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Without it candle spreads every elementwise operation over spinning threads of its own, which the learner's shards have
+/// no room for: training takes three times as long, with the same bits. Candle reads it once, from the environment.
+const CANDLE_THREADS: &str = "CANDLE_NUM_THREADS";
+
 fn main() -> ExitCode {
+    if std::env::var_os(CANDLE_THREADS).is_none() {
+        restart_with_one_candle_thread();
+    }
     let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| "warn".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match commands::dispatch(&commands::command_line().get_matches()) {
@@ -32,4 +39,16 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// Becomes this program again with the variable set; safe code cannot set it for the running process. Where that fails the
+/// work goes on, slower.
+fn restart_with_one_candle_thread() {
+    use std::os::unix::process::CommandExt;
+    let restarted = std::env::current_exe().map(|program| {
+        let mut arguments = std::env::args_os();
+        let name = arguments.next().unwrap_or_else(|| program.clone().into_os_string());
+        std::process::Command::new(program).arg0(name).args(arguments).env(CANDLE_THREADS, "1").exec()
+    });
+    tracing::debug!(?restarted, "cannot restart with {CANDLE_THREADS}=1");
 }
