@@ -43,3 +43,27 @@ fn every_folder_of_data_has_a_readme() {
         assert!(root().join(folder).join("README.md").is_file(), "`{folder}` has no README.md");
     }
 }
+
+#[test]
+fn crates_without_io_stay_without_it() {
+    for name in tracked_files().iter().filter(|name| is_pure(name)) {
+        let text = fs::read_to_string(root().join(name)).expect("a tracked file is readable");
+        assert_eq!(io_in(&text), None, "`{name}` must stay free of files, clocks, threads and the environment");
+    }
+}
+
+#[test]
+fn the_check_for_io_can_fail() {
+    assert_eq!(io_in("let now = std::time::Instant::now();"), Some("std::time"));
+}
+
+/// Whether a file belongs to a crate that ARCHITECTURE.md keeps free of IO.
+fn is_pure(name: &str) -> bool {
+    ["core", "verifier", "selfplay"].iter().any(|krate| name.starts_with(&format!("crates/{krate}/src/")))
+}
+
+fn io_in(text: &str) -> Option<&'static str> {
+    ["std::fs", "std::env", "std::net", "std::process", "std::time", "std::thread"]
+        .into_iter()
+        .find(|io| text.contains(io))
+}
