@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Limits, Value, content_hash};
 
-/// One untrusted thing to run. It carries no expected value: whatever is in here, the program may read.
+/// One untrusted thing to run. It carries no expected value: whatever is in here, the program may read. The one exception
+/// is a job with a [`peer`](Job::peer): there the peer is what is not trusted, and it sees the arguments of its calls alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -22,6 +23,17 @@ pub struct Job {
     pub limits: Limits,
     /// Seeds the guest's random source, its hash seed where the image allows it, and its virtual clock.
     pub seed: u64,
+    /// A second program, in an instance of its own, whose functions this one may call by plain values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Peer>,
+}
+
+/// A program that another one calls. It runs under the job's own limits and seed, each of the two for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    /// Source text, run as a module before the job's own program starts.
+    pub program: String,
 }
 
 /// How a program is entered.
@@ -33,7 +45,7 @@ pub enum Entry {
     /// Run the program as a module, then call `function` once for each argument list, in order, in the same state.
     /// A call that raises does not keep the later ones from running.
     Calls {
-        /// Name of a callable the program defines.
+        /// A callable the program defines, or `Class.method`: a method of an instance made without arguments.
         function: String,
         /// One list of positional arguments a call.
         arguments: Vec<Vec<Value>>,

@@ -12,6 +12,7 @@ mod learn;
 mod limits;
 mod outcome;
 mod policy;
+mod problem;
 mod program;
 mod reward;
 mod seams;
@@ -21,11 +22,15 @@ mod verdict;
 
 pub use attempt::{Attempt, Proposal};
 pub use hash::{Digest, content_hash};
-pub use job::{Entry, Job};
+pub use job::{Entry, Job, Peer};
 pub use learn::{LearnError, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Outcome};
 pub use policy::{Finish, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling};
+pub use problem::{
+    CallCase, CallChecks, Checks, Comparison, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode,
+    TestStyle, Tolerance, Trust,
+};
 pub use program::{count_statements, normalize_program, program_hash};
 pub use reward::Reward;
 pub use seams::{Execute, ExecuteError, Learn, Policy};

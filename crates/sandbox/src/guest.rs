@@ -226,6 +226,7 @@ impl Guest {
             stderr: stderr.bytes,
             fuel,
             peak_memory_bytes,
+            peer: None,
         })
     }
 

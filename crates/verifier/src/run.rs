@@ -46,6 +46,7 @@ pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limi
         files: Vec::new(),
         limits,
         seed,
+        peer: None,
     }
 }
 

@@ -77,6 +77,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         files: Vec::new(),
         limits,
         seed: asked.seed,
+        peer: None,
     };
     let sandbox = image::sandbox(image)?;
     let started = Instant::now();

@@ -121,6 +121,7 @@ fn run(
         files: Vec::new(),
         limits: config.limits,
         seed: 0,
+        peer: None,
     };
     let outcome = execute.execute(&job)?;
     if outcome.exit != Exit::Returned {

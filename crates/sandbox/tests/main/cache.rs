@@ -108,8 +108,16 @@ fn check_works(image: &Arc<Image>, reset: ResetMode) {
     let sandbox = Sandbox::new(Arc::clone(image), SandboxOptions { max_parallel: 1, reset }).unwrap();
     let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
     let limits: Limits = image.default_limits();
-    let job =
-        Job { image: "tiny".into(), program: String::new(), entry, stdin: vec![], files: vec![], limits, seed: 0 };
+    let job = Job {
+        image: "tiny".into(),
+        program: String::new(),
+        entry,
+        stdin: vec![],
+        files: vec![],
+        limits,
+        seed: 0,
+        peer: None,
+    };
     for _ in 0..3 {
         let outcome = sandbox.execute(&job).unwrap();
         assert_eq!(outcome.exit, Exit::Returned, "{outcome:?}");
@@ -314,8 +322,16 @@ fn a_guest_that_asks_for_more_than_wasm_can_address_has_exceeded_its_memory() {
     let sandbox = Sandbox::new(bench.get().0.unwrap(), SandboxOptions::fastest()).unwrap();
     let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
     let limits = Limits { memory_bytes: u64::MAX, ..sandbox.image().default_limits() };
-    let job =
-        Job { image: "tiny".into(), program: String::new(), entry, stdin: vec![], files: vec![], limits, seed: 0 };
+    let job = Job {
+        image: "tiny".into(),
+        program: String::new(),
+        entry,
+        stdin: vec![],
+        files: vec![],
+        limits,
+        seed: 0,
+        peer: None,
+    };
     let exit = sandbox.execute(&job).unwrap().exit;
     assert!(matches!(exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, used: 4_295_032_832, .. }), "{exit:?}");
 }

@@ -16,6 +16,7 @@ fn job(x: i64) -> Job {
         files: Vec::new(),
         limits: LIMITS,
         seed: 1,
+        peer: None,
     }
 }
 
