@@ -40,7 +40,8 @@ fn the_checker_decides_on_input_expected_and_actual() {
 
 #[test]
 fn a_checker_that_does_not_decide_drops_the_attempt_by_name() {
-    let cases: [(fn() -> Gives, &str); 8] = [
+    type Given = (fn() -> Gives, &'static str);
+    let cases: [Given; 8] = [
         (|| Gives::Raises("TypeError"), "TypeError"),
         (|| Gives::Raises("Unencodable"), "Unencodable"),
         (|| Gives::Value(read("1")), "int"),
