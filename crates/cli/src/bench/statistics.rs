@@ -72,7 +72,8 @@ mod tests {
             prop_assert_eq!(median(&doubled), median(&values).map(|m| m * 2.0));
             let (half, whole) = (percentile(&values, 50.0).unwrap(), percentile(&values, 99.0).unwrap());
             prop_assert!(half <= whole);
-            prop_assert!((percentile(&values, 0.0).unwrap()..=whole).contains(&median(&values).unwrap()) || values.len() > 50);
+            // The 99th percentile of fewer than a hundred values is the largest.
+            prop_assert!((percentile(&values, 0.0).unwrap()..=whole).contains(&median(&values).unwrap()));
         }
     }
 }
