@@ -7,13 +7,17 @@
 
 mod batch;
 pub mod formats;
+pub mod judges;
 mod memo;
 mod probes;
+pub mod problems;
 mod run;
 pub mod triplets;
 
 pub use batch::{AnswerRequest, ProposalRequest, judge_answers, judge_proposals};
 pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
+pub use judges::{JUDGES, Judge, judge_by_name};
 pub use memo::Memo;
 pub use probes::probes;
+pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};
 pub use triplets::{Gate, GateError, InductionRules, ProbeRules, judge_answer, judge_proposal};

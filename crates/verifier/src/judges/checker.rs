@@ -1,0 +1,90 @@
+//! Judge `checker`: a special-judge program of the problem's own decides.
+//!
+//! # What it decides
+//! Whatever the problem's checker says. Its source defines `check(input, expected, actual)`; it is called with plain
+//! values: the tuple of arguments, the expected and the returned value, or three texts (standard input, expected and
+//! actual output). `True` is right, `False` is wrong.
+//!
+//! # Why
+//! Some questions have many right answers: any topological order, any shortest path. It runs in an instance of its own,
+//! behind the program's job: it sees the expected value, the program never does and shares nothing with it.
+//!
+//! # How it can be gamed
+//! Only by a value that the checker itself takes for right. A checker that raises, returns anything but a bool or meets a
+//! limit has not judged: that attempt is Dropped, with the checker named, and never right or wrong. So a checker should
+//! return False for whatever it cannot read; one that raises lets an attempt out of a failing verdict, though into none.
+//!
+//! # Example
+//! `def check(input, expected, actual): return sorted(actual) == sorted(expected)` takes `[2, 1]` for `[1, 2]` and refuses
+//! `[1]`; for `None` it raises, and the attempt is Dropped.
+
+use veriplay_core::{Comparison, Dropped, Entry, Job, Value};
+
+use super::{Bench, Call, Finding, Judge, Kind, Run};
+use crate::run::{NoValue, calls, failure, value};
+
+/// What a checker defines.
+const FUNCTION: &str = "check";
+
+/// The judge.
+pub(super) struct Checker;
+
+impl Judge for Checker {
+    fn name(&self) -> &'static str {
+        "checker"
+    }
+
+    fn takes(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    fn check_options(&self, comparison: &Comparison) -> Result<(), &'static str> {
+        match &comparison.checker {
+            Some(source) if !source.trim().is_empty() => Ok(()),
+            _ => Err("it needs the source of a checker"),
+        }
+    }
+
+    fn compare_call(&self, bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+        let Some(actual) = call.actual else {
+            return Ok(call.by(|_, _| false));
+        };
+        let arguments = vec![Value::Tuple(call.input.to_vec()), call.expected.clone(), actual.clone()];
+        let right = verdict(bench, call.task_id, call.comparison, arguments)?;
+        Ok(call.by(|_, _| right))
+    }
+
+    fn compare_run(&self, bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+        let Ok(actual) = std::str::from_utf8(run.actual) else {
+            return Ok(run.by(|_, _| false));
+        };
+        let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
+        let right = verdict(bench, run.task_id, run.comparison, arguments)?;
+        Ok(run.by(|_, _| right))
+    }
+}
+
+/// Runs the checker once.
+fn verdict(
+    bench: &mut Bench<'_>,
+    task_id: &str,
+    comparison: &Comparison,
+    arguments: Vec<Value>,
+) -> Result<bool, Dropped> {
+    let undecided = |what: String| Dropped { why: format!("the checker of `{task_id}` did not decide: {what}") };
+    let source = comparison.checker.as_deref().ok_or_else(|| undecided("there is none".to_owned()))?;
+    let job = calls(bench.image, source, Vec::new(), bench.limits, bench.seed);
+    let entry = Entry::Calls { function: FUNCTION.to_owned(), arguments: vec![arguments] };
+    let outcome = bench.runner.run(&Job { entry, ..job })?;
+    if let Some((_, detail)) = failure(&outcome) {
+        return Err(undecided(detail));
+    }
+    let [call] = outcome.calls.as_slice() else {
+        return Err(undecided(format!("{} results for one call", outcome.calls.len())));
+    };
+    match value(call, &bench.limits).map_err(NoValue::text) {
+        Ok(Value::Bool(right)) => Ok(right),
+        Ok(other) => Err(undecided(format!("it returned a {} instead of a bool", other.type_name()))),
+        Err(detail) => Err(undecided(detail)),
+    }
+}

@@ -1,0 +1,123 @@
+//! Judge `evalplus`: the rule of HumanEval+ and MBPP+ (`evalplus/eval/__init__.py`, its `check_output`).
+//!
+//! # What it decides
+//! Python's `==`. Where that fails and the problem has an absolute tolerance (`tolerance.absolute`, the set's `atol`), or
+//! has none but a float or a non-empty list or tuple of floats is expected (then 1e-6): right when the types are the same,
+//! lists and tuples equally long, and every number within `atol + 1e-7 · |expected|`, as numpy's `allclose` has it. NaN
+//! is near nothing, an infinity only to itself. Some problems have an oracle of their own: see [`oracles`].
+//!
+//! # Why
+//! The sets' scores are defined by it. `tolerance.relative` is not looked at: the set's is fixed.
+//! Differences from the origin, all but the first stricter. NaN equals NaN where the origin goes by object identity. Arrays
+//! must have the same shape: numpy would stretch `[1.0, 2.0]` to fit two rows. What has no plain value (a numpy float, a
+//! `Counter`, a complex number) equals nothing, save where the oracle asks for "not None"; problems whose inputs or outputs
+//! are such values cannot be stated as calls. And the 1e-6 does not leak: releases to 0.3.1 assign it to the loop's own
+//! `atol`, so that later inputs of the problem are forgiven too (10000001 for 10000000 passes behind a float); the current
+//! source does not, and a case's verdict must not depend on the case before it.
+//!
+//! # How it can be gamed
+//! In the origin by an `__eq__` that is always true, which has no encoding here. By a constant where the answers are closer
+//! than the tolerance. `Mbpp/164` accepts anything, as in the origin.
+//!
+//! # Example
+//! `0.30000004` for `0.3` is right and `0.3001` is wrong; `1` for `1.0` is right (`==`), `2` for `2.0000001` is wrong (another
+//! type); `[3, 1]` for `(1, 3)` is right for `Mbpp/2` alone.
+
+mod oracles;
+
+use std::mem::discriminant;
+
+use veriplay_core::{Dropped, Value};
+
+use super::{Bench, Call, Finding, Judge, Kind, number};
+use oracles::Oracle;
+
+/// numpy's default for `assert_allclose`, and what `atol` becomes where floats are expected.
+const RELATIVE: f64 = 1e-7;
+const FLOATS: f64 = 1e-6;
+
+/// The judge.
+pub(super) struct EvalPlus;
+
+impl Judge for EvalPlus {
+    fn name(&self) -> &'static str {
+        "evalplus"
+    }
+
+    fn takes(&self, kind: Kind) -> bool {
+        kind == Kind::Values
+    }
+
+    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+        let oracle = Oracle::of(call.task_id, call.function);
+        let something = call.actual.is_none() && oracle == Some(Oracle::NotNone);
+        if something && call.expected.python_eq(&Value::Bool(true)) {
+            return Ok(Finding::Right);
+        }
+        let absolute = call.comparison.tolerance.map_or(0.0, |tolerance| tolerance.absolute);
+        Ok(call.by(|expected, actual| passes(oracle, call.input, expected, actual, absolute)))
+    }
+}
+
+fn passes(oracle: Option<Oracle>, input: &[Value], expected: &Value, actual: &Value, absolute: f64) -> bool {
+    if oracle == Some(Oracle::FindZero) {
+        return oracles::is_zero(input, actual, absolute);
+    }
+    let same = match oracle {
+        Some(oracle) => oracle.same(input, expected, actual, absolute),
+        None => Some(expected.python_eq(actual)),
+    };
+    // In the origin the oracle raised, which fails the case whatever the tolerance.
+    let Some(same) = same else { return false };
+    let absolute = if absolute == 0.0 && is_floats(expected) { FLOATS } else { absolute };
+    same || (absolute != 0.0 && discriminant(expected) == discriminant(actual) && all_close(expected, actual, absolute))
+}
+
+/// A float, or some floats and nothing else in a list or tuple.
+fn is_floats(value: &Value) -> bool {
+    match value {
+        Value::Float(_) => true,
+        Value::List(items) | Value::Tuple(items) => {
+            !items.is_empty() && items.iter().all(|item| matches!(item, Value::Float(_)))
+        }
+        _ => false,
+    }
+}
+
+fn all_close(expected: &Value, actual: &Value, absolute: f64) -> bool {
+    let (Some(shape), Some(other)) = (shape(expected), shape(actual)) else { return false };
+    shape == other && close(expected, actual, absolute)
+}
+
+/// The shape of the array numpy would make of it; None for what is no array of machine numbers.
+fn shape(value: &Value) -> Option<Vec<usize>> {
+    match value {
+        Value::List(items) | Value::Tuple(items) => {
+            let mut shapes = items.iter().map(shape);
+            let first = shapes.next().unwrap_or(Some(Vec::new()))?;
+            let regular = shapes.all(|shape| shape.as_ref() == Some(&first));
+            regular.then(|| [vec![items.len()], first].concat())
+        }
+        // Beyond 64 bits numpy keeps objects, which `allclose` refuses.
+        Value::Int(value) if value.bits() > 63 => None,
+        Value::Int(_) | Value::Bool(_) | Value::Float(_) => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// Of two values of one shape.
+fn close(expected: &Value, actual: &Value, absolute: f64) -> bool {
+    match (expected, actual) {
+        (Value::List(e) | Value::Tuple(e), Value::List(a) | Value::Tuple(a)) => {
+            e.iter().zip(a).all(|(e, a)| close(e, a, absolute))
+        }
+        _ => number(expected).zip(number(actual)).is_some_and(|(e, a)| near(e, a, absolute)),
+    }
+}
+
+fn near(expected: f64, actual: f64, absolute: f64) -> bool {
+    if expected.is_finite() && actual.is_finite() {
+        return (actual - expected).abs() <= absolute + RELATIVE * expected.abs();
+    }
+    expected == actual
+}

@@ -1,0 +1,43 @@
+//! Judge `exact`: the same value of the same type, or the same text.
+//!
+//! # What it decides
+//! Values: equal in type and content all the way down: `1`, `1.0` and `True` are three values, a list is no tuple; NaN is
+//! NaN, `0.0` is not `-0.0`; dicts and sets have no order. Texts: the same bytes once the line ends (`\n`) at the very end
+//! of both are taken off.
+//!
+//! # Why
+//! The strictest rule that still lets `print` end its last line. What a tighter judge accepts every other one should; use
+//! it when the answer is one value. For texts it is verl's rule for SandboxFusion.
+//!
+//! # How it can be gamed
+//! By nothing but the right value: there is no tolerance, no conversion, and no object of the program's in reach. It errs
+//! the other way, against a right program that returns `2.0` for `2` or leaves a blank at a line's end.
+//!
+//! # Example
+//! `[1, 2]` for `[1, 2]` is right; `(1, 2)`, `[1, 2.0]` and `[True, 2]` are wrong. `"3\n\n"` for `"3"` is right; `"3 "` is
+//! wrong.
+
+use veriplay_core::Dropped;
+
+use super::{Bench, Call, Finding, Judge, Kind, Run};
+
+/// The judge.
+pub(super) struct Exact;
+
+impl Judge for Exact {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn takes(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+        Ok(call.by(|expected, actual| expected == actual))
+    }
+
+    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+        Ok(run.by(|expected, actual| expected.trim_end_matches('\n') == actual.trim_end_matches('\n')))
+    }
+}

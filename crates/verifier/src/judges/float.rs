@@ -1,0 +1,115 @@
+//! Judge `float`: the same up to rounding.
+//!
+//! # What it decides
+//! Numbers of which at least one is a float are the same when `|actual − expected| ≤ absolute + relative · |expected|`;
+//! the problem must name its tolerance. NaN is right only where NaN is expected, an infinity only where that very one is.
+//! Two ints must be equal, and a bool is no number. Lists, tuples and dicts must be of the same type and shape, items
+//! compared one by one; dict keys and the members of sets must be the same exactly. Texts must have equally many lines
+//! (blank ones at the end aside) with equally many words; two words written as ints must be the same int, two numbers of
+//! which one is not must be as near as above, and all else must be the same word.
+//!
+//! # Why
+//! For problems whose answer is a measured quantity and whose statement names a tolerance. The ints stay exact because
+//! a relative tolerance on a count of ten million forgives being off by ten.
+//!
+//! # How it can be gamed
+//! A tolerance that is wider than the answers are apart accepts constants; that is the problem's fault and can only be seen
+//! there. A tolerance that is negative, NaN or infinite is refused before anything runs.
+//!
+//! # Example
+//! With 1e-6 and 0: `[0.3000000001, 2]` for `[0.3, 2.0]` is right, `[0.31, 2]`, `(0.3, 2)` and `[nan, 2]` are wrong;
+//! `"0.30 yes"` for `"0.3 yes"` is right, `"0.3 Yes"` is wrong.
+
+use std::collections::HashMap;
+
+use veriplay_core::{Comparison, Dropped, Tolerance, Value};
+
+use super::{Bench, Call, Finding, Judge, Kind, Run, check_tolerance, is_space, number, words};
+
+/// The judge.
+pub(super) struct Float;
+
+impl Judge for Float {
+    fn name(&self) -> &'static str {
+        "float"
+    }
+
+    fn takes(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    fn check_options(&self, comparison: &Comparison) -> Result<(), &'static str> {
+        match comparison.tolerance {
+            None => Err("it needs a tolerance"),
+            tolerance => check_tolerance(tolerance),
+        }
+    }
+
+    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+        let tolerance = tolerance(call.comparison);
+        Ok(call.by(|expected, actual| same(expected, actual, tolerance)))
+    }
+
+    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+        let tolerance = tolerance(run.comparison);
+        Ok(run.by(|expected, actual| same_text(expected, actual, tolerance)))
+    }
+}
+
+fn tolerance(comparison: &Comparison) -> Tolerance {
+    comparison.tolerance.unwrap_or(Tolerance { absolute: 0.0, relative: 0.0 })
+}
+
+fn same(expected: &Value, actual: &Value, tolerance: Tolerance) -> bool {
+    match (expected, actual) {
+        (Value::Float(_), Value::Float(_) | Value::Int(_)) | (Value::Int(_), Value::Float(_)) => {
+            number(expected).zip(number(actual)).is_some_and(|(e, a)| near(e, a, tolerance))
+        }
+        (Value::List(expected), Value::List(actual)) | (Value::Tuple(expected), Value::Tuple(actual)) => {
+            expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, a)| same(e, a, tolerance))
+        }
+        (Value::Dict(expected), Value::Dict(actual)) => same_dict(expected, actual, tolerance),
+        _ => expected == actual,
+    }
+}
+
+fn same_dict(expected: &[(Value, Value)], actual: &[(Value, Value)], tolerance: Tolerance) -> bool {
+    let known: HashMap<Vec<u8>, &Value> = actual.iter().map(|(key, value)| (key.encode(), value)).collect();
+    let right = |(key, value): &(Value, Value)| known.get(&key.encode()).is_some_and(|own| same(value, own, tolerance));
+    expected.len() == actual.len() && expected.iter().all(right)
+}
+
+/// The formula of [`Tolerance`]. Infinities first: a share of one forgives everything.
+fn near(expected: f64, actual: f64, tolerance: Tolerance) -> bool {
+    if expected.is_nan() || actual.is_nan() {
+        return expected.is_nan() && actual.is_nan();
+    }
+    if expected.is_infinite() || actual.is_infinite() {
+        return expected == actual;
+    }
+    (actual - expected).abs() <= tolerance.absolute + tolerance.relative * expected.abs()
+}
+
+fn same_text(expected: &str, actual: &str, tolerance: Tolerance) -> bool {
+    let lines = |text| str::trim_end_matches(text, is_space).split('\n');
+    lines(expected).count() == lines(actual).count()
+        && lines(expected).zip(lines(actual)).all(|(e, a)| {
+            words(e).count() == words(a).count() && words(e).zip(words(a)).all(|(e, a)| same_word(e, a, tolerance))
+        })
+}
+
+fn same_word(expected: &str, actual: &str, tolerance: Tolerance) -> bool {
+    match (int(expected), int(actual)) {
+        (Some(expected), Some(actual)) => expected == actual,
+        _ if expected == actual => true,
+        _ => expected.parse().ok().zip(actual.parse().ok()).is_some_and(|(e, a)| near(e, a, tolerance)),
+    }
+}
+
+/// Sign and digits of a word that is written as an int.
+fn int(word: &str) -> Option<(bool, &str)> {
+    let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let significant = digits.trim_start_matches('0');
+    plain.then_some((word.starts_with('-') && !significant.is_empty(), significant))
+}

@@ -1,0 +1,64 @@
+//! Judge `livecodebench`: LiveCodeBench's two rules (`lcb_runner/evaluation/testing_util.py`).
+//!
+//! # What it decides
+//! Values: a returned tuple is made a list, at the top only; then Python's `==`, without tolerance. Texts: both are stripped
+//! and split at `\n`, each line is stripped; there must be equally many lines. Two lines are the same when their text is, or
+//! when every word of both is a number to Python's `Decimal` and the numbers are equal one by one, exactly.
+//!
+//! # Why
+//! The set's scores are defined by these rules. `Decimal` is exact, so `50000000000000000` and `50000000000000001` differ,
+//! where a float comparison calls them equal; `1.0`, `1` and `1e0` are one number. NaN equals nothing as a number, and
+//! itself as text. A line with one word that is no number is compared as text alone.
+//! Differences: a value NaN equals NaN (see [`Value::python_eq`]); digits other than ASCII's are no number; the set runs all
+//! calls in one process and stops at the first that is wrong, which is the plan's choice and not the judge's.
+//!
+//! # How it can be gamed
+//! In the origin by an object whose `__eq__` is always true: there the program's own object is compared. Here it has no
+//! encoding and equals nothing. Numbers may be padded: `0001.000` is 1.
+//!
+//! # Example
+//! `(1, 2)` for `[1, 2]` is right, `[(1, 2)]` for `[[1, 2]]` is wrong; `"1.50 2"` for `"1.5 2.0\n"` is right, `"0.1"` for
+//! `"0.10000000000000001"` and `"YES"` for `"Yes"` are wrong.
+
+mod decimal;
+
+use veriplay_core::{Dropped, Value};
+
+use super::{Bench, Call, Finding, Judge, Kind, Run, strip, words};
+use decimal::Decimal;
+
+/// The judge.
+pub(super) struct LiveCodeBench;
+
+impl Judge for LiveCodeBench {
+    fn name(&self) -> &'static str {
+        "livecodebench"
+    }
+
+    fn takes(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
+        Ok(call.by(|expected, actual| match actual {
+            Value::Tuple(items) => expected.python_eq(&Value::List(items.clone())),
+            actual => expected.python_eq(actual),
+        }))
+    }
+
+    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+        Ok(run.by(same))
+    }
+}
+
+fn same(expected: &str, actual: &str) -> bool {
+    let lines = |text| strip(text).split('\n').map(strip);
+    lines(expected).count() == lines(actual).count()
+        && lines(expected).zip(lines(actual)).all(|(e, a)| e == a || same_numbers(e, a))
+}
+
+fn same_numbers(expected: &str, actual: &str) -> bool {
+    let read = |line| words(line).map(Decimal::parse).collect::<Option<Vec<_>>>();
+    let (Some(expected), Some(actual)) = (read(expected), read(actual)) else { return false };
+    expected.len() == actual.len() && expected.iter().zip(&actual).all(|(e, a)| e.equals(a))
+}

@@ -1,0 +1,43 @@
+//! Judge `stdio`: the same lines, white space at their ends aside.
+//!
+//! # What it decides
+//! Whether the two texts are the same once the white space at the end of each line and the blank lines at the end of the
+//! text are taken off. Everything else counts: case, leading blanks, blank lines between, how a number is written.
+//!
+//! # Why
+//! It is the usual rule of contest judges (a `diff -bB` would forgive more), and the strictest of the text judges but
+//! `exact`. Against the others: `livecodebench` also forgives blanks before lines and other spellings of a number,
+//! `common_oj` also case and a relative error of 1e-5, `exact` nothing but the line ends at the end.
+//!
+//! # How it can be gamed
+//! Printing only the first line fails here: both texts must have all lines, where a judge that walks pairs of lines passes
+//! a prefix (open-r1 had that). Text on standard error is not looked at.
+//!
+//! # Example
+//! `"1 2 \r\n3\n\n"` for `"1 2\n3"` is right; `" 1 2\n3"`, `"1  2\n3"`, `"1 2"` and `"1.0 2\n3"` are wrong.
+
+use veriplay_core::Dropped;
+
+use super::{Bench, Finding, Judge, Kind, Run, is_space};
+
+/// The judge.
+pub(super) struct Stdio;
+
+impl Judge for Stdio {
+    fn name(&self) -> &'static str {
+        "stdio"
+    }
+
+    fn takes(&self, kind: Kind) -> bool {
+        kind == Kind::Texts
+    }
+
+    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
+        Ok(run.by(|expected, actual| lines(expected).eq(lines(actual))))
+    }
+}
+
+/// Lines without what is not looked at.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.trim_end_matches(is_space).split('\n').map(|line| line.trim_end_matches(is_space))
+}

@@ -1,0 +1,207 @@
+//! Judges an attempt at a [`Problem`]: a row of a public set or of one's own, for `veriplay verify`.
+//!
+//! Called by the cli and the server. A problem is checked before anything is run; then its kind plans jobs, and a named
+//! judge of [`crate::judges`] compares on the host. Invariants: an expected value enters no job but a checker's own and
+//! that of test code; a case without a result of its own is not passed, and Accepted says that every case was; a host
+//! fault is [`Dropped`].
+
+mod calls;
+mod prediction;
+mod stdio;
+mod tally;
+mod test_code;
+
+use rayon::prelude::*;
+use veriplay_core::{
+    Checks, Comparison, Dropped, Evidence, Execute, Limits, Problem, Status, TestCode, TestStyle, Verdict,
+};
+
+use crate::judges::{Bench, Judge, Kind, judge_by_name, judge_names};
+use crate::run::cut;
+
+pub use prediction::check_prediction;
+
+/// One attempt to judge.
+#[derive(Debug, Clone, Copy)]
+pub struct ProblemRequest<'a> {
+    /// What it attempts.
+    pub problem: &'a Problem,
+    /// The attempt: a whole program without the problem's prelude, or the predicted text.
+    pub program: &'a str,
+    /// Name of the image to run in.
+    pub image: &'a str,
+    /// Limits of every job where the problem names none.
+    pub limits: Limits,
+    /// Seeds its jobs.
+    pub seed: u64,
+    /// Whether to stop at the first case that is not passed, where cases have jobs of their own.
+    pub early_stop: bool,
+}
+
+impl ProblemRequest<'_> {
+    /// Limits of every job.
+    #[must_use]
+    pub fn job_limits(&self) -> Limits {
+        self.problem.limits.unwrap_or(self.limits)
+    }
+}
+
+/// Why a problem cannot be judged. Found before anything is run; no attempt can cause one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProblemError {
+    /// No judge has that name.
+    #[error("`{task_id}` names an unknown judge `{judge}`; known are {known}")]
+    UnknownJudge {
+        /// The problem.
+        task_id: String,
+        /// What it names.
+        judge: String,
+        /// All there are.
+        known: String,
+    },
+    /// The judge compares something else.
+    #[error("judge `{judge}` of `{task_id}` does not judge {}; name one that does", .kind.word())]
+    WrongKind {
+        /// The problem.
+        task_id: String,
+        /// Its judge.
+        judge: &'static str,
+        /// What there is to judge.
+        kind: Kind,
+    },
+    /// An option of the judge is missing or wrong.
+    #[error("judge `{judge}` of `{task_id}`: {what}")]
+    BadOptions {
+        /// The problem.
+        task_id: String,
+        /// Its judge.
+        judge: &'static str,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// It would accept anything.
+    #[error("`{task_id}` has no checks; give it at least one case or test")]
+    NoChecks {
+        /// The problem.
+        task_id: String,
+    },
+    /// There is nothing to call or to run.
+    #[error("`{task_id}` does not say which {what}")]
+    Nameless {
+        /// The problem.
+        task_id: String,
+        /// What is missing.
+        what: &'static str,
+    },
+}
+
+/// Whether `problem` can be judged at all.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
+    let task_id = || problem.task_id.clone();
+    let some = |some: bool| some.then_some(()).ok_or_else(|| ProblemError::NoChecks { task_id: task_id() });
+    let named = |name: &str, what| match name.trim() {
+        "" => Err(ProblemError::Nameless { task_id: task_id(), what }),
+        _ => Ok(()),
+    };
+    match &problem.checks {
+        Checks::Calls(checks) => {
+            some(!checks.cases.is_empty())?;
+            named(&checks.function, "function to call")?;
+            judge_of(problem, &checks.comparison, Kind::Values).map(|_| ())
+        }
+        Checks::Stdio(checks) => {
+            some(!checks.cases.is_empty())?;
+            judge_of(problem, &checks.comparison, Kind::Texts).map(|_| ())
+        }
+        Checks::Tests(code) => some(has_tests(code)),
+        Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
+    }
+}
+
+/// Whether there is anything that could fail.
+fn has_tests(code: &TestCode) -> bool {
+    match &code.style {
+        TestStyle::Asserts(asserts) => !asserts.is_empty(),
+        TestStyle::Check { source, .. } | TestStyle::Functions(source) => !source.trim().is_empty(),
+    }
+}
+
+/// The judge of `problem`, fit for what it is to judge.
+fn judge_of(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'static dyn Judge, ProblemError> {
+    let task_id = problem.task_id.clone();
+    let Some(judge) = judge_by_name(&comparison.judge) else {
+        return Err(ProblemError::UnknownJudge { task_id, judge: comparison.judge.clone(), known: judge_names() });
+    };
+    if !judge.takes(kind) {
+        return Err(ProblemError::WrongKind { task_id, judge: judge.name(), kind });
+    }
+    match judge.check_options(comparison) {
+        Ok(()) => Ok(judge),
+        Err(what) => Err(ProblemError::BadOptions { task_id, judge: judge.name(), what }),
+    }
+}
+
+/// The same, where the caller can only drop.
+fn fit_judge(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'static dyn Judge, Dropped> {
+    judge_of(problem, comparison, kind).map_err(dropped)
+}
+
+fn dropped(error: ProblemError) -> Dropped {
+    Dropped { why: error.to_string() }
+}
+
+/// Judges one attempt. A pure function of the request and the image.
+///
+/// # Errors
+/// A host fault, a problem that [`check_problem`] refuses, or a checker that does not decide.
+pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Result<Verdict, Dropped> {
+    check_problem(request.problem).map_err(dropped)?;
+    let mut bench = Bench::new(execute, request.image, request.job_limits(), request.seed);
+    let program = || with_prelude(&request.problem.prelude, request.program);
+    let ruling = match &request.problem.checks {
+        Checks::Calls(checks) => calls::judge(&mut bench, checks, &program(), request)?,
+        Checks::Stdio(checks) => stdio::judge(&mut bench, checks, &program(), request)?,
+        Checks::Tests(code) => test_code::judge(&mut bench.runner, code, &program(), request)?,
+        Checks::Prediction(prediction) => prediction::judge(&mut bench, prediction, request)?,
+    };
+    Ok(ruling.into_verdict(bench.runner.evidence))
+}
+
+/// [`judge_program`] for each request, every core busy, in the order of the requests.
+pub fn judge_programs(execute: &dyn Execute, requests: &[ProblemRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| judge_program(execute, request)).collect()
+}
+
+fn with_prelude(prelude: &str, program: &str) -> String {
+    match prelude {
+        "" => program.to_owned(),
+        prelude if prelude.ends_with('\n') => [prelude, program].concat(),
+        prelude => [prelude, "\n", program].concat(),
+    }
+}
+
+/// What was found on one attempt. Accepted exactly when everything planned was passed.
+pub(crate) struct Ruling {
+    pub(crate) status: Status,
+    pub(crate) passed: u32,
+    pub(crate) total: u32,
+    /// The rule that decided; empty when the status says it all.
+    pub(crate) rule: String,
+    /// Details for people.
+    pub(crate) detail: String,
+}
+
+impl Ruling {
+    /// On a single check that is not passed.
+    fn refused(status: Status, detail: &str) -> Self {
+        Self { status, passed: 0, total: 1, rule: String::new(), detail: detail.to_owned() }
+    }
+
+    fn into_verdict(self, evidence: Evidence) -> Verdict {
+        let evidence = Evidence { rule: self.rule, detail: cut(&self.detail), ..evidence };
+        Verdict { status: self.status, passed: self.passed, total: self.total, evidence }
+    }
+}

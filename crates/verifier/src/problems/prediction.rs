@@ -1,0 +1,114 @@
+//! Predictions about a program (CRUXEval, arXiv 2401.03065): the attempt's text is read as literals, and never run.
+//!
+//! The set pastes a generation into `assert {output} == {generation}`, so any expression goes, true ones too. Here an
+//! output is one literal and an input the literals of one call. Stricter than the set: `dict(a=1)` and `[0] * 3` are
+//! Malformed. 788 of its own 800 inputs are literals; [`check_prediction`] has the guest evaluate the rest.
+
+use veriplay_core::{
+    CallCase, CallChecks, Checks, Comparison, Dropped, Execute, Limits, Predicted, Prediction, Problem, Status, Value,
+    Verdict,
+};
+
+use super::{ProblemRequest, Ruling, calls, judge_program};
+use crate::judges::{Bench, Call, Finding, judge_by_name};
+use crate::run::ENTRY;
+
+/// The judge of every prediction.
+const JUDGE: &str = "cruxeval";
+
+/// No job for an output, one call for an input.
+pub(super) fn judge(
+    bench: &mut Bench<'_>,
+    prediction: &Prediction,
+    request: &ProblemRequest<'_>,
+) -> Result<Ruling, Dropped> {
+    let text = request.program.trim();
+    let malformed = |reason: &str| Ok(Ruling::refused(Status::Malformed, reason));
+    match prediction.wanted {
+        Predicted::Output => match predicted_output(prediction, text) {
+            Ok(value) => compared(bench, prediction, &value, &request.problem.task_id),
+            Err(reason) => malformed(&reason),
+        },
+        Predicted::Input => match predicted_input(text) {
+            Ok(arguments) => {
+                let checks = one_call(ENTRY, arguments, &prediction.output);
+                calls::judge(bench, &checks, &prediction.program, request)
+            }
+            Err(reason) => malformed(&reason),
+        },
+    }
+}
+
+/// The set refuses a generation that holds the call it asks about, even inside a string.
+fn predicted_output(prediction: &Prediction, text: &str) -> Result<Value, String> {
+    if text.contains(&format!("{ENTRY}({})", prediction.input)) {
+        return Err("the answer repeats the call it is asked about".to_owned());
+    }
+    Value::parse_repr(text).map_err(|error| format!("the answer is no literal: {error}"))
+}
+
+/// `f(<literals>)`, or the literals alone.
+fn predicted_input(text: &str) -> Result<Vec<Value>, String> {
+    if text.is_empty() {
+        return Err("the answer is empty".to_owned());
+    }
+    let call = text.strip_prefix(ENTRY).and_then(|rest| rest.trim_start().strip_prefix('('));
+    let inside = call.and_then(|rest| rest.strip_suffix(')'));
+    Value::parse_arguments(inside.unwrap_or(text))
+        .map_err(|error| format!("the answer is no list of literals: {error}"))
+}
+
+fn compared(bench: &mut Bench<'_>, prediction: &Prediction, value: &Value, task_id: &str) -> Result<Ruling, Dropped> {
+    let comparison = Comparison::by(JUDGE);
+    let judge = judge_by_name(JUDGE).ok_or_else(|| Dropped { why: format!("there is no judge `{JUDGE}`") })?;
+    let (expected, actual) = (&prediction.output, Some(value));
+    let call = Call { task_id, function: ENTRY, input: &[], expected, actual, comparison: &comparison };
+    Ok(match judge.compare_call(bench, &call)? {
+        Finding::Right => {
+            Ruling { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
+        }
+        Finding::Wrong(detail) => Ruling::refused(Status::WrongAnswer, &detail),
+    })
+}
+
+fn one_call(function: &str, input: Vec<Value>, expected: &Value) -> CallChecks {
+    let cases = vec![CallCase { input, expected: expected.clone() }];
+    CallChecks { function: function.to_owned(), cases, fresh: false, comparison: Comparison::by(JUDGE) }
+}
+
+/// Stands behind a program whose arguments are text: the set's own, and trusted as its program is. They may name what the
+/// program defines.
+const EVALUATOR: &str = "_veriplay_call";
+const EVALUATOR_SOURCE: &str =
+    "\n\ndef _veriplay_call(arguments):\n    return eval('f(' + arguments + ')', globals())\n";
+
+/// Runs the prediction's own program on its own input: Accepted when its recorded output comes out. An input that is no list
+/// of literals crosses as text and is evaluated in the guest.
+///
+/// # Errors
+/// A host fault.
+pub fn check_prediction(
+    execute: &dyn Execute,
+    prediction: &Prediction,
+    image: &str,
+    limits: Limits,
+    seed: u64,
+) -> Result<Verdict, Dropped> {
+    let (program, checks) = match Value::parse_arguments(&prediction.input) {
+        Ok(arguments) => (prediction.program.clone(), one_call(ENTRY, arguments, &prediction.output)),
+        Err(_) => {
+            let text = vec![Value::str(prediction.input.as_str())];
+            let program = [&prediction.program, EVALUATOR_SOURCE].concat();
+            (program, one_call(EVALUATOR, text, &prediction.output))
+        }
+    };
+    let problem = Problem {
+        task_id: "prediction".to_owned(),
+        prelude: String::new(),
+        prompt: String::new(),
+        checks: Checks::Calls(checks),
+        limits: None,
+    };
+    let request = ProblemRequest { problem: &problem, program: &program, image, limits, seed, early_stop: false };
+    judge_program(execute, &request)
+}
