@@ -5,6 +5,7 @@ mod image;
 mod play;
 mod replay;
 mod run;
+mod verify;
 mod warmup;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -13,7 +14,7 @@ use crate::exit::Failure;
 
 /// All commands, in the order of `--help`.
 const COMMANDS: &[Spec] =
-    &[play::COMMAND, eval::COMMAND, run::COMMAND, replay::COMMAND, image::COMMAND, warmup::COMMAND];
+    &[play::COMMAND, eval::COMMAND, verify::COMMAND, run::COMMAND, replay::COMMAND, image::COMMAND, warmup::COMMAND];
 
 /// One command: its name, its arguments, and what it does.
 pub(crate) struct Spec {

@@ -14,6 +14,7 @@ mod play;
 mod progress;
 mod rundir;
 mod tasks;
+mod verify;
 mod warmup;
 
 use std::process::ExitCode;

@@ -19,8 +19,8 @@ pub use error::CorpusError;
 pub use grammar::{Generated, Grammar, InputKind};
 pub use jsonl::{RowProblem, TaskFile, append_tasks, read_tasks};
 pub use problems::{
-    AttemptBody, AttemptRow, AttemptRows, BadRow, PROBLEM_FORMATS, ProblemFile, ProblemFormat, ProblemRow, ReadOptions,
-    Unexecuted, WrongCount, problem_format, read_attempts, read_problems,
+    AttemptBody, AttemptRow, AttemptRows, BadRow, Expects, PROBLEM_FORMATS, ProblemFile, ProblemFormat, ProblemRow,
+    ReadOptions, Unexecuted, WrongCount, problem_format, read_attempts, read_problems,
 };
 pub use seeds::{SeedTriplet, embedded_corpus, read_corpus};
 pub use split::{Shares, Split};

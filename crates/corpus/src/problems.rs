@@ -21,14 +21,15 @@ mod veriplay;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use veriplay_core::{Predicted, Problem};
+use serde::Serialize;
+use veriplay_core::{Checks, Predicted, Problem};
 
 use crate::CorpusError;
 use fields::Fault;
 use rows::Rows;
 
 pub use attempts::{AttemptBody, AttemptRow, AttemptRows, read_attempts};
-pub use unexecuted::{Unexecuted, WrongCount};
+pub use unexecuted::{Expects, Unexecuted, WrongCount};
 
 /// All formats of problems.
 pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
@@ -74,7 +75,7 @@ impl Default for ReadOptions {
 }
 
 /// One row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum ProblemRow {
     /// A problem that can be judged as it is.
     Ready(Problem),
@@ -86,16 +87,25 @@ impl ProblemRow {
     /// The set's own name for it.
     #[must_use]
     pub fn task_id(&self) -> &str {
-        &self.problem().task_id
+        match self {
+            ProblemRow::Ready(problem) => &problem.task_id,
+            ProblemRow::Unexecuted(unexecuted) => &unexecuted.task_id,
+        }
     }
 
-    /// The problem; when it is [`ProblemRow::Unexecuted`], without its cases.
+    /// What is put before a completion.
     #[must_use]
-    pub fn problem(&self) -> &Problem {
+    pub fn prompt(&self) -> &str {
         match self {
-            ProblemRow::Ready(problem) => problem,
-            ProblemRow::Unexecuted(unexecuted) => unexecuted.problem(),
+            ProblemRow::Ready(problem) => &problem.prompt,
+            ProblemRow::Unexecuted(unexecuted) => &unexecuted.prompt,
         }
+    }
+
+    /// Whether an attempt names a value instead of being a program.
+    #[must_use]
+    pub const fn is_prediction(&self) -> bool {
+        matches!(self, ProblemRow::Ready(Problem { checks: Checks::Prediction(_), .. }))
     }
 }
 

@@ -4,10 +4,10 @@
 //! The expected values are not in the file: they are what the canonical solution, put behind the prompt, returns. A row is
 //! therefore [`ProblemRow::Unexecuted`]. All calls of an attempt run in one state, as they do there.
 
-use veriplay_core::{Comparison, Tolerance, Value};
+use veriplay_core::{CallChecks, Comparison, Tolerance, Value};
 
 use super::fields::{Fault, Fields};
-use super::{ProblemFormat, ProblemRow, RowText, Unexecuted, mbpp_plus};
+use super::{Expects, ProblemFormat, ProblemRow, RowText, Unexecuted, mbpp_plus};
 
 pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "evalplus", parse };
 
@@ -17,16 +17,21 @@ const JUDGE: &str = "evalplus";
 /// The relative tolerance beside `atol`: numpy's `assert_allclose` has it.
 const RELATIVE: f64 = 1e-7;
 
+/// Functions of MBPP+ that are only asked whether they find anything: the canonical ones return match objects.
+const NOT_NONE: [&str; 3] = ["check_str", "text_match_three", "text_starta_endb"];
+
 fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
     let fields = Fields::parse(row.text)?;
     let task_id = fields.id(&["task_id"])?;
-    let prompt = fields.filled_text("prompt")?;
+    let prompt = fields.filled_text("prompt")?.to_owned();
     let reference = format!("{prompt}{}", fields.filled_text("canonical_solution")?);
     let function = fields.filled_text("entry_point")?.to_owned();
+    let asks_not_none = task_id.starts_with(mbpp_plus::PREFIX) && NOT_NONE.contains(&function.as_str());
+    let expects = if asks_not_none { Expects::NotNone } else { Expects::Value };
     let comparison = Comparison { tolerance: tolerance(&fields)?, ..Comparison::by(JUDGE) };
     let inputs = inputs(&fields, &task_id)?;
-    let problem = Unexecuted::new(task_id, prompt.to_owned(), (function, comparison), inputs, reference);
-    Ok(ProblemRow::Unexecuted(problem))
+    let checks = CallChecks { function, cases: Vec::new(), fresh: false, comparison };
+    Ok(ProblemRow::Unexecuted(Unexecuted { task_id, prompt, checks, inputs, reference, expects, limits: None }))
 }
 
 /// `None` for an `atol` of zero: then the judge's own rule for floats holds.

@@ -5,7 +5,7 @@
 use veriplay_core::Value;
 
 /// Task ids of MBPP+ start so.
-const PREFIX: &str = "Mbpp/";
+pub(super) const PREFIX: &str = "Mbpp/";
 
 /// What is done to the argument list of a task.
 #[derive(Clone, Copy)]

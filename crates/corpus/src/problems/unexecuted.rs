@@ -1,15 +1,35 @@
 //! A problem whose file holds a reference program instead of expected values. EvalPlus publishes so.
 
-use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, Value};
+use serde::Serialize;
+use veriplay_core::{CallCase, CallChecks, Checks, Limits, Problem, Value};
 
-/// A problem whose expected values are what its reference returns. Whoever can run programs runs [`Unexecuted::reference`] on
-/// [`Unexecuted::inputs`] and makes it a problem with [`Unexecuted::with_expected`].
-#[derive(Debug, Clone, PartialEq)]
+/// A problem whose expected values are what its reference returns. Whoever can run programs calls `checks.function` of
+/// `reference` on `inputs`, in one state, and makes it a problem with [`Unexecuted::with_expected`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Unexecuted {
-    problem: Problem,
-    checks: CallChecks,
-    inputs: Vec<Vec<Value>>,
-    reference: String,
+    /// As [`Problem::task_id`].
+    pub task_id: String,
+    /// As [`Problem::prompt`].
+    pub prompt: String,
+    /// The checks, without their cases.
+    pub checks: CallChecks,
+    /// Argument lists, in the order of the cases.
+    pub inputs: Vec<Vec<Value>>,
+    /// Source of the whole program that defines what is right.
+    pub reference: String,
+    /// What of a call of the reference is the expected value.
+    pub expects: Expects,
+    /// As [`Problem::limits`].
+    pub limits: Option<Limits>,
+}
+
+/// What of a call of the reference is the expected value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Expects {
+    /// What it returned.
+    Value,
+    /// Whether it returned anything but `None`; the reference may return what is no plain value.
+    NotNone,
 }
 
 /// Another number of expected values than of inputs.
@@ -25,55 +45,22 @@ pub struct WrongCount {
 }
 
 impl Unexecuted {
-    /// `task_id` asks for `function`, to be called on `inputs` in one state; `reference` is a whole program.
-    pub(super) fn new(
-        task_id: String,
-        prompt: String,
-        (function, comparison): (String, Comparison),
-        inputs: Vec<Vec<Value>>,
-        reference: String,
-    ) -> Self {
-        let checks = CallChecks { function, cases: Vec::new(), fresh: false, comparison };
-        let calls = Checks::Calls(checks.clone());
-        let problem = Problem { task_id, prelude: String::new(), prompt, checks: calls, limits: None };
-        Self { problem, checks, inputs, reference }
-    }
-
-    /// The problem without its cases.
-    #[must_use]
-    pub const fn problem(&self) -> &Problem {
-        &self.problem
-    }
-
-    /// The function to call.
-    #[must_use]
-    pub fn function(&self) -> &str {
-        &self.checks.function
-    }
-
-    /// Argument lists, in the order of the cases.
-    #[must_use]
-    pub fn inputs(&self) -> &[Vec<Value>] {
-        &self.inputs
-    }
-
-    /// Source of the whole program that defines what is right.
-    #[must_use]
-    pub fn reference(&self) -> &str {
-        &self.reference
-    }
-
-    /// The problem, with what the reference returned for each input.
+    /// The problem, with what is expected for each input.
     ///
     /// # Errors
     /// `expected` has another length than the inputs.
     pub fn with_expected(&self, expected: Vec<Value>) -> Result<Problem, WrongCount> {
         let (found, wanted) = (expected.len(), self.inputs.len());
         if found != wanted {
-            return Err(WrongCount { task_id: self.problem.task_id.clone(), found, wanted });
+            return Err(WrongCount { task_id: self.task_id.clone(), found, wanted });
         }
         let cases = self.inputs.iter().cloned().zip(expected).map(|(input, expected)| CallCase { input, expected });
-        let checks = CallChecks { cases: cases.collect(), ..self.checks.clone() };
-        Ok(Problem { checks: Checks::Calls(checks), ..self.problem.clone() })
+        Ok(Problem {
+            task_id: self.task_id.clone(),
+            prelude: String::new(),
+            prompt: self.prompt.clone(),
+            checks: Checks::Calls(CallChecks { cases: cases.collect(), ..self.checks.clone() }),
+            limits: self.limits,
+        })
     }
 }

@@ -11,7 +11,8 @@ pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "veriplay", parse
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
-    schema_version: u32,
+    #[serde(rename = "schema_version")]
+    _version: u32,
     problem: Problem,
 }
 
@@ -28,7 +29,7 @@ fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
         let reason = format!("is `{}`; this build reads {SCHEMA_VERSION}", version.schema_version);
         return Err(Fault::new("schema_version", reason));
     }
-    let Row { schema_version: _, problem } = serde_json::from_str(row.text).map_err(not)?;
+    let Row { problem, .. } = serde_json::from_str(row.text).map_err(not)?;
     match problem.task_id.is_empty() {
         true => Err(Fault::new("problem.task_id", "is empty")),
         false => Ok(ProblemRow::Ready(problem)),
