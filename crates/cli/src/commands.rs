@@ -6,6 +6,7 @@ mod image;
 mod play;
 mod replay;
 mod run;
+mod verify;
 mod warmup;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -13,8 +14,16 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use crate::exit::Failure;
 
 /// All commands, in the order of `--help`.
-const COMMANDS: &[Spec] =
-    &[play::COMMAND, eval::COMMAND, run::COMMAND, replay::COMMAND, bench::COMMAND, image::COMMAND, warmup::COMMAND];
+const COMMANDS: &[Spec] = &[
+    play::COMMAND,
+    eval::COMMAND,
+    verify::COMMAND,
+    run::COMMAND,
+    replay::COMMAND,
+    bench::COMMAND,
+    image::COMMAND,
+    warmup::COMMAND,
+];
 
 /// One command: its name, its arguments, and what it does.
 pub(crate) struct Spec {

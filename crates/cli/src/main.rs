@@ -15,6 +15,7 @@ mod play;
 mod progress;
 mod rundir;
 mod tasks;
+mod verify;
 mod warmup;
 
 use std::process::ExitCode;

@@ -1,5 +1,6 @@
 //! Everything Veriplay knows about tasks on disk and about making new ones: the tiny generator's [`Grammar`], the fixed
-//! train, validation and held-out [`Split`], unexecuted [`drafts`], hand-written [`seeds`], and the task file [`jsonl`].
+//! train, validation and held-out [`Split`], unexecuted [`drafts`], hand-written [`seeds`], the task file [`jsonl`], and the
+//! readers of [`problems`].
 //!
 //! The command line calls this crate; it depends on `veriplay-core` alone, and nothing here runs a program: a draft
 //! becomes a task only when the verifier has executed it.
@@ -8,6 +9,7 @@ pub mod drafts;
 mod error;
 mod grammar;
 pub mod jsonl;
+pub mod problems;
 mod random;
 pub mod seeds;
 mod split;
@@ -16,5 +18,9 @@ pub use drafts::{Drafts, Programs, held_out, validation, warmup};
 pub use error::CorpusError;
 pub use grammar::{Generated, Grammar, InputKind};
 pub use jsonl::{RowProblem, TaskFile, append_tasks, read_tasks};
+pub use problems::{
+    AttemptBody, AttemptRow, AttemptRows, BadRow, Expects, PROBLEM_FORMATS, ProblemFile, ProblemFormat, ProblemRow,
+    ReadOptions, Unexecuted, WrongCount, problem_format, read_attempts, read_problems,
+};
 pub use seeds::{SeedTriplet, embedded_corpus, read_corpus};
 pub use split::{Shares, Split};

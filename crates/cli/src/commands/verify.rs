@@ -1,0 +1,211 @@
+//! `veriplay verify`: judges a file of attempts at a file of tasks, and streams the verdicts.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::builder::PossibleValuesParser;
+use clap::{ArgMatches, Args, ValueEnum};
+use indicatif::ProgressBar;
+use veriplay_core::{Predicted, Trust};
+use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
+use veriplay_verifier::{JUDGES, ProblemRequest, judge_program};
+
+use super::{Spec, arguments};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::verify::{
+    Bench, Conditions, Counted, Output, Overrides, Report, Source, Summary, TaskSet, VerdictRow, Work, in_order,
+};
+use crate::{image, progress};
+
+pub(super) const COMMAND: Spec =
+    Spec::new::<Arguments>("verify", "Judge a file of attempts at a file of tasks: a verdict a line, in order", run);
+
+/// Seeds every job: a program that depends on it is judged on this one.
+const SEED: u64 = 0;
+
+/// Attempts under way or waiting for an earlier one, for each thread: so many short ones pass while a long one runs.
+const WINDOW: usize = 64;
+
+#[derive(Debug, Args)]
+struct Arguments {
+    /// What is asked: JSONL or one JSON array, plain or gzip
+    #[arg(long, value_name = "FILE")]
+    tasks: PathBuf,
+    /// The attempts: a row is {"task_id", "attempt_id"?, "completion"}, or "program" for a whole program
+    #[arg(long, value_name = "FILE")]
+    attempts: PathBuf,
+    /// How the tasks are written
+    #[arg(long, value_name = "NAME", default_value = "veriplay", value_parser = formats())]
+    format: String,
+    /// Judge by this judge instead of each task's own
+    #[arg(long, value_name = "NAME", value_parser = judges())]
+    judge: Option<String>,
+    /// What attempts at cruxeval tasks name; the output when left out
+    #[arg(long, value_enum)]
+    predict: Option<Side>,
+    /// Where test code runs, instead of what each task says: in an instance of its own, or in the program's
+    #[arg(long, value_enum)]
+    trust: Option<TestTrust>,
+    /// Attempts judged at once; one for each processor when left out
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Wasm fuel of each job, instead of the tasks' and the image's own
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+    /// Linear memory of each job in MiB, the interpreter's own share included
+    #[arg(long, value_name = "N")]
+    memory_mib: Option<u64>,
+    /// Stop each attempt at its first case that is not passed
+    #[arg(long)]
+    early_stop: bool,
+    /// Write the verdicts to this file; a half-done one is continued
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Give the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Side {
+    Output,
+    Input,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum TestTrust {
+    Split,
+    Shared,
+}
+
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name))
+}
+
+fn judges() -> PossibleValuesParser {
+    PossibleValuesParser::new(JUDGES.iter().map(|judge| judge.name()))
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let asked: Arguments = arguments(matches);
+    let options = read_options(&asked)?;
+    let overrides = overrides(&asked);
+    let format = problem_format(&asked.format).or_fail(ExitCode::Input)?;
+    let tasks = TaskSet::read(&asked.tasks, format, &options, &overrides)?;
+    let image = image::python()?;
+    let limits = overrides.limits(image.default_limits());
+    enough_memory(&asked, &image)?;
+    let conditions = Conditions { image: image.digest().clone(), limits, seed: SEED, early_stop: asked.early_stop };
+    let mut source = Source::open(&asked.attempts, options.max_row_bytes, &tasks, &conditions)?;
+    let mut output = Output::open(asked.out.as_deref())?;
+    let (jobs, name) = (jobs(&asked), image.name().to_owned());
+    let sandbox = Sandbox::new(image, SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() });
+    let sandbox = sandbox.map_err(image::failure)?;
+    let bench = Bench { execute: &sandbox, image: &name, limits, seed: SEED, early_stop: asked.early_stop };
+
+    let bar = bar(&asked, &options)?;
+    let mut summary = Summary::default();
+    let started = Instant::now();
+    let resumed = output.resume(&mut source, |row| {
+        summary.add(row);
+        bar.inc(1);
+    })?;
+    let judge = |work: Work| judge(&tasks, &bench, work);
+    in_order(&mut source, jobs, jobs.saturating_mul(WINDOW), judge, |row| {
+        summary.add(&row);
+        bar.inc(1);
+        output.write(&row)
+    })?;
+    output.finish()?;
+    bar.finish_and_clear();
+    let counted =
+        Counted { tasks: tasks.len(), resumed, bad_rows: tasks.bad + source.bad, unknown_tasks: source.unknown };
+    finish(&asked, &summary.report(counted), started)
+}
+
+fn read_options(asked: &Arguments) -> Result<ReadOptions, Failure> {
+    let default = ReadOptions::default();
+    match (asked.predict, asked.format.as_str()) {
+        (None, _) => Ok(default),
+        (Some(Side::Output), "cruxeval") => Ok(ReadOptions { predict: Predicted::Output, ..default }),
+        (Some(Side::Input), "cruxeval") => Ok(ReadOptions { predict: Predicted::Input, ..default }),
+        (Some(_), other) => {
+            let what = format!("`--predict` says nothing about tasks in format `{other}`");
+            Err(Failure::message(ExitCode::Input, what).hint("leave it out, or say `--format cruxeval`"))
+        }
+    }
+}
+
+fn overrides(asked: &Arguments) -> Overrides {
+    Overrides {
+        judge: asked.judge.clone(),
+        trust: asked.trust.map(|trust| match trust {
+            TestTrust::Split => Trust::Split,
+            TestTrust::Shared => Trust::Shared,
+        }),
+        fuel: asked.fuel,
+        memory_bytes: asked.memory_mib.map(|mib| mib.saturating_mul(1 << 20)),
+    }
+}
+
+/// Below the image's own memory every job would be a host fault.
+fn enough_memory(asked: &Arguments, image: &Image) -> Result<(), Failure> {
+    let least = image.memory_bytes().div_ceil(1 << 20);
+    match asked.memory_mib {
+        Some(mib) if mib < least => {
+            let what = format!("`--memory-mib {mib}` is less than the image itself needs");
+            Err(Failure::message(ExitCode::Input, what).hint(format!("give at least {least}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn jobs(asked: &Arguments) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.jobs.map_or_else(processors, usize::from)
+}
+
+/// A bar over the attempts; they are counted only when somebody sees it.
+fn bar(asked: &Arguments, options: &ReadOptions) -> Result<ProgressBar, Failure> {
+    let bar = progress::bar(0, "verify");
+    if !bar.is_hidden() {
+        let rows = read_attempts(&asked.attempts, options.max_row_bytes);
+        let rows = rows.with_context(|| "cannot count the attempts").or_fail(ExitCode::Input)?;
+        bar.set_length(rows.count() as u64);
+    }
+    Ok(bar)
+}
+
+/// Judges one attempt; called on every thread.
+fn judge(tasks: &TaskSet, bench: &Bench<'_>, work: Work) -> VerdictRow {
+    let verdict = tasks.task(work.task).problem(bench).and_then(|problem| {
+        let (program, image) = (work.program.as_str(), bench.image);
+        let (limits, seed, early_stop) = (bench.limits, bench.seed, bench.early_stop);
+        judge_program(bench.execute, &ProblemRequest { problem, program, image, limits, seed, early_stop })
+    });
+    VerdictRow::new(work, verdict)
+}
+
+fn finish(asked: &Arguments, report: &Report, started: Instant) -> Result<(), Failure> {
+    let seconds = started.elapsed().as_secs_f64();
+    if asked.json {
+        let json = serde_json::to_string(report).or_fail(ExitCode::Bug)?;
+        if asked.out.is_some() { progress::data(json) } else { progress::say(json) }
+    } else {
+        let rate = report.judged_now() as f64 / seconds.max(1e-9);
+        progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));
+    }
+    match (report.dropped(), report.left_out()) {
+        (0, 0) => Ok(()),
+        (0, rows) => Err(Failure::message(ExitCode::Input, format!("{rows} rows were left out; each is told above"))),
+        (dropped, rows) => {
+            let what =
+                format!("{dropped} attempts were dropped through a fault of the host, {rows} rows were left out");
+            let hint = "their rows say why; to judge them again, cut the file before the first row that is `dropped`";
+            Err(Failure::message(ExitCode::Host, what).hint(hint))
+        }
+    }
+}

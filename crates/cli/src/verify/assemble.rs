@@ -1,0 +1,98 @@
+//! From an attempt's text to the program that is judged.
+//!
+//! The rule: a `program` is whole. A `completion` that holds a closed block fenced as `python` (or `py`, `python3`) is
+//! prose around a program, and the last such block is the whole program. Any other `completion` is put behind the problem's
+//! prompt, as HumanEval does. A prediction is the text itself: the judge reads it.
+
+use veriplay_corpus::{AttemptBody, ProblemRow};
+
+const FENCE: &str = "```";
+const LABELS: [&str; 3] = ["python", "py", "python3"];
+
+/// The text that judges get; the problem's prelude is theirs to add.
+pub(super) fn program(problem: &ProblemRow, body: AttemptBody) -> String {
+    match body {
+        AttemptBody::Program(text) => text,
+        AttemptBody::Completion(text) if problem.is_prediction() => text,
+        AttemptBody::Completion(text) => last_block(&text).unwrap_or_else(|| format!("{}{text}", problem.prompt())),
+    }
+}
+
+/// The last closed Python block. A fence opens and closes on lines of its own.
+fn last_block(text: &str) -> Option<String> {
+    let (mut found, mut open) = (None, None);
+    for line in text.lines() {
+        let fence = line.trim().strip_prefix(FENCE);
+        match (&mut open, fence) {
+            (None, Some(label)) => {
+                open = Some((LABELS.contains(&label.trim().to_ascii_lowercase().as_str()), String::new()))
+            }
+            (Some(_), Some("")) => found = open.take().filter(|(python, _)| *python).map(|(_, block)| block).or(found),
+            (Some((_, block)), _) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::{CallChecks, Checks, Comparison, Predicted, Prediction, Problem, Value};
+    use veriplay_corpus::{AttemptBody, ProblemRow};
+
+    use super::program;
+
+    fn problem(checks: Checks) -> ProblemRow {
+        let (prelude, prompt) = ("import math\n".to_owned(), "def f(x):\n".to_owned());
+        ProblemRow::Ready(Problem { task_id: "t".to_owned(), prelude, prompt, checks, limits: None })
+    }
+
+    fn calls() -> Checks {
+        let comparison = Comparison::by("exact");
+        Checks::Calls(CallChecks { function: "f".to_owned(), cases: Vec::new(), fresh: false, comparison })
+    }
+
+    fn completed(text: &str) -> String {
+        program(&problem(calls()), AttemptBody::Completion(text.to_owned()))
+    }
+
+    #[test]
+    fn a_completion_is_put_behind_the_prompt() {
+        assert_eq!(completed("    return x\n"), "def f(x):\n    return x\n");
+    }
+
+    #[test]
+    fn a_program_is_whole_even_with_fences_in_it() {
+        let text = "s = '''\n```python\nx\n```\n'''\n";
+        assert_eq!(program(&problem(calls()), AttemptBody::Program(text.to_owned())), text);
+    }
+
+    #[test]
+    fn the_last_closed_python_block_is_a_whole_program() {
+        let text = "So:\n```python\nfirst\n```\nBetter:\n```Python\ndef f(x):\n    return 1\n```\nRun it:\n```sh\npython f.py\n```\n";
+        assert_eq!(completed(text), "def f(x):\n    return 1\n");
+        assert_eq!(completed("```py\na\n\n  b\n```"), "a\n\n  b\n");
+    }
+
+    #[test]
+    fn a_fence_that_is_open_or_of_another_language_is_no_program() {
+        for text in ["```python\nx", "```\nx\n```", "```rust\nx\n```", "a ```python\nx\n```x"] {
+            assert_eq!(completed(text), format!("def f(x):\n{text}"));
+        }
+    }
+
+    #[test]
+    fn a_prediction_is_the_text_itself() {
+        let prediction = Prediction {
+            program: "def f(x):\n    return x".to_owned(),
+            input: "1".to_owned(),
+            output: Value::int(1),
+            wanted: Predicted::Output,
+        };
+        let body = AttemptBody::Completion("```python\n1\n```".to_owned());
+        assert_eq!(program(&problem(Checks::Prediction(prediction)), body), "```python\n1\n```");
+    }
+}

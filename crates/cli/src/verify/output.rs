@@ -1,0 +1,215 @@
+//! Where verdicts go: stdout, or a file that a later call of the same command continues.
+//!
+//! Invariants: a row is one write and one line, so a killed process leaves at most a torn last line; nothing of a file is
+//! changed before all its whole rows have been found to be what is asked; one process writes a file at a time.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Dropped, Evidence, SCHEMA_VERSION, Status, Verdict};
+
+use super::source::Work;
+use crate::exit::{ExitCode, Failure, OrFail};
+
+/// One verdict as it is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct VerdictRow {
+    pub(crate) schema_version: u32,
+    pub(crate) task_id: String,
+    pub(crate) attempt_id: String,
+    pub(crate) status: RowStatus,
+    pub(crate) passed: u32,
+    pub(crate) total: u32,
+    pub(crate) fuel: u64,
+    /// Of a dropped attempt: why, in `detail`.
+    pub(crate) evidence: Evidence,
+    /// Names all that the verdict depends on.
+    pub(crate) judged: Digest,
+}
+
+/// A verdict's status, or that there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum RowStatus {
+    Judged(Status),
+    Dropped(NoVerdict),
+}
+
+/// The word of a row without a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NoVerdict {
+    Dropped,
+}
+
+impl VerdictRow {
+    pub(crate) fn new(work: Work, judged: Result<Verdict, Dropped>) -> Self {
+        let none = || Evidence::default();
+        let (status, passed, total, evidence) = match judged {
+            Ok(verdict) => (RowStatus::Judged(verdict.status), verdict.passed, verdict.total, verdict.evidence),
+            Err(dropped) => (RowStatus::Dropped(NoVerdict::Dropped), 0, 0, Evidence { detail: dropped.why, ..none() }),
+        };
+        Self {
+            schema_version: SCHEMA_VERSION,
+            task_id: work.task_id,
+            attempt_id: work.attempt_id,
+            status,
+            passed,
+            total,
+            fuel: evidence.fuel,
+            evidence,
+            judged: work.judged,
+        }
+    }
+}
+
+/// Takes rows in the order of the attempts.
+pub(crate) enum Output {
+    /// For a reader that may go away.
+    Stdout {
+        /// It went away: the work goes on, the output is over.
+        closed: bool,
+    },
+    /// A file.
+    File(FileOutput),
+}
+
+impl Output {
+    /// Opens `path`, or stdout. A file that is there is continued.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
+        match path {
+            None => Ok(Output::Stdout { closed: false }),
+            Some(path) => FileOutput::open(path).map(Output::File),
+        }
+    }
+
+    /// Takes the rows of an earlier run off `work`, one for one, gives each to `done`, and makes the file ready for the next.
+    pub(crate) fn resume(
+        &mut self,
+        work: &mut impl Iterator<Item = Result<Work, Failure>>,
+        mut done: impl FnMut(&VerdictRow),
+    ) -> Result<u64, Failure> {
+        let Output::File(file) = self else { return Ok(0) };
+        let mut rows = 0;
+        while let Some(row) = file.earlier_row()? {
+            let asked = work.next().transpose()?;
+            file.check(&row, asked.as_ref())?;
+            done(&row);
+            rows += 1;
+        }
+        file.begin()?;
+        Ok(rows)
+    }
+
+    /// Writes one row.
+    pub(crate) fn write(&mut self, row: &VerdictRow) -> Result<(), Failure> {
+        let mut line = serde_json::to_vec(row).or_fail(ExitCode::Bug)?;
+        line.push(b'\n');
+        match self {
+            Output::Stdout { closed: true } => Ok(()),
+            Output::Stdout { closed } => match std::io::stdout().lock().write_all(&line) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                    *closed = true;
+                    Ok(())
+                }
+                written => written.context("cannot write to stdout").or_fail(ExitCode::Input),
+            },
+            Output::File(file) => {
+                file.file.write_all(&line).with_context(|| file.what("write")).or_fail(ExitCode::Input)
+            }
+        }
+    }
+
+    /// Makes everything written durable.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        match self {
+            Output::Stdout { closed: true } => Ok(()),
+            Output::Stdout { .. } => {
+                std::io::stdout().flush().context("cannot write to stdout").or_fail(ExitCode::Input)
+            }
+            Output::File(file) => file.file.sync_data().with_context(|| file.what("write")).or_fail(ExitCode::Input),
+        }
+    }
+}
+
+/// A file of verdicts.
+pub(crate) struct FileOutput {
+    path: PathBuf,
+    file: File,
+    /// Reads the earlier rows, with a position of its own.
+    earlier: BufReader<File>,
+    /// Earlier rows so far, and their bytes.
+    line: u64,
+    bytes: u64,
+}
+
+impl FileOutput {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        let what = || format!("cannot write `{}`", path.display());
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+        let file = file.with_context(what).or_fail(ExitCode::Input)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let text = format!("`{}` is being written by another process", path.display());
+                return Err(Failure::message(ExitCode::Input, text).hint("wait for it, or name another `--out`"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error).with_context(what).or_fail(ExitCode::Input),
+        }
+        let earlier = File::open(path).with_context(what).or_fail(ExitCode::Input)?;
+        Ok(Self { path: path.to_owned(), file, earlier: BufReader::new(earlier), line: 0, bytes: 0 })
+    }
+
+    fn what(&self, action: &str) -> String {
+        format!("cannot {action} `{}`", self.path.display())
+    }
+
+    /// The next row of an earlier run. A last line without its end is none.
+    fn earlier_row(&mut self) -> Result<Option<VerdictRow>, Failure> {
+        let mut line = Vec::new();
+        let read = self.earlier.read_until(b'\n', &mut line);
+        read.with_context(|| self.what("read")).or_fail(ExitCode::Input)?;
+        if !line.ends_with(b"\n") {
+            return Ok(None);
+        }
+        self.line += 1;
+        self.bytes += line.len() as u64;
+        let row: VerdictRow =
+            serde_json::from_slice(&line).map_err(|error| self.strange(&format!("is no verdict: {error}")))?;
+        match row.schema_version {
+            SCHEMA_VERSION => Ok(Some(row)),
+            other => Err(self.strange(&format!("has schema version `{other}`; this build reads {SCHEMA_VERSION}"))),
+        }
+    }
+
+    /// Whether `row`, the one read last, is about what is asked in its place.
+    fn check(&self, row: &VerdictRow, asked: Option<&Work>) -> Result<(), Failure> {
+        let about = format!("is about attempt `{}` at `{}`", row.attempt_id, row.task_id);
+        match asked {
+            None => Err(self.strange(&format!("{about}; the attempts end before it"))),
+            Some(asked) if (&asked.task_id, &asked.attempt_id) != (&row.task_id, &row.attempt_id) => {
+                let what = format!("{about}; asked is attempt `{}` at `{}`", asked.attempt_id, asked.task_id);
+                Err(self.strange(&what))
+            }
+            Some(asked) if asked.judged != row.judged => {
+                Err(self.strange(&format!("{about}, with another program, task, image, limit or judge than asked now")))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn strange(&self, what: &str) -> Failure {
+        let text = format!("{}:{}: the row {what}", self.path.display(), self.line);
+        Failure::message(ExitCode::Input, text)
+            .hint("ask as the earlier run did to continue it, or name another `--out`")
+    }
+
+    /// Cuts a torn last line off; what is written next stands behind the last whole row.
+    fn begin(&mut self) -> Result<(), Failure> {
+        let cut = self.file.set_len(self.bytes).and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
+        cut.map(drop).with_context(|| self.what("write")).or_fail(ExitCode::Input)
+    }
+}

@@ -1,0 +1,213 @@
+//! Work judged on many threads and given back in its own order.
+//!
+//! Called by the command. Invariants: at most `window` pieces are under way or waiting for an earlier one, so memory does
+//! not grow with their number; a panic of a worker is passed on and never waited for; after an error nothing new is begun.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+
+/// What a worker gives back: the index of the piece, and its result or the worker's panic.
+type Finished<V> = (usize, std::thread::Result<V>);
+
+/// Runs `judge` over `work` on `workers` threads and `done` over its results on this one, in the order of `work`.
+///
+/// # Errors
+/// The first error of `work` or of `done`. What was begun is finished, and dropped.
+pub(crate) fn in_order<W: Send, V: Send, E>(
+    work: impl Iterator<Item = Result<W, E>>,
+    workers: usize,
+    window: usize,
+    judge: impl Fn(W) -> V + Sync,
+    done: impl FnMut(V) -> Result<(), E>,
+) -> Result<(), E> {
+    let stop = AtomicBool::new(false);
+    let (give, taken) = mpsc::sync_channel(window.max(1));
+    let (finish, finished) = mpsc::channel();
+    let taken = Mutex::new(taken);
+    std::thread::scope(|scope| {
+        for _ in 0..workers.max(1) {
+            let (finish, taken, stop, judge) = (finish.clone(), &taken, &stop, &judge);
+            scope.spawn(move || run(taken, stop, judge, finish));
+        }
+        let mut order = Order { next: 0, early: BTreeMap::new(), finished, done };
+        let fed = feed(work, window.max(1), give, &mut order);
+        stop.store(fed.is_err(), Ordering::Relaxed);
+        fed
+    })
+}
+
+fn run<W, V>(
+    taken: &Mutex<mpsc::Receiver<(usize, W)>>,
+    stop: &AtomicBool,
+    judge: &(impl Fn(W) -> V + Sync),
+    finish: mpsc::Sender<Finished<V>>,
+) {
+    loop {
+        // A receiver is whole between any two statements, so another thread's panic says nothing against it.
+        let next = taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((index, work)) = next else { return };
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| judge(work)));
+        if finish.send((index, result)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Hands out `work`, never more than `window` pieces ahead of the first that is not done.
+fn feed<W, V, E, D: FnMut(V) -> Result<(), E>>(
+    work: impl Iterator<Item = Result<W, E>>,
+    window: usize,
+    give: mpsc::SyncSender<(usize, W)>,
+    order: &mut Order<V, D>,
+) -> Result<(), E> {
+    let mut given = 0;
+    for piece in work {
+        let piece = piece?;
+        order.take_ready()?;
+        order.wait_until(given + 1 - window.min(given + 1))?;
+        give.send((given, piece)).expect("the receiver outlives the scope");
+        given += 1;
+    }
+    drop(give);
+    order.wait_until(given)
+}
+
+/// Results in the order of their pieces.
+struct Order<V, D> {
+    /// Index of the first piece that is not done.
+    next: usize,
+    /// Results that came before their turn.
+    early: BTreeMap<usize, V>,
+    finished: mpsc::Receiver<Finished<V>>,
+    done: D,
+}
+
+impl<V, D> Order<V, D> {
+    /// Waits until `count` pieces are done.
+    fn wait_until<E>(&mut self, count: usize) -> Result<(), E>
+    where
+        D: FnMut(V) -> Result<(), E>,
+    {
+        while self.next < count {
+            let finished = self.finished.recv().expect("a piece that was given out comes back");
+            self.take(finished)?;
+        }
+        Ok(())
+    }
+
+    /// Takes what is there, without waiting.
+    fn take_ready<E>(&mut self) -> Result<(), E>
+    where
+        D: FnMut(V) -> Result<(), E>,
+    {
+        while let Ok(finished) = self.finished.try_recv() {
+            self.take(finished)?;
+        }
+        Ok(())
+    }
+
+    fn take<E>(&mut self, (index, result): Finished<V>) -> Result<(), E>
+    where
+        D: FnMut(V) -> Result<(), E>,
+    {
+        let result = result.unwrap_or_else(|panic| resume_unwind(panic));
+        self.early.insert(index, result);
+        while let Some(result) = self.early.remove(&self.next) {
+            self.next += 1;
+            (self.done)(result)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Condvar, Mutex};
+
+    use super::in_order;
+
+    fn numbers(count: usize) -> impl Iterator<Item = Result<usize, Infallible>> {
+        (0..count).map(Ok)
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_work() {
+        for (workers, window) in [(1, 1), (2, 3), (4, 64), (8, 2)] {
+            let mut seen = Vec::new();
+            // Every third piece takes longer, so results finish out of order.
+            let judge =
+                |n: usize| (0..if n.is_multiple_of(3) { 20_000 } else { 1 }).fold(n, |n, _| std::hint::black_box(n));
+            let push = |n| {
+                seen.push(n);
+                Ok::<_, Infallible>(())
+            };
+            assert_eq!(in_order(numbers(200), workers, window, judge, push), Ok(()));
+            assert_eq!(seen, (0..200).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn no_more_than_the_window_is_ahead_of_the_first_piece() {
+        const WINDOW: usize = 5;
+        let (begun, gate) = (AtomicUsize::new(0), (Mutex::new(false), Condvar::new()));
+        let judge = |n: usize| {
+            if n > 0 {
+                begun.fetch_add(1, Ordering::SeqCst);
+                return n;
+            }
+            // The first piece holds all others back, until the last that the window lets through has been begun.
+            let mut open = gate.0.lock().expect("nobody panics");
+            while !*open {
+                open = gate.1.wait(open).expect("nobody panics");
+            }
+            n
+        };
+        let work = numbers(50).inspect(|n| {
+            if *n == Ok(WINDOW) {
+                // Pulled before the window has room for it: only pieces 1 to 4 can have been given out.
+                assert!(begun.load(Ordering::SeqCst) < WINDOW);
+                *gate.0.lock().expect("nobody panics") = true;
+                gate.1.notify_all();
+            }
+        });
+        let mut count = 0;
+        let done = |_| {
+            count += 1;
+            Ok(())
+        };
+        assert_eq!(in_order(work, 2, WINDOW, judge, done), Ok(()));
+        assert_eq!(count, 50);
+    }
+
+    #[test]
+    fn an_error_of_the_work_ends_it_after_what_came_before_was_begun() {
+        let work = (0..10).map(|n| if n == 4 { Err("bad") } else { Ok(n) });
+        assert_eq!(in_order(work, 2, 8, |n| n, |_| Ok(())), Err("bad"));
+    }
+
+    #[test]
+    fn an_error_of_the_writer_ends_it() {
+        let mut taken = 0;
+        let done = |_| {
+            taken += 1;
+            if taken == 3 { Err("full") } else { Ok(()) }
+        };
+        assert_eq!(in_order((0..1000).map(Ok), 2, 4, |n: i32| n, done), Err("full"));
+        assert_eq!(taken, 3);
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_is_passed_on() {
+        let judge = |n: usize| if n == 7 { panic!("seven") } else { n };
+        let run = || in_order(numbers(100), 3, 8, judge, |_| Ok(()));
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).expect_err("it panicked");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"seven"));
+    }
+}

@@ -1,0 +1,135 @@
+//! What came out: counts by status, and pass@k.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+use veriplay_core::{SCHEMA_VERSION, Status};
+
+use super::output::{RowStatus, VerdictRow};
+use super::pass_at_k::pass_at_k;
+
+/// The `k` that are reported where every task has so many verdicts; 1 always is.
+const KS: [u64; 4] = [1, 5, 10, 100];
+
+/// Counts over all rows of the output, those of an earlier run included.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    by_status: BTreeMap<RowStatus, u64>,
+    /// Verdicts, and accepted ones, of each task that an attempt was made at.
+    by_task: HashMap<String, (u64, u64)>,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    schema_version: u32,
+    /// Tasks that can be judged.
+    tasks: usize,
+    /// Those of them with an attempt.
+    tasks_attempted: usize,
+    /// Rows of the output.
+    attempts: u64,
+    /// Rows that an earlier run had written.
+    resumed: u64,
+    /// Rows by status.
+    statuses: BTreeMap<RowStatus, u64>,
+    /// Rows without a verdict, through a fault of the host.
+    dropped: u64,
+    /// Rows of either file that were reported and left out.
+    bad_rows: u64,
+    /// Attempts at a task there is not: reported and left out.
+    unknown_tasks: u64,
+    /// Mean over the tasks with a verdict; a `k` is there when every task attempted has so many.
+    pass_at_k: BTreeMap<u64, f64>,
+}
+
+/// What only the command knows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counted {
+    pub(crate) tasks: usize,
+    pub(crate) resumed: u64,
+    pub(crate) bad_rows: u64,
+    pub(crate) unknown_tasks: u64,
+}
+
+impl Summary {
+    /// Counts one row. A dropped one is no verdict and counts for no task.
+    pub(crate) fn add(&mut self, row: &VerdictRow) {
+        *self.by_status.entry(row.status).or_default() += 1;
+        let counts = match self.by_task.get_mut(&row.task_id) {
+            Some(counts) => counts,
+            None => self.by_task.entry(row.task_id.clone()).or_default(),
+        };
+        if let RowStatus::Judged(status) = row.status {
+            counts.0 += 1;
+            counts.1 += u64::from(status == Status::Accepted);
+        }
+    }
+
+    pub(crate) fn report(self, counted: Counted) -> Report {
+        let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
+        Report {
+            schema_version: SCHEMA_VERSION,
+            tasks: counted.tasks,
+            tasks_attempted: self.by_task.len(),
+            attempts: self.by_status.values().sum(),
+            resumed: counted.resumed,
+            dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
+            bad_rows: counted.bad_rows,
+            unknown_tasks: counted.unknown_tasks,
+            pass_at_k: KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect(),
+            statuses: self.by_status,
+        }
+    }
+
+    /// The mean of pass@k over the tasks with a verdict. `None` when there is none, or, for `k` above 1, when a task that
+    /// was attempted has fewer than `k`.
+    fn mean(&self, k: u64) -> Option<f64> {
+        let mut each: Vec<f64> = Vec::with_capacity(self.by_task.len());
+        for &(n, c) in self.by_task.values() {
+            match pass_at_k(n, c, k) {
+                Some(value) => each.push(value),
+                None if k == 1 => {}
+                None => return None,
+            }
+        }
+        // In one order, so that the same verdicts give the same bits.
+        each.sort_by(f64::total_cmp);
+        (!each.is_empty()).then(|| each.iter().sum::<f64>() / each.len() as f64)
+    }
+}
+
+impl Report {
+    /// Attempts without a verdict.
+    pub(crate) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Rows that were left out.
+    pub(crate) const fn left_out(&self) -> u64 {
+        self.bad_rows + self.unknown_tasks
+    }
+
+    /// Verdicts that this run made.
+    pub(crate) const fn judged_now(&self) -> u64 {
+        self.attempts - self.resumed
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let statuses = self.statuses.iter().map(|(status, count)| format!("{} {count}", word(*status)));
+        let ks = self.pass_at_k.iter().map(|(k, value)| format!("pass@{k} {:.2} %", 100.0 * value));
+        let parts: Vec<String> = statuses.chain(ks).collect();
+        let attempted = match self.tasks_attempted == self.tasks {
+            true => format!("{} tasks", self.tasks),
+            false => format!("{} of {} tasks", self.tasks_attempted, self.tasks),
+        };
+        format!("{} attempts at {attempted}: {}", self.attempts, parts.join(", "))
+    }
+}
+
+/// The word a row has for it.
+fn word(status: RowStatus) -> String {
+    let json = serde_json::to_value(status);
+    json.ok().and_then(|json| json.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
+}

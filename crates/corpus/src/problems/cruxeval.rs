@@ -1,0 +1,27 @@
+//! `cruxeval`: CRUXEval (arXiv 2401.03065): `code, input, output, id`. An attempt predicts the output, or, with
+//! [`Predicted::Input`], an input that gives it.
+
+use veriplay_core::{Checks, Prediction, Problem, Value};
+
+use super::fields::{Fault, Fields};
+use super::{ProblemFormat, ProblemRow, RowText};
+
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "cruxeval", parse };
+
+fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+    let fields = Fields::parse(row.text)?;
+    let output = Value::parse_literal(fields.text("output")?);
+    let prediction = Prediction {
+        program: fields.filled_text("code")?.to_owned(),
+        input: fields.text("input")?.to_owned(),
+        output: output.map_err(|error| fields.fault("output", format!("is no Python literal: {error}")))?,
+        wanted: row.options.predict,
+    };
+    Ok(ProblemRow::Ready(Problem {
+        task_id: fields.id(&["id"])?,
+        prelude: String::new(),
+        prompt: String::new(),
+        checks: Checks::Prediction(prediction),
+        limits: None,
+    }))
+}

@@ -1,0 +1,31 @@
+//! `humaneval`: HumanEval as published (arXiv 2107.03374): `task_id, prompt, canonical_solution, test, entry_point`.
+//!
+//! A completion is put behind the prompt. The test defines `check(candidate)`; the prompt runs first in the tests' namespace
+//! too, because some tests call helpers that only a prompt defines (`poly` of HumanEval/32, `encode_cyclic` of /38), and a
+//! program's own version of those is not to be trusted.
+
+use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
+
+use super::fields::{Fault, Fields};
+use super::{ProblemFormat, ProblemRow, RowText};
+
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "humaneval", parse };
+
+fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+    let fields = Fields::parse(row.text)?;
+    let prompt = fields.filled_text("prompt")?.to_owned();
+    let source = fields.filled_text("test")?.to_owned();
+    let function = fields.filled_text("entry_point")?.to_owned();
+    if !source.contains("def check(") {
+        return Err(fields.fault("test", "does not define `check(candidate)`"));
+    }
+    let style = TestStyle::Check { source, function };
+    let tests = TestCode { trust: Trust::default(), setup: prompt.clone(), style };
+    Ok(ProblemRow::Ready(Problem {
+        task_id: fields.id(&["task_id"])?,
+        prelude: String::new(),
+        prompt,
+        checks: Checks::Tests(tests),
+        limits: None,
+    }))
+}

@@ -1,0 +1,168 @@
+//! `livecodebench`: LiveCodeBench's code generation (arXiv 2403.07974): `question_id, starter_code, public_test_cases,
+//! private_test_cases, metadata`.
+//!
+//! With `metadata.func_name` each line of a test's input is one JSON argument of `Solution.<func_name>`; without it the tests
+//! are texts. Private tests are JSON, or JSON pickled as one string, deflated and in base64; the pickle is read by
+//! [`super::pickle`], which runs nothing.
+
+use std::io::Read;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
+use veriplay_core::{CallCase, CallChecks, Checks, Comparison, Problem, StdioCase, StdioChecks, Value};
+
+use super::fields::{Fault, Fields};
+use super::{ProblemFormat, ProblemRow, RowText, pickle, pyjson};
+
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "livecodebench", parse };
+
+/// Its judge, for values and for texts.
+const JUDGE: &str = "livecodebench";
+
+/// The modules whose names LiveCodeBench's harness puts into every program, in its order: of two modules with one name the
+/// later wins, which is how `pow` and `open` stay the built-in ones.
+const STARRED: &[&str] = &[
+    "string",
+    "re",
+    "datetime",
+    "collections",
+    "heapq",
+    "bisect",
+    "copy",
+    "math",
+    "random",
+    "statistics",
+    "itertools",
+    "functools",
+    "operator",
+    "io",
+    "sys",
+    "json",
+    "builtins",
+    "typing",
+];
+
+/// Those of [`STARRED`] that it imports by name as well, after the names.
+const NAMED: &[&str] = &[
+    "string",
+    "re",
+    "datetime",
+    "collections",
+    "heapq",
+    "bisect",
+    "copy",
+    "math",
+    "random",
+    "statistics",
+    "itertools",
+    "functools",
+    "operator",
+    "io",
+    "sys",
+    "json",
+];
+
+/// What it sets the recursion limit to.
+const RECURSION: u32 = 50_000;
+
+fn prelude() -> String {
+    let starred = STARRED.iter().map(|module| format!("from {module} import *\n"));
+    let named = NAMED.iter().map(|module| format!("import {module}\n"));
+    let limit = std::iter::once(format!("sys.setrecursionlimit({RECURSION})\n"));
+    starred.chain(named).chain(limit).collect()
+}
+
+fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+    let fields = Fields::parse(row.text)?;
+    let task_id = fields.id(&["question_id"])?;
+    let mut tests = tests(&fields, "public_test_cases", fields.json("public_test_cases")?)?;
+    tests.extend(private_tests(&fields, row.options.max_row_bytes)?);
+    if tests.is_empty() {
+        return Err(fields.fault("private_test_cases", "holds no tests, and `public_test_cases` none either"));
+    }
+    let checks = match function(&fields)? {
+        Some(function) => calls(&fields, &function, tests)?,
+        None => Checks::Stdio(StdioChecks {
+            cases: tests.into_iter().map(|test| StdioCase { stdin: test.input, stdout: test.output }).collect(),
+            comparison: Comparison::by(JUDGE),
+        }),
+    };
+    Ok(ProblemRow::Ready(Problem { task_id, prelude: prelude(), prompt: String::new(), checks, limits: None }))
+}
+
+/// `metadata.func_name`; `metadata` is an object, as JSON text.
+fn function(fields: &Fields) -> Result<Option<String>, Fault> {
+    if fields.get("metadata").is_none() {
+        return Ok(None);
+    }
+    let metadata = Fields::inside("metadata", fields.json("metadata")?)?;
+    let name = metadata.text_or_empty("func_name")?;
+    Ok((!name.is_empty()).then(|| name.to_owned()))
+}
+
+struct Test {
+    /// Field and index, for messages.
+    place: String,
+    input: String,
+    output: String,
+}
+
+fn tests(fields: &Fields, name: &str, json: Value) -> Result<Vec<Test>, Fault> {
+    let Value::List(items) = json else {
+        return Err(fields.fault(name, format!("expected a list of tests, found {}", json.type_name())));
+    };
+    let test = |(at, item): (usize, Value)| {
+        let place = format!("{name}[{at}]");
+        let test = Fields::inside(&place, item)?;
+        if !matches!(test.text("testtype")?, "stdin" | "functional") {
+            return Err(test.fault("testtype", format!("`{}` is no kind of test", test.text("testtype")?)));
+        }
+        Ok(Test { input: test.text("input")?.to_owned(), output: test.text("output")?.to_owned(), place })
+    };
+    items.into_iter().enumerate().map(test).collect()
+}
+
+/// As JSON, or packed. No JSON list is base64, and no base64 text starts with a bracket.
+fn private_tests(fields: &Fields, cap: u64) -> Result<Vec<Test>, Fault> {
+    const NAME: &str = "private_test_cases";
+    let json = match fields.need(NAME)? {
+        Value::Str(text) if text.is_empty() => return Ok(Vec::new()),
+        Value::Str(text) if !text.trim_start().starts_with('[') => {
+            let text = unpacked(text, cap).map_err(|reason| fields.fault(NAME, reason))?;
+            pyjson::parse(&text).map_err(|error| fields.fault(NAME, format!("holds no JSON: {error}")))?
+        }
+        _ => fields.json(NAME)?,
+    };
+    tests(fields, NAME, json)
+}
+
+/// base64, then zlib, then a pickled string.
+fn unpacked(text: &str, cap: u64) -> Result<String, String> {
+    let packed = STANDARD.decode(text.trim()).map_err(|error| format!("neither JSON nor base64: {error}"))?;
+    let mut pickled = Vec::new();
+    let mut inflated = ZlibDecoder::new(packed.as_slice()).take(cap.saturating_add(1));
+    inflated.read_to_end(&mut pickled).map_err(|error| format!("is not zlib: {error}"))?;
+    if pickled.len() as u64 > cap {
+        return Err(format!("inflates to more than {cap} bytes"));
+    }
+    let text = pickle::pickled_string(&pickled).map_err(|error| format!("is no pickled string: {error}"))?;
+    Ok(text.to_owned())
+}
+
+fn calls(fields: &Fields, function: &str, tests: Vec<Test>) -> Result<Checks, Fault> {
+    let json = |place: &str, side: &str, text: &str| {
+        pyjson::parse(text).map_err(|error| fields.fault(&format!("{place}.{side}"), format!("holds no JSON: {error}")))
+    };
+    let case = |test: Test| {
+        let lines = test.input.split('\n').map(|line| json(&test.place, "input", line));
+        let input = lines.collect::<Result<_, Fault>>()?;
+        Ok(CallCase { input, expected: json(&test.place, "output", &test.output)? })
+    };
+    Ok(Checks::Calls(CallChecks {
+        function: format!("Solution.{function}"),
+        cases: tests.into_iter().map(case).collect::<Result<_, Fault>>()?,
+        fresh: true,
+        comparison: Comparison::by(JUDGE),
+    }))
+}

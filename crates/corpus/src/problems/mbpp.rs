@@ -1,0 +1,32 @@
+//! `mbpp`: MBPP (arXiv 2108.07732), both files: the original's `text, code, task_id, test_setup_code, test_list,
+//! challenge_test_list` and the sanitized one's `prompt, code, task_id, test_imports, test_list`.
+//!
+//! Each `assert` line is one test, the challenge tests after the others. The words of the task are no source text, so a
+//! completion stands alone.
+
+use veriplay_core::{Checks, Problem, TestCode, TestStyle, Trust};
+
+use super::fields::{Fault, Fields};
+use super::{ProblemFormat, ProblemRow, RowText};
+
+pub(super) const FORMAT: ProblemFormat = ProblemFormat { name: "mbpp", parse };
+
+fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
+    let fields = Fields::parse(row.text)?;
+    let mut asserts = fields.texts_or_empty("test_list")?;
+    asserts.extend(fields.texts_or_empty("challenge_test_list")?);
+    if asserts.is_empty() {
+        return Err(fields.fault("test_list", "holds no tests"));
+    }
+    let mut setup = fields.texts_or_empty("test_imports")?;
+    setup.extend(Some(fields.text_or_empty("test_setup_code")?.to_owned()).filter(|code| !code.trim().is_empty()));
+    let setup = setup.iter().map(|code| format!("{code}\n")).collect();
+    let tests = TestCode { trust: Trust::default(), setup, style: TestStyle::Asserts(asserts) };
+    Ok(ProblemRow::Ready(Problem {
+        task_id: fields.id(&["task_id"])?,
+        prelude: String::new(),
+        prompt: String::new(),
+        checks: Checks::Tests(tests),
+        limits: None,
+    }))
+}
