@@ -7,6 +7,7 @@ mod failures;
 mod host_faults;
 mod lies;
 mod nondeterminism;
+mod public_sets;
 mod state;
 mod substrings;
 mod test_code;
