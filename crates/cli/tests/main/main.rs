@@ -3,6 +3,7 @@
 mod inputs;
 mod resume;
 mod run;
+mod verify;
 
 use std::path::Path;
 use std::process::{Command, Output};
