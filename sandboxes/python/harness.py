@@ -5,8 +5,13 @@ snapshot, so nothing a program does to this module outlives the program. The hos
 beyond "this is what the program returned".
 
 Frames to the host (`_host.call`): b"J" fetch the job | b"V" + encoded value of the next call | b"X" + error of the next
-call | b"O" a value larger than the job allows | b"R" + error of the program itself | b"D" done. An error is one length byte, the kind, the message.
+call | b"O" a value larger than the job allows | b"R" + error of the program itself | b"D" done | b"Q" + encoded request
+to the job's peer, answered by b"V" + value or b"X" + error. An error is one length byte, the kind, the message.
 The value encoding is that of crates/core/src/value/codec.rs.
+
+A peer is the program of another instance: after its module level has run, each job call answers one request of the other
+side: ("call", name, arguments, keywords) -> (value, {place of an argument it changed: what it is now}), or
+("look", name) -> ("callable",) | ("value", value).
 """
 
 
@@ -26,7 +31,7 @@ def _veriplay_harness():
     # Kept here, so that a program which patches a module or a builtin changes its own answers only.
     host, exec_, compile_, bytes_, len_, sorted_, set_ = _host.call, exec, compile, bytes, len, sorted, set
     type_, str_, int_, float_, bool_, list_, tuple_ = type, str, int, float, bool, list, tuple
-    dict_, frozenset_, bytearray_, callable_, none_ = dict, frozenset, bytearray, callable, type(None)
+    dict_, frozenset_, bytearray_, callable_, getattr_ = dict, frozenset, bytearray, callable, getattr
     base_exception, system_exit, module_type = BaseException, SystemExit, types.ModuleType
     u32, u32_at, f64, f64_at = (
         struct.Struct("<I").pack, struct.Struct("<I").unpack_from, struct.Struct("<d").pack, struct.Struct("<d").unpack_from,
@@ -143,7 +148,7 @@ def _veriplay_harness():
             return frozenset_(items), at
         return dict_(zip_(items[::2], items[1::2])), at
 
-    range_, zip_ = range, zip
+    range_, zip_, enumerate_ = range, zip, enumerate
 
     def text_at(data, at):
         size, = u32_at(data, at)
@@ -201,6 +206,23 @@ def _veriplay_harness():
             show(error, source)
             return None
 
+    def entry_of(names, entry):
+        """The function of that name, or the method `Class.method` of an instance made here, which may raise anything."""
+        owner, dot, method = entry.partition(".")
+        found = names.get(owner)
+        return getattr_(found(), method, None) if dot and found is not None else found
+
+    def call_entry(names, data, at):
+        entry, at = text_at(data, at)
+        try:
+            function = entry_of(names, entry)
+        except base_exception as error:
+            return raised(b"R", error)
+        if callable_(function):
+            call_all(function, data, at)
+        else:
+            host(error_frame(b"R", "MissingEntry", "`" + entry + "` is not defined, or not callable"))
+
     def call_all(function, data, at):
         count, = u32_at(data, at)
         at += 4
@@ -213,6 +235,9 @@ def _veriplay_harness():
             value = function(*arguments)
         except base_exception as error:
             return error_frame(b"X", name_of(type_(error)), message_of(error))
+        return value_frame(value)
+
+    def value_frame(value):
         out = bytearray_(b"V")
         try:
             put(value, out, 0, cap_of_job)
@@ -224,6 +249,45 @@ def _veriplay_harness():
             return error_frame(b"X", "Unencodable", name_of(type_(error)))
         return bytes_(out)
 
+    def ask_peer(request):
+        """What the peer answers. Raises `PeerError` with what it raised."""
+        out = bytearray_(b"Q")
+        try:
+            put(request, out, 0, cap_of_job)
+        except Unencodable as error:
+            raise TypeError("only plain values cross to the program: " + str_(error)) from None
+        reply = host(bytes_(out))
+        if reply[0] == 86:
+            return take(reply, 1)[0]
+        at = 2 + reply[1]
+        raise PeerError(reply[2:at].decode(), reply[at:].decode())
+
+    class PeerError(Exception):
+        """`args` are the kind and the message of what the peer raised."""
+
+    def answer_peer(request):
+        """The frame that answers one request of the other side."""
+        name = request[1]
+        found = served.get(name)
+        if found is None and name not in served:
+            return error_frame(b"X", "MissingEntry", "`" + name + "` is not defined")
+        if request[0] == "look":
+            return value_frame(("callable",) if callable_(found) else ("value", found))
+        arguments, keywords = request[2], request[3]
+        places = {**dict_(enumerate_(arguments)), **keywords}
+        mutable = [(place, item, encoded(item)) for place, item in places.items() if type_(item) in (list_, dict_, set_)]
+
+        def call():
+            value = found(*arguments, **keywords)
+            return value, {place: item for place, item, before in mutable if encoded(item) != before}
+
+        return call_frame(call, ())
+
+    def encoded(value):
+        out = bytearray_()
+        put(value, out, 0, cap_of_job)
+        return out
+
     def flush():
         for stream in (sys.stdout, stdout, stderr):
             try:
@@ -232,6 +296,7 @@ def _veriplay_harness():
                 pass
 
     cap_of_job = 0
+    served = None
     exit_functions = atexit._ncallbacks()
 
     def run_exit_functions():
@@ -241,8 +306,16 @@ def _veriplay_harness():
         except base_exception:
             pass
 
+    def serve():
+        host(answer_peer(take(host(b"J"), 0)[0]))
+        flush()
+        host(b"D")
+
     def job():
-        nonlocal cap_of_job
+        nonlocal cap_of_job, served
+        if served is not None:
+            serve()
+            return
         data = host(b"J")
         script = data[0] == 83
         seed_random(from_bytes(data[1:9], "little"))
@@ -251,16 +324,16 @@ def _veriplay_harness():
         code = compiled(source)
         if code is not None:
             names = run_module(code, "__main__" if script else "program", source)
-            if names is not None and not script:
-                entry, at = text_at(data, at)
-                function = names.get(entry)
-                if callable_(function):
-                    call_all(function, data, at)
-                else:
-                    host(error_frame(b"R", "MissingEntry", "`" + entry + "` is not defined, or not callable"))
+            if names is not None and data[0] == 80:
+                served = names
+            elif names is not None and not script:
+                call_entry(names, data, at)
             if script:
                 run_exit_functions()
         flush()
+        if served is not None:
+            host(b"D")
+            return
         sys.stdout = sys.stderr = None  # the interpreter flushes them once more, and a program's own stream could fail there
         host(b"D")
 
@@ -282,6 +355,8 @@ def _veriplay_harness():
 
     cap_of_job = 1 << 20
     warm_up()
+    tools = modules["_veriplay"] = module_type("_veriplay")
+    tools.ask_peer, tools.PeerError = ask_peer, PeerError
     random.seed(0)
     sys.argv = ["<program>"]
     os.chdir("/work")

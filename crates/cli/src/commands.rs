@@ -1,5 +1,6 @@
 //! The commands. Adding one is a file here and a line in [`COMMANDS`].
 
+mod bench;
 mod eval;
 mod image;
 mod play;
@@ -13,8 +14,16 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use crate::exit::Failure;
 
 /// All commands, in the order of `--help`.
-const COMMANDS: &[Spec] =
-    &[play::COMMAND, eval::COMMAND, verify::COMMAND, run::COMMAND, replay::COMMAND, image::COMMAND, warmup::COMMAND];
+const COMMANDS: &[Spec] = &[
+    play::COMMAND,
+    eval::COMMAND,
+    verify::COMMAND,
+    run::COMMAND,
+    replay::COMMAND,
+    bench::COMMAND,
+    image::COMMAND,
+    warmup::COMMAND,
+];
 
 /// One command: its name, its arguments, and what it does.
 pub(crate) struct Spec {

@@ -1,5 +1,6 @@
 //! `veriplay`: the command line. It wires concrete types and owns files, the clock, threads, logs and exit codes.
 
+mod bench;
 mod commands;
 mod config;
 mod embedded;

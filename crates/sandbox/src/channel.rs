@@ -4,12 +4,21 @@
 //! returned, which it could do anyway by returning something else. A frame that is malformed, too large or out of turn
 //! ends the job as `Trapped` with kind `protocol`.
 
-use veriplay_core::{CallResult, GuestError, LimitKind};
+use veriplay_core::{CallResult, EncodeCaps, GuestError, LimitKind, Value};
 
 use crate::stop::Stop;
 
 /// Bytes of a frame that carries no value: kind and message are cut to less than this by the harness.
 const MAX_ERROR_FRAME: usize = 1024;
+
+/// What the host does about a frame.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// Sends these bytes back.
+    Bytes(Vec<u8>),
+    /// Asks the job's peer this encoded request, and sends back what that says.
+    OfPeer(Vec<u8>),
+}
 
 /// One job's side of the conversation.
 #[derive(Debug, Default)]
@@ -33,6 +42,18 @@ impl Channel {
         Self { request: Some(request), expected_calls, output_cap, ..Self::default() }
     }
 
+    /// Goes on with the conversation: about `request`, with one result due. What was said so far still counts.
+    pub(crate) fn again(&mut self, request: Vec<u8>) {
+        (self.request, self.fetched, self.done) = (Some(request), false, false);
+        self.calls.clear();
+        self.expected_calls = 1;
+    }
+
+    /// How much of a value is read.
+    pub(crate) fn caps(&self) -> EncodeCaps {
+        EncodeCaps::with_bytes(usize::try_from(self.output_cap).unwrap_or(usize::MAX))
+    }
+
     /// The largest frame worth copying out of the guest.
     pub(crate) fn max_frame(&self) -> u64 {
         self.output_cap.saturating_add(1).max(MAX_ERROR_FRAME as u64)
@@ -47,7 +68,7 @@ impl Channel {
     ///
     /// # Errors
     /// Whatever is not due now ends the job.
-    pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<Vec<u8>, Stop> {
+    pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<Answer, Stop> {
         let Some((tag, body)) = frame.split_first() else {
             return Err(Stop::Protocol("an empty frame"));
         };
@@ -55,8 +76,9 @@ impl Channel {
             return Err(Stop::Protocol("a frame after the last one"));
         }
         match tag {
-            b'J' => return self.fetch(body),
+            b'J' => return self.fetch(body).map(Answer::Bytes),
             _ if !self.fetched => return Err(Stop::Protocol("a frame before the job was fetched")),
+            b'Q' => return self.request(body).map(Answer::OfPeer),
             b'V' => self.value(body)?,
             b'X' => self.call_raised(body)?,
             b'O' => return Err(self.too_large(body)),
@@ -64,7 +86,7 @@ impl Channel {
             b'D' => self.finish(body)?,
             _ => return Err(Stop::Protocol("a frame with an unknown tag")),
         }
-        Ok(Vec::new())
+        Ok(Answer::Bytes(Vec::new()))
     }
 
     fn fetch(&mut self, body: &[u8]) -> Result<Vec<u8>, Stop> {
@@ -73,6 +95,20 @@ impl Channel {
         }
         self.fetched = true;
         self.request.take().ok_or(Stop::Protocol("the job was fetched twice"))
+    }
+
+    /// A request to the peer: `("look", name)` or `("call", name, arguments, keywords)`.
+    fn request(&self, body: &[u8]) -> Result<Vec<u8>, Stop> {
+        let malformed = Stop::Protocol("a malformed request to the peer");
+        let Ok(Value::Tuple(parts)) = Value::decode(body, self.caps()) else { return Err(malformed) };
+        let well_formed = match parts.as_slice() {
+            [Value::Str(word), Value::Str(_)] => word == "look",
+            [Value::Str(word), Value::Str(_), Value::List(_), Value::Dict(keywords)] => {
+                word == "call" && keywords.iter().all(|(key, _)| matches!(key, Value::Str(_)))
+            }
+            _ => false,
+        };
+        if well_formed { Ok(body.to_vec()) } else { Err(malformed) }
     }
 
     fn call_is_due(&self) -> Result<(), Stop> {

@@ -8,12 +8,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use veriplay_core::{Exit, GuestError, Job, LimitKind, Outcome};
+use veriplay_core::{CallResult, Exit, GuestError, Job, LimitKind, Limits, Outcome};
 use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap, TypedFunc, Val};
 
-use crate::channel::Channel;
-use crate::image::Image;
+use crate::channel::{Answer, Channel};
+use crate::image::{ENTRY, Image};
 use crate::memory::ResetMode;
+use crate::peer::PeerGuest;
 use crate::request;
 use crate::stop::Stop;
 use crate::ticker::Ticker;
@@ -23,6 +24,8 @@ use crate::wasi::{Setup, Wasi, imports};
 pub(crate) struct Host {
     pub(crate) wasi: Wasi,
     pub(crate) channel: Channel,
+    /// The other side of the job, where it has one.
+    peer: Option<Box<PeerGuest>>,
     memory: Option<Memory>,
     alloc: Option<TypedFunc<i32, i32>>,
     /// Bytes linear memory may have; a request for more ends the job.
@@ -33,7 +36,7 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(wasi: Wasi, channel: Channel, memory_limit: u64) -> Self {
-        Self { wasi, channel, memory: None, alloc: None, memory_limit, grew: false }
+        Self { wasi, channel, peer: None, memory: None, alloc: None, memory_limit, grew: false }
     }
 
     /// The guest's linear memory.
@@ -94,7 +97,10 @@ fn host_call(mut caller: Caller<'_, Host>, ptr: i32, len: i32, out_ptr: i32, out
     if frame_bytes > host.channel.max_frame() {
         return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
     }
-    let reply = host.channel.receive(frame).map_err(wasmtime::Error::new)?;
+    let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
+        Answer::Bytes(reply) => reply,
+        Answer::OfPeer(request) => ask_peer(host, request)?,
+    };
     let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
     let reply_len =
         i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
@@ -105,6 +111,14 @@ fn host_call(mut caller: Caller<'_, Host>, ptr: i32, len: i32, out_ptr: i32, out
         && view.write(out_ptr, &at.to_le_bytes()).is_ok()
         && view.write(out_len, &reply_len.to_le_bytes()).is_ok();
     Ok(if wrote { 0 } else { REFUSED })
+}
+
+/// Enters the job's peer, on this thread, and comes back with the frame it answers.
+fn ask_peer(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
+    let caps = host.channel.caps();
+    let peer = host.peer.as_mut().ok_or(Stop::Protocol("a request to a peer, and the job has none"));
+    let answer = peer.map_err(wasmtime::Error::new)?.ask(request, caps).map_err(wasmtime::Error::msg)?;
+    answer.ok_or(wasmtime::Error::new(Stop::Peer))
 }
 
 /// The exports the host calls.
@@ -156,6 +170,21 @@ pub(crate) struct Guest {
 /// A fault of the engine's or the host's.
 pub(crate) type Fault = String;
 
+/// How one turn of the harness ended.
+pub(crate) struct Ended {
+    pub(crate) exit: Exit,
+    error: Option<GuestError>,
+    /// The calls of this turn that ended.
+    pub(crate) calls: Vec<CallResult>,
+}
+
+impl Ended {
+    fn by(stop: &Stop) -> Self {
+        let (exit, error) = stop_exit(stop);
+        Self { exit, error, calls: Vec::new() }
+    }
+}
+
 impl Guest {
     /// A new instance in the image's state.
     ///
@@ -194,43 +223,106 @@ impl Guest {
         Ok(())
     }
 
-    /// Runs `job` from the image's state. Afterwards the instance is used, and must be [reset](Self::reset) or dropped.
+    /// Runs `job` from the image's state; where it has a peer, that runs in `peer`, another instance in that state.
+    /// Afterwards both are used, and must be [reset](Self::reset) or dropped.
     ///
     /// # Errors
-    /// A fault of ours; the instance must be dropped.
-    pub(crate) fn run(&mut self, job: &Job) -> Result<Outcome, Fault> {
-        self.prepare(job).map_err(|error| format!("cannot prepare the job: {error:#}"))?;
+    /// A fault of ours; the instances must be dropped.
+    pub(crate) fn run(&mut self, job: &Job, peer: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
+        self.prepare(job, request::encode(job), request::expected_calls(job))?;
+        let (Some(program), Some(guest)) = (&job.peer, peer) else {
+            let ended = self.enter(&job.limits, self.image.entry())?;
+            return Ok((self.outcome(&job.limits, ended)?, None));
+        };
+        let peer = PeerGuest::start(guest, job, &program.program)?;
+        let ended = if peer.is_alive() {
+            self.store.data_mut().peer = Some(Box::new(peer));
+            self.enter(&job.limits, self.image.entry())?
+        } else {
+            self.store.data_mut().peer = Some(Box::new(peer));
+            Ended::by(&Stop::Peer)
+        };
+        let peer = self.store.data_mut().peer.take().ok_or("the peer is gone")?;
+        let (guest, peer) = peer.end()?;
+        let outcome = self.outcome(&job.limits, ended)?;
+        Ok((Outcome { peer: Some(Box::new(peer)), ..outcome }, Some(guest)))
+    }
+
+    /// Runs the module level of a peer's program and leaves it ready to [serve](Self::serve).
+    ///
+    /// # Errors
+    /// A fault of ours.
+    pub(crate) fn load_peer(&mut self, job: &Job, program: &str) -> Result<Ended, Fault> {
+        self.prepare(job, request::encode_peer(job, program), 0)?;
+        self.enter(&job.limits, self.image.entry())
+    }
+
+    /// Answers one request to a loaded peer. Fuel and output are those of all requests together.
+    ///
+    /// # Errors
+    /// A fault of ours.
+    pub(crate) fn serve(&mut self, limits: &Limits, request: Vec<u8>) -> Result<Ended, Fault> {
+        self.store.data_mut().channel.again(request);
         let started = Instant::now();
-        let (at, len) = self.image.entry();
-        let ended = self.exports.turn.call(&mut self.store, (at, len));
+        match self.place(ENTRY) {
+            Ok(at) => self.enter(limits, at),
+            // The guest's allocator runs on the guest's fuel.
+            Err(error) => self.ended(Err(error), limits, started),
+        }
+    }
+
+    /// Puts source text into guest memory for a turn, which frees it.
+    fn place(&mut self, text: &str) -> wasmtime::Result<(i32, i32)> {
+        let len = i32::try_from(text.len())?;
+        let at = self.exports.alloc.call(&mut self.store, len)?;
+        self.exports.memory.write(&mut self.store, at.cast_unsigned() as usize, text.as_bytes())?;
+        Ok((at, len))
+    }
+
+    /// Runs one turn of the harness, whose source text is at `text`.
+    fn enter(&mut self, limits: &Limits, text: (i32, i32)) -> Result<Ended, Fault> {
+        let started = Instant::now();
+        let ended = self.exports.turn.call(&mut self.store, text);
+        self.ended(ended, limits, started)
+    }
+
+    fn ended(&mut self, ended: wasmtime::Result<i32>, limits: &Limits, started: Instant) -> Result<Ended, Fault> {
         let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let left = self.store.get_fuel().map_err(|error| error.to_string())?;
-        let fuel = job.limits.fuel.saturating_sub(left);
-        let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
         let host = self.store.data_mut();
-        let channel = std::mem::take(&mut host.channel);
+        let calls = std::mem::take(&mut host.channel.calls);
         let (exit, error) = match ended {
-            Ok(status) => finished(status, &channel),
-            Err(error) => stopped(&error, job, elapsed_ns)?,
+            Ok(status) => finished(status, &host.channel),
+            Err(error) => stopped(&error, limits, elapsed_ns)?,
         };
         if !matches!(exit, Exit::Returned | Exit::Raised) {
             host.grew = true;
         }
+        Ok(Ended { exit, error, calls })
+    }
+
+    /// What became of a job, all its turns together.
+    ///
+    /// # Errors
+    /// A fault of ours.
+    pub(crate) fn outcome(&mut self, limits: &Limits, ended: Ended) -> Result<Outcome, Fault> {
+        let left = self.store.get_fuel().map_err(|error| error.to_string())?;
+        let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
+        let host = self.store.data_mut();
         let (stdout, stderr) = (std::mem::take(&mut host.wasi.stdout), std::mem::take(&mut host.wasi.stderr));
         Ok(Outcome {
-            exit,
-            calls: channel.calls,
-            error,
+            exit: ended.exit,
+            calls: ended.calls,
+            error: ended.error,
             truncated: stdout.truncated || stderr.truncated,
             stdout: stdout.bytes,
             stderr: stderr.bytes,
-            fuel,
+            fuel: limits.fuel.saturating_sub(left),
             peak_memory_bytes,
             peer: None,
         })
     }
 
-    fn prepare(&mut self, job: &Job) -> wasmtime::Result<()> {
+    fn prepare(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<(), Fault> {
         let setup = Setup {
             seed: job.seed,
             stdin: &job.stdin,
@@ -240,13 +332,12 @@ impl Guest {
         };
         let host = self.store.data_mut();
         host.wasi = Wasi::new(self.image.base_tree(), &setup)
-            .map_err(|errno| wasmtime::Error::msg(format!("the job's files clash (errno {})", errno.0)))?;
-        host.channel = Channel::new(request::encode(job), request::expected_calls(job), job.limits.output_bytes);
+            .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
+        host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        self.store.set_fuel(job.limits.fuel)?;
         self.store.set_epoch_deadline(Ticker::ticks(job.limits.deadline_ns));
-        Ok(())
+        self.store.set_fuel(job.limits.fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
     /// Whether the instance is in the image's state again and may run another job. If not, drop it.
@@ -275,26 +366,31 @@ fn trapped(kind: &str, message: String) -> (Exit, Option<GuestError>) {
 }
 
 /// How a job ended that was stopped by a trap or by the host.
-fn stopped(error: &wasmtime::Error, job: &Job, elapsed_ns: u64) -> Result<(Exit, Option<GuestError>), Fault> {
+fn stopped(error: &wasmtime::Error, limits: &Limits, elapsed_ns: u64) -> Result<(Exit, Option<GuestError>), Fault> {
     if let Some(stop) = error.downcast_ref::<Stop>() {
-        return Ok(match stop {
-            Stop::ProcExit(_) => trapped("proc_exit", stop.to_string()),
-            Stop::Protocol(_) => trapped("protocol", stop.to_string()),
-            Stop::Exceeded { limit, allowed, used } => {
-                (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
-            }
-        });
+        return Ok(stop_exit(stop));
     }
     let exceeded = |limit, allowed, used| Ok((Exit::Exceeded { limit, allowed, used }, None));
     match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, job.limits.fuel, job.limits.fuel),
-        Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, job.limits.deadline_ns, elapsed_ns),
+        Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, limits.fuel, limits.fuel),
+        Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, limits.deadline_ns, elapsed_ns),
         Some(Trap::StackOverflow) => Ok(trapped("stack_overflow", "the wasm stack is used up".to_owned())),
         Some(trap) => Ok(trapped("trap", trap.to_string())),
         None if error.is::<wasmtime::ThrownException>() => {
             Ok(trapped("uncaught_exception", "a native exception left the interpreter".to_owned()))
         }
         None => Err(format!("{error:#}")),
+    }
+}
+
+fn stop_exit(stop: &Stop) -> (Exit, Option<GuestError>) {
+    match stop {
+        Stop::ProcExit(_) => trapped("proc_exit", stop.to_string()),
+        Stop::Protocol(_) => trapped("protocol", stop.to_string()),
+        Stop::Peer => trapped("peer", stop.to_string()),
+        Stop::Exceeded { limit, allowed, used } => {
+            (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod channel;
 mod guest;
 mod image;
 mod memory;
+mod peer;
 mod pool;
 mod request;
 mod sandbox;

@@ -123,22 +123,27 @@ fn start(image: Arc<Image>, reset: ResetMode) -> Result<Worker, Fault> {
     Ok(Worker { orders, thread })
 }
 
-/// The life of a worker. The instance is reset after the answer is sent: the caller need not wait for that.
+/// The life of a worker. Instances are reset after the answer is sent: the caller need not wait for that. The second one
+/// is made when the first job with a peer comes.
 fn serve(image: &Arc<Image>, reset: ResetMode, orders: &Receiver<Order>) {
-    let mut guest: Option<Guest> = None;
+    let (mut guest, mut second): (Option<Guest>, Option<Guest>) = (None, None);
     for Order { job, may_reuse, reply } in orders {
         if !may_reuse {
-            guest = None;
+            (guest, second) = (None, None);
         }
-        let mut ran = None;
+        let mut ran = (None, None);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let mut instance = guest.take().map_or_else(|| Guest::new(image), Ok)?;
-            let outcome = instance.run(&job)?;
-            ran = Some(instance);
+            let ready = |kept: &mut Option<Guest>| kept.take().map_or_else(|| Guest::new(image), Ok);
+            let mut instance = ready(&mut guest)?;
+            let peer = job.peer.as_ref().map(|_| ready(&mut second)).transpose()?;
+            let (outcome, peer) = instance.run(&job, peer)?;
+            ran = (Some(instance), peer);
             Ok(outcome)
         }));
         // A caller that has gone away needs no answer.
         let _ = reply.send(outcome.unwrap_or_else(|_| Err("a host function panicked".to_owned())));
-        guest = ran.and_then(|mut instance: Guest| instance.reset(reset).then_some(instance));
+        let fresh = |used: Option<Guest>| used.and_then(|mut guest| guest.reset(reset).then_some(guest));
+        guest = fresh(ran.0);
+        second = fresh(ran.1).or(second);
     }
 }

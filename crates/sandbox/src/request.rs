@@ -1,6 +1,6 @@
 //! A job as the harness reads it, and the check that we can run it at all.
 //!
-//! Layout, little-endian: mode (`S` or `C`), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
+//! Layout, little-endian: mode (`S` script, `C` calls, `P` peer), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
 //! function name (the same way), u32 count of calls, and one encoded list of arguments each.
 
 use std::collections::HashSet;
@@ -11,14 +11,11 @@ use crate::wasi::files::is_plain_relative;
 
 /// The bytes the harness fetches.
 pub(crate) fn encode(job: &Job) -> Vec<u8> {
-    let mut out = Vec::with_capacity(64 + job.program.len());
-    out.push(match job.entry {
+    let mode = match job.entry {
         Entry::Script => b'S',
         Entry::Calls { .. } => b'C',
-    });
-    out.extend_from_slice(&job.seed.to_le_bytes());
-    out.extend_from_slice(&saturated(job.limits.output_bytes).to_le_bytes());
-    put_text(&mut out, &job.program);
+    };
+    let mut out = head(mode, job, &job.program);
     if let Entry::Calls { function, arguments } = &job.entry {
         put_text(&mut out, function);
         put_count(&mut out, arguments.len());
@@ -26,6 +23,20 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
             put_arguments(&mut out, list);
         }
     }
+    out
+}
+
+/// The bytes the harness of the job's peer fetches first.
+pub(crate) fn encode_peer(job: &Job, program: &str) -> Vec<u8> {
+    head(b'P', job, program)
+}
+
+fn head(mode: u8, job: &Job, program: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64 + program.len());
+    out.push(mode);
+    out.extend_from_slice(&job.seed.to_le_bytes());
+    out.extend_from_slice(&saturated(job.limits.output_bytes).to_le_bytes());
+    put_text(&mut out, program);
     out
 }
 
@@ -49,7 +60,7 @@ pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
             "memory limit of {allowed} bytes is below the image's own {image_bytes}; raise `memory_bytes`"
         )));
     }
-    if u32::try_from(job.program.len()).is_err() {
+    if job.peer.iter().map(|peer| &peer.program).chain([&job.program]).any(|text| u32::try_from(text.len()).is_err()) {
         return Err(ExecuteError::BadJob("the program is longer than 4 GiB".to_owned()));
     }
     Ok(())

@@ -27,7 +27,7 @@ impl<'a> Runner<'a> {
         if met_deadline(&outcome) {
             outcome = self.once(job)?;
         }
-        self.evidence.fuel += outcome.fuel;
+        self.evidence.fuel += outcome.fuel + outcome.peer.as_ref().map_or(0, |peer| peer.fuel);
         Ok(outcome)
     }
 
@@ -52,7 +52,8 @@ pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limi
 
 /// Whether the outcome is one that another run might not repeat.
 pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
-    matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. })
+    let met = |exit: &Exit| matches!(exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
+    met(&outcome.exit) || outcome.peer.as_ref().is_some_and(|peer| met(&peer.exit))
 }
 
 /// What an end other than a proper return is called.

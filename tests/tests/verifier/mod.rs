@@ -9,6 +9,7 @@ mod lies;
 mod nondeterminism;
 mod state;
 mod substrings;
+mod test_code;
 mod truncation;
 mod words;
 

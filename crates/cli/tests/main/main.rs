@@ -1,5 +1,6 @@
 //! The command line as its users meet it: the real binary, the real Python image, the embedded model.
 
+mod bench;
 mod inputs;
 mod resume;
 mod run;

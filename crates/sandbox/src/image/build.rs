@@ -16,7 +16,7 @@ use crate::guest::{Exports, Host, SavedVal, linker};
 use crate::wasi::{Setup, Wasi, base_tree};
 
 /// Source text that starts a job: one call of the harness.
-const ENTRY: &str = "_veriplay_job()";
+pub(crate) const ENTRY: &str = "_veriplay_job()";
 /// The last turn before the snapshot: what is alive now is alive in every job, and the collector need not look at it.
 const FREEZE: &str = "import gc\ngc.collect()\ngc.freeze()\ndel gc";
 /// Fuel of a build: enough for any preload, and an end for one that loops.
@@ -53,9 +53,22 @@ pub(crate) fn preload(spec: &ImageSpec, engine: &Engine, code: &Code) -> Result<
     }
     guest.turn("import sys\nfor _name in [n for n in globals() if not n.startswith('__')]: del globals()[_name]")?;
     guest.turn(&spec.harness)?;
+    for (name, source) in &spec.modules {
+        guest.turn(&module_text(name, source))?;
+    }
     guest.turn(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
     guest.turn(FREEZE)?;
     guest.keep()
+}
+
+/// Source text that makes a module of `source`. JSON's quotes and escapes are Python's too.
+fn module_text(name: &str, source: &str) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (name, file, source) = (quoted(name), quoted(&format!("<{name}>")), quoted(source));
+    format!(
+        "import sys, types\nm = sys.modules[{name}] = types.ModuleType({name})\n\
+         exec(compile({source}, {file}, 'exec', 0, True), m.__dict__)\ndel sys, types, m"
+    )
 }
 
 /// A guest on its way to the snapshot.

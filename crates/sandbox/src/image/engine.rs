@@ -10,8 +10,8 @@ use crate::ticker::Ticker;
 
 /// Bytes of native stack a guest may use. Deep recursion beyond it is a trap.
 const WASM_STACK: usize = 32 << 20;
-/// Bytes of native stack a thread needs that runs guests: theirs, and ours below and above it.
-pub(crate) const THREAD_STACK: usize = WASM_STACK + (4 << 20);
+/// Bytes of native stack a thread needs that runs guests: a job's, that of its peer on top of it, and ours around them.
+pub(crate) const THREAD_STACK: usize = 2 * WASM_STACK + (4 << 20);
 
 /// An engine with the one clock of its deadlines: two clocks would make its time run twice as fast.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ fn engine() -> Result<Engine, ImageError> {
         .generate_address_map(false)
         .memory_init_cow(true);
     // Must exceed the wasm stack where the engine is built with async support, although nothing here is async.
-    config.async_stack_size(THREAD_STACK);
+    config.async_stack_size(WASM_STACK + (4 << 20));
     Engine::new(&config).map_err(|error| ImageError::Host(format!("{error:#}")))
 }
 

@@ -22,6 +22,7 @@ use crate::ticker::Ticker;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;
 
+pub(crate) use build::ENTRY;
 use engine::SharedEngine;
 pub(crate) use engine::THREAD_STACK;
 pub use error::ImageError;

@@ -5,15 +5,27 @@ use veriplay_core::{Digest, Limits, content_hash};
 
 use super::ImageError;
 
-/// Images this binary knows: name, manifest, harness. Another language is another directory and another line.
-const IMAGES: &[(&str, &str, &str)] = &[(
-    "python",
-    include_str!("../../../../sandboxes/python/sandbox.toml"),
-    include_str!("../../../../sandboxes/python/harness.py"),
-)];
+/// An image as it is embedded: the text of its manifest, of its harness, and of modules a program may import.
+struct Builtin {
+    name: &'static str,
+    manifest: &'static str,
+    harness: &'static str,
+    modules: &'static [(&'static str, &'static str)],
+}
+
+/// Images this binary knows. Another language is another directory and another entry.
+const IMAGES: &[Builtin] = &[Builtin {
+    name: "python",
+    manifest: include_str!("../../../../sandboxes/python/sandbox.toml"),
+    harness: include_str!("../../../../sandboxes/python/harness.py"),
+    modules: &[
+        ("pytest", include_str!("../../../../sandboxes/python/pytest.py")),
+        ("_veriplay_tests", include_str!("../../../../sandboxes/python/testing.py")),
+    ],
+}];
 
 /// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
-const SHIM_VERSION: u32 = 1;
+const SHIM_VERSION: u32 = 2;
 /// The engine's version decides what a program costs in fuel, and so is part of the name too. A test holds it to the lock file.
 const ENGINE_VERSION: &str = "48.0.8";
 
@@ -26,6 +38,8 @@ pub struct ImageSpec {
     pub(crate) preload: Vec<String>,
     pub(crate) wheel: WheelSpec,
     pub(crate) harness: String,
+    /// Modules beside the harness: name and source.
+    pub(crate) modules: Vec<(String, String)>,
     limits: Limits,
 }
 
@@ -62,9 +76,10 @@ impl ImageSpec {
     /// # Errors
     /// When there is no image of this name.
     pub fn builtin(name: &str) -> Result<Self, ImageError> {
-        let found = IMAGES.iter().find(|(known, _, _)| *known == name);
-        let (_, manifest, harness) = found.ok_or_else(|| ImageError::UnknownName(name.to_owned()))?;
-        Self::parse(manifest, harness)
+        let found = IMAGES.iter().find(|image| image.name == name);
+        let image = found.ok_or_else(|| ImageError::UnknownName(name.to_owned()))?;
+        let modules = image.modules.iter().map(|(name, source)| ((*name).to_owned(), (*source).to_owned()));
+        Ok(Self { modules: modules.collect(), ..Self::parse(image.manifest, image.harness)? })
     }
 
     /// The Python image.
@@ -79,17 +94,26 @@ impl ImageSpec {
     /// Names of the images this binary knows.
     #[must_use]
     pub fn names() -> Vec<&'static str> {
-        IMAGES.iter().map(|(name, _, _)| *name).collect()
+        IMAGES.iter().map(|image| image.name).collect()
     }
 
-    /// Reads a manifest and takes the harness as it is.
+    /// Reads a manifest and takes the harness as it is; no modules beside it.
     ///
     /// # Errors
     /// When the manifest does not parse or has an unknown key.
     pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
         let Manifest { name, seed, headroom_bytes, preload, wheel, limits } =
             toml::from_str(manifest).map_err(Box::new)?;
-        Ok(Self { name, seed, headroom_bytes, preload, wheel, limits, harness: harness.to_owned() })
+        Ok(Self {
+            name,
+            seed,
+            headroom_bytes,
+            preload,
+            wheel,
+            limits,
+            harness: harness.to_owned(),
+            modules: Vec::new(),
+        })
     }
 
     /// Its name, such as `python`.
@@ -115,6 +139,7 @@ impl ImageSpec {
             &self.preload,
             &self.wheel,
             &self.harness,
+            &self.modules,
         ))
     }
 

@@ -4,6 +4,7 @@
 
 mod cache;
 mod frames;
+mod peers;
 mod programs;
 mod state;
 mod support;

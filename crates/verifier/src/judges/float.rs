@@ -102,8 +102,14 @@ fn same_word(expected: &str, actual: &str, tolerance: Tolerance) -> bool {
     match (int(expected), int(actual)) {
         (Some(expected), Some(actual)) => expected == actual,
         _ if expected == actual => true,
-        _ => expected.parse().ok().zip(actual.parse().ok()).is_some_and(|(e, a)| near(e, a, tolerance)),
+        _ => float(expected).zip(float(actual)).is_some_and(|(e, a)| near(e, a, tolerance)),
     }
+}
+
+/// A word that is a number. Digits that are too large for one are not taken for infinity.
+fn float(word: &str) -> Option<f64> {
+    let digits = word.bytes().any(|byte| byte.is_ascii_digit());
+    word.parse().ok().filter(|read: &f64| !(digits && read.is_infinite()))
 }
 
 /// Sign and digits of a word that is written as an int.

@@ -1,0 +1,82 @@
+//! What a job costs in the sandbox: an empty one, a small one, one of many calls, and each way of resetting an instance.
+
+use criterion::{Criterion, Throughput};
+use veriplay_core::{Entry, Execute, Exit, Job, Limits, Value};
+use veriplay_sandbox::{ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+
+const ASSERT_SMALL: &str = "def f(xs, k):
+    total = 0
+    for x in xs:
+        total += x * k
+    return total
+
+assert f([], 3) == 0
+assert f([3, 1, 4], 5) == 40
+assert f([-1], 1) == -1
+";
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    jobs(&mut criterion);
+    resets(&mut criterion);
+    criterion.final_summary();
+}
+
+fn jobs(criterion: &mut Criterion) {
+    let sandbox = sandbox(ResetMode::Scan);
+    let mut group = criterion.benchmark_group("sandbox");
+    for (name, job) in [("empty", script("pass\n")), ("assert-small", script(ASSERT_SMALL)), ("64 calls", calls(64))] {
+        group.throughput(Throughput::Elements(1));
+        group.bench_function(name, |bencher| bencher.iter(|| run(&sandbox, &job)));
+    }
+    group.finish();
+}
+
+fn resets(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("reset");
+    for mode in [ResetMode::Scan, ResetMode::Remap, ResetMode::Fresh] {
+        let (sandbox, job) = (sandbox(mode), script(ASSERT_SMALL));
+        group.bench_function(format!("{mode:?}"), |bencher| bencher.iter(|| run(&sandbox, &job)));
+    }
+    group.finish();
+}
+
+fn sandbox(reset: ResetMode) -> Sandbox {
+    let store = default_cache_dir().and_then(|dir| ImageStore::open(&dir)).expect("the cache can be opened");
+    let image = store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| {});
+    let image = image.expect("the Python image can be had");
+    Sandbox::new(image, SandboxOptions { max_parallel: 1, reset }).expect("a sandbox can be made")
+}
+
+fn run(sandbox: &Sandbox, job: &Job) -> u64 {
+    let outcome = sandbox.execute(job).expect("no host fault");
+    assert_eq!(outcome.exit, Exit::Returned, "{:?}", outcome.error);
+    outcome.fuel
+}
+
+fn script(program: &str) -> Job {
+    Job {
+        image: "python".to_owned(),
+        program: program.to_owned(),
+        entry: Entry::Script,
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits: LIMITS,
+        seed: 1,
+        peer: None,
+    }
+}
+
+fn calls(count: i32) -> Job {
+    let list = |n| Value::List((0..n % 8).map(Value::int).collect());
+    let arguments = (0..count).map(|n| vec![list(n), Value::int(n)]).collect();
+    Job { entry: Entry::Calls { function: "f".to_owned(), arguments }, ..script(ASSERT_SMALL) }
+}
+
+const LIMITS: Limits = Limits {
+    fuel: 1_000_000_000,
+    memory_bytes: 256 << 20,
+    output_bytes: 1 << 20,
+    file_bytes: 1 << 20,
+    deadline_ns: 60_000_000_000,
+};

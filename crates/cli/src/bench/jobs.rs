@@ -1,0 +1,139 @@
+//! The named jobs: each a script that ends well when all is right, or a self-play proposal that must be found valid.
+
+use crate::exit::{ExitCode, Failure};
+
+/// A job, the same for every way.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    /// Its name on the command line and in reports.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// What a job asks for.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// Run it; it must end without an exception.
+    Script(String),
+    /// Is `program` on `input` valid (it runs, to `output`), is it deterministic (it does so again, in a fresh state where
+    /// the way has one), and does `answer` reach the same output?
+    Triplet { program: &'static str, input: &'static str, output: &'static str, answer: &'static str },
+}
+
+/// One program of a job, for the ways that know nothing but programs.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    pub(crate) program: String,
+    /// What it must print; `None` when only its end matters.
+    pub(crate) prints: Option<String>,
+}
+
+/// About 40 µs in a warm native interpreter, compiling included: the size of an easy problem's solution and tests.
+const ASSERT_SMALL: &str = "def total(xs):
+    out = 0
+    for x in xs:
+        if x > 0:
+            out += x
+    return out
+
+assert total([]) == 0
+assert total([1, 2, 3]) == 6
+assert total([-1, 4]) == 4
+assert total([-2]) == 0
+";
+
+/// Whole numbers, a list and a dict of strings: 0.3 to 0.5 s natively, some 30 times a process start.
+const CPU_BOUND: &str = "def collatz(limit):
+    best = 0
+    for start in range(1, limit):
+        n, steps = start, 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        best = max(best, steps)
+    return best
+
+def primes(limit):
+    sieve = [True] * limit
+    for n in range(2, limit):
+        if sieve[n]:
+            for multiple in range(n * n, limit, n):
+                sieve[multiple] = False
+    return sum(sieve) - 2
+
+def words(count):
+    seen = {}
+    for n in range(count):
+        word = 'w' + str(n * n % 1009)
+        seen[word] = seen.get(word, 0) + len(word)
+    return sorted(seen.items())[-1]
+
+assert collatz(30000) == 307
+assert primes(1000000) == 78498
+assert words(1000000) == ('w999', 7928)
+";
+
+const SCALED_SUM: &str = "def f(xs, k):
+    total = 0
+    for x in xs:
+        total += x * k
+    return total
+";
+
+/// All of them, in the order of reports.
+pub(crate) fn all() -> [Work; 4] {
+    let script = |name, text: &str| Work { name, kind: Kind::Script(text.to_owned()) };
+    let triplet = Kind::Triplet { program: SCALED_SUM, input: "[3, 1, 4], 5", output: "40", answer: "[8], 5" };
+    [
+        script("empty", "pass\n"),
+        script("assert-small", ASSERT_SMALL),
+        Work { name: "triplet", kind: triplet },
+        script("cpu-bound", CPU_BOUND),
+    ]
+}
+
+/// Those of the given names, or all when none is given.
+///
+/// # Errors
+/// A name that no job has.
+pub(crate) fn named(names: &[String]) -> Result<Vec<Work>, Failure> {
+    let all = all();
+    if let Some(unknown) = names.iter().find(|name| all.iter().all(|work| work.name != *name)) {
+        let known = all.map(|work| work.name).join("`, `");
+        let failure = Failure::message(ExitCode::Input, format!("there is no job `{unknown}`"));
+        return Err(failure.hint(format!("the jobs are `{known}`")));
+    }
+    Ok(all.into_iter().filter(|work| names.is_empty() || names.iter().any(|name| name == work.name)).collect())
+}
+
+impl Work {
+    /// The same job with a bug in it, which every way must find.
+    pub(crate) fn broken(&self) -> Work {
+        let kind = match &self.kind {
+            Kind::Script(text) => Kind::Script(format!("{text}assert 1 == 2\n")),
+            Kind::Triplet { program, input, output, .. } => Kind::Triplet { program, input, output, answer: "[8], 6" },
+        };
+        Work { name: self.name, kind }
+    }
+
+    /// The job as programs, run one after another.
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        match &self.kind {
+            Kind::Script(text) => vec![Step { program: text.clone(), prints: None }],
+            Kind::Triplet { program, input, output, answer } => {
+                let shown =
+                    Step { program: format!("{program}print(repr(f({input})))"), prints: Some(format!("{output}\n")) };
+                let checked = Step {
+                    program: format!("{program}print({output} == f({answer}))"),
+                    prints: Some("True\n".to_owned()),
+                };
+                vec![shown.clone(), shown, checked]
+            }
+        }
+    }
+}
+
+/// A program with a number of its own behind it, as no two attempts are the same text.
+pub(crate) fn numbered(program: &str, serial: u64) -> String {
+    format!("{program}\n# {serial:08}")
+}

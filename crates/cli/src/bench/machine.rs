@@ -1,0 +1,113 @@
+//! What the numbers were measured on, and the interpreters found there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Serialize;
+
+/// What the numbers were measured on.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Machine {
+    /// Processors this process may use.
+    cpus: usize,
+    /// The processor's name.
+    model: Option<String>,
+    kernel: Option<String>,
+    /// Runnable processes, averaged over the minute before: an idle machine is near 0.
+    load_1m: Option<f64>,
+    /// Version of the native interpreter; `null` where there is none.
+    python: Option<String>,
+    veriplay: &'static str,
+    /// `release`, or `dev`, which is slower.
+    build: &'static str,
+}
+
+impl Machine {
+    pub(crate) fn of(python: Option<&Python>) -> Self {
+        let read = |path: &str| std::fs::read_to_string(path).ok();
+        let model = read("/proc/cpuinfo").and_then(|text| field(&text, "model name"));
+        let load = read("/proc/loadavg").and_then(|text| text.split_whitespace().next()?.parse().ok());
+        Self {
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            model,
+            kernel: read("/proc/sys/kernel/osrelease").map(|text| text.trim().to_owned()),
+            load_1m: load,
+            python: python.map(|python| python.version.clone()),
+            veriplay: env!("CARGO_PKG_VERSION"),
+            build: if cfg!(debug_assertions) { "dev" } else { "release" },
+        }
+    }
+
+    /// In one line.
+    pub(crate) fn text(&self) -> String {
+        let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+        format!(
+            "{} × {}, Linux {}, load {}, Python {}, veriplay {} ({} build)",
+            self.cpus,
+            or_unknown(&self.model),
+            or_unknown(&self.kernel),
+            self.load_1m.map_or_else(|| "unknown".to_owned(), |load| load.to_string()),
+            self.python.as_deref().unwrap_or("absent"),
+            self.veriplay,
+            self.build,
+        )
+    }
+}
+
+/// The value of the first line `key : value`.
+fn field(text: &str, key: &str) -> Option<String> {
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// A native interpreter.
+#[derive(Debug, Clone)]
+pub(crate) struct Python {
+    executable: PathBuf,
+    version: String,
+}
+
+impl Python {
+    /// Runs it in a clean environment.
+    pub(crate) fn command(&self) -> Command {
+        clean(&self.executable)
+    }
+}
+
+/// The interpreter behind `python3` on the `PATH`. What lies there may be a script that looks for one, and its time is not
+/// the interpreter's; so the interpreter is asked where it is.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn find_python() -> Result<Python, String> {
+    let asked = "import sys; print(sys.executable); print(sys.version.split()[0])";
+    let output = clean(Path::new("python3")).args(["-I", "-S", "-c", asked]).output();
+    let output = output.map_err(|error| format!("`python3` is not on the PATH: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    match text.lines().collect::<Vec<_>>().as_slice() {
+        [executable, version] if !executable.is_empty() => {
+            Ok(Python { executable: PathBuf::from(executable), version: (*version).to_owned() })
+        }
+        _ => Err(format!("`python3` on the PATH does not run: {}", output.status)),
+    }
+}
+
+/// `node` on the `PATH`.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn find_node() -> Result<PathBuf, String> {
+    let node = PathBuf::from("node");
+    let version = clean(&node).arg("--version").output();
+    version.map_err(|error| format!("`node` is not on the PATH: {error}"))?;
+    Ok(node)
+}
+
+/// A command that inherits only what it takes to start: not what this process set for itself, and no settings of Python's.
+pub(crate) fn clean(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
+    let kept = ["PATH", "HOME", "LD_LIBRARY_PATH", "NODE_PATH", "XDG_CACHE_HOME", "PYENV_VERSION", "PYENV_ROOT"];
+    command.envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command
+}

@@ -1,0 +1,184 @@
+//! What a run of the benchmark says, as data and as a table.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+use veriplay_core::SCHEMA_VERSION;
+
+use super::machine::Machine;
+use super::memory::Memory;
+use super::rounds::{ROUNDS, Samples};
+use super::way::VERIPLAY;
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    schema_version: u32,
+    /// Rounds that count, and the seconds of each.
+    rounds: usize,
+    round_seconds: f64,
+    /// One thread, by job.
+    jobs: BTreeMap<&'static str, JobReport>,
+    /// The same with `scaling.threads` threads; empty when that is one.
+    all_cores: BTreeMap<&'static str, JobReport>,
+    /// `null` when only one thread was measured.
+    scaling: Option<Scaling>,
+    memory: Memory,
+    /// Ways that are not there, and why.
+    absent: BTreeMap<&'static str, String>,
+    machine: Machine,
+}
+
+/// One job in all ways.
+#[derive(Debug, Serialize)]
+struct JobReport {
+    #[serde(flatten)]
+    ways: BTreeMap<&'static str, Cell>,
+    /// How many times as many jobs a second Veriplay runs, by the other way.
+    ratio: BTreeMap<&'static str, f64>,
+}
+
+/// One job in one way.
+#[derive(Debug, Serialize)]
+struct Cell {
+    /// Jobs a second: the median over rounds.
+    per_s: f64,
+    /// Of the rounds: largest minus smallest, as a share of the median.
+    spread: f64,
+    p50_us: f64,
+    p99_us: f64,
+    /// Jobs timed: 99 % of few is their slowest.
+    timed: usize,
+    /// Wasm fuel of one job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fuel: Option<u64>,
+}
+
+/// Many threads against one.
+#[derive(Debug, Serialize)]
+struct Scaling {
+    threads: usize,
+    /// Of Veriplay, on the job that scales worst.
+    ratio: f64,
+    /// By job and way.
+    jobs: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
+}
+
+/// One job's samples by way, with one thread and with several.
+pub(crate) struct Measured {
+    pub(crate) job: &'static str,
+    pub(crate) one: Vec<(&'static str, Samples)>,
+    pub(crate) several: Option<Vec<(&'static str, Samples)>>,
+}
+
+/// All that is not samples.
+pub(crate) struct Facts {
+    pub(crate) round_seconds: f64,
+    pub(crate) threads: usize,
+    pub(crate) memory: Memory,
+    pub(crate) absent: Vec<(&'static str, String)>,
+    pub(crate) machine: Machine,
+}
+
+impl Report {
+    pub(crate) fn new(measured: &[Measured], facts: Facts) -> Self {
+        let one = measured.iter().map(|job| (job.job, JobReport::new(&job.one)));
+        let several = measured.iter().filter_map(|job| Some((job.job, JobReport::new(job.several.as_ref()?))));
+        Self {
+            schema_version: SCHEMA_VERSION,
+            rounds: ROUNDS,
+            round_seconds: facts.round_seconds,
+            jobs: one.collect(),
+            all_cores: several.collect(),
+            scaling: Scaling::new(measured, facts.threads),
+            memory: facts.memory,
+            absent: facts.absent.into_iter().collect(),
+            machine: facts.machine,
+        }
+    }
+
+    /// For people. Jobs and ways stand in the order they were measured in.
+    pub(crate) fn text(&self, measured: &[Measured]) -> String {
+        let mut out = format!("{}\n{} rounds of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
+        for job in measured {
+            self.add_job(&mut out, job);
+        }
+        out += "\nresident memory\n";
+        self.memory.lines().iter().for_each(|line| out += &format!("  {line}\n"));
+        for (way, why) in &self.absent {
+            out += &format!("absent: {way}: {why}\n");
+        }
+        out
+    }
+
+    fn add_job(&self, out: &mut String, job: &Measured) {
+        let threads = self.scaling.as_ref().map_or(1, |scaling| scaling.threads);
+        let _ = write!(
+            out,
+            "\n{:<16}{:>10}{:>9}{:>11}{:>11}{:>13}",
+            job.job, "jobs/s", "spread", "p50 µs", "p99 µs", "veriplay is"
+        );
+        if self.scaling.is_some() {
+            let _ = write!(out, "{:>16}{:>13}{:>9}", format!("{threads} thr. jobs/s"), "veriplay is", "scaling");
+        }
+        out.push('\n');
+        for (way, _) in &job.one {
+            self.add_line(out, job.job, way);
+        }
+    }
+
+    fn add_line(&self, out: &mut String, job: &str, way: &str) {
+        let times = |ratio: Option<&f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.2} ×"));
+        let report = &self.jobs[job];
+        let cell = &report.ways[way];
+        let spread = format!("{:.0} %", cell.spread * 100.0);
+        let ratio = times(report.ratio.get(way));
+        let _ = write!(
+            out,
+            "  {way:<14}{:>10.1}{spread:>9}{:>11.0}{:>11.0}{ratio:>13}",
+            cell.per_s, cell.p50_us, cell.p99_us
+        );
+        if let (Some(several), Some(scaling)) = (self.all_cores.get(job), &self.scaling) {
+            let ratio = times(several.ratio.get(way));
+            let _ = write!(out, "{:>16.1}{ratio:>13}{:>9.2}", several.ways[way].per_s, scaling.jobs[job][way]);
+        }
+        out.push('\n');
+    }
+}
+
+impl JobReport {
+    fn new(ways: &[(&'static str, Samples)]) -> Self {
+        let own = ways.iter().find(|(way, _)| *way == VERIPLAY).map(|(_, samples)| samples);
+        let others = ways.iter().filter(|(way, _)| *way != VERIPLAY);
+        Self {
+            ways: ways.iter().filter_map(|(way, samples)| Some((*way, Cell::new(samples)?))).collect(),
+            ratio: others.filter_map(|(way, samples)| Some((*way, own?.ratio(samples)?))).collect(),
+        }
+    }
+}
+
+impl Cell {
+    fn new(samples: &Samples) -> Option<Self> {
+        Some(Self {
+            per_s: samples.median_per_s()?,
+            spread: samples.spread()?,
+            p50_us: samples.latency_us(50.0)?,
+            p99_us: samples.latency_us(99.0)?,
+            timed: samples.us.len(),
+            fuel: samples.fuel,
+        })
+    }
+}
+
+impl Scaling {
+    fn new(measured: &[Measured], threads: usize) -> Option<Self> {
+        let by_way = |job: &Measured| -> Option<BTreeMap<&'static str, f64>> {
+            let pairs = job.several.as_ref()?.iter().zip(&job.one);
+            pairs.map(|((way, several), (_, one))| Some((*way, several.ratio(one)?))).collect()
+        };
+        let jobs: BTreeMap<_, _> = measured.iter().map(|job| Some((job.job, by_way(job)?))).collect::<Option<_>>()?;
+        let ratio = jobs.values().filter_map(|ways| ways.get(VERIPLAY)).copied().min_by(f64::total_cmp)?;
+        Some(Self { threads, ratio, jobs })
+    }
+}

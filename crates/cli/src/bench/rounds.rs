@@ -1,0 +1,210 @@
+//! Runs all ways in turn, round by round, and keeps what each did.
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use super::jobs::Work;
+use super::statistics::{median, percentile, spread};
+use super::way::{Round, Setting, Trouble, WAYS, Way, Worker};
+use crate::exit::{ExitCode, Failure};
+
+/// Rounds that count. One more goes before them and does not.
+pub(crate) const ROUNDS: usize = 5;
+
+/// A way with all its workers started.
+pub(crate) struct Open {
+    pub(crate) name: &'static str,
+    workers: Vec<Box<dyn Worker>>,
+}
+
+/// A way that is not there, and why.
+pub(crate) type Absent = (&'static str, String);
+
+/// Starts `threads` workers of every way that is there.
+pub(crate) fn open(setting: &Setting, threads: usize) -> (Vec<Open>, Vec<Absent>) {
+    let (mut opened, mut absent) = (Vec::new(), Vec::new());
+    for Way { name, open } in WAYS {
+        let workers: Result<Vec<_>, String> = (0..threads).map(|_| open(setting)).collect();
+        match workers {
+            Ok(workers) => opened.push(Open { name, workers }),
+            Err(why) => absent.push((*name, why)),
+        }
+    }
+    (opened, absent)
+}
+
+/// What one way did on one job, over all rounds that count.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Samples {
+    /// Jobs a second, one number a round.
+    pub(crate) per_s: Vec<f64>,
+    /// Microseconds, one number a job.
+    pub(crate) us: Vec<f64>,
+    pub(crate) fuel: Option<u64>,
+}
+
+impl Samples {
+    fn add(&mut self, rounds: &[Round]) {
+        let rate = |round: &Round| round.ns.len() as f64 / round.elapsed.as_secs_f64();
+        self.per_s.push(rounds.iter().map(rate).sum());
+        self.us.extend(rounds.iter().flat_map(|round| &round.ns).map(|ns| *ns as f64 / 1e3));
+        self.fuel = rounds.iter().find_map(|round| round.fuel).or(self.fuel);
+    }
+
+    /// How many times as many jobs a second as `other`: the median over rounds, each compared with the other's round beside
+    /// it.
+    pub(crate) fn ratio(&self, other: &Samples) -> Option<f64> {
+        let ratios: Vec<f64> = self.per_s.iter().zip(&other.per_s).map(|(own, other)| own / other).collect();
+        median(&ratios)
+    }
+
+    pub(crate) fn median_per_s(&self) -> Option<f64> {
+        median(&self.per_s)
+    }
+
+    pub(crate) fn spread(&self) -> Option<f64> {
+        spread(&self.per_s)
+    }
+
+    pub(crate) fn latency_us(&self, percent: f64) -> Option<f64> {
+        percentile(&self.us, percent)
+    }
+}
+
+/// One job's samples: for each number of threads, for each way.
+pub(crate) type Table = Vec<Vec<Samples>>;
+
+/// Runs `work` in every way, with each number of threads, round after round of `span`.
+///
+/// # Errors
+/// A way that gave a wrong result, or failed.
+pub(crate) fn measure(
+    ways: &mut [Open],
+    work: &Work,
+    threads: &[usize],
+    span: Duration,
+    tick: &dyn Fn(),
+) -> Result<Table, Failure> {
+    let mut table = vec![vec![Samples::default(); ways.len()]; threads.len()];
+    for round in 0..=ROUNDS {
+        for (threads, row) in threads.iter().zip(&mut table) {
+            for (way, samples) in ways.iter_mut().zip(row) {
+                let rounds = together(&mut way.workers[..*threads], work, span);
+                let rounds = rounds.map_err(|trouble| failure(way.name, work, &trouble))?;
+                if round > 0 {
+                    samples.add(&rounds);
+                }
+                tick();
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// One round of several workers at the same time.
+fn together(workers: &mut [Box<dyn Worker>], work: &Work, span: Duration) -> Result<Vec<Round>, Trouble> {
+    let barrier = Barrier::new(workers.len());
+    std::thread::scope(|scope| {
+        let start = |worker| scope.spawn(|| at_once(worker, &barrier, work, span));
+        let started: Vec<_> = workers.iter_mut().map(start).collect();
+        let ended = started.into_iter().map(|thread| thread.join());
+        ended.map(|round| round.unwrap_or_else(|_| Err(Trouble::Failed("its thread panicked".to_owned())))).collect()
+    })
+}
+
+fn at_once(worker: &mut Box<dyn Worker>, barrier: &Barrier, work: &Work, span: Duration) -> Result<Round, Trouble> {
+    barrier.wait();
+    worker.round(work, span)
+}
+
+/// Checks that every way accepts `work` and finds the bug in its broken copy: the time of a wrong result means nothing.
+///
+/// # Errors
+/// Names the first way that does not.
+pub(crate) fn check(ways: &mut [Open], work: &Work) -> Result<(), Failure> {
+    for way in ways {
+        let worker = &mut way.workers[0];
+        worker.round(work, Duration::ZERO).map_err(|trouble| failure(way.name, work, &trouble))?;
+        match worker.round(&work.broken(), Duration::ZERO) {
+            Err(Trouble::Wrong(_)) => {}
+            Err(trouble) => return Err(failure(way.name, work, &trouble)),
+            Ok(_) => {
+                let trouble = Trouble::Wrong("it did not find the bug in a broken copy".to_owned());
+                return Err(failure(way.name, work, &trouble));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn failure(way: &str, work: &Work, trouble: &Trouble) -> Failure {
+    match trouble {
+        Trouble::Wrong(what) => {
+            Failure::message(ExitCode::Bug, format!("way `{way}` gives a wrong result for job `{}`: {what}", work.name))
+        }
+        Trouble::Failed(what) => {
+            Failure::message(ExitCode::Host, format!("way `{way}` fails on job `{}`: {what}", work.name))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::jobs;
+
+    /// A way that says of every job what it was made to say.
+    struct Says(fn(&Work) -> Result<(), Trouble>);
+
+    impl Worker for Says {
+        fn round(&mut self, work: &Work, span: Duration) -> Result<Round, Trouble> {
+            (self.0)(work).map(|()| Round { ns: vec![1000], elapsed: span.max(Duration::from_micros(1)), fuel: None })
+        }
+    }
+
+    fn way(says: fn(&Work) -> Result<(), Trouble>) -> Vec<Open> {
+        vec![Open { name: "told", workers: vec![Box::new(Says(says)), Box::new(Says(says))] }]
+    }
+
+    fn honest(work: &Work) -> Result<(), Trouble> {
+        let broken = work.steps().iter().any(|step| step.program.contains("1 == 2") || step.program.contains("[8], 6"));
+        if broken { Err(Trouble::Wrong("found".to_owned())) } else { Ok(()) }
+    }
+
+    #[test]
+    fn a_way_that_tells_right_from_wrong_passes_the_check() {
+        for work in jobs::all() {
+            check(&mut way(honest), &work).unwrap();
+        }
+    }
+
+    #[test]
+    fn ways_that_accept_all_or_nothing_or_break_are_named() {
+        let work = &jobs::all()[1];
+        for says in [
+            (|_| Ok(())) as fn(&Work) -> Result<(), Trouble>,
+            |_| Err(Trouble::Wrong("never".to_owned())),
+            |_| Err(Trouble::Failed("gone".to_owned())),
+        ] {
+            let text = check(&mut way(says), work).unwrap_err().to_string();
+            assert!(text.contains("`told`") && text.contains("`assert-small`"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_result_in_the_middle_of_a_measurement_ends_it() {
+        let result =
+            measure(&mut way(|_| Err(Trouble::Wrong("x".to_owned()))), &jobs::all()[0], &[1], Duration::ZERO, &|| ());
+        assert!(result.is_err());
+    }
+
+    #[test]
+    fn rates_of_threads_add_up_and_the_warm_up_does_not_count() {
+        let span = Duration::from_millis(2);
+        let table = measure(&mut way(honest), &jobs::all()[0], &[1, 2], span, &|| ()).unwrap();
+        let (one, two) = (&table[0][0], &table[1][0]);
+        assert_eq!((one.per_s.len(), one.us.len(), two.us.len()), (ROUNDS, ROUNDS, 2 * ROUNDS));
+        assert_eq!(two.ratio(one), Some(2.0));
+        assert_eq!(one.latency_us(99.0), Some(1.0));
+    }
+}

@@ -1,0 +1,106 @@
+//! Veriplay's own way: the sandbox, a fresh state for every job, fuel on; for a triplet the verifier's own gate and judge.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use veriplay_core::{
+    Attempt, Dropped, Entry, Execute, Exit, Job, Limits, Outcome, Proposal, Provenance, Status, TaskType, Value,
+};
+use veriplay_sandbox::Sandbox;
+use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, judge_answer, judge_proposal};
+
+use super::jobs::{Kind, Work, numbered};
+use super::way::{Round, Trouble, Worker, timed};
+use crate::config::PlayConfig;
+use crate::embedded;
+
+/// Fuel of a script: several times what the longest named job takes.
+const FUEL: u64 = 200_000_000_000;
+
+/// One caller of the sandbox.
+pub(crate) struct Veriplay {
+    sandbox: Arc<Sandbox>,
+    gate: Gate,
+    limits: Limits,
+    serial: u64,
+}
+
+impl Veriplay {
+    /// # Errors
+    /// When the embedded configuration does not parse.
+    pub(crate) fn new(sandbox: Arc<Sandbox>) -> Result<Self, String> {
+        let config: PlayConfig = toml::from_str(embedded::QUICKSTART).map_err(|error| error.to_string())?;
+        let limits = Limits { fuel: FUEL, ..sandbox.image().default_limits() };
+        Ok(Self { sandbox, gate: config.gate, limits, serial: 0 })
+    }
+
+    fn one(&mut self, work: &Work) -> Result<u64, Trouble> {
+        self.serial += 1;
+        match &work.kind {
+            Kind::Script(text) => self.script(numbered(text, self.serial)),
+            Kind::Triplet { program, input, output, answer } => {
+                self.triplet(numbered(program, self.serial), input, output, answer)
+            }
+        }
+    }
+
+    fn script(&self, program: String) -> Result<u64, Trouble> {
+        let outcome = run_script(&self.sandbox, program, self.limits)?;
+        match outcome.exit {
+            Exit::Returned => Ok(outcome.fuel),
+            exit => Err(Trouble::Wrong(format!("{exit:?}: {:?}", outcome.error))),
+        }
+    }
+
+    /// The proposal through the gate, which runs it twice on its input and others like it, then one answer to its task.
+    fn triplet(&self, program: String, input: &str, output: &str, answer: &str) -> Result<u64, Trouble> {
+        let input = arguments(input)?;
+        let proposal = Proposal::Triplet { task_type: TaskType::Abduction, program, input };
+        let (attempt, provenance) = (Attempt::Proposal(proposal), Provenance::Seed);
+        let request = ProposalRequest { attempt: &attempt, known: false, provenance };
+        let judged = judge_proposal(&*self.sandbox, &self.gate, &request).map_err(dropped)?;
+        let task = judged.task.ok_or_else(|| Trouble::Wrong(format!("{:?}", judged.verdict)))?;
+        let veriplay_core::Question::Abduction { pair, .. } = &task.question else {
+            return Err(Trouble::Wrong("the task is no abduction".to_owned()));
+        };
+        if pair.output.to_string() != output {
+            return Err(Trouble::Wrong(format!("`{}` instead of `{output}`", pair.output)));
+        }
+        let attempt = Attempt::Arguments(arguments(answer)?);
+        let request = AnswerRequest { task: &task, attempt: &attempt, image: &self.gate.image, seed: self.serial };
+        let verdict = judge_answer(&*self.sandbox, &request).map_err(dropped)?;
+        match verdict.status {
+            Status::Accepted => Ok(judged.verdict.evidence.fuel + verdict.evidence.fuel),
+            _ => Err(Trouble::Wrong(format!("{verdict:?}"))),
+        }
+    }
+}
+
+impl Worker for Veriplay {
+    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, Trouble> {
+        timed(span, || self.one(work).map(Some))
+    }
+}
+
+/// Runs `program` as a script.
+pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> Result<Outcome, Trouble> {
+    let job = Job {
+        image: sandbox.image().name().to_owned(),
+        program,
+        entry: Entry::Script,
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits,
+        seed: 0,
+        peer: None,
+    };
+    sandbox.execute(&job).map_err(|error| Trouble::Failed(error.to_string()))
+}
+
+fn arguments(text: &str) -> Result<Vec<Value>, Trouble> {
+    Value::parse_arguments(text).map_err(|error| Trouble::Failed(format!("`{text}`: {error}")))
+}
+
+fn dropped(dropped: Dropped) -> Trouble {
+    Trouble::Failed(dropped.why)
+}

@@ -1,0 +1,108 @@
+//! `veriplay bench`: Veriplay beside what people use today, on this machine, in one run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{ArgMatches, Args};
+use veriplay_sandbox::{Sandbox, SandboxOptions};
+
+use super::{Spec, arguments};
+use crate::bench::jobs::{self, Work};
+use crate::bench::report::{Facts, Measured, Report};
+use crate::bench::rounds::{self, Open, ROUNDS, Samples};
+use crate::bench::way::Setting;
+use crate::bench::{Machine, Memory, find_node, find_python};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::{image, progress};
+
+pub(super) const COMMAND: Spec = Spec::new::<Arguments>(
+    "bench",
+    "Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run",
+    run,
+);
+
+/// The longest a cell may be asked to take.
+const MAX_SECONDS: f64 = 3600.0;
+
+#[derive(Debug, Args)]
+struct Arguments {
+    /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound` [repeatable; default: all]
+    #[arg(long, value_name = "NAME")]
+    job: Vec<String>,
+    /// Seconds of each job in each way, warm-up apart
+    #[arg(long, value_name = "S", default_value_t = 2.5)]
+    seconds: f64,
+    /// Threads of the second measurement; the first has one [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let asked: Arguments = arguments(matches);
+    check(&asked)?;
+    let works = jobs::named(&asked.job)?;
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = asked.threads.unwrap_or_else(processors);
+    let span = Duration::from_secs_f64(asked.seconds / ROUNDS as f64);
+    let (setting, memory, machine) = setting(threads)?;
+    progress::say("starting the ways");
+    let (mut ways, absent) = rounds::open(&setting, threads);
+    let measured = measure(&mut ways, &works, threads, span)?;
+    let facts = Facts { round_seconds: span.as_secs_f64(), threads, memory, absent, machine };
+    let report = Report::new(&measured, facts);
+    if asked.json {
+        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
+    } else {
+        progress::data(report.text(&measured).trim_end());
+    }
+    Ok(())
+}
+
+fn check(asked: &Arguments) -> Result<(), Failure> {
+    if !(asked.seconds > 0.0 && asked.seconds <= MAX_SECONDS) {
+        let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", asked.seconds);
+        return Err(Failure::message(ExitCode::Input, text));
+    }
+    if asked.threads == Some(0) {
+        return Err(Failure::message(ExitCode::Input, "--threads is `0`: it must be at least 1"));
+    }
+    Ok(())
+}
+
+/// Everything ways need. Memory is measured here, before any of them is started.
+fn setting(threads: usize) -> Result<(Setting, Memory, Machine), Failure> {
+    let image = image::python()?;
+    let python = find_python();
+    let machine = Machine::of(python.as_ref().ok());
+    progress::say("measuring memory");
+    let memory = Memory::measure(&image, python.as_ref().ok());
+    let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
+    let sandbox = Arc::new(Sandbox::new(image, options).map_err(image::failure)?);
+    Ok((Setting { python, node: find_node(), sandbox }, memory, machine))
+}
+
+/// All jobs, one after another, with one thread and with `threads`.
+fn measure(ways: &mut [Open], works: &[Work], threads: usize, span: Duration) -> Result<Vec<Measured>, Failure> {
+    let counts = if threads == 1 { vec![1] } else { vec![1, threads] };
+    let names: Vec<&'static str> = ways.iter().map(|way| way.name).collect();
+    let steps = works.len() * (ROUNDS + 1) * counts.len() * ways.len();
+    let bar = progress::bar(steps as u64, "rounds");
+    let mut measured = Vec::with_capacity(works.len());
+    for work in works {
+        bar.set_message(work.name);
+        bar.suspend(|| progress::say(format!("{}: {} ways, threads: {counts:?}", work.name, names.len())));
+        rounds::check(ways, work)?;
+        let table = rounds::measure(ways, work, &counts, span, &|| bar.inc(1))?;
+        measured.push(named(work.name, &names, table));
+    }
+    bar.finish_and_clear();
+    Ok(measured)
+}
+
+fn named(job: &'static str, names: &[&'static str], table: rounds::Table) -> Measured {
+    let mut rows = table.into_iter().map(|row| names.iter().copied().zip(row).collect::<Vec<(_, Samples)>>());
+    Measured { job, one: rows.next().unwrap_or_default(), several: rows.next() }
+}

@@ -1,0 +1,116 @@
+//! Jobs with a peer: the job's program calls functions of another, in another instance, by plain values.
+
+use veriplay_core::{CallResult, EncodeCaps, Exit, Job, Outcome, Peer, Value};
+
+use crate::support::{calls, end_of, run};
+
+/// `test` defines `f`; in it, `ask(name, …)` calls the peer's function of that name.
+fn pair(test: &str, peer: &str) -> Job {
+    let ask = "import _veriplay\ndef ask(name, *arguments, **keywords):\n    \
+               return _veriplay.ask_peer((\"call\", name, list(arguments), keywords))[0]\n";
+    Job { peer: Some(Peer { program: peer.to_owned() }), ..calls(&format!("{ask}{test}"), vec![vec![]]) }
+}
+
+fn value(outcome: &Outcome) -> String {
+    match outcome.calls.as_slice() {
+        [CallResult::Returned(bytes)] => Value::decode(bytes, EncodeCaps::with_bytes(1 << 20)).unwrap().to_string(),
+        [CallResult::Raised(error)] => format!("{}: {}", error.kind, error.message),
+        _ => panic!("{outcome:?}"),
+    }
+}
+
+fn answer(test: &str, peer: &str) -> String {
+    value(&run(&pair(&format!("def f():\n    {test}"), peer)))
+}
+
+fn peer_end(test: &str, peer: &str) -> (String, String) {
+    let outcome = run(&pair(&format!("def f():\n    {test}"), peer));
+    assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "peer".to_owned()), "{outcome:?}");
+    assert!(outcome.calls.is_empty());
+    end_of(outcome.peer.as_ref().unwrap())
+}
+
+#[test]
+fn calls_cross_as_plain_values_and_state_stays_on_its_side() {
+    let peer = "n = 0\ndef count(x, by=1):\n    global n\n    n += by\n    return (x, n)\n";
+    assert_eq!(answer("return [ask('count', {1: 'é'}), ask('count', 2, by=40)]", peer), "[({1: 'é'}, 1), (2, 41)]");
+    assert_eq!(answer("return 'n' in globals()", peer), "False");
+}
+
+#[test]
+fn the_peer_sees_neither_the_tests_nor_their_values() {
+    let spy = "import gc, sys\nsecret = 'mar' + 'ker'\ndef look():\n    held = [o for o in gc.get_objects() if type(o) is dict]\n    \
+               return any(secret in str(v)[:99] for d in held for k, v in list(d.items()) if k == 'expected')\n";
+    assert_eq!(answer("expected = {'expected': 'mar' + 'ker'}\n    return ask('look')", spy), "False");
+}
+
+#[test]
+fn what_the_peer_raises_is_raised_and_what_it_changes_is_told() {
+    assert_eq!(answer("return ask('g')", "def g(): raise KeyError('k')"), "PeerError: ('KeyError', \"'k'\")");
+    assert_eq!(answer("return ask('missing')", ""), "PeerError: ('MissingEntry', '`missing` is not defined')");
+    let test = "return _veriplay.ask_peer(('call', 'g', [[3, 1], 5, [0]], {}))";
+    assert_eq!(answer(test, "def g(a, b, c): a.sort()"), "(None, {0: [1, 3]})");
+    let exits = "def g(): raise SystemExit(0)";
+    assert_eq!(answer("return ask('g')", exits), "PeerError: ('SystemExit', '0')");
+}
+
+#[test]
+fn only_plain_values_cross_in_either_direction() {
+    let lying = "class L(list):\n    def __eq__(self, other): return True\ndef g(): return L()";
+    assert!(answer("return ask('g')", lying).starts_with("PeerError: ('Unencodable'"));
+    assert!(answer("return ask('g', lambda: 1)", lying).starts_with("TypeError: only plain values"));
+}
+
+#[test]
+fn a_peer_that_ends_ends_the_job_and_says_how() {
+    let end = |peer: &str| peer_end("return ask('g')", peer);
+    let (trapped, fuel) = (|kind: &str| ("Trapped".to_owned(), kind.to_owned()), ("Fuel".to_owned(), String::new()));
+    assert_eq!(end("def g():\n    while True: pass"), fuel);
+    assert_eq!(end("while True: pass"), fuel);
+    assert_eq!(end("import os\ndef g(): os._exit(0)"), trapped("proc_exit"));
+    assert_eq!(end("raise ValueError(1)"), ("Raised".to_owned(), "ValueError".to_owned()));
+    assert_eq!(end("def g(:"), ("Raised".to_owned(), "CompileError".to_owned()));
+    assert_eq!(end("def g(): return bytearray(1 << 29)"), ("MemoryBytes".to_owned(), String::new()));
+    assert_eq!(end("def g(): return 'x' * 100_000"), ("OutputBytes".to_owned(), String::new()));
+}
+
+#[test]
+fn frames_the_peer_forges_end_it() {
+    let forge = |frame: &str| format!("import _host\ndef g():\n    _host.call({frame})\n    return 1");
+    for frame in ["b'V' + b'T'", "b'D'", "b'J'", "b'Q' + b'N'", "b'R\\x01ab'", "b''", "b'Z'"] {
+        assert_eq!(
+            peer_end("return ask('g')", &forge(frame)),
+            ("Trapped".to_owned(), "protocol".to_owned()),
+            "{frame}"
+        );
+    }
+}
+
+#[test]
+fn a_job_without_a_peer_that_asks_for_one_is_trapped() {
+    let outcome = run(&calls("import _veriplay\ndef f(): return _veriplay.ask_peer(('look', 'x'))", vec![vec![]]));
+    assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "protocol".to_owned()));
+}
+
+#[test]
+fn malformed_requests_to_a_peer_are_refused() {
+    for body in ["b'Q'", "b'QN'", "b'Qt\\x01\\0\\0\\0N'", "b'Qt\\xff\\xff\\xff\\xff'"] {
+        let test = format!("import _host\ndef f(): return _host.call({body})");
+        let outcome = run(&pair(&test, "def g(): return 1"));
+        assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "protocol".to_owned()), "{body}");
+        assert_eq!(outcome.peer.unwrap().exit, Exit::Returned);
+    }
+}
+
+#[test]
+fn a_pair_has_the_same_outcome_again_and_leaves_no_trace() {
+    let first =
+        pair("def f(): return ask('g', list(range(50)))", "s = []\ndef g(x):\n    s.extend(x)\n    return len(s)");
+    let wanted = run(&first);
+    assert_eq!(value(&wanted), "50");
+    assert!(wanted.fuel > 0 && wanted.peer.as_ref().unwrap().fuel > 0);
+    for _ in 0..3 {
+        assert_eq!(run(&first), wanted);
+        run(&pair("def f(): return ask('g')", "def g():\n    while True: pass"));
+    }
+}

@@ -1,0 +1,156 @@
+//! Predictions: literals only, and no text of the attempt in a job.
+
+use veriplay_core::{Checks, Entry, LimitKind, Predicted, Prediction, Problem, Status, Value};
+use veriplay_verifier::{check_prediction, judge_program};
+
+use crate::problems::{problem, request};
+use crate::table::{Gives, LIMITS, Table, exceeded, on_int, read};
+
+fn prediction(wanted: Predicted, output: &str) -> Prediction {
+    Prediction { program: "p".to_owned(), input: "3".to_owned(), output: read(output), wanted }
+}
+
+fn set_problem(wanted: Predicted, output: &str) -> Problem {
+    problem(Checks::Prediction(prediction(wanted, output)))
+}
+
+fn judged(table: &Table, problem: &Problem, answer: &str) -> (Status, u32, u32) {
+    let verdict = judge_program(table, &request(problem, answer)).unwrap();
+    (verdict.status, verdict.passed, verdict.total)
+}
+
+/// Expressions that hold, pasted into `assert {output} == {generation}`.
+const EXPRESSIONS: &[&str] = &[
+    "1 or True",
+    "9 if 1 else 0",
+    "3 * 3",
+    "f(3)",
+    "f (3)",
+    "int('9')",
+    "(lambda: 9)()",
+    "x := 9",
+    "9, True",
+    "*[9]",
+    "9 == 9",
+    "9 # done\nassert True",
+    "__import__('os')._exit(0)",
+    "type('E', (), {'__eq__': lambda a, b: True})()",
+    "",
+    " ",
+    "[9",
+];
+
+#[test]
+fn an_output_is_one_literal_compared_as_python_does_and_nothing_runs() {
+    let table = Table::default();
+    let nine = set_problem(Predicted::Output, "9");
+    for answer in ["9", " 9\n", "9.0", "0x9", "(9)"] {
+        assert_eq!(judged(&table, &nine, answer), (Status::Accepted, 1, 1), "{answer}");
+    }
+    for answer in ["8", "'9'", "[9]", "None"] {
+        assert_eq!(judged(&table, &nine, answer), (Status::WrongAnswer, 0, 1), "{answer}");
+    }
+    for answer in EXPRESSIONS {
+        assert_eq!(judged(&table, &nine, answer), (Status::Malformed, 0, 1), "{answer}");
+    }
+    assert!(table.jobs().is_empty());
+}
+
+#[test]
+fn an_output_that_repeats_the_call_is_refused_even_as_text() {
+    let (table, text) = (Table::default(), set_problem(Predicted::Output, "'f(3)'"));
+    let verdict = judge_program(&table, &request(&text, "'f(3)'")).unwrap();
+    assert_eq!(verdict.status, Status::Malformed);
+    assert!(verdict.evidence.detail.contains("repeats the call"), "{}", verdict.evidence.detail);
+    assert_eq!(judged(&table, &set_problem(Predicted::Output, "'f(4)'"), "'f(4)'").0, Status::Accepted);
+}
+
+#[test]
+fn an_input_is_any_list_of_literals_that_gives_the_output() {
+    let squares = on_int(|x| Value::int(x * x));
+    let nine = set_problem(Predicted::Input, "9");
+    for answer in ["f(3)", "f(-3)", "3", " f( 3, ) ", "-3", "f (3)"] {
+        assert_eq!(judged(&squares, &nine, answer), (Status::Accepted, 1, 1), "{answer}");
+    }
+    assert_eq!(judged(&squares, &nine, "f(2)"), (Status::WrongAnswer, 0, 1));
+    let verdict = judge_program(&squares, &request(&nine, "f(2)")).unwrap();
+    assert_eq!(verdict.evidence.detail, "case 0: `4` instead of `9`");
+}
+
+#[test]
+fn an_input_that_is_no_list_of_literals_is_malformed_and_never_run() {
+    let table = on_int(|_| read("9"));
+    let nine = set_problem(Predicted::Input, "9");
+    for answer in [
+        "f(3) or True",
+        "f(3) == 9 or f(3)",
+        "f(1) or (2)",
+        "f(f(3))",
+        "f(x=3)",
+        "f(*[3])",
+        "f(3",
+        "f(3))",
+        "g(3)",
+        "f(range(3))",
+        "f(dict(a=1))",
+        "1) or True or f(1",
+        "f(__import__('os'))",
+        "",
+        "f",
+    ] {
+        assert_eq!(judged(&table, &nine, answer), (Status::Malformed, 0, 1), "{answer}");
+    }
+    assert!(table.jobs().is_empty());
+}
+
+#[test]
+fn a_predicted_input_enters_its_job_as_values_and_the_output_not_at_all() {
+    let table = on_int(|_| read("987654321"));
+    assert_eq!(judged(&table, &set_problem(Predicted::Input, "987654321"), "f(3)").0, Status::Accepted);
+    let [job] = table.jobs().try_into().unwrap();
+    assert_eq!(job.program, "p");
+    assert_eq!(job.entry, Entry::Calls { function: "f".to_owned(), arguments: vec![vec![Value::int(3)]] });
+    assert!(!format!("{job:?}").contains("987654321"));
+}
+
+#[test]
+fn an_input_on_which_the_program_fails_is_charged_to_the_attempt() {
+    let nine = set_problem(Predicted::Input, "9");
+    let raises = Table::of(|_| Gives::Raises("TypeError"));
+    assert_eq!(judged(&raises, &nine, "f([])"), (Status::RuntimeError, 0, 1));
+    let runs_on = Table::of(|_| Gives::Stops(exceeded(LimitKind::Fuel)));
+    assert_eq!(judged(&runs_on, &nine, "f([])"), (Status::FuelExceeded, 0, 1));
+    let faulty = Table::of(|_| Gives::HostFault);
+    assert!(judge_program(&faulty, &request(&nine, "f(3)")).is_err());
+}
+
+#[test]
+fn a_set_is_checked_by_running_its_own_programs() {
+    let check = |table: &Table, prediction: &Prediction| check_prediction(table, prediction, "python", LIMITS, 1);
+    let squares = on_int(|x| Value::int(x * x));
+    assert_eq!(check(&squares, &prediction(Predicted::Output, "9")).unwrap().status, Status::Accepted);
+    assert_eq!(check(&squares, &prediction(Predicted::Output, "8")).unwrap().status, Status::WrongAnswer);
+    assert!(check(&Table::of(|_| Gives::HostFault), &prediction(Predicted::Output, "9")).is_err());
+}
+
+/// Takes any program.
+struct Anything(std::sync::Mutex<Vec<veriplay_core::Job>>);
+
+impl veriplay_core::Execute for Anything {
+    fn execute(&self, job: &veriplay_core::Job) -> Result<veriplay_core::Outcome, veriplay_core::ExecuteError> {
+        self.0.lock().unwrap().push(job.clone());
+        Table::default().with(&job.program, |_| Gives::Value(read("9"))).execute(job)
+    }
+}
+
+#[test]
+fn an_input_of_the_set_that_is_no_literal_crosses_as_text() {
+    let executor = Anything(std::sync::Mutex::default());
+    let input = "'a b'.split(' '), lambda x: x".to_owned();
+    let prediction = Prediction { input: input.clone(), ..prediction(Predicted::Output, "9") };
+    assert_eq!(check_prediction(&executor, &prediction, "python", LIMITS, 1).unwrap().status, Status::Accepted);
+    let job = executor.0.lock().unwrap().remove(0);
+    let Entry::Calls { arguments, .. } = &job.entry else { panic!("a call") };
+    assert_eq!(arguments, &vec![vec![Value::str(input.as_str())]]);
+    assert!(job.program.starts_with("p\n") && !job.program.contains(&input));
+}

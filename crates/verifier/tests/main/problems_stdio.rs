@@ -1,0 +1,144 @@
+//! Scripts: what they wrote, how they ended, and that neither stands in for the other.
+
+use std::sync::Mutex;
+
+use veriplay_core::{Comparison, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome, Status};
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+use crate::problems::{judged, request, stdio_problem, try_judge};
+use crate::table::{Table, exceeded};
+
+type Writes = Box<dyn Fn(&str) -> Vec<u8> + Send + Sync>;
+
+/// An executor of scripts: a closure from standard input to standard output, and one end for all.
+pub(crate) struct Scripts {
+    writes: Writes,
+    exit: Exit,
+    error: Option<GuestError>,
+    truncated: bool,
+    calls: Table,
+    jobs: Mutex<Vec<Job>>,
+}
+
+impl Scripts {
+    pub(crate) fn writing(writes: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        let (writes, calls, jobs) = (Box::new(writes), Table::default(), Mutex::default());
+        Self { writes, exit: Exit::Returned, error: None, truncated: false, calls, jobs }
+    }
+
+    /// Jobs that are calls go to `calls`.
+    pub(crate) fn with(self, calls: Table) -> Self {
+        Self { calls, ..self }
+    }
+
+    fn ending(self, exit: Exit) -> Self {
+        Self { exit, ..self }
+    }
+}
+
+impl Execute for Scripts {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        if job.entry != Entry::Script {
+            return self.calls.execute(job);
+        }
+        self.jobs.lock().unwrap().push(job.clone());
+        let stdin = std::str::from_utf8(&job.stdin).unwrap();
+        if stdin == "fault" {
+            return Err(ExecuteError::Host("the machine is on fire".to_owned()));
+        }
+        Ok(Outcome {
+            exit: self.exit.clone(),
+            calls: Vec::new(),
+            error: self.error.clone(),
+            stdout: (self.writes)(stdin),
+            stderr: b"3 passed, 0 failed".to_vec(),
+            truncated: self.truncated,
+            fuel: 7,
+            peak_memory_bytes: 1,
+            peer: None,
+        })
+    }
+}
+
+/// Writes back what it reads.
+fn echo() -> Scripts {
+    Scripts::writing(|stdin| stdin.as_bytes().to_vec())
+}
+
+fn stdio() -> Comparison {
+    Comparison::by("stdio")
+}
+
+const ECHOES: &[(&str, &str)] = &[("1", "1\n"), ("2", "two"), ("3", "3")];
+
+#[test]
+fn each_case_is_a_script_of_its_own_with_its_own_input() {
+    let scripts = echo();
+    let verdict = try_judge(&scripts, &stdio_problem(ECHOES, stdio())).unwrap();
+    assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::WrongAnswer, 2, 3));
+    assert_eq!(verdict.evidence.detail, "case 1: `\"2\"` instead of `\"two\"`");
+    let jobs = scripts.jobs.lock().unwrap();
+    assert_eq!((jobs.len(), verdict.evidence.jobs.len(), verdict.evidence.fuel), (3, 3, 21));
+    assert!(jobs.iter().zip(ECHOES).all(|(job, (stdin, _))| job.stdin == stdin.as_bytes() && job.program == "p"));
+    assert_eq!(judged(&echo(), &stdio_problem(&ECHOES[..1], stdio())), (Status::Accepted, 1, 1));
+}
+
+#[test]
+fn early_stop_ends_at_the_first_failing_case() {
+    let (scripts, problem) = (echo(), stdio_problem(ECHOES, stdio()));
+    let early = ProblemRequest { early_stop: true, ..request(&problem, "p") };
+    let verdict = judge_program(&scripts, &early).unwrap();
+    assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::WrongAnswer, 1, 3));
+    assert_eq!(scripts.jobs.lock().unwrap().len(), 2);
+}
+
+#[test]
+fn right_text_before_a_bad_end_passes_nothing() {
+    for (exit, wanted) in [
+        (Exit::Raised, Status::RuntimeError),
+        (Exit::Trapped, Status::RuntimeError),
+        (exceeded(LimitKind::Fuel), Status::FuelExceeded),
+        (exceeded(LimitKind::MemoryBytes), Status::MemoryExceeded),
+        (exceeded(LimitKind::OutputBytes), Status::OutputExceeded),
+        (exceeded(LimitKind::DeadlineNs), Status::DeadlineExceeded),
+    ] {
+        assert_eq!(judged(&echo().ending(exit), &stdio_problem(&[("1", "1")], stdio())), (wanted, 0, 1));
+    }
+    let error = Some(GuestError { kind: "CompileError".to_owned(), message: "SyntaxError".to_owned() });
+    let broken = Scripts { error, ..echo().ending(Exit::Raised) };
+    assert_eq!(judged(&broken, &stdio_problem(&[("1", "1")], stdio())), (Status::CompileError, 0, 1));
+}
+
+#[test]
+fn text_that_was_cut_passes_nothing_even_where_it_is_right() {
+    for judge in ["exact", "stdio", "livecodebench", "common_oj"] {
+        let problem = stdio_problem(&[("1", "1")], Comparison::by(judge));
+        let cut = Scripts { truncated: true, ..echo() };
+        assert_eq!(judged(&cut, &problem), (Status::OutputExceeded, 0, 1));
+        assert_eq!(judged(&echo(), &problem), (Status::Accepted, 1, 1));
+    }
+}
+
+#[test]
+fn standard_error_is_no_evidence_and_no_job_holds_the_expected_text() {
+    let problem = stdio_problem(&[("x", "3 passed, 0 failed"), ("987", "987654321")], stdio());
+    let scripts = echo();
+    assert_eq!(judged(&scripts, &problem), (Status::WrongAnswer, 0, 2));
+    assert!(scripts.jobs.lock().unwrap().iter().all(|job| !format!("{job:?}").contains("987654321")));
+}
+
+#[test]
+fn a_host_fault_at_any_case_drops_the_attempt() {
+    let problem = stdio_problem(&[("1", "1"), ("fault", "fault")], stdio());
+    assert!(try_judge(&echo(), &problem).unwrap_err().why.contains("on fire"));
+}
+
+#[test]
+fn the_judge_that_is_named_decides() {
+    let problem = |judge| stdio_problem(&[("YES 1.0", "yes 1.0")], Comparison::by(judge));
+    assert_eq!(judged(&echo(), &problem("common_oj")).0, Status::Accepted);
+    assert_eq!(judged(&echo(), &problem("livecodebench")).0, Status::WrongAnswer);
+    let problem = |judge| stdio_problem(&[("1.0 2", "1 2.0")], Comparison::by(judge));
+    assert_eq!(judged(&echo(), &problem("common_oj")).0, Status::WrongAnswer);
+    assert_eq!(judged(&echo(), &problem("livecodebench")).0, Status::Accepted);
+}

@@ -1,0 +1,155 @@
+//! Test code on the real sandbox: split trust, shared trust, and each style.
+
+use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Trust, Verdict};
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+use super::python;
+
+const LIMITS: Limits = Limits {
+    fuel: 2_000_000_000,
+    memory_bytes: 256 << 20,
+    output_bytes: 1 << 20,
+    file_bytes: 1 << 20,
+    deadline_ns: 300_000_000_000,
+};
+
+fn problem(trust: Trust, setup: &str, style: TestStyle) -> Problem {
+    Problem {
+        task_id: "t".to_owned(),
+        prelude: String::new(),
+        prompt: String::new(),
+        checks: Checks::Tests(TestCode { trust, setup: setup.to_owned(), style }),
+        limits: None,
+    }
+}
+
+fn judged(problem: &Problem, program: &str) -> Verdict {
+    let request = ProblemRequest { problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
+    judge_program(python(), &request).unwrap()
+}
+
+fn status(style: &TestStyle, program: &str) -> Status {
+    let verdict = judged(&problem(Trust::Split, "", style.clone()), program);
+    assert_eq!(verdict.status == Status::Accepted, verdict.passed == verdict.total, "{verdict:?}");
+    verdict.status
+}
+
+fn check() -> TestStyle {
+    let source = "def check(candidate):\n    for n in range(5):\n        assert candidate(n) == n * n\n";
+    TestStyle::Check { source: source.to_owned(), function: "square".to_owned() }
+}
+
+fn asserts(lines: &[&str]) -> TestStyle {
+    TestStyle::Asserts(lines.iter().map(|line| (*line).to_owned()).collect())
+}
+
+fn functions(source: &str) -> TestStyle {
+    TestStyle::Functions(source.to_owned())
+}
+
+#[test]
+fn a_check_function_judges_the_program() {
+    assert_eq!(status(&check(), "def square(n): return n * n"), Status::Accepted);
+    assert_eq!(status(&check(), "def square(n): return n + n"), Status::WrongAnswer);
+    assert_eq!(status(&check(), "def square(n): return 1 / 0"), Status::RuntimeError);
+    assert_eq!(status(&check(), "def cube(n): return n"), Status::CompileError);
+    assert_eq!(status(&check(), "def square(n:"), Status::CompileError);
+    assert_eq!(status(&check(), "def square(n):\n    while True: pass"), Status::FuelExceeded);
+    assert_eq!(status(&check(), "import os\nos._exit(0)"), Status::RuntimeError);
+    assert_eq!(status(&check(), "raise SystemExit(0)"), Status::RuntimeError);
+}
+
+#[test]
+fn assert_lines_find_their_names_and_are_counted_one_by_one() {
+    let tests = asserts(&["assert add(1, 2) == 3", "assert add([1], by=[2]) == [1, 2]", "assert twice(4) == 8"]);
+    let program = "def add(a, by): return a + by\ndef twice(x): return x + x";
+    assert_eq!(status(&tests, program), Status::Accepted);
+    let wrong = judged(&problem(Trust::Split, "", tests.clone()), &program.replace("x + x", "x"));
+    assert_eq!((wrong.status, wrong.passed, wrong.total), (Status::WrongAnswer, 2, 3));
+    let missing = judged(&problem(Trust::Split, "", tests), "def add(a, by): return a + by");
+    assert_eq!((missing.status, missing.passed), (Status::RuntimeError, 2));
+}
+
+#[test]
+fn setup_code_belongs_to_the_tests_and_not_to_the_program() {
+    let tests = asserts(&["assert close(third(), 1 / 3)"]);
+    let setup = "import math\ndef close(a, b): return math.isclose(a, b)";
+    let verdict = |program: &str| judged(&problem(Trust::Split, setup, tests.clone()), program).status;
+    assert_eq!(verdict("def third(): return 1 / 3"), Status::Accepted);
+    assert_eq!(verdict("def third(): return 9\ndef close(a, b): return True"), Status::WrongAnswer);
+}
+
+#[test]
+fn arguments_changed_in_place_are_changed_for_the_tests() {
+    let tests = asserts(&[
+        "x = [3, 1, 2]\nassert sort(x) is None\nassert x == [1, 2, 3]",
+        "d = {}\nput(d)\nassert d == {'k': {1}}",
+    ]);
+    let program = "def sort(x): x.sort()\ndef put(d): d['k'] = {1}";
+    assert_eq!(status(&tests, program), Status::Accepted);
+    assert_eq!(status(&tests, "def sort(x): sorted(x)\ndef put(d): pass"), Status::WrongAnswer);
+}
+
+#[test]
+fn unittest_cases_and_test_functions_are_found_and_run() {
+    let unittests = functions(
+        "import unittest\nfrom solution import f, LIMIT\nclass T(unittest.TestCase):\n    def setUp(self): self.n = 3\n    \
+         def test_value(self): self.assertEqual(f(self.n), 9)\n    def test_error(self):\n        with self.assertRaises(ValueError): f(-1)\n    \
+         def test_limit(self): self.assertEqual(LIMIT, 7)\n",
+    );
+    let right = "LIMIT = 7\ndef f(n):\n    if n < 0: raise ValueError('negative')\n    return n * n";
+    let verdict = judged(&problem(Trust::Split, "", unittests.clone()), right);
+    assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::Accepted, 3, 3), "{verdict:?}");
+    assert_eq!(status(&unittests, &right.replace("ValueError", "TypeError")), Status::RuntimeError);
+    assert_eq!(status(&unittests, &right.replace("n * n", "n")), Status::WrongAnswer);
+
+    let pytests = functions(
+        "import pytest\nimport solution\n@pytest.fixture\ndef three():\n    yield 3\n\
+         @pytest.mark.parametrize('x, y', [(1, 1), (2, 4)])\ndef test_pairs(x, y): assert solution.f(x) == y\n\
+         def test_fixture(three): assert solution.f(three) == pytest.approx(9.0000001)\n\
+         class TestErrors:\n    def test_negative(self):\n        with pytest.raises(ValueError, match='neg'): solution.f(-1)\n",
+    );
+    let verdict = judged(&problem(Trust::Split, "", pytests.clone()), right);
+    assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::Accepted, 4, 4), "{verdict:?}");
+    assert_eq!(status(&pytests, &right.replace("n * n", "n")), Status::WrongAnswer);
+}
+
+#[test]
+fn tests_that_are_skipped_or_not_there_pass_nothing() {
+    assert_eq!(status(&functions("def helper(): pass"), "x = 1"), Status::RuntimeError);
+    assert_eq!(status(&functions("import pytest\ndef test_a(): pytest.skip('no')"), "x = 1"), Status::WrongAnswer);
+    assert_eq!(
+        status(&functions("import unittest\ndef test_a(): raise unittest.SkipTest"), "x = 1"),
+        Status::WrongAnswer
+    );
+}
+
+#[test]
+fn an_object_that_lies_passes_only_where_both_share_an_instance() {
+    let lying = "class Yes:\n    def __eq__(self, other): return True\ndef square(n): return Yes()";
+    assert_eq!(status(&check(), lying), Status::RuntimeError);
+    let shared = judged(&problem(Trust::Shared, "", check()), lying);
+    assert_eq!((shared.status, shared.evidence.rule.as_str()), (Status::Accepted, "shared"));
+    let honest = judged(&problem(Trust::Shared, "", check()), "def square(n): return n + n");
+    assert_eq!((honest.status, honest.evidence.rule.as_str()), (Status::WrongAnswer, "shared"));
+}
+
+#[test]
+fn classes_can_be_tested_where_both_share_an_instance() {
+    let tests = asserts(&["s = Stack()\ns.push(2)\nassert s.pop() == 2 and isinstance(s, Stack)"]);
+    let program = "class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)\n    \
+                   def pop(self): return self.items.pop()";
+    assert_eq!(judged(&problem(Trust::Shared, "", tests.clone()), program).status, Status::Accepted);
+    let split = judged(&problem(Trust::Split, "", tests), program);
+    assert_eq!(split.status, Status::RuntimeError, "an object of the program's is no plain value");
+}
+
+#[test]
+fn a_verdict_is_the_same_again_fuel_included() {
+    let program = "def square(n): return n * n";
+    let first = judged(&problem(Trust::Split, "", check()), program);
+    for _ in 0..5 {
+        assert_eq!(judged(&problem(Trust::Split, "", check()), program), first);
+    }
+    assert!(first.evidence.fuel > 0);
+}
