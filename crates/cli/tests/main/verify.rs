@@ -336,6 +336,7 @@ fn files_that_are_not_there_are_named() {
 }
 
 /// The public file of that name, where it is.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn published(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("VERIPLAY_DATA").map_or_else(beside, PathBuf::from).join(name);

@@ -6,6 +6,7 @@ use veriplay_core::{Checks, TestStyle};
 use veriplay_corpus::{ProblemFile, ProblemRow, ReadOptions, problem_format, read_problems};
 
 /// The file of that name; `None`, with a message, where it is not.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn published(name: &str) -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let path = std::env::var_os("VERIPLAY_DATA").map_or_else(beside, PathBuf::from).join(name);
