@@ -127,8 +127,8 @@ impl<V, D> Order<V, D> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::convert::Infallible;
-    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Condvar, Mutex};
 
     use super::in_order;
@@ -154,36 +154,28 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_window_is_ahead_of_the_first_piece() {
+    fn no_more_than_the_window_is_ahead_of_the_first_piece_that_is_not_done() {
         const WINDOW: usize = 5;
-        let (begun, gate) = (AtomicUsize::new(0), (Mutex::new(false), Condvar::new()));
+        // Every tenth piece holds back what is behind it, until a piece is pulled that the window has no room for.
+        let (pulled, changed, done) = (Mutex::new(0), Condvar::new(), Cell::new(0));
         let judge = |n: usize| {
-            if n > 0 {
-                begun.fetch_add(1, Ordering::SeqCst);
-                return n;
+            let mut seen = pulled.lock().expect("nobody panics");
+            while n.is_multiple_of(10) && *seen < n + WINDOW {
+                seen = changed.wait(seen).expect("nobody panics");
             }
-            // The first piece holds all others back, until the last that the window lets through has been begun.
-            let mut open = gate.0.lock().expect("nobody panics");
-            while !*open {
-                open = gate.1.wait(open).expect("nobody panics");
-            }
-            n
         };
-        let work = numbers(50).inspect(|n| {
-            if *n == Ok(WINDOW) {
-                // Pulled before the window has room for it: only pieces 1 to 4 can have been given out.
-                assert!(begun.load(Ordering::SeqCst) < WINDOW);
-                *gate.0.lock().expect("nobody panics") = true;
-                gate.1.notify_all();
-            }
+        let work = numbers(96).inspect(|n| {
+            let n = n.as_ref().expect("numbers do not fail");
+            assert!(n - done.get() <= WINDOW, "piece {n} is pulled when {} are done", done.get());
+            *pulled.lock().expect("nobody panics") = *n;
+            changed.notify_all();
         });
-        let mut count = 0;
-        let done = |_| {
-            count += 1;
+        let count = |()| {
+            done.set(done.get() + 1);
             Ok(())
         };
-        assert_eq!(in_order(work, 2, WINDOW, judge, done), Ok(()));
-        assert_eq!(count, 50);
+        assert_eq!(in_order(work, 3, WINDOW, judge, count), Ok(()));
+        assert_eq!(done.get(), 96);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod bench;
 mod inputs;
 mod resume;
 mod run;
+mod verify;
 
 use std::path::Path;
 use std::process::{Command, Output};

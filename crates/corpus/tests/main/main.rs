@@ -1,9 +1,25 @@
 //! The corpus, from the outside.
 
+mod attempts_file;
 mod drafts;
 mod generator;
 mod grammar_errors;
+mod problem_faults;
+mod problem_files;
+mod problem_formats;
+mod problem_packing;
+mod published;
 mod python;
 mod seed_files;
 mod splits;
 mod task_file;
+
+use std::path::PathBuf;
+
+/// A file with that content, and the folder it lives in.
+fn file(content: impl AsRef<[u8]>) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("rows.jsonl");
+    std::fs::write(&path, content).expect("the temporary directory can be written");
+    (dir, path)
+}

@@ -1,0 +1,363 @@
+//! `veriplay verify`: verdicts in order, whatever the rows are, and files that are continued.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use super::{finished, last_json, stderr, veriplay};
+
+/// A folder with a tasks file and an attempts file, and how they are judged.
+struct Bench {
+    dir: tempfile::TempDir,
+    options: Vec<String>,
+}
+
+impl Bench {
+    fn new(tasks: &[Value], attempts: &[Value], options: &[&str]) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let bench = Self { dir, options: options.iter().map(|option| (*option).to_owned()).collect() };
+        bench.write("tasks.jsonl", &lines(tasks));
+        bench.write("attempts.jsonl", &lines(attempts));
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("the temporary directory can be written");
+    }
+
+    fn out(&self) -> String {
+        std::fs::read_to_string(self.path("out.jsonl")).expect("the verdicts can be read")
+    }
+
+    /// Runs `verify` with more options.
+    fn run(&self, more: &[&str]) -> Output {
+        let mut command = veriplay();
+        command.current_dir(self.dir.path());
+        command.args(["verify", "--tasks", "tasks.jsonl", "--attempts", "attempts.jsonl"]);
+        finished(command.args(&self.options).args(more))
+    }
+
+    /// Runs it into a file and returns the summary.
+    fn summary(&self, code: i32) -> Value {
+        let output = self.run(&["--out", "out.jsonl", "--json"]);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        last_json(&output)
+    }
+}
+
+fn lines(rows: &[Value]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+fn rows(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect()
+}
+
+fn column(rows: &[Value], name: &str) -> Vec<String> {
+    rows.iter().map(|row| row[name].as_str().expect("a text").to_owned()).collect()
+}
+
+/// A task that asks for `f` with `f(x) == x + add` for two `x`.
+fn task(task_id: &str, add: i32) -> Value {
+    let cases = [1, 5].map(|x| json!({"input": [x.to_string()], "expected": (x + add).to_string()}));
+    let calls = json!({"function": "f", "cases": cases, "comparison": {"judge": "exact"}});
+    json!({"schema_version": 1, "problem": {"task_id": task_id, "prompt": "def f(x):\n", "checks": {"calls": calls}}})
+}
+
+fn completion(task_id: &str, text: &str) -> Value {
+    json!({"task_id": task_id, "completion": text})
+}
+
+/// Two tasks and attempts at them, one of each sort.
+fn mixed() -> (Vec<Value>, Vec<Value>) {
+    let attempts = vec![
+        completion("one", "    return x + 1\n"),
+        completion("two", "    return x + 1\n"),
+        completion("one", "    return 2\n"),
+        json!({"task_id": "two", "attempt_id": "mine", "program": "def f(x): return x + 2"}),
+        completion("one", "    raise ValueError(x)\n"),
+        completion("two", "So:\n```python\nf = lambda x: x + 2\n```\n"),
+        completion("one", "    return (\n"),
+        completion("two", "    while True: pass\n"),
+    ];
+    (vec![task("one", 1), task("two", 2)], attempts)
+}
+
+const STATUSES: [&str; 8] = [
+    "accepted",
+    "wrong_answer",
+    "wrong_answer",
+    "accepted",
+    "runtime_error",
+    "accepted",
+    "compile_error",
+    "fuel_exceeded",
+];
+
+/// Few enough that an endless loop ends soon.
+const FUEL: [&str; 2] = ["--fuel", "300000000"];
+
+#[test]
+fn verdicts_come_in_the_order_of_the_attempts() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts, &FUEL);
+    let summary = bench.summary(0);
+    let rows = rows(&bench.out());
+    assert_eq!(column(&rows, "task_id"), ["one", "two", "one", "two", "one", "two", "one", "two"]);
+    assert_eq!(column(&rows, "attempt_id"), ["0", "0", "1", "mine", "2", "2", "3", "3"]);
+    assert_eq!(column(&rows, "status"), STATUSES);
+    assert_eq!((&rows[2]["passed"], &rows[2]["total"]), (&json!(1), &json!(2)));
+    assert!(rows.iter().all(|row| row["schema_version"] == 1 && row["fuel"] == row["evidence"]["fuel"]));
+    assert_eq!(summary["statuses"]["accepted"], 3);
+    assert_eq!((&summary["attempts"], &summary["tasks"], &summary["dropped"]), (&json!(8), &json!(2), &json!(0)));
+    // One of four and two of four; nobody made five.
+    assert_eq!(summary["pass_at_k"], json!({"1": 0.375}));
+}
+
+#[test]
+fn the_bytes_are_the_same_on_any_number_of_threads_and_on_stdout() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts, &FUEL);
+    bench.summary(0);
+    for jobs in ["1", "3"] {
+        let output = bench.run(&["--jobs", jobs, "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), bench.out());
+        // With verdicts on stdout the summary is on stderr.
+        let said = stderr(&output);
+        let summary: Value = serde_json::from_str(said.lines().last().expect("a summary")).expect("it is JSON");
+        assert_eq!(summary["attempts"], 8);
+    }
+}
+
+#[test]
+fn bad_rows_and_unknown_tasks_are_told_and_the_rest_is_judged() {
+    let good = completion("one", "    return x + 1\n");
+    let bench = Bench::new(&[task("one", 1)], &[], &[]);
+    bench.write("tasks.jsonl", &format!("{{\n{}\n", task("one", 1)));
+    bench.write(
+        "attempts.jsonl",
+        &format!("{good}\nnull\n{}\n{{\"task_id\":\"one\"}}\n{good}\n", completion("gone", "x")),
+    );
+    let output = bench.run(&["--out", "out.jsonl", "--json"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for told in [
+        "tasks.jsonl:1: ",
+        "attempts.jsonl:2: ",
+        "attempts.jsonl:3: ",
+        "`gone`",
+        "attempts.jsonl:4: field `completion`",
+    ] {
+        assert!(said.contains(told), "`{told}` is not in {said}");
+    }
+    let summary = last_json(&output);
+    assert_eq!((&summary["bad_rows"], &summary["unknown_tasks"]), (&json!(3), &json!(1)));
+    assert_eq!(summary["pass_at_k"]["1"], 1.0);
+    assert_eq!(column(&rows(&bench.out()), "attempt_id"), ["0", "1"]);
+}
+
+#[test]
+fn a_half_done_file_is_continued_to_the_same_bytes() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts, &FUEL);
+    let whole_summary = bench.summary(0);
+    let whole = bench.out();
+    let ends: Vec<usize> = whole.match_indices('\n').map(|(at, _)| at + 1).collect();
+    // Nothing, a torn first line, whole lines, a torn line, a last line without its end, and everything.
+    for (length, kept) in [(0, 0), (9, 0), (ends[2], 3), (ends[4] + 30, 5), (whole.len() - 1, 7), (whole.len(), 8)] {
+        bench.write("out.jsonl", &whole[..length]);
+        let mut summary = bench.summary(0);
+        assert_eq!(bench.out(), whole, "cut to {length}");
+        assert_eq!(summary["resumed"], json!(kept), "cut to {length}");
+        summary["resumed"] = json!(0);
+        assert_eq!(summary, whole_summary, "cut to {length}");
+    }
+}
+
+/// Runs `bench` on the file it has, which must be refused as it is.
+fn refused(bench: &Bench, more: &[&str], wanted: &[&str]) {
+    let before = bench.out();
+    let output = bench.run(&[&["--out", "out.jsonl"], more].concat());
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for wanted in wanted.iter().chain(&["out.jsonl:", "hint:"]) {
+        assert!(said.contains(wanted), "`{wanted}` is not in {said}");
+    }
+    assert_eq!(bench.out(), before, "a refused file is left as it is");
+}
+
+#[test]
+fn a_file_of_something_else_is_refused_and_left_alone() {
+    let (tasks, attempts) = mixed();
+    let bench = Bench::new(&tasks, &attempts[..4], &FUEL);
+    bench.summary(0);
+
+    let mut other = attempts[..4].to_vec();
+    other[2] = completion("one", "    return 3\n");
+    bench.write("attempts.jsonl", &lines(&other));
+    refused(&bench, &[], &["out.jsonl:3:", "another program"]);
+    other.swap(1, 2);
+    bench.write("attempts.jsonl", &lines(&other));
+    refused(&bench, &[], &["out.jsonl:2:", "`two`", "`one`"]);
+    bench.write("attempts.jsonl", &lines(&attempts[..2]));
+    refused(&bench, &[], &["out.jsonl:3:", "the attempts end before it"]);
+
+    bench.write("attempts.jsonl", &lines(&attempts[..4]));
+    refused(&bench, &["--early-stop"], &["out.jsonl:1:"]);
+    refused(&bench, &["--memory-mib", "300"], &["out.jsonl:1:"]);
+    refused(&bench, &["--judge", "evalplus"], &["out.jsonl:1:"]);
+    bench.write("tasks.jsonl", &lines(&[task("one", 1), task("two", 3)]));
+    refused(&bench, &[], &["out.jsonl:2:"]);
+    bench.write("tasks.jsonl", &lines(&tasks));
+
+    let text = bench.out();
+    bench.write("out.jsonl", &format!("{{}}\n{text}"));
+    refused(&bench, &[], &["out.jsonl:1:", "no verdict"]);
+    bench.write("out.jsonl", &text.replacen("\"schema_version\":1", "\"schema_version\":9", 1));
+    refused(&bench, &[], &["out.jsonl:1:", "`9`"]);
+    bench.write("out.jsonl", &text);
+    bench.summary(0);
+}
+
+#[test]
+fn expected_values_come_from_the_reference_where_the_file_has_none() {
+    let row = |id: &str, solution: &str, input: Value| {
+        json!({"task_id": id, "prompt": "def f(x):\n", "canonical_solution": solution, "entry_point": "f",
+            "base_input": [input], "plus_input": [[3]], "atol": 0})
+    };
+    let tasks = [
+        row("HumanEval/1", "    return x / 3\n", json!([1])),
+        row("HumanEval/2", "    return 1 // (x - 3)\n", json!([1])),
+    ];
+    let attempts = [
+        completion("HumanEval/1", "    return x * (1 / 3)\n"),
+        completion("HumanEval/2", "    return x\n"),
+        completion("HumanEval/1", "    return x // 3\n"),
+    ];
+    let bench = Bench::new(&tasks, &attempts, &["--format", "evalplus"]);
+    // The second reference raises: that is no fault of the attempt.
+    let summary = bench.summary(7);
+    let rows = rows(&bench.out());
+    assert_eq!(column(&rows, "status"), ["accepted", "dropped", "wrong_answer"]);
+    let why = rows[1]["evidence"]["detail"].as_str().expect("a reason");
+    assert!(why.contains("`HumanEval/2`") && why.contains("input 1: ZeroDivisionError"), "{why}");
+    assert_eq!((&summary["dropped"], &summary["pass_at_k"]), (&json!(1), &json!({"1": 0.5})));
+    // What was dropped stays so, and keeps the exit code, when the file is continued.
+    assert_eq!(bench.summary(7)["resumed"], 3);
+}
+
+#[test]
+fn every_task_needs_as_many_attempts_as_k() {
+    let attempts = |count: usize| vec![completion("one", "    return x + 1\n"); count];
+    let mut both = attempts(5);
+    both.extend((0..5).map(|n| completion("two", if n == 0 { "    return x + 2\n" } else { "    return x\n" })));
+    let bench = Bench::new(&[task("one", 1), task("two", 2), task("three", 3)], &both, &[]);
+    let summary = bench.summary(0);
+    assert_eq!(summary["pass_at_k"], json!({"1": 0.6, "5": 1.0}));
+    assert_eq!((&summary["tasks"], &summary["tasks_attempted"]), (&json!(3), &json!(2)));
+    both.pop();
+    bench.write("attempts.jsonl", &lines(&both));
+    std::fs::remove_file(bench.path("out.jsonl")).expect("it is there");
+    assert_eq!(bench.summary(0)["pass_at_k"], json!({"1": 0.625}));
+}
+
+#[test]
+fn the_published_formats_are_judged_by_their_own_rules() {
+    let public = json!([{"input": "2\n", "output": "4.0\n", "testtype": "stdin"}]).to_string();
+    let functional = json!([{"input": "[1, 2]\n3", "output": "[1, 2, 3]", "testtype": "functional"}]).to_string();
+    let row = |id: &str, tests: &str, metadata: &str| json!({"question_id": id, "public_test_cases": tests, "private_test_cases": "[]", "metadata": metadata});
+    let tasks = [row("text", &public, "{}"), row("call", &functional, "{\"func_name\": \"go\"}")];
+    let attempts = [
+        completion("text", "print(pow(int(input()), 2))"),
+        completion("text", "print(5)"),
+        completion(
+            "call",
+            "class Solution:\n    def go(self, a: List[int], b):\n        return tuple(chain(a, [b]))\n",
+        ),
+        completion("call", "class Solution:\n    def go(self, a, b):\n        return a\n"),
+    ];
+    let bench = Bench::new(&tasks, &attempts, &["--format", "livecodebench"]);
+    bench.summary(0);
+    assert_eq!(column(&rows(&bench.out()), "status"), ["accepted", "wrong_answer", "accepted", "wrong_answer"]);
+
+    let tasks = [json!({"id": "s", "code": "def f(x):\n    return x % 3", "input": "4", "output": "1"})];
+    let bench = Bench::new(&tasks, &[completion("s", "1"), completion("s", "7")], &["--format", "cruxeval"]);
+    bench.summary(0);
+    assert_eq!(column(&rows(&bench.out()), "status"), ["accepted", "wrong_answer"]);
+    let inputs = bench.run(&["--predict", "input"]);
+    assert_eq!(column(&rows(&String::from_utf8_lossy(&inputs.stdout)), "status"), ["accepted", "accepted"]);
+}
+
+/// Runs with options that make no sense, and returns what is said.
+fn senseless(tasks: &[Value], options: &[&str], code: i32) -> String {
+    let output = Bench::new(tasks, &[completion("one", "    return x + 1\n")], options).run(&[]);
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+    assert!(output.stdout.is_empty(), "nothing is judged");
+    stderr(&output)
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused_with_a_hint() {
+    let (good, bad) = ([task("one", 1)], [json!({"x": 1})]);
+    let crux = [json!({"id": "one", "code": "def f(x): return x", "input": "1", "output": "1"})];
+    for (tasks, options, code, said) in [
+        (good.as_slice(), &["--predict", "input"][..], 3, "`--predict`"),
+        (&good, &["--trust", "shared"], 3, "`--trust`"),
+        (&crux, &["--format", "cruxeval", "--judge", "exact"], 3, "`--judge`"),
+        (&good, &["--judge", "stdio"], 3, "judge `stdio`"),
+        (&good, &["--judge", "eqxact"], 2, "eqxact"),
+        (&good, &["--format", "humanevil"], 2, "humanevil"),
+        (&good, &["--jobs", "0"], 2, "--jobs"),
+        (&good, &["--memory-mib", "1"], 3, "`--memory-mib 1`"),
+        (&bad, &[], 3, "no task that can be judged"),
+    ] {
+        let told = senseless(tasks, options, code);
+        assert!(told.contains(said), "{options:?}: {told}");
+        assert!(code == 2 || told.contains("hint:"), "{options:?}: {told}");
+    }
+}
+
+#[test]
+fn files_that_are_not_there_are_named() {
+    let bench = Bench::new(&[task("one", 1)], &[], &[]);
+    let output = bench.run(&["--out", "no/such/dir/out.jsonl"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("no/such/dir/out.jsonl"), "{}", stderr(&output));
+    std::fs::remove_file(bench.path("attempts.jsonl")).expect("it is there");
+    assert!(stderr(&bench.run(&[])).contains("attempts.jsonl"));
+    std::fs::remove_file(bench.path("tasks.jsonl")).expect("it is there");
+    assert!(stderr(&bench.run(&[])).contains("tasks.jsonl"));
+}
+
+/// The public file of that name, where it is.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn published(name: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let path = std::env::var_os("VERIPLAY_DATA").map_or_else(beside, PathBuf::from).join(name);
+    let found = path.is_file();
+    if !found {
+        eprintln!("skipped: there is no `{}`; VERIPLAY_DATA names the folder", path.display());
+    }
+    found.then_some(path)
+}
+
+#[test]
+fn the_outputs_of_cruxeval_are_accepted_and_changed_ones_are_not() {
+    let Some(path) = published("cruxeval.jsonl") else { return };
+    let tasks = rows(&std::fs::read_to_string(path).expect("the file can be read"));
+    let answer = |change: fn(&str) -> String| {
+        let attempt = move |task: &Value| json!({"task_id": task["id"], "completion": change(task["output"].as_str().expect("a text"))});
+        tasks.iter().map(attempt).collect::<Vec<_>>()
+    };
+    let bench = Bench::new(&tasks, &answer(str::to_owned), &["--format", "cruxeval"]);
+    let summary = bench.summary(0);
+    assert_eq!((&summary["attempts"], &summary["pass_at_k"]), (&json!(800), &json!({"1": 1.0})));
+    let bench = Bench::new(&tasks, &answer(|output| format!("({output}, 0)")), &["--format", "cruxeval"]);
+    assert_eq!(bench.summary(0)["statuses"], json!({"wrong_answer": 800}));
+}

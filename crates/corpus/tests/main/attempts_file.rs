@@ -1,0 +1,59 @@
+//! The attempts file.
+
+use veriplay_corpus::{AttemptBody, AttemptRow, BadRow, read_attempts};
+
+use super::file;
+
+fn read(text: &str) -> Vec<Result<AttemptRow, BadRow>> {
+    let (_dir, path) = file(text);
+    let rows = read_attempts(&path, 1 << 20).expect("the file can be read");
+    rows.map(|row| row.expect("the file can be read to its end")).collect()
+}
+
+fn bodies(text: &str) -> Vec<AttemptBody> {
+    read(text).into_iter().map(|row| row.expect("an attempt").body).collect()
+}
+
+#[test]
+fn rows_are_read_in_order_with_their_lines() {
+    let rows = read(
+        "{\"task_id\":\"a\",\"completion\":\"x\",\"model\":{\"t\":1}}\n\n{\"task_id\":7,\"attempt_id\":3,\"program\":\"\"}",
+    );
+    let first =
+        AttemptRow { line: 1, task_id: "a".into(), attempt_id: None, body: AttemptBody::Completion("x".into()) };
+    let second = AttemptRow {
+        line: 3,
+        task_id: "7".into(),
+        attempt_id: Some("3".into()),
+        body: AttemptBody::Program(String::new()),
+    };
+    assert_eq!(rows, [Ok(first), Ok(second)]);
+}
+
+#[test]
+fn a_solution_is_a_program() {
+    let text = "[{\"task_id\":\"a\",\"solution\":\"s\"},\n{\"task_id\":\"a\",\"completion\":null,\"program\":\"p\"}]";
+    assert_eq!(bodies(text), [AttemptBody::Program("s".into()), AttemptBody::Program("p".into())]);
+}
+
+#[test]
+fn bad_rows_are_reported_by_line_and_field_and_the_rest_goes_on() {
+    let cases = [
+        ("{\"task_id\":\"a\"}", "completion", "missing"),
+        ("{\"completion\":\"x\"}", "task_id", "missing"),
+        ("{\"task_id\":\"a\",\"completion\":3}", "completion", "int"),
+        ("{\"task_id\":\"a\",\"program\":[]}", "program", "list"),
+        ("{\"task_id\":\"a\",\"completion\":\"x\",\"solution\":\"y\"}", "solution", "`completion`"),
+        ("{\"task_id\":\"a\",\"attempt_id\":\"\",\"completion\":\"x\"}", "attempt_id", "empty"),
+        ("{\"task_id\":\"a\",\"attempt_id\":true,\"completion\":\"x\"}", "attempt_id", "bool"),
+        ("{\"task_id\":\"a\",\"completion\":\"x\"", "", "expected `}`"),
+    ];
+    for (row, field, reason) in cases {
+        let good = "{\"task_id\":\"a\",\"completion\":\"x\"}";
+        let rows = read(&format!("{good}\n{row}\n{good}\n"));
+        assert!(rows.len() == 3 && rows[0].is_ok() && rows[2].is_ok(), "{row}: {rows:?}");
+        let bad = rows[1].as_ref().expect_err(row);
+        assert_eq!((bad.line, bad.field.as_str()), (2, field), "{bad}");
+        assert!(bad.reason.contains(reason), "{bad}");
+    }
+}

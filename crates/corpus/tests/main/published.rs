@@ -1,0 +1,46 @@
+//! The public files themselves, where they are: the folder VERIPLAY_DATA, or `../shared/data` beside the repository.
+
+use std::path::{Path, PathBuf};
+
+use veriplay_core::{Checks, TestStyle};
+use veriplay_corpus::{ProblemFile, ProblemRow, ReadOptions, problem_format, read_problems};
+
+/// The file of that name; `None`, with a message, where it is not.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn published(name: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let path = std::env::var_os("VERIPLAY_DATA").map_or_else(beside, PathBuf::from).join(name);
+    let found = path.is_file();
+    if !found {
+        eprintln!("skipped: there is no `{}`; VERIPLAY_DATA names the folder", path.display());
+    }
+    found.then_some(path)
+}
+
+fn read(name: &str, format: &str) -> Option<ProblemFile> {
+    let path = published(name)?;
+    let file = read_problems(&path, problem_format(format).expect("the format is known"), &ReadOptions::default());
+    Some(file.expect("the file can be read"))
+}
+
+#[test]
+fn humaneval_is_read_whole() {
+    let Some(file) = read("HumanEval.jsonl.gz", "humaneval") else { return };
+    assert!(file.bad.is_empty(), "{}", file.bad[0]);
+    assert_eq!(file.rows.len(), 164);
+    for (at, (line, row)) in file.rows.iter().enumerate() {
+        assert_eq!((*line, row.task_id().to_owned()), (at + 1, format!("HumanEval/{at}")));
+        let ProblemRow::Ready(problem) = row else { panic!("{row:?}") };
+        let Checks::Tests(code) = &problem.checks else { panic!("{:?}", problem.checks) };
+        let TestStyle::Check { function, .. } = &code.style else { panic!("{:?}", code.style) };
+        assert!(problem.prompt.contains(&format!("def {function}(")), "{function}");
+    }
+}
+
+#[test]
+fn cruxeval_is_read_whole() {
+    let Some(file) = read("cruxeval.jsonl", "cruxeval") else { return };
+    assert!(file.bad.is_empty(), "{}", file.bad[0]);
+    assert_eq!(file.rows.len(), 800);
+    assert!(file.rows.iter().all(|(_, row)| row.is_prediction()));
+}
