@@ -13,7 +13,7 @@ use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap
 
 use crate::channel::{Answer, Channel};
 use crate::image::{ENTRY, Image};
-use crate::memory::ResetMode;
+use crate::memory::{Installed, ResetMode};
 use crate::peer::PeerGuest;
 use crate::request;
 use crate::stop::Stop;
@@ -165,6 +165,7 @@ pub(crate) struct Guest {
     image: Arc<Image>,
     store: Store<Host>,
     exports: Exports,
+    installed: Installed,
 }
 
 /// A fault of the engine's or the host's.
@@ -203,14 +204,14 @@ impl Guest {
         let size = exports.memory.size(&store);
         let wanted = (image.baseline().len() >> 16) as u64;
         exports.memory.grow(&mut store, wanted.saturating_sub(size))?;
-        image.baseline().install(exports.memory.data_mut(&mut store))?;
-        let mut guest = Self { image: Arc::clone(image), store, exports };
+        let installed = image.baseline().install(exports.memory.data_mut(&mut store))?;
+        let mut guest = Self { image: Arc::clone(image), store, exports, installed };
         guest.restore_globals()?;
         Ok(guest)
     }
 
     fn restore_globals(&mut self) -> wasmtime::Result<()> {
-        let Self { image, store, exports } = self;
+        let Self { image, store, exports, .. } = self;
         if exports.globals.len() != image.globals().len() {
             return Err(wasmtime::Error::msg("the module's globals are not the image's"));
         }
@@ -345,7 +346,8 @@ impl Guest {
         if mode == ResetMode::Fresh || self.store.data().grew {
             return false;
         }
-        let restored = self.image.baseline().restore(self.exports.memory.data_mut(&mut self.store), mode);
+        let memory = self.exports.memory.data_mut(&mut self.store);
+        let restored = self.image.baseline().restore(memory, &mut self.installed, mode);
         restored.is_ok() && self.restore_globals().is_ok()
     }
 }

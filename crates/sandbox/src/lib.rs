@@ -24,6 +24,7 @@ mod sandbox;
 mod stop;
 mod ticker;
 mod wasi;
+mod written;
 
 pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
 pub use memory::ResetMode;

@@ -12,19 +12,20 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
+
+use crate::written::Pages;
 
 /// The page size PAGEMAP_SCAN and mmap work in.
 const PAGE: usize = 4096;
-/// Written regions one scan reports; a job that dirties more is answered by mapping anew.
-const MAX_REGIONS: usize = 4096;
 /// Dirty pages above which mapping anew is cheaper than copying back, and keeps the instance from fattening.
 const MAX_COPIED_PAGES: usize = 2048;
 
 /// How an instance is brought back to the image's state between jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetMode {
-    /// Copy written pages back, found by the PAGEMAP_SCAN ioctl (Linux 6.7); [`ResetMode::Remap`] where it is missing.
+    /// Copy written pages back, as the kernel tells them (Linux 6.7); [`ResetMode::Remap`] where it cannot.
     Scan,
     /// Map the image over the memory again.
     Remap,
@@ -32,12 +33,19 @@ pub enum ResetMode {
     Fresh,
 }
 
+/// What is known of a memory over which the image was mapped.
+#[derive(Debug)]
+pub(crate) struct Installed {
+    /// Whether its writes are tracked: from its first reset on, where the kernel can.
+    tracked: bool,
+}
+
 /// A snapshot's linear memory, shared by all its instances.
 #[derive(Debug)]
 pub(crate) struct Baseline {
     file: File,
     map: Mapping,
-    pagemap: Option<File>,
+    pages: Pages,
 }
 
 #[derive(Debug)]
@@ -67,9 +75,7 @@ impl Baseline {
         let file = sealed_file(bytes)?;
         let map =
             Mapping { base: map_file(std::ptr::null_mut(), bytes.len(), &file, libc::PROT_READ, 0)?, len: bytes.len() };
-        // Missing only where /proc is not mounted; then instances are mapped anew.
-        let pagemap = File::open("/proc/self/pagemap").ok();
-        Ok(Self { file, map, pagemap })
+        Ok(Self { file, map, pages: Pages::open() })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -85,37 +91,39 @@ impl Baseline {
     ///
     /// # Errors
     /// When `memory` is not at least as long as the image, or mapping fails; the memory is then in doubt.
-    pub(crate) fn install(&self, memory: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn install(&self, memory: &mut [u8]) -> io::Result<Installed> {
         let aligned = memory.as_ptr().addr().is_multiple_of(PAGE);
         if memory.len() < self.len() || !aligned {
             return Err(io::Error::other("the guest's memory is not the image's"));
         }
         let base = memory.as_mut_ptr().cast();
         map_file(base, self.len(), &self.file, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_FIXED)?;
-        Ok(())
+        Ok(Installed { tracked: false })
     }
 
     /// Brings `memory`, over which the image was installed, back to the image.
     ///
     /// # Errors
     /// When the pages cannot be found out; the memory is then in doubt.
-    pub(crate) fn restore(&self, memory: &mut [u8], mode: ResetMode) -> io::Result<()> {
+    pub(crate) fn restore(&self, memory: &mut [u8], installed: &mut Installed, mode: ResetMode) -> io::Result<()> {
         if memory.len() != self.len() {
             return Err(io::Error::other("the guest's memory has grown"));
         }
-        let regions = match (&self.pagemap, mode) {
-            (Some(pagemap), ResetMode::Scan) => written(pagemap, memory),
-            _ => None,
+        let few = |regions: &Vec<Range<usize>>| {
+            regions.iter().map(ExactSizeIterator::len).sum::<usize>() <= MAX_COPIED_PAGES * PAGE
         };
-        match regions {
-            Some(regions) if regions.iter().map(|region| region.len()).sum::<usize>() <= MAX_COPIED_PAGES * PAGE => {
-                for region in regions {
-                    memory[region.clone()].copy_from_slice(&self.bytes()[region]);
-                }
-                Ok(())
-            }
-            _ => self.install(memory),
+        let scan = mode == ResetMode::Scan;
+        let regions = if scan { self.pages.written(memory, installed.tracked) } else { None };
+        let Some(regions) = regions.filter(few) else {
+            *installed = self.install(memory)?;
+            return Ok(());
+        };
+        for region in regions {
+            memory[region.clone()].copy_from_slice(&self.bytes()[region]);
         }
+        // The memory is the image now, so what is written from here on is all that will differ.
+        installed.tracked = installed.tracked || self.pages.track(memory);
+        Ok(())
     }
 }
 
@@ -163,52 +171,4 @@ fn map_file(
     // range it holds `&mut` to and which is page-aligned and long enough: see the module's text.
     let base = unsafe { libc::mmap(at, len, protection, libc::MAP_PRIVATE | flags, file.as_raw_fd(), 0) };
     if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base) }
-}
-
-/// Parts of `memory` that may differ from the file mapped there, or `None` when the kernel cannot say or they are many.
-///
-/// Wanted are pages that are private copies: written, not of the file, not the zero page, and present or swapped out (a
-/// dirty page that was swapped out is dirty still). A page that was only read is the file's own, and has its content.
-fn written(pagemap: &File, memory: &mut [u8]) -> Option<Vec<std::ops::Range<usize>>> {
-    const WRITTEN: u64 = 1 << 1;
-    const FILE: u64 = 1 << 2;
-    const PRESENT: u64 = 1 << 3;
-    const SWAPPED: u64 = 1 << 4;
-    const ZERO: u64 = 1 << 5;
-    /// `_IOWR('f', 16, struct pm_scan_arg)`
-    const PAGEMAP_SCAN: u64 = 0xC060_6610;
-    let base = memory.as_mut_ptr().addr();
-    let mut regions = vec![[0u64; 3]; MAX_REGIONS];
-    // struct pm_scan_arg: size, flags, start, end, walk_end, vec, vec_len, max_pages, inverted, mask, any of, returned.
-    let mut arg = [
-        96,
-        0,
-        base as u64,
-        (base + memory.len()) as u64,
-        0,
-        regions.as_mut_ptr().addr() as u64,
-        MAX_REGIONS as u64,
-        0,
-        FILE | ZERO,
-        WRITTEN | FILE | ZERO,
-        PRESENT | SWAPPED,
-        0,
-    ];
-    // SAFETY: `arg` is the struct the ioctl takes (96 bytes), and `vec` points to `vec_len` regions of 24 bytes that
-    // outlive the call. The kernel writes only to these two. It reads page tables and changes none of them.
-    let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, arg.as_mut_ptr()) };
-    let found = usize::try_from(found).ok()?;
-    // A walk that ended early (the regions ran out) has not seen everything.
-    if found >= MAX_REGIONS || arg[4] != arg[3] {
-        return None;
-    }
-    regions.truncate(found);
-    regions.iter().map(|region| region_in(region, base, memory.len())).collect()
-}
-
-/// A region of the kernel's as a range of the memory; `None` if it is not inside, which would be a kernel's mistake.
-fn region_in(region: &[u64; 3], base: usize, len: usize) -> Option<std::ops::Range<usize>> {
-    let start = usize::try_from(region[0]).ok()?.checked_sub(base)?;
-    let end = usize::try_from(region[1]).ok()?.checked_sub(base)?;
-    (start <= end && end <= len).then_some(start..end)
 }

@@ -1,0 +1,147 @@
+//! Which pages of a guest's memory differ from the image: asked of the kernel, in the fastest way it has.
+//!
+//! *Tracked* memory is write-protected through userfaultfd in its asynchronous mode (Linux 6.7): the first write to a page
+//! takes the protection off, in the kernel, and nobody is told. PAGEMAP_SCAN then lists what is no longer protected; that
+//! walk reads one bit a page. Pages are never protected again, so the list is everything written since the memory was
+//! mapped. Whatever the kernel does on its own (reclaim, swap) can only lose a protection, and the page is then copied back
+//! for nothing.
+//!
+//! Memory that is not tracked is scanned for private copies: pages that are present or swapped out and neither the file's
+//! own nor the zero page. Right as well, and several times slower, as the kernel looks every page up.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+/// Written regions one scan reports; a job that dirties more is answered by mapping anew.
+const MAX_REGIONS: usize = 4096;
+
+// Bits of `struct pm_scan_arg`'s masks.
+const WRITTEN: u64 = 1 << 1;
+const FILE: u64 = 1 << 2;
+const PRESENT: u64 = 1 << 3;
+const SWAPPED: u64 = 1 << 4;
+const ZERO: u64 = 1 << 5;
+
+/// The kernel's two interfaces, as far as this machine has them.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    pagemap: Option<File>,
+    protector: Option<File>,
+}
+
+impl Pages {
+    /// Opens what there is. Without `/proc` there is neither.
+    pub(crate) fn open() -> Self {
+        let pagemap = File::open("/proc/self/pagemap").ok();
+        let protector = pagemap.as_ref().and_then(|_| protector().ok());
+        Self { pagemap, protector }
+    }
+
+    /// Starts to track `memory`, which was mapped anew and not yet written; whether that is possible here.
+    pub(crate) fn track(&self, memory: &mut [u8]) -> bool {
+        self.protector.as_ref().is_some_and(|protector| protect(protector, memory).is_ok())
+    }
+
+    /// Parts of `memory` that may have been written since it was mapped, or `None` when the kernel cannot say or they are
+    /// many. `tracked` is what [`Self::track`] said.
+    pub(crate) fn written(&self, memory: &mut [u8], tracked: bool) -> Option<Vec<Range<usize>>> {
+        let masks = if tracked {
+            // Exactly these: the kernel has a short cut for them.
+            Masks { inverted: 0, all: WRITTEN, any: 0, wanted: WRITTEN }
+        } else {
+            Masks { inverted: FILE | ZERO, all: WRITTEN | FILE | ZERO, any: PRESENT | SWAPPED, wanted: 0 }
+        };
+        scan(self.pagemap.as_ref()?, memory, &masks)
+    }
+}
+
+/// `categories ^ inverted` must have all of `all` and one of `any`.
+struct Masks {
+    inverted: u64,
+    all: u64,
+    any: u64,
+    wanted: u64,
+}
+
+fn scan(pagemap: &File, memory: &mut [u8], masks: &Masks) -> Option<Vec<Range<usize>>> {
+    /// `_IOWR('f', 16, struct pm_scan_arg)`
+    const PAGEMAP_SCAN: u64 = 0xC060_6610;
+    let base = memory.as_mut_ptr().addr();
+    let mut regions = vec![[0u64; 3]; MAX_REGIONS];
+    // struct pm_scan_arg: size, flags, start, end, walk_end, vec, vec_len, max_pages, and the masks.
+    let mut arg = [
+        96,
+        0,
+        base as u64,
+        (base + memory.len()) as u64,
+        0,
+        regions.as_mut_ptr().addr() as u64,
+        MAX_REGIONS as u64,
+        0,
+        masks.inverted,
+        masks.all,
+        masks.any,
+        masks.wanted,
+    ];
+    // SAFETY: `arg` is the struct the ioctl takes (96 bytes), and `vec` points to `vec_len` regions of 24 bytes that
+    // outlive the call. The kernel writes only to these two. It reads page tables and changes none of them.
+    let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, arg.as_mut_ptr()) };
+    let found = usize::try_from(found).ok()?;
+    // A walk that ended early (the regions ran out) has not seen everything.
+    if found >= MAX_REGIONS || arg[4] != arg[3] {
+        return None;
+    }
+    regions.truncate(found);
+    regions.iter().map(|region| region_in(region, base, memory.len())).collect()
+}
+
+/// A region of the kernel's as a range of the memory; `None` if it is not inside, which would be a kernel's mistake.
+fn region_in(region: &[u64; 3], base: usize, len: usize) -> Option<Range<usize>> {
+    let start = usize::try_from(region[0]).ok()?.checked_sub(base)?;
+    let end = usize::try_from(region[1]).ok()?.checked_sub(base)?;
+    (start <= end && end <= len).then_some(start..end)
+}
+
+/// A userfaultfd with asynchronous write protection. Its descriptor must stay open as long as memory is tracked.
+fn protector() -> io::Result<File> {
+    /// Allowed to everybody; none of our faults is ever handed to a handler.
+    const USER_MODE_ONLY: i32 = 1;
+    /// `_IOWR(0xAA, 0x3F, struct uffdio_api)`
+    const UFFDIO_API: u64 = 0xC018_AA3F;
+    const SHMEM: u64 = 1 << 12;
+    const UNPOPULATED: u64 = 1 << 13;
+    const ASYNC: u64 = 1 << 15;
+    // SAFETY: a system call without pointers; a valid descriptor is owned by nobody else.
+    let file = unsafe {
+        let fd = libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | libc::O_NONBLOCK | USER_MODE_ONLY);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        File::from_raw_fd(i32::try_from(fd).map_err(io::Error::other)?)
+    };
+    let mut api = [0xAA, SHMEM | UNPOPULATED | ASYNC, 0];
+    // SAFETY: `api` is the struct the ioctl takes (24 bytes), and outlives the call.
+    ok(unsafe { libc::ioctl(file.as_raw_fd(), UFFDIO_API as _, api.as_mut_ptr()) })?;
+    Ok(file)
+}
+
+fn protect(protector: &File, memory: &mut [u8]) -> io::Result<()> {
+    /// `_IOWR(0xAA, 0x00, struct uffdio_register)`
+    const UFFDIO_REGISTER: u64 = 0xC020_AA00;
+    /// `_IOWR(0xAA, 0x06, struct uffdio_writeprotect)`
+    const UFFDIO_WRITEPROTECT: u64 = 0xC018_AA06;
+    let (start, len) = (memory.as_mut_ptr().addr() as u64, memory.len() as u64);
+    let mut register = [start, len, 1 << 1, 0];
+    // SAFETY: the struct the ioctl takes (32 bytes). It changes how faults of exactly this range are handled, which is
+    // mapped and ours.
+    ok(unsafe { libc::ioctl(protector.as_raw_fd(), UFFDIO_REGISTER as _, register.as_mut_ptr()) })?;
+    let mut protection = [start, len, 1];
+    // SAFETY: the struct the ioctl takes (24 bytes). A write to protected memory goes through, as the mode is asynchronous.
+    ok(unsafe { libc::ioctl(protector.as_raw_fd(), UFFDIO_WRITEPROTECT as _, protection.as_mut_ptr()) })
+}
+
+fn ok(result: i32) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
