@@ -12,7 +12,7 @@ use veriplay_core::{CallResult, Exit, GuestError, Job, LimitKind, Limits, Outcom
 use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap, TypedFunc, Val};
 
 use crate::channel::{Answer, Channel};
-use crate::image::{ENTRY, Image};
+use crate::image::Image;
 use crate::memory::{Installed, ResetMode};
 use crate::peer::PeerGuest;
 use crate::request;
@@ -232,13 +232,13 @@ impl Guest {
     pub(crate) fn run(&mut self, job: &Job, peer: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
         self.prepare(job, request::encode(job), request::expected_calls(job))?;
         let (Some(program), Some(guest)) = (&job.peer, peer) else {
-            let ended = self.enter(&job.limits, self.image.entry())?;
+            let ended = self.enter(&job.limits)?;
             return Ok((self.outcome(&job.limits, ended)?, None));
         };
         let peer = PeerGuest::start(guest, job, &program.program)?;
         let ended = if peer.is_alive() {
             self.store.data_mut().peer = Some(Box::new(peer));
-            self.enter(&job.limits, self.image.entry())?
+            self.enter(&job.limits)?
         } else {
             self.store.data_mut().peer = Some(Box::new(peer));
             Ended::by(&Stop::Peer)
@@ -255,7 +255,7 @@ impl Guest {
     /// A fault of ours.
     pub(crate) fn load_peer(&mut self, job: &Job, program: &str) -> Result<Ended, Fault> {
         self.prepare(job, request::encode_peer(job, program), 0)?;
-        self.enter(&job.limits, self.image.entry())
+        self.enter(&job.limits)
     }
 
     /// Answers one request to a loaded peer. Fuel and output are those of all requests together.
@@ -264,30 +264,13 @@ impl Guest {
     /// A fault of ours.
     pub(crate) fn serve(&mut self, limits: &Limits, request: Vec<u8>) -> Result<Ended, Fault> {
         self.store.data_mut().channel.again(request);
+        self.enter(limits)
+    }
+
+    /// Runs one turn of the harness. A turn without source text is a job's, see `_veriplay_start` in the harness.
+    fn enter(&mut self, limits: &Limits) -> Result<Ended, Fault> {
         let started = Instant::now();
-        match self.place(ENTRY) {
-            Ok(at) => self.enter(limits, at),
-            // The guest's allocator runs on the guest's fuel.
-            Err(error) => self.ended(Err(error), limits, started),
-        }
-    }
-
-    /// Puts source text into guest memory for a turn, which frees it.
-    fn place(&mut self, text: &str) -> wasmtime::Result<(i32, i32)> {
-        let len = i32::try_from(text.len())?;
-        let at = self.exports.alloc.call(&mut self.store, len)?;
-        self.exports.memory.write(&mut self.store, at.cast_unsigned() as usize, text.as_bytes())?;
-        Ok((at, len))
-    }
-
-    /// Runs one turn of the harness, whose source text is at `text`.
-    fn enter(&mut self, limits: &Limits, text: (i32, i32)) -> Result<Ended, Fault> {
-        let started = Instant::now();
-        let ended = self.exports.turn.call(&mut self.store, text);
-        self.ended(ended, limits, started)
-    }
-
-    fn ended(&mut self, ended: wasmtime::Result<i32>, limits: &Limits, started: Instant) -> Result<Ended, Fault> {
+        let ended = self.exports.turn.call(&mut self.store, (0, 0));
         let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);

@@ -15,10 +15,10 @@ use crate::channel::Channel;
 use crate::guest::{Exports, Host, SavedVal, linker};
 use crate::wasi::{Setup, Wasi, base_tree};
 
-/// Source text that starts a job: one call of the harness.
-pub(crate) const ENTRY: &str = "_veriplay_job()";
-/// The last turn before the snapshot: what is alive now is alive in every job, and the collector need not look at it.
-const FREEZE: &str = "import gc\ngc.collect()\ngc.freeze()\ndel gc";
+/// The last turn before the snapshot: from now on a turn is a job. What is alive now is alive in every job, and the
+/// collector need not look at it.
+const START: &str =
+    "_veriplay_start()\ndel _veriplay_start, _veriplay_job\nimport gc\ngc.collect()\ngc.freeze()\ndel gc";
 /// Fuel of a build: enough for any preload, and an end for one that loops.
 const BUILD_FUEL: u64 = 500_000_000_000;
 /// Bytes of output a preload may write before something is clearly wrong.
@@ -57,7 +57,7 @@ pub(crate) fn preload(spec: &ImageSpec, engine: &Engine, code: &Code) -> Result<
         guest.turn(&module_text(name, source))?;
     }
     guest.turn(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
-    guest.turn(FREEZE)?;
+    guest.turn(START)?;
     guest.keep()
 }
 
@@ -120,9 +120,7 @@ impl Preload {
         }
     }
 
-    /// The snapshot, with the entry text already in memory.
     fn keep(mut self) -> Result<Snapshot, ImageError> {
-        let entry = self.place(ENTRY)?;
         let globals = self.exports.globals.clone();
         let saved = globals.into_iter().map(|(name, global)| {
             let value = SavedVal::from_val(&global.get(&mut self.store));
@@ -130,6 +128,6 @@ impl Preload {
         });
         let globals = saved.collect::<Result<Vec<_>, _>>()?;
         let memory = self.exports.memory.data(&self.store).to_vec();
-        Ok(Snapshot { memory, state: State { globals, entry } })
+        Ok(Snapshot { memory, state: State { globals } })
     }
 }

@@ -22,7 +22,6 @@ use crate::ticker::Ticker;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;
 
-pub(crate) use build::ENTRY;
 use engine::SharedEngine;
 pub(crate) use engine::THREAD_STACK;
 pub use error::ImageError;
@@ -51,8 +50,6 @@ pub(crate) struct Snapshot {
 pub(crate) struct State {
     /// Every mutable global by its export name.
     pub(crate) globals: Vec<(String, SavedVal)>,
-    /// Address and length of the source text that starts a job, already in memory.
-    pub(crate) entry: (i32, i32),
 }
 
 /// A guest runtime, ready to be instantiated. Cheap to share: hold it in an [`Arc`].
@@ -142,10 +139,6 @@ impl Image {
 
     pub(crate) fn globals(&self) -> &[(String, SavedVal)] {
         &self.state.globals
-    }
-
-    pub(crate) fn entry(&self) -> (i32, i32) {
-        self.state.entry
     }
 }
 

@@ -26,7 +26,7 @@ const GUEST: &str = r#"(module
     (global.get $top)
     (global.set $top (i32.add (global.get $top) (local.get 0))))
   (func (export "turn") (param i32 i32) (result i32)
-    (if (i32.eq (i32.load8_u offset=1 (local.get 0)) (i32.const 118)) (then
+    (if (i32.eqz (local.get 1)) (then
       (i32.store8 (i32.const 38) (i32.add (i32.load8_u (i32.const 38)) (i32.const 1)))
       (global.set $count (i32.add (global.get $count) (i32.const 1)))
       (i32.store8 (i32.const 39) (global.get $count))
