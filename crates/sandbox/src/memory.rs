@@ -19,6 +19,8 @@ use crate::written::Pages;
 
 /// The page size PAGEMAP_SCAN and mmap work in.
 const PAGE: usize = 4096;
+/// Bytes that one page table maps.
+const PAGE_TABLE: usize = 512 * PAGE;
 /// Dirty pages above which mapping anew is cheaper than copying back, and keeps the instance from fattening.
 const MAX_COPIED_PAGES: usize = 2048;
 
@@ -33,10 +35,18 @@ pub enum ResetMode {
     Fresh,
 }
 
+/// A range of whole page tables that either holds something or is all zero.
+#[derive(Debug)]
+struct Part {
+    range: Range<usize>,
+    used: bool,
+}
+
 /// What is known of a memory over which the image was mapped.
 #[derive(Debug)]
 pub(crate) struct Installed {
-    /// Whether its writes are tracked: from its first reset on, where the kernel can.
+    /// Whether writes to the image's [parts](Part) that are in use are tracked: from its first reset on, where the kernel
+    /// can.
     tracked: bool,
 }
 
@@ -45,6 +55,7 @@ pub(crate) struct Installed {
 pub(crate) struct Baseline {
     file: File,
     map: Mapping,
+    parts: Vec<Part>,
     pages: Pages,
 }
 
@@ -75,7 +86,7 @@ impl Baseline {
         let file = sealed_file(bytes)?;
         let map =
             Mapping { base: map_file(std::ptr::null_mut(), bytes.len(), &file, libc::PROT_READ, 0)?, len: bytes.len() };
-        Ok(Self { file, map, pages: Pages::open() })
+        Ok(Self { file, map, parts: parts(bytes), pages: Pages::open() })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -101,6 +112,16 @@ impl Baseline {
         Ok(Installed { tracked: false })
     }
 
+    /// What of `memory` may differ from the image, or `None` when that is not known.
+    fn written(&self, memory: &mut [u8], tracked: bool) -> Option<Vec<Range<usize>>> {
+        let mut written = Vec::new();
+        for Part { range, used } in &self.parts {
+            let regions = self.pages.written(&mut memory[range.clone()], tracked && *used)?;
+            written.extend(regions.into_iter().map(|region| region.start + range.start..region.end + range.start));
+        }
+        Some(written)
+    }
+
     /// Brings `memory`, over which the image was installed, back to the image.
     ///
     /// # Errors
@@ -113,7 +134,7 @@ impl Baseline {
             regions.iter().map(ExactSizeIterator::len).sum::<usize>() <= MAX_COPIED_PAGES * PAGE
         };
         let scan = mode == ResetMode::Scan;
-        let regions = if scan { self.pages.written(memory, installed.tracked) } else { None };
+        let regions = if scan { self.written(memory, installed.tracked) } else { None };
         let Some(regions) = regions.filter(few) else {
             *installed = self.install(memory)?;
             return Ok(());
@@ -122,9 +143,26 @@ impl Baseline {
             memory[region.clone()].copy_from_slice(&self.bytes()[region]);
         }
         // The memory is the image now, so what is written from here on is all that will differ.
-        installed.tracked = installed.tracked || self.pages.track(memory);
+        if !installed.tracked {
+            let mut used = self.parts.iter().filter(|part| part.used);
+            installed.tracked = used.all(|part| self.pages.track(&mut memory[part.range.clone()]));
+        }
         Ok(())
     }
+}
+
+/// The parts of an image, in order, without gaps.
+fn parts(bytes: &[u8]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (index, chunk) in bytes.chunks(PAGE_TABLE).enumerate() {
+        let (start, used) = (index * PAGE_TABLE, chunk.iter().any(|byte| *byte != 0));
+        let end = start + chunk.len();
+        match parts.last_mut() {
+            Some(last) if last.used == used => last.range.end = end,
+            _ => parts.push(Part { range: start..end, used }),
+        }
+    }
+    parts
 }
 
 /// An anonymous file of `bytes` that nobody can change any more.
@@ -171,4 +209,88 @@ fn map_file(
     // range it holds `&mut` to and which is page-aligned and long enough: see the module's text.
     let base = unsafe { libc::mmap(at, len, protection, libc::MAP_PRIVATE | flags, file.as_raw_fd(), 0) };
     if base == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(base) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Enough for several page tables, some of them empty.
+    const LEN: usize = 4 * PAGE_TABLE;
+
+    /// A writable mapping of its own, as an instance's memory is.
+    fn memory() -> &'static mut [u8] {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new anonymous mapping of LEN bytes, never unmapped and borrowed by nobody else.
+        unsafe {
+            let base = libc::mmap(std::ptr::null_mut(), LEN, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            assert_ne!(base, libc::MAP_FAILED);
+            std::slice::from_raw_parts_mut(base.cast(), LEN)
+        }
+    }
+
+    /// An image with something in its first and third page table.
+    fn image() -> Vec<u8> {
+        let mut bytes = vec![0; LEN];
+        for at in (0..PAGE_TABLE).step_by(97).chain((2 * PAGE_TABLE..3 * PAGE_TABLE).step_by(4099)) {
+            bytes[at] = at as u8 | 1;
+        }
+        bytes
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn whatever_a_job_writes_is_gone_after_a_reset(
+            jobs in prop::collection::vec(prop::collection::vec((0..LEN, any::<u8>(), 1usize..9000), 0..40), 1..6),
+            scan in any::<bool>(),
+        ) {
+            let image = image();
+            let baseline = Baseline::new(&image).unwrap();
+            let memory = memory();
+            let mut installed = baseline.install(memory).unwrap();
+            let mode = if scan { ResetMode::Scan } else { ResetMode::Remap };
+            for writes in jobs {
+                for (at, byte, len) in writes {
+                    memory[at..LEN.min(at + len)].fill(byte);
+                }
+                baseline.restore(memory, &mut installed, mode).unwrap();
+                prop_assert!(memory == image.as_slice());
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_that_writes_everything_is_undone_by_mapping_anew() {
+        let image = image();
+        let baseline = Baseline::new(&image).unwrap();
+        let memory = memory();
+        let mut installed = baseline.install(memory).unwrap();
+        for _ in 0..3 {
+            baseline.restore(memory, &mut installed, ResetMode::Scan).unwrap();
+            memory.fill(7);
+        }
+        baseline.restore(memory, &mut installed, ResetMode::Scan).unwrap();
+        assert!(memory == image.as_slice());
+    }
+
+    #[test]
+    fn what_is_tracked_and_written_is_told_and_nothing_else() {
+        let baseline = Baseline::new(&image()).unwrap();
+        let memory = memory();
+        let mut installed = baseline.install(memory).unwrap();
+        baseline.restore(memory, &mut installed, ResetMode::Scan).unwrap();
+        if !installed.tracked {
+            // A kernel without it; the test above shows that the other way is right.
+            return;
+        }
+        assert_eq!(baseline.written(memory, true).unwrap(), vec![]);
+        memory[5 * PAGE] = 1;
+        memory[2 * PAGE_TABLE + 7 * PAGE] = 1;
+        let told = baseline.written(memory, true).unwrap();
+        assert_eq!(told, vec![5 * PAGE..6 * PAGE, 2 * PAGE_TABLE + 7 * PAGE..2 * PAGE_TABLE + 8 * PAGE]);
+    }
 }

@@ -7,7 +7,8 @@
 //! for nothing.
 //!
 //! Memory that is not tracked is scanned for private copies: pages that are present or swapped out and neither the file's
-//! own nor the zero page. Right as well, and several times slower, as the kernel looks every page up.
+//! own nor the zero page. Right as well. It is several times slower where pages are mapped, as the kernel looks each of them
+//! up, and faster where none is, as there is no page table to walk: so empty parts of an image are better not tracked.
 
 use std::fs::File;
 use std::io;
@@ -39,21 +40,15 @@ impl Pages {
         Self { pagemap, protector }
     }
 
-    /// Starts to track `memory`, which was mapped anew and not yet written; whether that is possible here.
+    /// Starts to track `memory`, which holds what it is to be brought back to; whether that is possible here.
     pub(crate) fn track(&self, memory: &mut [u8]) -> bool {
         self.protector.as_ref().is_some_and(|protector| protect(protector, memory).is_ok())
     }
 
-    /// Parts of `memory` that may have been written since it was mapped, or `None` when the kernel cannot say or they are
-    /// many. `tracked` is what [`Self::track`] said.
+    /// Parts of `memory` that may have been written since it was mapped or, where it is `tracked`, since
+    /// [then](Self::track); `None` when the kernel cannot say or they are many.
     pub(crate) fn written(&self, memory: &mut [u8], tracked: bool) -> Option<Vec<Range<usize>>> {
-        let masks = if tracked {
-            // Exactly these: the kernel has a short cut for them.
-            Masks { inverted: 0, all: WRITTEN, any: 0, wanted: WRITTEN }
-        } else {
-            Masks { inverted: FILE | ZERO, all: WRITTEN | FILE | ZERO, any: PRESENT | SWAPPED, wanted: 0 }
-        };
-        scan(self.pagemap.as_ref()?, memory, &masks)
+        scan(self.pagemap.as_ref()?, memory, if tracked { &UNPROTECTED } else { &PRIVATE_COPIES })
     }
 }
 
@@ -64,6 +59,11 @@ struct Masks {
     any: u64,
     wanted: u64,
 }
+
+/// Exactly these masks: the kernel has a short cut for them.
+const UNPROTECTED: Masks = Masks { inverted: 0, all: WRITTEN, any: 0, wanted: WRITTEN };
+const PRIVATE_COPIES: Masks =
+    Masks { inverted: FILE | ZERO, all: WRITTEN | FILE | ZERO, any: PRESENT | SWAPPED, wanted: 0 };
 
 fn scan(pagemap: &File, memory: &mut [u8], masks: &Masks) -> Option<Vec<Range<usize>>> {
     /// `_IOWR('f', 16, struct pm_scan_arg)`
