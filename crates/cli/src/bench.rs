@@ -10,6 +10,7 @@ mod machine;
 mod memory;
 pub(crate) mod report;
 pub(crate) mod rounds;
+mod soak;
 mod statistics;
 mod subprocess;
 mod veriplay;
@@ -17,3 +18,4 @@ pub(crate) mod way;
 
 pub(crate) use machine::{Machine, find_node, find_python};
 pub(crate) use memory::Memory;
+pub(crate) use soak::Soak;

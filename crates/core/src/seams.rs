@@ -4,7 +4,8 @@ use crate::{Job, LearnError, Outcome, PolicyError, Prompt, Rollout, Sampling, Tr
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
 pub trait Execute: Sync {
-    /// Runs `job` from a fresh state. Whatever the program did is `Ok`.
+    /// Runs `job` from a fresh state. Whatever the program did is `Ok`. A job that met its deadline has met it twice, the
+    /// second time with no other job beside it: a busy machine must not decide.
     ///
     /// # Errors
     /// Only our own faults, after one retry on a new instance.

@@ -20,19 +20,12 @@ impl<'a> Runner<'a> {
         Self { execute, evidence: Evidence::default() }
     }
 
-    /// Runs `job`. One that met the deadline runs once more: a busy machine must not decide, a program may.
+    /// Runs `job`.
     pub(crate) fn run(&mut self, job: &Job) -> Result<Outcome, Dropped> {
         self.evidence.jobs.push(job.digest());
-        let mut outcome = self.once(job)?;
-        if met_deadline(&outcome) {
-            outcome = self.once(job)?;
-        }
+        let outcome = self.execute.execute(job).map_err(|error| Dropped { why: error.to_string() })?;
         self.evidence.fuel += outcome.fuel + outcome.peer.as_ref().map_or(0, |peer| peer.fuel);
         Ok(outcome)
-    }
-
-    fn once(&self, job: &Job) -> Result<Outcome, Dropped> {
-        self.execute.execute(job).map_err(|error| Dropped { why: error.to_string() })
     }
 }
 

@@ -7,6 +7,7 @@ mod failures;
 mod host_faults;
 mod lies;
 mod nondeterminism;
+mod parity;
 mod public_sets;
 mod state;
 mod substrings;

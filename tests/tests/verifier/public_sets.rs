@@ -30,7 +30,7 @@ fn data(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-fn problems(name: &str, format: &str) -> Vec<Problem> {
+pub(super) fn problems(name: &str, format: &str) -> Vec<Problem> {
     let Some(path) = data(name) else { return Vec::new() };
     let file = read_problems(&path, problem_format(format).unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(file.bad, vec![]);

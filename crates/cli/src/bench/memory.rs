@@ -123,7 +123,7 @@ fn process(python: &Python, program: &str) -> Option<u64> {
 }
 
 /// A process's share of resident memory, in bytes.
-fn pss(pid: &str) -> Option<u64> {
+pub(super) fn pss(pid: &str) -> Option<u64> {
     parse_pss(&std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?)
 }
 

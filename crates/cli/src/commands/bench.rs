@@ -11,7 +11,8 @@ use crate::bench::jobs::{self, Work};
 use crate::bench::report::{Facts, Measured, Report};
 use crate::bench::rounds::{self, Open, ROUNDS, Samples};
 use crate::bench::way::Setting;
-use crate::bench::{Machine, Memory, find_node, find_python};
+use crate::bench::way::Trouble;
+use crate::bench::{Machine, Memory, Soak, find_node, find_python};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::{image, progress};
 
@@ -35,6 +36,9 @@ struct Arguments {
     /// Threads of the second measurement; the first has one [default: one for each processor]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Instead of that: run N empty jobs, and say what memory and descriptors are held before and after
+    #[arg(long, value_name = "N", conflicts_with_all = ["job", "seconds"])]
+    soak: Option<u64>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -43,9 +47,12 @@ struct Arguments {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Arguments = arguments(matches);
     check(&asked)?;
-    let works = jobs::named(&asked.job)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.threads.unwrap_or_else(processors);
+    if let Some(jobs) = asked.soak {
+        return soak(jobs, threads, asked.json);
+    }
+    let works = jobs::named(&asked.job)?;
     let span = Duration::from_secs_f64(asked.seconds / ROUNDS as f64);
     let (setting, memory, machine) = setting(threads)?;
     progress::say("starting the ways");
@@ -58,6 +65,17 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     } else {
         progress::data(report.text(&measured).trim_end());
     }
+    Ok(())
+}
+
+fn soak(jobs: u64, threads: usize, json: bool) -> Result<(), Failure> {
+    let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
+    let sandbox = Sandbox::new(image::python()?, options).map_err(image::failure)?;
+    let soak = Soak::run(&sandbox, jobs, threads).map_err(|trouble| match trouble {
+        Trouble::Wrong(what) => Failure::message(ExitCode::Bug, what),
+        Trouble::Failed(what) => Failure::message(ExitCode::Host, what),
+    })?;
+    progress::data(if json { serde_json::to_string(&soak).or_fail(ExitCode::Bug)? } else { soak.text() });
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod cache;
 mod frames;
 mod peers;
 mod programs;
+mod reproducible;
 mod state;
 mod support;
 mod values;
