@@ -6,6 +6,7 @@
 
 pub mod drafts;
 mod error;
+pub mod forgeries;
 mod grammar;
 pub mod jsonl;
 mod random;
@@ -14,6 +15,7 @@ mod split;
 
 pub use drafts::{Drafts, Programs, held_out, validation, warmup};
 pub use error::CorpusError;
+pub use forgeries::{Forgery, ForgeryCorpus, embedded_forgeries, read_forgeries};
 pub use grammar::{Generated, Grammar, InputKind};
 pub use jsonl::{RowProblem, TaskFile, append_tasks, read_tasks};
 pub use seeds::{SeedTriplet, embedded_corpus, read_corpus};

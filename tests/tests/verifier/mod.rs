@@ -4,6 +4,7 @@
 //! an honest program that must pass.
 
 mod failures;
+mod forgeries;
 mod host_faults;
 mod lies;
 mod nondeterminism;
