@@ -12,6 +12,7 @@ mod state;
 mod substrings;
 mod test_code;
 mod truncation;
+mod uncollected;
 mod words;
 
 use std::sync::{Arc, OnceLock};
