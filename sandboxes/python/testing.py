@@ -278,8 +278,11 @@ def function_records(name, function, names):
 def parametrized(name, function, wanted, names):
     import pytest
 
+    cases = pytest.cases_of(function)
+    if not cases:
+        return [(name, SKIPPED, "it has no cases")]
     records = []
-    for label, arguments in pytest.cases_of(function):
+    for label, arguments in cases:
         test = lambda: pytest.call_with_fixtures(function, wanted, arguments, names)
         records.append((name + label, *verdict_of(test)))
     return records

@@ -104,6 +104,12 @@ pub fn embedded_forgeries() -> ForgeryCorpus {
     assemble(&owned(embedded::PROBLEMS), &owned(embedded::FILES)).expect("the embedded forgeries are checked by a test")
 }
 
+/// The names of the embedded files, problems first, for the test that compares them with the directory.
+#[must_use]
+pub fn embedded_forgery_names() -> Vec<&'static str> {
+    embedded::PROBLEMS.iter().chain(embedded::FILES).map(|(name, _)| *name).collect()
+}
+
 /// Path and text of each, sorted by path.
 fn texts_of(dir: &Path) -> Result<Vec<(String, String)>, CorpusError> {
     let mut paths: Vec<PathBuf> = Vec::new();

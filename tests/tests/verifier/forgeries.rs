@@ -4,6 +4,7 @@
 //! a judge which refuses everything fails here too. `undefended` files must in fact be Accepted: the list in LIMITATIONS.md
 //! is true.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use veriplay_core::{Checks, Comparison, Dropped, Limits, Problem, Status, Trust, Verdict};
@@ -16,7 +17,7 @@ use super::python;
 
 /// Enough for every honest attempt many times over, little enough that one that hangs ends soon.
 const LIMITS: Limits = Limits {
-    fuel: 500_000_000,
+    fuel: 200_000_000,
     memory_bytes: 256 << 20,
     output_bytes: 1 << 20,
     file_bytes: 1 << 20,
@@ -48,7 +49,8 @@ fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
 
 /// With every judge that takes the kind. A problem whose answer is one of many has a checker alone.
 fn judged_by(target: &Target, own: &Comparison, kind: Kind) -> Vec<Setting> {
-    let judges = JUDGES.iter().filter(|judge| judge.takes(kind) && (own.judge != "checker" || judge.name() == "checker"));
+    let judges =
+        JUDGES.iter().filter(|judge| judge.takes(kind) && (own.judge != "checker" || judge.name() == "checker"));
     let setting = |word: &'static str| {
         let mut problem = target.problem.clone();
         match &mut problem.checks {
@@ -138,7 +140,9 @@ fn fault(cell: &Cell<'_>, judged: &Judged) -> Option<String> {
 
 fn words(judged: &Judged) -> String {
     match judged {
-        Ok(verdict) => format!("{:?} ({}/{}, {})", verdict.status, verdict.passed, verdict.total, verdict.evidence.detail),
+        Ok(verdict) => {
+            format!("{:?} ({}/{}, {})", verdict.status, verdict.passed, verdict.total, verdict.evidence.detail)
+        }
         Err(dropped) => format!("dropped: {}", dropped.why),
     }
 }
@@ -157,4 +161,32 @@ fn every_forgery_ends_as_its_file_says_twice_and_honest_attempts_are_accepted_be
     faults.extend(changed.map(|(cell, (_, second))| format!("{}: a second time {}", cell.name, words(second))));
     assert!(faults.is_empty(), "{} of {} cells:\n{}", faults.len(), cells.len(), faults.join("\n"));
     assert_eq!(judged(&honest), before, "honest attempts are judged differently after the forgeries");
+}
+
+#[test]
+fn limitations_list_exactly_the_forgeries_that_shared_trust_accepts() {
+    let text = include_str!("../../../LIMITATIONS.md");
+    let section = text.split_once("## Shared trust").expect("a section on shared trust").1;
+    let section = section.split("\n## ").next().unwrap_or(section);
+    let names: BTreeSet<&str> = corpus().forgeries.iter().map(|forgery| forgery.name.as_str()).collect();
+    let listed: BTreeSet<&str> = section.split('`').filter(|word| names.contains(word)).collect();
+    let undefended = |forgery: &&Forgery| forgery.expected.iter().any(|one| one.ending == Ending::Undefended);
+    let true_ones: BTreeSet<&str> =
+        corpus().forgeries.iter().filter(undefended).map(|forgery| forgery.name.as_str()).collect();
+    assert_eq!(listed, true_ones);
+    assert!(!true_ones.is_empty());
+}
+
+#[test]
+fn judges_that_accept_by_rule_exist_and_every_problem_is_attacked() {
+    let corpus = corpus();
+    let mut attacked = BTreeSet::new();
+    for expected in corpus.forgeries.iter().flat_map(|forgery| &forgery.expected) {
+        attacked.insert(&expected.problem);
+        let known: Vec<_> =
+            settings(&corpus.targets[&expected.problem], expected.judging).iter().map(|one| one.word).collect();
+        assert!(expected.by_rule.iter().all(|judge| known.contains(&judge.as_str())), "{expected:?}");
+        assert!(expected.by_rule.len() < known.len(), "every judge takes it for right: {expected:?}");
+    }
+    assert!(corpus.targets.keys().eq(attacked), "some problem is attacked by nobody");
 }

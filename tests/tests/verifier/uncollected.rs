@@ -21,7 +21,8 @@ fn judged(trust: Trust, style: &TestStyle, program: &str) -> Status {
     let code = TestCode { trust, setup: String::new(), style: style.clone() };
     let (task_id, checks) = ("t".to_owned(), Checks::Tests(code));
     let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits: None };
-    let request = ProblemRequest { problem: &problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
+    let request =
+        ProblemRequest { problem: &problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
     judge_program(python(), &request).unwrap().status
 }
 
@@ -54,8 +55,23 @@ fn a_test_that_returns_what_would_have_to_be_driven_has_not_passed() {
     }
     let check = |source: &str| TestStyle::Check { source: source.to_owned(), function: "f".to_owned() };
     assert_eq!(judged(Trust::Split, &check("async def check(c):\n    assert c(1) == 2"), WRONG), Status::RuntimeError);
-    assert_eq!(judged(Trust::Split, &check("def check(c):\n    assert c(1) == 2\n    yield"), WRONG), Status::RuntimeError);
+    assert_eq!(
+        judged(Trust::Split, &check("def check(c):\n    assert c(1) == 2\n    yield"), WRONG),
+        Status::RuntimeError
+    );
     tells_apart(&check("def check(c):\n    assert c(1) == 2"));
+}
+
+#[test]
+fn a_test_of_no_cases_has_not_passed() {
+    let tests = functions(
+        "import solution\n@pytest.mark.parametrize('x', solution.CASES)\ndef test_a(x):\n    assert f(x) == x + 1\n\
+         def test_b():\n    pass\n",
+    );
+    let with = |program: &str, cases: &str| judged(Trust::Split, &tests, &format!("{program}\nCASES = {cases}"));
+    assert_eq!(with(RIGHT, "[1, 2]"), Status::Accepted);
+    assert_eq!(with(WRONG, "[1, 2]"), Status::WrongAnswer);
+    assert_eq!(with(WRONG, "[]"), Status::WrongAnswer);
 }
 
 #[test]

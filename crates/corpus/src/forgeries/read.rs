@@ -68,10 +68,16 @@ impl<'a> Source<'a> {
             let place = match block.language.as_str() {
                 "toml" => &mut toml,
                 "python" | "text" => &mut attempt,
-                other => return fault(block.line, format!("a block of kind `{other}`"), "use `toml`, `python`, `text`"),
+                other => {
+                    return fault(block.line, format!("a block of kind `{other}`"), "use `toml`, `python`, `text`");
+                }
             };
             if place.is_some() {
-                return fault(block.line, format!("a second ```{} block", block.language), "one file holds one attempt");
+                return fault(
+                    block.line,
+                    format!("a second ```{} block", block.language),
+                    "one file holds one attempt",
+                );
             }
             *place = Some(block);
         }
@@ -117,11 +123,7 @@ pub(super) fn target(path: &str, text: &str) -> Result<Target, CorpusError> {
 }
 
 /// Reads a forgery of one of `targets`.
-pub(super) fn forgery(
-    path: &str,
-    text: &str,
-    targets: &BTreeMap<String, Target>,
-) -> Result<Forgery, CorpusError> {
+pub(super) fn forgery(path: &str, text: &str, targets: &BTreeMap<String, Target>) -> Result<Forgery, CorpusError> {
     let source = Source::read(path, text)?;
     let front: Front = source.front()?;
     check_rows(&source, &front.rows)?;
@@ -147,7 +149,9 @@ fn check_rows(source: &Source<'_>, rows: &[String]) -> Result<(), CorpusError> {
         row == "3.6" || row == "new" || number.is_some_and(|number| (1..=ROWS).contains(&number))
     };
     match rows.iter().find(|row| !known(row)) {
-        Some(row) => Err(source.error(format!("there is no row `{row}`"), "name rows `8.1/1` to `8.1/21`, `3.6` or `new`")),
+        Some(row) => {
+            Err(source.error(format!("there is no row `{row}`"), "name rows `8.1/1` to `8.1/21`, `3.6` or `new`"))
+        }
         None if rows.is_empty() => Err(source.error("`rows` is empty", "say which row it is an example of")),
         None => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! The corpus, from the outside.
 
 mod drafts;
+mod forgery_files;
 mod generator;
 mod grammar_errors;
 mod python;
