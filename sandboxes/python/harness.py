@@ -36,6 +36,10 @@ def _veriplay_harness():
     u32, u32_at, f64, f64_at = (
         struct.Struct("<I").pack, struct.Struct("<I").unpack_from, struct.Struct("<d").pack, struct.Struct("<d").unpack_from,
     )
+    next_, id_, mro_of = next, id, type.__dict__["__mro__"].__get__
+    is_exception = lambda found: isinstance(found, type) and issubclass(found, BaseException)
+    exceptions = {id(found): found.__name__ for found in vars(builtins).values() if is_exception(found)}
+    reserved = frozenset(exceptions.values()) | {"MissingEntry"}
     name_of, from_bytes, modules = type.__dict__["__name__"].__get__, int.from_bytes, sys.modules
     stdout, stderr, seed_random, format_exception = sys.stdout, sys.stderr, random.seed, traceback.format_exception
     max_depth = 64
@@ -277,11 +281,19 @@ def _veriplay_harness():
         places = {**dict_(enumerate_(arguments)), **keywords}
         mutable = [(place, item, encoded(item)) for place, item in places.items() if type_(item) in (list_, dict_, set_)]
 
-        def call():
+        try:
             value = found(*arguments, **keywords)
-            return value, {place: item for place, item, before in mutable if encoded(item) != before}
+            changed = {place: item for place, item, before in mutable if encoded(item) != before}
+        except base_exception as error:
+            return error_frame(b"X", kind_of(type_(error)), message_of(error))
+        return value_frame((value, changed))
 
-        return call_frame(call, ())
+    def kind_of(error):
+        """The nearest built-in type, whose name means the same to the other side: a class of the program's own that is
+        merely called ValueError is none. Below `Exception` itself its own name says more, and is nobody else's."""
+        near = next_(exceptions[id_(base)] for base in mro_of(error) if id_(base) in exceptions)
+        own = name_of(error)
+        return near if own in reserved or near not in ("Exception", "BaseException") else own
 
     def encoded(value):
         out = bytearray_()

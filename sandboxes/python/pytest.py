@@ -144,7 +144,7 @@ def call_with_fixtures(function, wanted, arguments, names):
         return value
 
     try:
-        function(**{name: make(name) for name in wanted})
+        return function(**{name: make(name) for name in wanted})
     finally:
         for generator in reversed(open_fixtures):
             next(generator, None)

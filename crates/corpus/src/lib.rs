@@ -7,6 +7,7 @@
 
 pub mod drafts;
 mod error;
+pub mod forgeries;
 mod grammar;
 pub mod jsonl;
 pub mod problems;
@@ -16,6 +17,7 @@ mod split;
 
 pub use drafts::{Drafts, Programs, held_out, validation, warmup};
 pub use error::CorpusError;
+pub use forgeries::{Forgery, ForgeryCorpus, embedded_forgeries, read_forgeries};
 pub use grammar::{Generated, Grammar, InputKind};
 pub use jsonl::{RowProblem, TaskFile, append_tasks, read_tasks};
 pub use problems::{

@@ -3,7 +3,7 @@
 //! Seeding of the game and `veriplay corpus` call this. A seed is not trusted: it passes the same gate as a proposal.
 
 mod embedded;
-mod markdown;
+pub(crate) mod markdown;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -4,6 +4,7 @@
 //! an honest program that must pass.
 
 mod failures;
+mod forgeries;
 mod host_faults;
 mod lies;
 mod nondeterminism;
@@ -13,6 +14,7 @@ mod state;
 mod substrings;
 mod test_code;
 mod truncation;
+mod uncollected;
 mod words;
 
 use std::sync::{Arc, OnceLock};

@@ -1,13 +1,13 @@
-//! The little of Markdown that seeds need: fenced blocks, and the prose between them.
+//! The little of Markdown that seeds and forgeries need: fenced blocks, and the prose between them.
 
 /// A fenced block.
-pub(super) struct Block {
+pub(crate) struct Block {
     /// What stands after the opening fence.
-    pub(super) language: String,
+    pub(crate) language: String,
     /// Its content, each line with its newline.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Line of the opening fence, from 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
 }
 
 const FENCE: &str = "```";
@@ -16,7 +16,7 @@ const FENCE: &str = "```";
 ///
 /// # Errors
 /// Line and problem of a block that is not closed.
-pub(super) fn read(text: &str) -> Result<(String, Vec<Block>), (usize, String)> {
+pub(crate) fn read(text: &str) -> Result<(String, Vec<Block>), (usize, String)> {
     let mut prose = String::new();
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;

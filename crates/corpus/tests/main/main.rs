@@ -2,6 +2,7 @@
 
 mod attempts_file;
 mod drafts;
+mod forgery_files;
 mod generator;
 mod grammar_errors;
 mod problem_faults;

@@ -1,0 +1,148 @@
+//! The corpus of forgeries: the shipped files, and every way one can break the format.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use veriplay_core::Status;
+use veriplay_corpus::forgeries::{Ending, Judging, embedded_forgery_names};
+use veriplay_corpus::{CorpusError, ForgeryCorpus, embedded_forgeries, read_forgeries};
+
+const GOOD: &str = "# Title\n\nProse.\n\n```toml\nrows = [\"8.1/4\", \"3.6\"]\n\n[host]\ncalls = \"wrong_answer\"\n\n[split]\nlines = \"runtime_error\"\n\n\
+                    [shared]\nlines = \"undefended\"\n\n[by_rule]\ncalls = [\"float\"]\n```\n\n```python\ndef f(x):\n    return 2\n```\n";
+const CALLS: &str = "# Calls\n\nProse.\n\n```toml\ntask_id = \"calls\"\n[checks.calls]\nfunction = \"f\"\n\
+                     cases = [{ input = [\"1\"], expected = \"1\" }]\ncomparison = { judge = \"exact\" }\n```\n\n```python\ndef f(x):\n    return x\n```\n";
+const LINES: &str = "# Lines\n\nProse.\n\n```toml\ntask_id = \"lines\"\n[checks.tests]\nstyle = { asserts = [\"assert f(1) == 1\"] }\n```\n\n\
+                     ```python\ndef f(x):\n    return x\n```\n";
+
+/// (what stands in the good file, what replaces it, line of the error, words of it).
+const CASES: &[(&str, &str, usize, &str)] = &[
+    ("Prose.\n", "", 1, "no prose"),
+    ("```python", "```rust", 21, "a block of kind `rust`"),
+    ("```python\ndef f(x):\n    return 2\n```\n", "", 1, "no ```python or ```text block"),
+    ("```python\n", "```text\nx\n```\n```python\n", 24, "a second ```python block"),
+    ("    return 2\n```\n", "    return 2\n", 21, "is not closed"),
+    ("\"8.1/4\"", "\"8.1/22\"", 5, "no row `8.1/22`"),
+    ("[\"8.1/4\", \"3.6\"]", "[]", 5, "`rows` is empty"),
+    ("rows =", "row =", 6, "unknown field `row`"),
+    ("calls = \"wrong_answer\"", "calls = \"wrong\"", 9, "unknown variant `wrong`"),
+    ("calls = \"wrong_answer\"", "calls = \"accepted\"", 5, "`calls` is to accept it"),
+    ("calls = \"wrong_answer\"", "calls = \"undefended\"", 5, "`calls` is `undefended`"),
+    ("lines = \"runtime_error\"", "lines = \"accepted\"", 5, "`lines` is to accept it"),
+    ("lines = \"runtime_error\"", "lines = \"undefended\"", 5, "`lines` is `undefended`"),
+    ("lines = \"undefended\"", "", 5, "name different problems"),
+    (
+        "calls = \"wrong_answer\"",
+        "calls = \"wrong_answer\"\nlines = \"wrong_answer\"",
+        5,
+        "`lines` is not judged that way",
+    ),
+    ("calls = \"wrong_answer\"", "calls = \"wrong_answer\"\nother = \"wrong_answer\"", 5, "no problem `other`"),
+    ("calls = [\"float\"]", "lines = [\"float\"]", 5, "`[by_rule]` names `lines`"),
+];
+
+fn corpus_of(forgeries: &[(&str, &str)], problems: &[(&str, &str)]) -> Result<ForgeryCorpus, CorpusError> {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("problems")).unwrap();
+    for (name, text) in forgeries {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    for (name, text) in problems {
+        std::fs::write(dir.path().join("problems").join(name), text).unwrap();
+    }
+    read_forgeries(dir.path())
+}
+
+fn read_one(text: &str) -> Result<ForgeryCorpus, CorpusError> {
+    corpus_of(&[("one.md", text), ("README.md", "not a forgery")], &[("calls.md", CALLS), ("lines.md", LINES)])
+}
+
+fn shipped() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/forgeries")
+}
+
+#[test]
+fn a_whole_file_is_read() {
+    let corpus = read_one(GOOD).unwrap();
+    let [forgery] = &corpus.forgeries[..] else { panic!("{corpus:?}") };
+    assert_eq!((forgery.name.as_str(), forgery.attempt.as_str()), ("one", "def f(x):\n    return 2\n"));
+    assert_eq!(forgery.rows, ["8.1/4", "3.6"]);
+    let endings: Vec<_> =
+        forgery.expected.iter().map(|one| (one.judging, one.problem.as_str(), one.ending, one.by_rule.len())).collect();
+    assert_eq!(
+        endings,
+        [
+            (Judging::Host, "calls", Ending::Status(Status::WrongAnswer), 1),
+            (Judging::Split, "lines", Ending::Status(Status::RuntimeError), 0),
+            (Judging::Shared, "lines", Ending::Undefended, 0),
+        ]
+    );
+    assert_eq!(corpus.targets["calls"].honest, "def f(x):\n    return x\n");
+}
+
+#[test]
+fn every_broken_file_is_refused_with_its_line() {
+    for (old, new, line, words) in CASES {
+        let text = GOOD.replacen(old, new, 1);
+        assert_ne!(text, GOOD, "`{old}` is not in the file");
+        let error = read_one(&text).expect_err(words).to_string();
+        assert!(error.contains(words) && error.contains(&format!("one.md:{line}: ")), "{words} at {line}: {error}");
+        assert!(error.contains("\nhint: "), "{error}");
+    }
+}
+
+#[test]
+fn a_broken_problem_is_refused_with_its_line() {
+    let read = |text: &str| corpus_of(&[], &[("calls.md", text)]).map(|_| ()).map_err(|error| error.to_string());
+    assert_eq!(read(CALLS), Ok(()));
+    for (old, new, words) in [
+        ("\"calls\"", "\"call\"", "calls.md:5: `task_id` is `call`"),
+        ("expected", "expect", "calls.md:9: unknown field `expect`"),
+        ("\"exact\"", "\"exact\", best = 1", "calls.md:10: unknown field `best`"),
+    ] {
+        let error = read(&CALLS.replacen(old, new, 1)).expect_err(words);
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn two_files_with_one_attempt_are_refused_and_both_are_named() {
+    let error = corpus_of(&[("a.md", GOOD), ("b.md", GOOD)], &[("calls.md", CALLS), ("lines.md", LINES)]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("a.md") && error.contains("b.md"), "{error}");
+}
+
+#[test]
+fn the_embedded_list_holds_every_file_of_the_directory() {
+    let mut files = BTreeSet::new();
+    for (folder, prefix) in [(shipped(), ""), (shipped().join("problems"), "problems/")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") && name != "README.md" {
+                files.insert(format!("{prefix}{name}"));
+            }
+        }
+    }
+    let embedded: BTreeSet<String> = embedded_forgery_names().into_iter().map(str::to_owned).collect();
+    assert_eq!(embedded, files, "add or remove lines in crates/corpus/src/forgeries/embedded.rs");
+    assert_eq!(embedded_forgeries(), read_forgeries(&shipped()).unwrap());
+}
+
+#[test]
+fn every_row_is_covered_or_the_readme_says_why_not_and_it_names_every_file() {
+    let corpus = embedded_forgeries();
+    assert!(corpus.forgeries.len() >= 50, "{} forgeries", corpus.forgeries.len());
+    let readme = std::fs::read_to_string(shipped().join("README.md")).unwrap();
+    let line_of = |row: &str| readme.lines().find(|line| line.starts_with(&format!("| {row} |")));
+    for number in 1..=21 {
+        let row = format!("8.1/{number}");
+        let line = line_of(&row).unwrap_or_else(|| panic!("the README has no row {row}"));
+        let files: Vec<_> = corpus.forgeries.iter().filter(|forgery| forgery.rows.contains(&row)).collect();
+        assert!(!files.is_empty() || line.contains("Not about a judge of programs"), "{row}: {line}");
+        for forgery in files {
+            assert!(line.contains(&format!("`{}`", forgery.name)), "row {row} does not name `{}`", forgery.name);
+        }
+    }
+    for forgery in &corpus.forgeries {
+        assert!(readme.contains(&format!("`{}`", forgery.name)), "the README does not name `{}`", forgery.name);
+    }
+}

@@ -1,0 +1,192 @@
+//! The corpus of forgeries on the real sandbox, against every judge and every trust it applies to.
+//!
+//! Each must end as its file says; beside it an honest attempt at the same problem is Accepted in the same setting, so that
+//! a judge which refuses everything fails here too. `undefended` files must in fact be Accepted: the list in LIMITATIONS.md
+//! is true.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use veriplay_core::{Checks, Comparison, Dropped, Limits, Problem, Status, Trust, Verdict};
+use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
+use veriplay_corpus::{Forgery, ForgeryCorpus, embedded_forgeries};
+use veriplay_verifier::judges::Kind;
+use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
+
+use super::python;
+
+/// Enough for every honest attempt many times over, little enough that one that hangs ends soon.
+const LIMITS: Limits = Limits {
+    fuel: 200_000_000,
+    memory_bytes: 256 << 20,
+    output_bytes: 1 << 20,
+    file_bytes: 1 << 20,
+    deadline_ns: 300_000_000_000,
+};
+
+type Judged = Result<Verdict, Dropped>;
+
+fn corpus() -> &'static ForgeryCorpus {
+    static CORPUS: OnceLock<ForgeryCorpus> = OnceLock::new();
+    CORPUS.get_or_init(embedded_forgeries)
+}
+
+/// A problem as one judge, or one trust, sees it.
+struct Setting {
+    /// The judge's name, or the trust's.
+    word: &'static str,
+    problem: Problem,
+}
+
+fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
+    match &target.problem.checks {
+        Checks::Calls(checks) => judged_by(target, &checks.comparison, Kind::Values),
+        Checks::Stdio(checks) => judged_by(target, &checks.comparison, Kind::Texts),
+        Checks::Tests(_) => vec![trusting(target, judging)],
+        Checks::Prediction(_) => vec![Setting { word: "cruxeval", problem: target.problem.clone() }],
+    }
+}
+
+/// With every judge that takes the kind. A problem whose answer is one of many has a checker alone.
+fn judged_by(target: &Target, own: &Comparison, kind: Kind) -> Vec<Setting> {
+    let judges =
+        JUDGES.iter().filter(|judge| judge.takes(kind) && (own.judge != "checker" || judge.name() == "checker"));
+    let setting = |word: &'static str| {
+        let mut problem = target.problem.clone();
+        match &mut problem.checks {
+            Checks::Calls(checks) => checks.comparison.judge = word.to_owned(),
+            Checks::Stdio(checks) => checks.comparison.judge = word.to_owned(),
+            _ => {}
+        }
+        Setting { word, problem }
+    };
+    judges.map(|judge| setting(judge.name())).collect()
+}
+
+fn trusting(target: &Target, judging: Judging) -> Setting {
+    let mut problem = target.problem.clone();
+    let (word, trust) = if judging == Judging::Shared { ("shared", Trust::Shared) } else { ("split", Trust::Split) };
+    if let Checks::Tests(code) = &mut problem.checks {
+        code.trust = trust;
+    }
+    Setting { word, problem }
+}
+
+/// One attempt in one setting, and the ending it must have.
+struct Cell<'a> {
+    name: String,
+    program: &'a str,
+    setting: Setting,
+    ending: Ending,
+}
+
+fn cells(forgery: &'static Forgery) -> Vec<Cell<'static>> {
+    let of = |expected: &'static Expected| {
+        let settings = settings(&corpus().targets[&expected.problem], expected.judging);
+        settings.into_iter().map(move |setting| Cell {
+            name: format!("{} against {} by {}", forgery.name, expected.problem, setting.word),
+            program: &forgery.attempt,
+            ending: if expected.by_rule.iter().any(|judge| judge == setting.word) {
+                Ending::Undefended
+            } else {
+                expected.ending
+            },
+            setting,
+        })
+    };
+    forgery.expected.iter().flat_map(of).collect()
+}
+
+fn honest_cells() -> Vec<Cell<'static>> {
+    let both = |target: &'static Target| {
+        let shared = matches!(target.problem.checks, Checks::Tests(_)).then_some(Judging::Shared);
+        [Some(Judging::Split), shared].into_iter().flatten().flat_map(move |judging| settings(target, judging)).map(
+            move |setting| Cell {
+                name: format!("the honest attempt at {} by {}", target.name, setting.word),
+                program: &target.honest,
+                setting,
+                ending: Ending::Undefended,
+            },
+        )
+    };
+    corpus().targets.values().flat_map(both).collect()
+}
+
+fn judged(cells: &[Cell<'_>]) -> Vec<Judged> {
+    let requests: Vec<ProblemRequest<'_>> = cells
+        .iter()
+        .map(|cell| ProblemRequest {
+            problem: &cell.setting.problem,
+            program: cell.program,
+            image: "python",
+            limits: LIMITS,
+            seed: 11,
+            early_stop: false,
+        })
+        .collect();
+    judge_programs(python(), &requests)
+}
+
+/// What is wrong with how a cell ended, if anything is.
+fn fault(cell: &Cell<'_>, judged: &Judged) -> Option<String> {
+    let right = match (cell.ending, judged) {
+        (Ending::Status(status), Ok(verdict)) => verdict.status == status && verdict.passed < verdict.total,
+        (Ending::Undefended, Ok(verdict)) => verdict.status == Status::Accepted,
+        (Ending::Dropped, judged) => judged.is_err(),
+        (_, Err(_)) => false,
+    };
+    (!right).then(|| format!("{}: {:?} expected, got {}", cell.name, cell.ending, words(judged)))
+}
+
+fn words(judged: &Judged) -> String {
+    match judged {
+        Ok(verdict) => {
+            format!("{:?} ({}/{}, {})", verdict.status, verdict.passed, verdict.total, verdict.evidence.detail)
+        }
+        Err(dropped) => format!("dropped: {}", dropped.why),
+    }
+}
+
+#[test]
+fn every_forgery_ends_as_its_file_says_twice_and_honest_attempts_are_accepted_before_and_after() {
+    let honest = honest_cells();
+    let before = judged(&honest);
+    let cells: Vec<Cell<'_>> = corpus().forgeries.iter().flat_map(cells).collect();
+    let first = judged(&cells);
+    let second = judged(&cells);
+    let mut faults: Vec<String> = Vec::new();
+    faults.extend(honest.iter().zip(&before).filter_map(|(cell, judged)| fault(cell, judged)));
+    faults.extend(cells.iter().zip(&first).filter_map(|(cell, judged)| fault(cell, judged)));
+    let changed = cells.iter().zip(first.iter().zip(&second)).filter(|(_, (first, second))| first != second);
+    faults.extend(changed.map(|(cell, (_, second))| format!("{}: a second time {}", cell.name, words(second))));
+    assert!(faults.is_empty(), "{} of {} cells:\n{}", faults.len(), cells.len(), faults.join("\n"));
+    assert_eq!(judged(&honest), before, "honest attempts are judged differently after the forgeries");
+}
+
+#[test]
+fn limitations_list_exactly_the_forgeries_that_shared_trust_accepts() {
+    let text = include_str!("../../../LIMITATIONS.md");
+    let section = text.split_once("## Shared trust").expect("a section on shared trust").1;
+    let section = section.split("\n## ").next().unwrap_or(section);
+    let names: BTreeSet<&str> = corpus().forgeries.iter().map(|forgery| forgery.name.as_str()).collect();
+    let listed: BTreeSet<&str> = section.split('`').filter(|word| names.contains(word)).collect();
+    let undefended = |forgery: &&Forgery| forgery.expected.iter().any(|one| one.ending == Ending::Undefended);
+    let true_ones: BTreeSet<&str> =
+        corpus().forgeries.iter().filter(undefended).map(|forgery| forgery.name.as_str()).collect();
+    assert_eq!(listed, true_ones);
+    assert!(!true_ones.is_empty());
+}
+
+#[test]
+fn judges_that_accept_by_rule_exist_and_every_problem_is_attacked() {
+    let corpus = corpus();
+    let mut attacked = BTreeSet::new();
+    for expected in corpus.forgeries.iter().flat_map(|forgery| &forgery.expected) {
+        attacked.insert(&expected.problem);
+        let known: Vec<_> =
+            settings(&corpus.targets[&expected.problem], expected.judging).iter().map(|one| one.word).collect();
+        assert!(expected.by_rule.iter().all(|judge| known.contains(&judge.as_str())), "{expected:?}");
+        assert!(expected.by_rule.len() < known.len(), "every judge takes it for right: {expected:?}");
+    }
+    assert!(corpus.targets.keys().eq(attacked), "some problem is attacked by nobody");
+}
