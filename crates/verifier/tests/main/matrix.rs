@@ -38,8 +38,7 @@ fn problem(x: i64) -> Problem {
 
 fn matrix(table: &Table, programs: &[&str], problems: &[Problem], early_stop: bool) -> Matrix {
     let problems: Vec<&Problem> = problems.iter().collect();
-    let request =
-        MatrixRequest { programs, problems: &problems, image: "python", limits: LIMITS, seed: 9, early_stop };
+    let request = MatrixRequest { programs, problems: &problems, image: "python", limits: LIMITS, seed: 9, early_stop };
     judge_matrix(table, &request)
 }
 
