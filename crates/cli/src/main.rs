@@ -15,6 +15,7 @@ mod play;
 mod progress;
 mod rundir;
 mod tasks;
+mod verdict_cache;
 mod verify;
 mod warmup;
 

@@ -8,6 +8,7 @@
 mod batch;
 pub mod formats;
 pub mod judges;
+mod matrix;
 mod memo;
 mod probes;
 pub mod problems;
@@ -17,6 +18,7 @@ pub mod triplets;
 pub use batch::{AnswerRequest, ProposalRequest, judge_answers, judge_proposals};
 pub use formats::{FORMATS, Format, ProposalShape, format_by_name};
 pub use judges::{JUDGES, Judge, judge_by_name};
+pub use matrix::{Cell, Matrix, MatrixRequest, judge_matrix};
 pub use memo::Memo;
 pub use probes::probes;
 pub use problems::{ProblemError, ProblemRequest, check_prediction, check_problem, judge_program, judge_programs};

@@ -10,13 +10,14 @@ use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::ProgressBar;
 use veriplay_core::{Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
-use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
-use veriplay_verifier::{JUDGES, ProblemRequest, judge_program};
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions, default_cache_dir};
+use veriplay_verifier::JUDGES;
 
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    Bench, Conditions, Counted, Output, Overrides, Report, Source, Summary, TaskSet, VerdictRow, Work, in_order,
+    Bench, Conditions, Counted, Judging, Output, Overrides, Report, Source, Summary, TaskSet, in_order,
 };
 use crate::{image, progress};
 
@@ -64,6 +65,12 @@ struct Arguments {
     /// Write the verdicts to this file; a half-done one is continued
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Keep verdicts in this folder instead of the user's cache directory
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Judge everything anew, and keep nothing for later runs
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
     /// Give the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
     #[arg(long)]
     json: bool,
@@ -105,6 +112,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let sandbox = Sandbox::new(image, SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() });
     let sandbox = sandbox.map_err(image::failure)?;
     let bench = Bench { execute: &sandbox, image: &name, limits, seed: SEED, early_stop: asked.early_stop };
+    let cache = cache(&asked)?;
+    let judging = Judging { tasks: &tasks, bench, cache: &cache };
 
     let bar = bar(&asked, &options)?;
     let mut summary = Summary::default();
@@ -113,16 +122,24 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         summary.add(row);
         bar.inc(1);
     })?;
-    let judge = |work: Work| judge(&tasks, &bench, work);
-    in_order(&mut source, jobs, jobs.saturating_mul(WINDOW), judge, |row| {
-        summary.add(&row);
-        bar.inc(1);
-        output.write(&row)
-    })?;
+    let mut cached = 0;
+    in_order(
+        &mut source,
+        jobs,
+        jobs.saturating_mul(WINDOW),
+        |work| judging.judge(work),
+        |judged| {
+            summary.add(&judged.row);
+            cached += u64::from(judged.cached);
+            bar.inc(1);
+            output.write(&judged.row)
+        },
+    )?;
     output.finish()?;
+    cache.flush();
     bar.finish_and_clear();
-    let counted =
-        Counted { tasks: tasks.len(), resumed, bad_rows: tasks.bad + source.bad, unknown_tasks: source.unknown };
+    let (bad_rows, unknown_tasks) = (tasks.bad + source.bad, source.unknown);
+    let counted = Counted { tasks: tasks.len(), resumed, cached, bad_rows, unknown_tasks };
     finish(&asked, &summary.report(counted), started)
 }
 
@@ -168,6 +185,18 @@ fn jobs(asked: &Arguments) -> usize {
     asked.jobs.map_or_else(processors, usize::from)
 }
 
+/// Where verdicts are kept from run to run.
+fn cache(asked: &Arguments) -> Result<VerdictCache, Failure> {
+    if asked.no_cache {
+        return Ok(VerdictCache::none());
+    }
+    let dir = match &asked.cache {
+        Some(dir) => dir.clone(),
+        None => default_cache_dir().map_err(image::failure)?.join(FOLDER),
+    };
+    Ok(VerdictCache::open(&dir))
+}
+
 /// A bar over the attempts; they are counted only when somebody sees it.
 fn bar(asked: &Arguments, options: &ReadOptions) -> Result<ProgressBar, Failure> {
     let bar = progress::bar(0, "verify");
@@ -177,16 +206,6 @@ fn bar(asked: &Arguments, options: &ReadOptions) -> Result<ProgressBar, Failure>
         bar.set_length(rows.count() as u64);
     }
     Ok(bar)
-}
-
-/// Judges one attempt; called on every thread.
-fn judge(tasks: &TaskSet, bench: &Bench<'_>, work: Work) -> VerdictRow {
-    let verdict = tasks.task(work.task).problem(bench).and_then(|problem| {
-        let (program, image) = (work.program.as_str(), bench.image);
-        let (limits, seed, early_stop) = (bench.limits, bench.seed, bench.early_stop);
-        judge_program(bench.execute, &ProblemRequest { problem, program, image, limits, seed, early_stop })
-    });
-    VerdictRow::new(work, verdict)
 }
 
 fn finish(asked: &Arguments, report: &Report, started: Instant) -> Result<(), Failure> {

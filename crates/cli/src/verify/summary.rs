@@ -31,6 +31,8 @@ pub(crate) struct Report {
     attempts: u64,
     /// Rows that an earlier run had written.
     resumed: u64,
+    /// Rows whose verdict was found in the cache; of equal attempts in one run, any but the first may be.
+    cached: u64,
     /// Rows by status.
     statuses: BTreeMap<RowStatus, u64>,
     /// Rows without a verdict, through a fault of the host.
@@ -48,6 +50,7 @@ pub(crate) struct Report {
 pub(crate) struct Counted {
     pub(crate) tasks: usize,
     pub(crate) resumed: u64,
+    pub(crate) cached: u64,
     pub(crate) bad_rows: u64,
     pub(crate) unknown_tasks: u64,
 }
@@ -74,6 +77,7 @@ impl Summary {
             tasks_attempted: self.by_task.len(),
             attempts: self.by_status.values().sum(),
             resumed: counted.resumed,
+            cached: counted.cached,
             dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
             bad_rows: counted.bad_rows,
             unknown_tasks: counted.unknown_tasks,
@@ -124,7 +128,11 @@ impl Report {
             true => format!("{} tasks", self.tasks),
             false => format!("{} of {} tasks", self.tasks_attempted, self.tasks),
         };
-        format!("{} attempts at {attempted}: {}", self.attempts, parts.join(", "))
+        let cached = match self.cached {
+            0 => String::new(),
+            cached => format!("; {cached} verdicts from the cache"),
+        };
+        format!("{} attempts at {attempted}: {}{cached}", self.attempts, parts.join(", "))
     }
 }
 

@@ -5,6 +5,7 @@ mod inputs;
 mod resume;
 mod run;
 mod verify;
+mod verify_cache;
 
 use std::path::Path;
 use std::process::{Command, Output};

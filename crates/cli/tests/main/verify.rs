@@ -1,20 +1,20 @@
 //! `veriplay verify`: verdicts in order, whatever the rows are, and files that are continued.
 
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
 use super::{finished, last_json, stderr, veriplay};
 
 /// A folder with a tasks file and an attempts file, and how they are judged.
-struct Bench {
-    dir: tempfile::TempDir,
+pub(crate) struct Bench {
+    pub(crate) dir: tempfile::TempDir,
     options: Vec<String>,
 }
 
 impl Bench {
-    fn new(tasks: &[Value], attempts: &[Value], options: &[&str]) -> Self {
+    pub(crate) fn new(tasks: &[Value], attempts: &[Value], options: &[&str]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let bench = Self { dir, options: options.iter().map(|option| (*option).to_owned()).collect() };
         bench.write("tasks.jsonl", &lines(tasks));
@@ -22,59 +22,66 @@ impl Bench {
         bench
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).expect("the temporary directory can be written");
     }
 
-    fn out(&self) -> String {
+    pub(crate) fn out(&self) -> String {
         std::fs::read_to_string(self.path("out.jsonl")).expect("the verdicts can be read")
     }
 
-    /// Runs `verify` with more options.
-    fn run(&self, more: &[&str]) -> Output {
-        let mut command = veriplay();
-        command.current_dir(self.dir.path());
-        command.args(["verify", "--tasks", "tasks.jsonl", "--attempts", "attempts.jsonl"]);
-        finished(command.args(&self.options).args(more))
+    /// Runs `verify` with more options; without a cache unless they name one.
+    pub(crate) fn run(&self, more: &[&str]) -> Output {
+        let cached = self.options.iter().map(String::as_str).chain(more.iter().copied()).any(|word| word == "--cache");
+        let without: &[&str] = if cached { &[] } else { &["--no-cache"] };
+        finished(self.command(veriplay(), more).args(without))
+    }
+
+    /// The command itself, of this binary.
+    pub(crate) fn command(&self, mut binary: Command, more: &[&str]) -> Command {
+        binary.current_dir(self.dir.path());
+        binary.args(["verify", "--tasks", "tasks.jsonl", "--attempts", "attempts.jsonl"]);
+        binary.args(&self.options).args(more);
+        binary
     }
 
     /// Runs it into a file and returns the summary.
-    fn summary(&self, code: i32) -> Value {
+    pub(crate) fn summary(&self, code: i32) -> Value {
         let output = self.run(&["--out", "out.jsonl", "--json"]);
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
         last_json(&output)
     }
 }
 
-fn lines(rows: &[Value]) -> String {
+pub(crate) fn lines(rows: &[Value]) -> String {
     rows.iter().map(|row| format!("{row}\n")).collect()
 }
 
-fn rows(text: &str) -> Vec<Value> {
+pub(crate) fn rows(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a row is JSON")).collect()
 }
 
-fn column(rows: &[Value], name: &str) -> Vec<String> {
+pub(crate) fn column(rows: &[Value], name: &str) -> Vec<String> {
     rows.iter().map(|row| row[name].as_str().expect("a text").to_owned()).collect()
 }
 
 /// A task that asks for `f` with `f(x) == x + add` for two `x`.
-fn task(task_id: &str, add: i32) -> Value {
+pub(crate) fn task(task_id: &str, add: i32) -> Value {
     let cases = [1, 5].map(|x| json!({"input": [x.to_string()], "expected": (x + add).to_string()}));
     let calls = json!({"function": "f", "cases": cases, "comparison": {"judge": "exact"}});
     json!({"schema_version": 1, "problem": {"task_id": task_id, "prompt": "def f(x):\n", "checks": {"calls": calls}}})
 }
 
-fn completion(task_id: &str, text: &str) -> Value {
+pub(crate) fn completion(task_id: &str, text: &str) -> Value {
     json!({"task_id": task_id, "completion": text})
 }
 
 /// Two tasks and attempts at them, one of each sort.
-fn mixed() -> (Vec<Value>, Vec<Value>) {
+pub(crate) fn mixed() -> (Vec<Value>, Vec<Value>) {
     let attempts = vec![
         completion("one", "    return x + 1\n"),
         completion("two", "    return x + 1\n"),
@@ -100,7 +107,7 @@ const STATUSES: [&str; 8] = [
 ];
 
 /// Few enough that an endless loop ends soon.
-const FUEL: [&str; 2] = ["--fuel", "300000000"];
+pub(crate) const FUEL: [&str; 2] = ["--fuel", "300000000"];
 
 #[test]
 fn verdicts_come_in_the_order_of_the_attempts() {

@@ -11,6 +11,7 @@ mod judges_checker;
 mod judges_evalplus;
 mod judges_texts;
 mod judges_values;
+mod matrix;
 mod memo;
 mod order;
 mod probes;

@@ -1,0 +1,245 @@
+//! Verdicts kept on disk from one run to the next: what was judged before is not run again.
+//!
+//! Called by `verify`. A verdict is a pure function of what its name digests, so it may be remembered for ever; the cache
+//! is an aid and never a condition: whatever is wrong with it is told once, and the work goes on without it. Invariants:
+//! - an entry's name digests the attempt, its task, the image, limits, seed, early stop, and this very binary, so a change
+//!   of any rule anywhere is another name; an entry is taken only when it is whole and was stored under that name;
+//! - only what a repetition would give again is stored: the callers leave out what was dropped or met the deadline;
+//! - one process has a cache at a time; others go on without it. A process killed at any point loses at most what it
+//!   had not yet stored;
+//! - what is stored stays below a number of bytes: what has not been used for longest goes first.
+//!
+//! The digest of an entry guards against accidents. Whoever may write to the folder can plant verdicts, so one that
+//! other users may write to is not used.
+
+mod store;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use veriplay_core::{Digest, Verdict, content_hash};
+
+use crate::progress;
+use store::{Change, Store, StoreError};
+
+/// Name of the folder in the user's cache directory.
+pub(crate) const FOLDER: &str = "verdicts";
+/// What is stored at most, keys and verdicts, in bytes: some hundred thousand verdicts. The file may be about twice that.
+pub(crate) const MAX_BYTES: u64 = 256 << 20;
+
+const FILE: &str = "verdicts.redb";
+/// A file that is not whole, kept for whoever wants to look at it. The next one replaces it.
+const SET_ASIDE: &str = "verdicts.redb.bad";
+/// Held as long as the cache is open, whatever becomes of the file.
+const LOCK: &str = "lock";
+
+/// Changes that are stored at once: a commit waits for the disk.
+const BATCH: usize = 1024;
+/// Changes wait no longer for the next ones, so that little is lost where verdicts are slow.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The cache, or nothing in its place. Many threads may ask at once.
+pub(crate) struct VerdictCache {
+    open: Option<Open>,
+}
+
+struct Open {
+    dir: PathBuf,
+    rules: Digest,
+    /// `None` only while it is dropped.
+    store: Option<Store>,
+    /// Something went wrong: nothing is read or stored any more.
+    off: AtomicBool,
+    pending: Mutex<Pending>,
+    _lock: File,
+}
+
+/// What is not stored yet.
+struct Pending {
+    changes: Vec<(Digest, Change)>,
+    since: Instant,
+}
+
+impl VerdictCache {
+    /// A cache that knows nothing and keeps nothing.
+    pub(crate) const fn none() -> Self {
+        Self { open: None }
+    }
+
+    /// The cache in `dir`, for this binary. Where it cannot be had that is said, and [`VerdictCache::none`] stands for it.
+    pub(crate) fn open(dir: &Path) -> Self {
+        Self::or_none(this_binary().and_then(|rules| Open::new(dir, rules, MAX_BYTES)))
+    }
+
+    fn or_none(opened: anyhow::Result<Open>) -> Self {
+        let say = |error: &anyhow::Error| progress::say(format!("warning: verdicts are not cached: {error:#}"));
+        Self { open: opened.inspect_err(say).ok() }
+    }
+
+    /// The verdict of `judged`, which names all it depends on beside the rules of this binary.
+    pub(crate) fn get(&self, judged: &Digest) -> Option<Verdict> {
+        let open = self.open.as_ref()?;
+        let key = open.key(judged);
+        let verdict = open.with_store(|store| store.get(&key))??;
+        open.note(key, Change::Used);
+        Some(verdict)
+    }
+
+    /// Keeps `verdict` for later runs. It must be one that a repetition would give again.
+    pub(crate) fn put(&self, judged: &Digest, verdict: &Verdict) {
+        if let Some(open) = &self.open {
+            open.note(open.key(judged), Change::Put(Box::new(verdict.clone())));
+        }
+    }
+
+    /// Stores what is pending.
+    pub(crate) fn flush(&self) {
+        if let Some(open) = &self.open {
+            let changes = std::mem::take(&mut open.pending().changes);
+            open.store(changes);
+        }
+    }
+}
+
+impl Open {
+    fn new(dir: &Path, rules: Digest, max_bytes: u64) -> anyhow::Result<Self> {
+        private_dir(dir)?;
+        let lock = lock(dir)?;
+        let store = match opened(dir, max_bytes) {
+            Err(StoreError::NotWhole(why)) => {
+                set_aside(dir, &why)?;
+                opened(dir, max_bytes)
+            }
+            opened => opened,
+        };
+        let store = store.with_context(|| format!("cannot use `{}`", dir.join(FILE).display()))?;
+        let pending = Mutex::new(Pending { changes: Vec::new(), since: Instant::now() });
+        Ok(Self { dir: dir.to_owned(), rules, store: Some(store), off: AtomicBool::new(false), pending, _lock: lock })
+    }
+
+    /// Another binary may judge by other rules, so its verdicts have other names.
+    fn key(&self, judged: &Digest) -> Digest {
+        content_hash(&("verdict", &self.rules, judged))
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        // A list is whole between any two statements, so another thread's panic says nothing against it.
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, key: Digest, change: Change) {
+        let mut pending = self.pending();
+        pending.changes.push((key, change));
+        if pending.changes.len() < BATCH && pending.since.elapsed() < PATIENCE {
+            return;
+        }
+        pending.since = Instant::now();
+        let changes = std::mem::take(&mut pending.changes);
+        // The other threads go on while this one waits for the disk.
+        drop(pending);
+        self.store(changes);
+    }
+
+    fn store(&self, changes: Vec<(Digest, Change)>) {
+        if !changes.is_empty() {
+            self.with_store(|store| store.apply(&changes));
+        }
+    }
+
+    /// Runs `action` on the store. After the first failure nothing more is done.
+    fn with_store<T>(&self, action: impl FnOnce(&Store) -> Result<T, StoreError>) -> Option<T> {
+        let store = self.store.as_ref().filter(|_| !self.off.load(Ordering::Acquire))?;
+        let done = guarded(|| action(store));
+        done.inspect_err(|error| self.give_up(error)).ok()
+    }
+
+    fn give_up(&self, error: &StoreError) {
+        if self.off.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let told = match error {
+            StoreError::NotWhole(why) => set_aside(&self.dir, why),
+            StoreError::Fault(_) => Ok(()),
+        };
+        let error = told.err().map_or_else(|| error.to_string(), |error| format!("{error:#}"));
+        progress::say(format!("warning: this run goes on without the cache of verdicts: {error}"));
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let changes = std::mem::take(&mut self.pending().changes);
+        self.store(changes);
+        let store = self.store.take();
+        if self.off.load(Ordering::Acquire) {
+            // Closing writes to a file that is not whole, and can fail in any way: the process ends soon enough.
+            let _open_for_ever = std::mem::ManuallyDrop::new(store);
+        } else {
+            // What was stored stays stored even when closing fails; the next start then looks the file through.
+            let _ = guarded(|| {
+                drop(store);
+                Ok(())
+            });
+        }
+    }
+}
+
+/// The library trusts its file further than a cache may: where it panics on one, the file is not whole.
+fn guarded<T>(action: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let caught = catch_unwind(AssertUnwindSafe(action));
+    caught.unwrap_or_else(|_| Err(StoreError::NotWhole("reading it failed".to_owned())))
+}
+
+fn opened(dir: &Path, max_bytes: u64) -> Result<Store, StoreError> {
+    guarded(|| Store::open(&dir.join(FILE), max_bytes))
+}
+
+/// Names the rules that this binary judges by: all of it, since a verdict rests on the judges, on the decoder, on the
+/// sandbox and on the engine, and nobody forgets to count up the version of a digest.
+fn this_binary() -> anyhow::Result<Digest> {
+    let path = std::env::current_exe().context("this program does not find itself")?;
+    let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    Ok(Digest::of(&bytes))
+}
+
+fn private_dir(dir: &Path) -> anyhow::Result<()> {
+    let what = || format!("cannot use the folder `{}`", dir.display());
+    DirBuilder::new().recursive(true).mode(0o700).create(dir).with_context(what)?;
+    let mode = std::fs::metadata(dir).with_context(what)?.permissions().mode();
+    if mode & 0o022 != 0 {
+        bail!(
+            "other users may write to `{}`; take that right away, or name another folder by `--cache`",
+            dir.display()
+        );
+    }
+    Ok(())
+}
+
+fn lock(dir: &Path) -> anyhow::Result<File> {
+    let path = dir.join(LOCK);
+    let what = || format!("cannot lock `{}`", path.display());
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).with_context(what)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => bail!("another process has `{}`", dir.display()),
+        Err(TryLockError::Error(error)) => Err(error).with_context(what),
+    }
+}
+
+/// Moves the file out of the way. Its verdicts are made anew.
+fn set_aside(dir: &Path, why: &str) -> anyhow::Result<()> {
+    let (from, to) = (dir.join(FILE), dir.join(SET_ASIDE));
+    let what = || format!("cannot set `{}` aside, which is not whole", from.display());
+    std::fs::rename(&from, &to).with_context(what)?;
+    let (from, to) = (from.display(), to.display());
+    progress::say(format!("warning: `{from}` is not whole ({why}): it is now `{to}`, and verdicts are made anew"));
+    Ok(())
+}

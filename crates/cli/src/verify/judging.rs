@@ -1,0 +1,76 @@
+//! One attempt's verdict: from the cache where it is there, else made, and kept where a repetition would give it again.
+//!
+//! Called on every thread by the stream.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use veriplay_core::{Dropped, Execute, ExecuteError, Exit, Job, LimitKind, Outcome, Verdict};
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+use super::output::VerdictRow;
+use super::reference::Bench;
+use super::source::Work;
+use super::tasks::TaskSet;
+use crate::verdict_cache::VerdictCache;
+
+/// What all attempts of a run share.
+pub(crate) struct Judging<'a> {
+    pub(crate) tasks: &'a TaskSet,
+    pub(crate) bench: Bench<'a>,
+    pub(crate) cache: &'a VerdictCache,
+}
+
+/// A row, and where its verdict is from.
+pub(crate) struct Judged {
+    pub(crate) row: VerdictRow,
+    /// Whether an earlier judgement was found in the cache. No part of the row: that is the same either way.
+    pub(crate) cached: bool,
+}
+
+impl Judging<'_> {
+    /// Judges one attempt.
+    pub(crate) fn judge(&self, work: Work) -> Judged {
+        match self.cache.get(&work.judged) {
+            Some(verdict) => Judged { row: VerdictRow::new(work, Ok(verdict)), cached: true },
+            None => Judged { row: self.judged_now(work), cached: false },
+        }
+    }
+
+    fn judged_now(&self, work: Work) -> VerdictRow {
+        let watched = Watched { inner: self.bench.execute, met_deadline: AtomicBool::new(false) };
+        let verdict = self.verdict(&watched, &work);
+        if let (Ok(verdict), false) = (&verdict, watched.met_deadline.into_inner()) {
+            self.cache.put(&work.judged, verdict);
+        }
+        VerdictRow::new(work, verdict)
+    }
+
+    fn verdict(&self, execute: &dyn Execute, work: &Work) -> Result<Verdict, Dropped> {
+        // A reference that met the deadline gives no expected values: all its attempts are dropped.
+        let problem = self.tasks.task(work.task).problem(&self.bench)?;
+        let Bench { image, limits, seed, early_stop, .. } = self.bench;
+        judge_program(execute, &ProblemRequest { problem, program: &work.program, image, limits, seed, early_stop })
+    }
+}
+
+/// Notes whether any job of a verdict met the wall-clock deadline. The verdict's status does not tell: it is that of the
+/// first case that was not passed, and the deadline may have cut a later one.
+struct Watched<'a> {
+    inner: &'a dyn Execute,
+    met_deadline: AtomicBool,
+}
+
+impl Execute for Watched<'_> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let outcome = self.inner.execute(job)?;
+        if met_deadline(&outcome) {
+            self.met_deadline.store(true, Ordering::Relaxed);
+        }
+        Ok(outcome)
+    }
+}
+
+fn met_deadline(outcome: &Outcome) -> bool {
+    matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. })
+        || outcome.peer.as_deref().is_some_and(met_deadline)
+}

@@ -1,0 +1,170 @@
+//! Programs × problems in one call: each program is judged on each problem, every core busy.
+//!
+//! Called where many programs meet many tests, as Sol-Ver's code × test matrix does. Invariants: a cell is what
+//! [`judge_program`] says of it alone; what stands in the matrix twice is judged once; a host fault is a cell of its own,
+//! and a cell that was not run is neither a failure nor a pass.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use rayon::prelude::*;
+use veriplay_core::{Dropped, Execute, Limits, Problem, Status, Verdict, content_hash};
+
+use crate::problems::{ProblemRequest, judge_program};
+
+/// Which programs to judge on which problems, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct MatrixRequest<'a> {
+    /// The rows: whole programs without the problems' preludes. Equal texts are one row, judged once.
+    pub programs: &'a [&'a str],
+    /// The columns. Problems equal in all fields, `task_id` included, are one column, judged once: give equal tests equal
+    /// names.
+    pub problems: &'a [&'a Problem],
+    /// Name of the image to run in.
+    pub image: &'a str,
+    /// Limits of every job where the problem names none.
+    pub limits: Limits,
+    /// Seeds the jobs.
+    pub seed: u64,
+    /// Whether a row ends at its first cell that is not accepted, and each cell at its first case that is not passed. It
+    /// saves work, not time: the cells of a row are then judged one after another, and only rows side by side.
+    pub early_stop: bool,
+}
+
+/// What became of one program at one problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// It was judged.
+    Judged(Verdict),
+    /// A fault of the host, or a problem that cannot be judged: nothing is known of the program.
+    Dropped(Dropped),
+    /// An earlier cell of its row ended the row: nothing is known of the program here.
+    NotRun,
+}
+
+impl Cell {
+    /// The verdict, where there is one.
+    #[must_use]
+    pub const fn verdict(&self) -> Option<&Verdict> {
+        match self {
+            Cell::Judged(verdict) => Some(verdict),
+            Cell::Dropped(_) | Cell::NotRun => None,
+        }
+    }
+
+    /// Whether the program is right here.
+    #[must_use]
+    pub fn is_accepted(&self) -> bool {
+        self.verdict().is_some_and(|verdict| verdict.status == Status::Accepted)
+    }
+}
+
+/// A row for each program, a column for each problem, in the order of the request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrix {
+    rows: Vec<Vec<Cell>>,
+}
+
+impl Matrix {
+    /// The rows, in the order of the programs; each has a cell for each problem, in their order.
+    #[must_use]
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
+    }
+
+    /// Program `row` at problem `column`; `None` outside the matrix.
+    #[must_use]
+    pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
+        self.rows.get(row)?.get(column)
+    }
+}
+
+/// Judges every program on every problem.
+pub fn judge_matrix(execute: &dyn Execute, request: &MatrixRequest<'_>) -> Matrix {
+    let programs = Distinct::of(request.programs.iter().copied());
+    let problems = Distinct::of(request.problems.iter().map(|problem| content_hash(*problem)));
+    let plan = Plan { execute, request, programs: &programs, problems: &problems };
+    let judged = if request.early_stop { plan.rows_to_their_ends() } else { plan.all_cells() };
+    let row = |&program: &usize| expand(&judged[program], &problems.places, request.early_stop);
+    Matrix { rows: programs.places.iter().map(row).collect() }
+}
+
+/// The different ones of a list: where each stands first, and which of them each item is.
+struct Distinct {
+    firsts: Vec<usize>,
+    places: Vec<usize>,
+}
+
+impl Distinct {
+    fn of<K: Hash + Eq>(items: impl Iterator<Item = K>) -> Self {
+        let (mut known, mut firsts, mut places) = (HashMap::new(), Vec::new(), Vec::new());
+        for (index, item) in items.enumerate() {
+            let place = *known.entry(item).or_insert_with(|| {
+                firsts.push(index);
+                firsts.len() - 1
+            });
+            places.push(place);
+        }
+        Self { firsts, places }
+    }
+}
+
+/// The cells to judge: different programs × different problems.
+struct Plan<'a> {
+    execute: &'a dyn Execute,
+    request: &'a MatrixRequest<'a>,
+    programs: &'a Distinct,
+    problems: &'a Distinct,
+}
+
+impl Plan<'_> {
+    /// Each cell is a piece of work of its own, so that a row of long ones keeps no core waiting.
+    fn all_cells(&self) -> Vec<Vec<Cell>> {
+        let columns = self.problems.firsts.len();
+        let count = self.programs.firsts.len() * columns;
+        let cells: Vec<Cell> =
+            (0..count).into_par_iter().with_max_len(1).map(|at| self.cell(at / columns, at % columns)).collect();
+        let mut cells = cells.into_iter();
+        self.programs.firsts.iter().map(|_| cells.by_ref().take(columns).collect()).collect()
+    }
+
+    fn rows_to_their_ends(&self) -> Vec<Vec<Cell>> {
+        (0..self.programs.firsts.len()).into_par_iter().with_max_len(1).map(|row| self.row_to_its_end(row)).collect()
+    }
+
+    /// The cells of a row up to the first that is not accepted.
+    fn row_to_its_end(&self, row: usize) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for column in 0..self.problems.firsts.len() {
+            cells.push(self.cell(row, column));
+            if !cells[column].is_accepted() {
+                break;
+            }
+        }
+        cells
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Cell {
+        let program = self.request.programs[self.programs.firsts[row]];
+        let problem = self.request.problems[self.problems.firsts[column]];
+        let MatrixRequest { image, limits, seed, early_stop, .. } = *self.request;
+        match judge_program(self.execute, &ProblemRequest { problem, program, image, limits, seed, early_stop }) {
+            Ok(verdict) => Cell::Judged(verdict),
+            Err(dropped) => Cell::Dropped(dropped),
+        }
+    }
+}
+
+/// The row as it was asked for, from its different cells. After an end nothing is told, not even what is known from an
+/// equal column before it: whether a cell was run must not depend on what else is in the row.
+fn expand(judged: &[Cell], places: &[usize], early_stop: bool) -> Vec<Cell> {
+    let mut ended = false;
+    let cells = places.iter().map(|&place| match judged.get(place) {
+        Some(cell) if !ended => {
+            ended = early_stop && !cell.is_accepted();
+            cell.clone()
+        }
+        _ => Cell::NotRun,
+    });
+    cells.collect()
+}
