@@ -32,7 +32,8 @@ use store::{Change, Store, StoreError};
 
 /// Name of the folder in the user's cache directory.
 pub(crate) const FOLDER: &str = "verdicts";
-/// What is stored at most, keys and verdicts, in bytes: some hundred thousand verdicts. The file may be about twice that.
+/// What is stored at most, keys and verdicts, in bytes: some hundred thousand verdicts. The file has free pages too: two to
+/// three times as much, of which the disk holds about half.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
 const FILE: &str = "verdicts.redb";

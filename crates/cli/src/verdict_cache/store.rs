@@ -205,7 +205,12 @@ impl<'t> Tables<'t> {
 
     /// Makes the entry the last one used. False when there is none.
     fn touch(&mut self, key: &str) -> Result<bool, StoreError> {
-        let Some(before) = self.used.get(key)?.map(|used| used.value()) else { return Ok(false) };
+        let there = self.verdicts.get(key)?.is_some();
+        let before = self.used.get(key)?.map(|used| used.value());
+        let Some(before) = before.filter(|_| there) else {
+            let agreed = there == before.is_some();
+            return if agreed { Ok(false) } else { Err(not_whole("its tables do not agree on an entry")) };
+        };
         self.order.remove(before)?.ok_or_else(|| not_whole("an entry stands nowhere in the order of use"))?;
         self.stamp(key)?;
         Ok(true)

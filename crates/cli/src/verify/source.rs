@@ -95,3 +95,30 @@ impl Iterator for Source<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_change_of_any_condition_is_another_name() {
+        let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
+        let first = Conditions { image: Digest::of(b"image"), limits, seed: 0, early_stop: false };
+        let with = |limits| Conditions { limits, ..first.clone() };
+        let all = [
+            first.clone(),
+            Conditions { image: Digest::of(b"another image"), ..first.clone() },
+            Conditions { seed: 1, ..first.clone() },
+            Conditions { early_stop: true, ..first.clone() },
+            with(Limits { fuel: 2, ..limits }),
+            with(Limits { memory_bytes: 2, ..limits }),
+            with(Limits { output_bytes: 2, ..limits }),
+            with(Limits { file_bytes: 2, ..limits }),
+            with(Limits { deadline_ns: 2, ..limits }),
+        ];
+        assert_eq!(all.iter().map(content_hash).collect::<HashSet<_>>().len(), all.len());
+        assert_eq!(content_hash(&first), content_hash(&first.clone()));
+    }
+}
