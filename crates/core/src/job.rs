@@ -28,12 +28,14 @@ pub struct Job {
     pub peer: Option<Peer>,
 }
 
-/// A program that another one calls. It runs under the job's own limits and seed, each of the two for itself.
+/// A program that another one calls. It runs under the job's own limits, each of the two for itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peer {
     /// Source text, run as a module before the job's own program starts.
     pub program: String,
+    /// Its own seed. The job's should be another: a program could predict what the other side draws.
+    pub seed: u64,
 }
 
 /// How a program is entered.

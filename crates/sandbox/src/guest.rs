@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use veriplay_core::{CallResult, Exit, GuestError, Job, LimitKind, Limits, Outcome};
+use veriplay_core::{CallResult, Exit, GuestError, Job, LimitKind, Limits, Outcome, Peer};
 use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap, TypedFunc, Val};
 
 use crate::channel::{Answer, Channel};
@@ -230,12 +230,12 @@ impl Guest {
     /// # Errors
     /// A fault of ours; the instances must be dropped.
     pub(crate) fn run(&mut self, job: &Job, peer: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
-        self.prepare(job, request::encode(job), request::expected_calls(job))?;
+        self.prepare(job, job.seed, request::encode(job), request::expected_calls(job))?;
         let (Some(program), Some(guest)) = (&job.peer, peer) else {
             let ended = self.enter(&job.limits)?;
             return Ok((self.outcome(&job.limits, ended)?, None));
         };
-        let peer = PeerGuest::start(guest, job, &program.program)?;
+        let peer = PeerGuest::start(guest, job, program)?;
         let ended = if peer.is_alive() {
             self.store.data_mut().peer = Some(Box::new(peer));
             self.enter(&job.limits)?
@@ -253,8 +253,8 @@ impl Guest {
     ///
     /// # Errors
     /// A fault of ours.
-    pub(crate) fn load_peer(&mut self, job: &Job, program: &str) -> Result<Ended, Fault> {
-        self.prepare(job, request::encode_peer(job, program), 0)?;
+    pub(crate) fn load_peer(&mut self, job: &Job, peer: &Peer) -> Result<Ended, Fault> {
+        self.prepare(job, peer.seed, request::encode_peer(job, peer), 0)?;
         self.enter(&job.limits)
     }
 
@@ -306,9 +306,9 @@ impl Guest {
         })
     }
 
-    fn prepare(&mut self, job: &Job, request: Vec<u8>, expected_calls: usize) -> Result<(), Fault> {
+    fn prepare(&mut self, job: &Job, seed: u64, request: Vec<u8>, expected_calls: usize) -> Result<(), Fault> {
         let setup = Setup {
-            seed: job.seed,
+            seed,
             stdin: &job.stdin,
             files: &job.files,
             output_bytes: job.limits.output_bytes,

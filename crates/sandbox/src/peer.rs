@@ -4,7 +4,7 @@
 //! answer. Nothing but encoded plain values crosses, each read by the host on its way; neither side sees the other's
 //! memory, files or output.
 
-use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, Job, Limits, Outcome, Value};
+use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, Job, Limits, Outcome, Peer, Value};
 
 use crate::guest::{Ended, Fault, Guest};
 
@@ -21,8 +21,8 @@ impl PeerGuest {
     ///
     /// # Errors
     /// A fault of ours.
-    pub(crate) fn start(mut guest: Guest, job: &Job, program: &str) -> Result<Self, Fault> {
-        let last = guest.load_peer(job, program)?;
+    pub(crate) fn start(mut guest: Guest, job: &Job, peer: &Peer) -> Result<Self, Fault> {
+        let last = guest.load_peer(job, peer)?;
         Ok(Self { guest, limits: job.limits, last })
     }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Entry, ExecuteError, Job, Value};
+use veriplay_core::{Entry, ExecuteError, Job, Peer, Value};
 
 use crate::wasi::files::is_plain_relative;
 
@@ -15,7 +15,7 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
         Entry::Script => b'S',
         Entry::Calls { .. } => b'C',
     };
-    let mut out = head(mode, job, &job.program);
+    let mut out = head(mode, job.seed, job, &job.program);
     if let Entry::Calls { function, arguments } = &job.entry {
         put_text(&mut out, function);
         put_count(&mut out, arguments.len());
@@ -27,14 +27,14 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
 }
 
 /// The bytes the harness of the job's peer fetches first.
-pub(crate) fn encode_peer(job: &Job, program: &str) -> Vec<u8> {
-    head(b'P', job, program)
+pub(crate) fn encode_peer(job: &Job, peer: &Peer) -> Vec<u8> {
+    head(b'P', peer.seed, job, &peer.program)
 }
 
-fn head(mode: u8, job: &Job, program: &str) -> Vec<u8> {
+fn head(mode: u8, seed: u64, job: &Job, program: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + program.len());
     out.push(mode);
-    out.extend_from_slice(&job.seed.to_le_bytes());
+    out.extend_from_slice(&seed.to_le_bytes());
     out.extend_from_slice(&saturated(job.limits.output_bytes).to_le_bytes());
     put_text(&mut out, program);
     out

@@ -19,6 +19,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// The file `name` of the data folder, if it is there.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn data(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("VERIPLAY_DATA")
         .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")), PathBuf::from);

@@ -135,6 +135,14 @@ fn an_object_that_lies_passes_only_where_both_share_an_instance() {
 }
 
 #[test]
+fn a_program_cannot_predict_what_the_tests_draw() {
+    let tests = asserts(&["import random\nassert draw() != random.random()"]);
+    assert_eq!(status(&tests, "import random\ndef draw(): return random.random()"), Status::Accepted);
+    let fixed = asserts(&["import random\nrandom.seed(3)\nassert draw() == random.random()"]);
+    assert_eq!(status(&fixed, "import random\ndef draw(): return random.Random(3).random()"), Status::Accepted);
+}
+
+#[test]
 fn classes_can_be_tested_where_both_share_an_instance() {
     let tests = asserts(&["s = Stack()\ns.push(2)\nassert s.pop() == 2 and isinstance(s, Stack)"]);
     let program = "class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)\n    \

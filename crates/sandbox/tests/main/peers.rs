@@ -8,7 +8,7 @@ use crate::support::{calls, end_of, run};
 fn pair(test: &str, peer: &str) -> Job {
     let ask = "import _veriplay\ndef ask(name, *arguments, **keywords):\n    \
                return _veriplay.ask_peer((\"call\", name, list(arguments), keywords))[0]\n";
-    Job { peer: Some(Peer { program: peer.to_owned() }), ..calls(&format!("{ask}{test}"), vec![vec![]]) }
+    Job { peer: Some(Peer { program: peer.to_owned(), seed: 8 }), ..calls(&format!("{ask}{test}"), vec![vec![]]) }
 }
 
 fn value(outcome: &Outcome) -> String {

@@ -30,7 +30,7 @@ fn jobs() -> Vec<Job> {
     let list = Value::parse_repr("[3, 1, 2]").unwrap();
     jobs.push(fuel(calls("def f(x):\n    x.sort()\n    return x", vec![vec![list.clone()], vec![list]])));
     let asks = "import _veriplay\ndef f(): return _veriplay.ask_peer(('call', 'g', [[1]], {}))";
-    let peer = Some(Peer { program: "def g(x):\n    x.append(len(x))\n    return x".to_owned() });
+    let peer = Some(Peer { program: "def g(x):\n    x.append(len(x))\n    return x".to_owned(), seed: 1 });
     jobs.push(Job { peer, ..fuel(calls(asks, vec![vec![]])) });
     jobs
 }
@@ -64,7 +64,11 @@ fn outcomes_are_the_same_on_any_threads_in_any_order_beside_other_work() {
             let order: Vec<(usize, &Job)> = (0..jobs.len()).map(|place| (at(place), &jobs[at(place)])).collect();
             // From the fourth round on beside a thread that never rests.
             if round == 3 {
-                scope.spawn(|| while !done.load(Ordering::Relaxed) {});
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
             }
             for (index, outcome) in run_on(&sandbox.unwrap(), threads, &order) {
                 assert_eq!(outcome, wanted[index], "job {index}, round {round}");

@@ -50,7 +50,7 @@ impl Judge for Checker {
             return Ok(call.by(|_, _| false));
         };
         let arguments = vec![Value::Tuple(call.input.to_vec()), call.expected.clone(), actual.clone()];
-        let right = verdict(bench, call.task_id, call.comparison, arguments)?;
+        let right = decided(bench, call.task_id, call.comparison, arguments)?;
         Ok(call.by(|_, _| right))
     }
 
@@ -59,9 +59,24 @@ impl Judge for Checker {
             return Ok(run.by(|_, _| false));
         };
         let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
-        let right = verdict(bench, run.task_id, run.comparison, arguments)?;
+        let right = decided(bench, run.task_id, run.comparison, arguments)?;
         Ok(run.by(|_, _| right))
     }
+}
+
+/// What the checker says. One that decides about the expected answer and not about the attempt's is broken by the attempt,
+/// which is then wrong: else a program could have itself dropped instead of refused.
+fn decided(
+    bench: &mut Bench<'_>,
+    task_id: &str,
+    comparison: &Comparison,
+    arguments: Vec<Value>,
+) -> Result<bool, Dropped> {
+    let expected = vec![arguments[0].clone(), arguments[1].clone(), arguments[1].clone()];
+    verdict(bench, task_id, comparison, arguments).or_else(|dropped| {
+        let works = verdict(bench, task_id, comparison, expected).is_ok();
+        if works { Ok(false) } else { Err(dropped) }
+    })
 }
 
 /// Runs the checker once.

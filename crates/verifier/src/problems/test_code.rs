@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Dropped, Entry, Job, Outcome, Peer, Status, TestCode, TestStyle, Trust, Value};
+use veriplay_core::{Dropped, Entry, Job, Outcome, Peer, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
 use super::{ProblemRequest, Ruling};
 use crate::run::{Runner, calls, failure, value};
@@ -59,12 +59,18 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>) -> Job {
         TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
     };
     let (peer, shared) = match code.trust {
-        Trust::Split => (Some(Peer { program: program.to_owned() }), Value::None),
+        Trust::Split => (Some(Peer { program: program.to_owned(), seed: request.seed }), Value::None),
         Trust::Shared => (None, text(program)),
     };
     let arguments = vec![text(style), text(&code.setup), Value::List(sources), text(function), shared];
     let entry = Entry::Calls { function: "run".to_owned(), arguments: vec![arguments] };
-    Job { entry, peer, ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), request.seed) }
+    Job { entry, peer, ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), seed(code, request.seed)) }
+}
+
+/// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
+fn seed(code: &TestCode, seed: u64) -> u64 {
+    let digest = content_hash(&(code, seed));
+    u64::from_str_radix(&digest.as_str()[..16], 16).expect("a digest is hexadecimal")
 }
 
 /// What became of one test.
