@@ -1,9 +1,10 @@
 //! Veriplay's judge: extracts Attempts from what a policy wrote, plans Jobs, compares what came out, returns Verdicts.
 //!
-//! Called by the games' loop in the cli, by `replay` and `eval`. Everything here is a pure function over an
+//! Called by the games' loop in the cli, by `verify`, `replay` and `eval`. Everything here is a pure function over an
 //! [`veriplay_core::Execute`]: no clock, no files, no randomness, no wasm, and no rewards. Invariants: an expected value
-//! never enters a Job that its program could read (test code is a job of its own, whose peer the program is); every comparison is made here, on decoded plain values; text of a policy is parsed, never
-//! evaluated or spliced into a program; a host fault becomes [`veriplay_core::Dropped`] and never a verdict.
+//! never enters a Job whose program could read it (test code is a job of its own, and the program is its peer); every
+//! comparison is made here, on decoded plain values; text of a policy is parsed, never evaluated or spliced into a program;
+//! a host fault becomes [`veriplay_core::Dropped`] and never a verdict.
 
 mod batch;
 pub mod formats;
