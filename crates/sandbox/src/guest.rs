@@ -236,13 +236,9 @@ impl Guest {
             return Ok((self.outcome(&job.limits, ended)?, None));
         };
         let peer = PeerGuest::start(guest, job, program)?;
-        let ended = if peer.is_alive() {
-            self.store.data_mut().peer = Some(Box::new(peer));
-            self.enter(&job.limits)?
-        } else {
-            self.store.data_mut().peer = Some(Box::new(peer));
-            Ended::by(&Stop::Peer)
-        };
+        let alive = peer.is_alive();
+        self.store.data_mut().peer = Some(Box::new(peer));
+        let ended = if alive { self.enter(&job.limits)? } else { Ended::by(&Stop::Peer) };
         let peer = self.store.data_mut().peer.take().ok_or("the peer is gone")?;
         let (guest, peer) = peer.end()?;
         let outcome = self.outcome(&job.limits, ended)?;
