@@ -21,8 +21,8 @@ mod peer;
 mod pool;
 mod request;
 mod sandbox;
+mod slices;
 mod stop;
-mod ticker;
 mod wasi;
 mod written;
 

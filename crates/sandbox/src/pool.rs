@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use veriplay_core::{Job, Outcome};
 
 use crate::guest::{Fault, Guest};
-use crate::image::{Image, THREAD_STACK};
+use crate::image::Image;
 use crate::memory::ResetMode;
 
 type Reply = std::sync::mpsc::SyncSender<Result<Outcome, Fault>>;
@@ -117,7 +117,6 @@ fn start(image: Arc<Image>, reset: ResetMode) -> Result<Worker, Fault> {
     let (orders, received) = channel();
     let thread = std::thread::Builder::new()
         .name("veriplay-guest".to_owned())
-        .stack_size(THREAD_STACK)
         .spawn(move || serve(&image, reset, &received))
         .map_err(|error| format!("cannot start a thread: {error}"))?;
     Ok(Worker { orders, thread })

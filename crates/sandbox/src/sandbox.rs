@@ -8,7 +8,6 @@ use crate::image::{Image, ImageError};
 use crate::memory::ResetMode;
 use crate::pool::Pool;
 use crate::request;
-use crate::ticker::Ticker;
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +36,6 @@ pub struct Sandbox {
     pool: Pool,
     /// Held by every job, together with others, and by one that is run again for its deadline, alone.
     alone: RwLock<()>,
-    _ticker: Arc<Ticker>,
 }
 
 impl Sandbox {
@@ -46,11 +44,10 @@ impl Sandbox {
     /// # Errors
     /// When the host cannot start a thread.
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Result<Self, ImageError> {
-        let ticker = image.ticker()?;
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = if options.max_parallel == 0 { processors() } else { options.max_parallel };
         let pool = Pool::new(Arc::clone(&image), options.reset, workers);
-        Ok(Self { image, pool, alone: RwLock::new(()), _ticker: ticker })
+        Ok(Self { image, pool, alone: RwLock::new(()) })
     }
 
     /// One run, or two where the first failed through a fault of ours.

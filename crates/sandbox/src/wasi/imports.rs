@@ -21,6 +21,8 @@ const BYTES_PER_FUEL: u64 = 8;
 /// # Errors
 /// [`Trap::OutOfFuel`] when there is not enough.
 pub(crate) fn charge(caller: &mut Caller<'_, Host>, bytes: u64) -> wasmtime::Result<()> {
+    // A loop of calls never comes to the end of a slice.
+    caller.data().deadline.check()?;
     let price = CALL_FUEL + bytes / BYTES_PER_FUEL;
     let left = caller.get_fuel()?;
     caller.set_fuel(left.saturating_sub(price))?;
