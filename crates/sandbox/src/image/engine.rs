@@ -1,10 +1,12 @@
 //! The one engine configuration. All instances of all images run under it, and a cached image is native code for it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use wasmtime::{Config, Engine};
 
 use super::ImageError;
+use crate::stacks::Stacks;
 
 /// Bytes of native stack a guest may use. Deep recursion beyond it is a trap.
 const WASM_STACK: usize = 32 << 20;
@@ -20,6 +22,7 @@ pub(crate) fn engine() -> Result<Engine, ImageError> {
         .wasm_exceptions(true)
         .max_wasm_stack(WASM_STACK)
         .async_stack_size(GUEST_STACK)
+        .with_host_stack(Arc::new(Stacks::default()))
         .parallel_compilation(true)
         // What a program computes must not depend on the machine: NaN bits and relaxed vector operations do by default.
         .cranelift_nan_canonicalization(true)
