@@ -12,7 +12,7 @@ use crate::request;
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SandboxOptions {
-    /// Jobs that run at once, each with its own thread and instance (some 100 MB of address space, about 10 MB of memory);
+    /// Jobs that run at once, each in its own instance (some 100 MB of address space, about 10 MB of memory);
     /// more callers wait. 0 means one for each processor.
     pub max_parallel: usize,
     /// How an instance is brought back to the image's state after a job.
@@ -39,10 +39,10 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// A sandbox for jobs of `image`. Threads and instances are made when jobs need them.
+    /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
     ///
     /// # Errors
-    /// When the host cannot start a thread.
+    /// When the host cannot provide what jobs run in.
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Result<Self, ImageError> {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = if options.max_parallel == 0 { processors() } else { options.max_parallel };
