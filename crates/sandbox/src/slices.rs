@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use wasmtime::Trap;
 
-/// Fuel of a slice: 50 to 100 µs of computing. The slowest that one instruction can be is to fill all memory a job may
-/// have, so even a loop of those reads the clock every few seconds.
-pub(crate) const FUEL: u64 = 100_000;
+/// Fuel of a slice: some 50 µs of computing, beside which reading the clock is nothing. A program that does little but fill
+/// large memory gets some thousand times slower by it, and is still seen every few hundred milliseconds.
+pub(crate) const FUEL: u64 = 500_000;
 
 /// When the clock ends a turn.
 #[derive(Debug, Clone, Copy)]
