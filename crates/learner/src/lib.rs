@@ -17,11 +17,13 @@ mod ops;
 mod optim;
 mod rollout;
 mod schedule;
+mod score;
 mod tokenizer;
 mod train;
 
 pub use checkpoint::CheckpointError;
-pub use config::{ConfigError, ModelConfig};
+pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig};
+pub use generate::Continuation;
 pub use learner::{Learner, LearnerOptions, NamedTensor};
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};

@@ -7,6 +7,7 @@ mod gradients;
 mod learning;
 mod optimizers;
 mod oracle;
+mod parity;
 mod sampling;
 mod schedules;
 mod tokens;
