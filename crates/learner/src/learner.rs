@@ -109,7 +109,11 @@ impl Learner {
         let tokens = tokenizer.vocab_size();
         if tokens > config.vocab_size {
             let want = format!("want at least the tokenizer's {tokens} tokens");
-            return Err(ConfigError::Value { key: "vocab_size".to_owned(), value: config.vocab_size.to_string(), want });
+            return Err(ConfigError::Value {
+                key: "vocab_size".to_owned(),
+                value: config.vocab_size.to_string(),
+                want,
+            });
         }
         let weights = Weights::new(&config, values, &Device::Cpu).expect("every tensor has the size of its spec");
         let specs = tensor_specs(&config);

@@ -60,7 +60,9 @@ impl Learner {
     pub fn rollout_score(&self, prompts: &[Vec<u32>], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         if prompts.len() != responses.len() {
             let (prompts, responses) = (prompts.len(), responses.len());
-            return Err(PolicyError::Backend(format!("{responses} responses for {prompts} prompts: want one for each")));
+            return Err(PolicyError::Backend(format!(
+                "{responses} responses for {prompts} prompts: want one for each"
+            )));
         }
         for (prompt, response) in prompts.iter().zip(responses) {
             self.check_score(prompt, std::slice::from_ref(response))?;

@@ -33,7 +33,9 @@ pub enum TokenizerError {
     #[error("character `{0}` (U+{1:04X}) has no token: only printable ASCII, newline and tab can be spelled")]
     Character(char, u32),
     /// The checkpoint has no `tokenizer.json`.
-    #[error("this checkpoint has no `tokenizer.json`: give token ids instead of text, or put the file beside its config.json")]
+    #[error(
+        "this checkpoint has no `tokenizer.json`: give token ids instead of text, or put the file beside its config.json"
+    )]
     Absent,
     /// The tokenizer does not give the text back.
     #[error("the tokenizer failed: {0}")]

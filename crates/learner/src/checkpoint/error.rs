@@ -47,7 +47,9 @@ pub enum CheckpointError {
         what: String,
     },
     /// A file that ends before its tensors do.
-    #[error("`{file}` is cut short: `{tensor}` ends at byte {ends_at}, and the file has {size}; hint: fetch or save it again")]
+    #[error(
+        "`{file}` is cut short: `{tensor}` ends at byte {ends_at}, and the file has {size}; hint: fetch or save it again"
+    )]
     Truncated {
         /// The file.
         file: String,
@@ -99,7 +101,9 @@ pub enum CheckpointError {
         names: Vec<String>,
     },
     /// A tensor of another shape.
-    #[error("`{file}`: `{tensor}` has shape {found:?}, and config.json says {want:?}; hint: they may be of two checkpoints")]
+    #[error(
+        "`{file}`: `{tensor}` has shape {found:?}, and config.json says {want:?}; hint: they may be of two checkpoints"
+    )]
     Shape {
         /// The file.
         file: String,
@@ -121,7 +125,9 @@ pub enum CheckpointError {
         found: String,
     },
     /// A weight that is not a number.
-    #[error("`{file}`: `{tensor}` holds `{value}`, which is not finite; hint: the run that made it diverged, take an earlier one")]
+    #[error(
+        "`{file}`: `{tensor}` holds `{value}`, which is not finite; hint: the run that made it diverged, take an earlier one"
+    )]
     NotFinite {
         /// The file.
         file: String,

@@ -45,7 +45,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(place: &str, config: &str, tokenizer: Option<&str>, companions: Companions) -> Result<Self, CheckpointError> {
+    fn new(
+        place: &str,
+        config: &str,
+        tokenizer: Option<&str>,
+        companions: Companions,
+    ) -> Result<Self, CheckpointError> {
         let place = place.to_owned();
         let config =
             ModelConfig::parse(config).map_err(|source| CheckpointError::Config { place: place.clone(), source })?;

@@ -120,9 +120,7 @@ struct IndexFile<'a> {
 
 fn index(specs: &[TensorSpec], shards: &[Vec<usize>], names: &[String]) -> String {
     let total_parameters = specs.iter().map(TensorSpec::elements).sum();
-    let file = |(shard, name): (&Vec<usize>, &'_ String)| {
-        shard.iter().map(|&i| (i, name.clone())).collect::<Vec<_>>()
-    };
+    let file = |(shard, name): (&Vec<usize>, &'_ String)| shard.iter().map(|&i| (i, name.clone())).collect::<Vec<_>>();
     let placed: Vec<(usize, String)> = shards.iter().zip(names).flat_map(file).collect();
     super::pretty(&IndexFile {
         metadata: Totals { total_parameters, total_size: total_parameters * size_of::<f32>() },

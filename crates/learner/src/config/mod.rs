@@ -164,7 +164,9 @@ impl ModelConfig {
 
     fn validate_tokens(&self) -> Result<(), ConfigError> {
         let inside = |key: &str, id: u32| {
-            check(key, id, (id as usize) < self.vocab_size, || format!("want less than vocab_size = {}", self.vocab_size))
+            check(key, id, (id as usize) < self.vocab_size, || {
+                format!("want less than vocab_size = {}", self.vocab_size)
+            })
         };
         self.eos_token_id.iter().try_for_each(|&id| inside("eos_token_id", id))?;
         self.bos_token_id.map_or(Ok(()), |id| inside("bos_token_id", id))

@@ -46,12 +46,7 @@ fn architecture(keys: &Keys<'_>) -> Result<Architecture, ConfigError> {
     Ok(known)
 }
 
-fn head_dim(
-    keys: &Keys<'_>,
-    model_type: Architecture,
-    hidden: usize,
-    heads: usize,
-) -> Result<usize, ConfigError> {
+fn head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usize) -> Result<usize, ConfigError> {
     if let Some(given) = keys.size("head_dim")?.or(model_type.default_head_dim()) {
         return Ok(given);
     }
@@ -71,7 +66,11 @@ fn refuse(keys: &Keys<'_>, model_type: Architecture) -> Result<(), ConfigError> 
     }
     keys.refuse_unless("mlp_bias", convert, |v| v == false)?;
     keys.refuse_unless("attention_dropout", "want 0: this learner has no dropout", |v| v.as_f64() == Some(0.0))?;
-    keys.refuse_unless("quantization_config", "quantised weights cannot be trained: dequantise the checkpoint", |_| false)?;
+    keys.refuse_unless(
+        "quantization_config",
+        "quantised weights cannot be trained: dequantise the checkpoint",
+        |_| false,
+    )?;
     for key in ["torch_dtype", "dtype"] {
         let known = |v: &Value| v.as_str().is_some_and(|t| matches!(t, "float32" | "bfloat16" | "float16"));
         keys.refuse_unless(key, "want `float32`, `bfloat16` or `float16`: convert the checkpoint", known)?;

@@ -36,7 +36,8 @@ impl Llama3Scaling {
     }
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
-        let &Self { factor, low_freq_factor: low, high_freq_factor: high, original_max_position_embeddings: length } = self;
+        let &Self { factor, low_freq_factor: low, high_freq_factor: high, original_max_position_embeddings: length } =
+            self;
         let positive = |x: f64| x.is_finite() && x > 0.0;
         check("rope_scaling.factor", factor, factor.is_finite() && factor >= 1.0, || "want at least 1".to_owned())?;
         check("rope_scaling.low_freq_factor", low, positive(low), || "want a positive number".to_owned())?;
@@ -75,9 +76,11 @@ fn scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
             high_freq_factor: keys.required_number("high_freq_factor")?,
             original_max_position_embeddings: keys.required_size("original_max_position_embeddings")?,
         })),
-        Some(other) => {
-            Err(keys.wrong(key, &Value::from(other), "only `default` and `llama3` are supported: remove it for short contexts"))
-        }
+        Some(other) => Err(keys.wrong(
+            key,
+            &Value::from(other),
+            "only `default` and `llama3` are supported: remove it for short contexts",
+        )),
     }
 }
 

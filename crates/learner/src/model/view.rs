@@ -67,7 +67,9 @@ impl View {
             true => embedding.clone(),
             false => weights.tensor("lm_head.weight", mode)?,
         };
-        let layers = (0..config.num_hidden_layers).map(|layer| Layer::new(config.model_type, weights, layer, mode)).collect::<Result<_>>();
+        let layers = (0..config.num_hidden_layers)
+            .map(|layer| Layer::new(config.model_type, weights, layer, mode))
+            .collect::<Result<_>>();
         Ok(Self { embedding, layers: layers?, norm: weights.tensor("model.norm.weight", mode)?, head })
     }
 

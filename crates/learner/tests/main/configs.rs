@@ -25,12 +25,8 @@ fn llama() -> ModelConfig {
     ModelConfig { model_type: Architecture::Llama, hidden_size: 40, eos_token_id: vec![1, 2], ..tiny_config() }
 }
 
-const SCALING: Llama3Scaling = Llama3Scaling {
-    factor: 8.0,
-    low_freq_factor: 1.0,
-    high_freq_factor: 4.0,
-    original_max_position_embeddings: 8192,
-};
+const SCALING: Llama3Scaling =
+    Llama3Scaling { factor: 8.0, low_freq_factor: 1.0, high_freq_factor: 4.0, original_max_position_embeddings: 8192 };
 
 #[test]
 fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() {
@@ -101,7 +97,14 @@ fn stretched_frequencies_are_those_of_the_formula_in_each_of_its_three_ranges() 
 #[test]
 fn absent_keys_have_the_defaults_of_their_class() {
     let gone = |keys: &[&'static str]| keys.iter().map(|&key| (key, json!("-"))).collect::<Vec<_>>();
-    let absent = gone(&["head_dim", "num_key_value_heads", "rms_norm_eps", "tie_word_embeddings", "eos_token_id", "torch_dtype"]);
+    let absent = gone(&[
+        "head_dim",
+        "num_key_value_heads",
+        "rms_norm_eps",
+        "tie_word_embeddings",
+        "eos_token_id",
+        "torch_dtype",
+    ]);
     let want = ModelConfig {
         head_dim: 10,
         num_key_value_heads: 4,
@@ -112,7 +115,15 @@ fn absent_keys_have_the_defaults_of_their_class() {
     assert_eq!(ModelConfig::parse(&of(&llama(), &absent)), Ok(want));
     let qwen3 = ModelConfig::parse(&with(&gone(&["head_dim"]))).expect("fine");
     assert_eq!(qwen3.head_dim, 128);
-    for key in ["vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings", "model_type"] {
+    for key in [
+        "vocab_size",
+        "hidden_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "intermediate_size",
+        "max_position_embeddings",
+        "model_type",
+    ] {
         assert_eq!(ModelConfig::parse(&with(&gone(&[key]))), Err(ConfigError::Missing(key.to_owned())));
     }
 }
@@ -168,12 +179,20 @@ fn rotary_options_that_are_not_computed_are_named_inside_their_object() {
         ("rope_scaling", json!({"rope_type": "yarn", "factor": 4.0}), "`rope_scaling.rope_type` is `yarn`"),
         ("rope_scaling", json!({"type": "linear", "factor": 4.0}), "`rope_scaling.type` is `linear`"),
         ("rope_parameters", json!({"rope_type": "dynamic"}), "`rope_parameters.rope_type` is `dynamic`"),
-        ("rope_parameters", json!({"partial_rotary_factor": 0.25}), "`rope_parameters.partial_rotary_factor` is `0.25`"),
+        (
+            "rope_parameters",
+            json!({"partial_rotary_factor": 0.25}),
+            "`rope_parameters.partial_rotary_factor` is `0.25`",
+        ),
         ("rope_scaling", llama3("factor", json!(null)), "lacks `rope_scaling.factor`"),
         ("rope_scaling", llama3("factor", json!(0.5)), "`rope_scaling.factor` is `0.5`"),
         ("rope_scaling", llama3("low_freq_factor", json!(0)), "`rope_scaling.low_freq_factor` is `0`"),
         ("rope_scaling", llama3("high_freq_factor", json!(1)), "`rope_scaling.high_freq_factor` is `1`"),
-        ("rope_scaling", llama3("original_max_position_embeddings", json!("x")), "original_max_position_embeddings` is `x`"),
+        (
+            "rope_scaling",
+            llama3("original_max_position_embeddings", json!("x")),
+            "original_max_position_embeddings` is `x`",
+        ),
     ];
     for (key, value, words) in corpus {
         let message = ModelConfig::parse(&with(&[(key, value)])).expect_err("refused").to_string();

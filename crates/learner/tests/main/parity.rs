@@ -1,9 +1,10 @@
 //! Parity with transformers: the fixtures of `tests/parity`, which `scripts/parity.py` made.
 //!
-//! Stated tolerances, relative to the largest number of the tensor: logits 1e-4, gradients 1e-3, both in f32. Log-probabilities
-//! within 1e-4. Greedy continuations are identical.
+//! Wanted are logits within 1e-4 and gradients within 1e-3, relative to the largest number of the tensor, in f32; the tests hold them
+//! to 2e-5 and 5e-5, and log-probabilities to 5e-5 (measured on an AVX-512 machine against transformers 5.23 and torch 2.15: 2.4e-6,
+//! 4.7e-6 and 1.5e-5 at worst). Greedy continuations are identical.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use serde::Deserialize;
 use veriplay_core::{Finish, Sample, Sampling, TrainBatch};
 use veriplay_learner::{Architecture, Learner, LearnerOptions, NamedTensor};
 
-const LOGITS: f64 = 1e-4;
-const GRADIENTS: f64 = 1e-3;
-const LOGPROBS: f64 = 1e-4;
+const LOGITS: f64 = 2e-5;
+const GRADIENTS: f64 = 5e-5;
+const LOGPROBS: f64 = 5e-5;
 
 #[derive(Deserialize)]
 struct Sequence {
@@ -44,7 +45,7 @@ pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
     expected: Expected,
-    tensors: std::collections::HashMap<String, Tensor>,
+    tensors: HashMap<String, Tensor>,
 }
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -95,17 +96,19 @@ impl Case {
         TrainBatch { samples: sequences.into_iter().map(sample).collect(), normalizer: self.expected.normalizer }
     }
 
-    fn check_gradients(&self, what: &str, (loss, gradients): (f64, Vec<NamedTensor>)) -> f64 {
+    fn check_gradients(&self, what: &str, (loss, gradients): (f64, Vec<NamedTensor>)) {
         let want = self.expected.loss;
-        assert!((loss - want).abs() <= LOGPROBS * want.abs().max(1.0), "{} {what}: loss {loss}, want {want}", self.name);
+        assert!(
+            (loss - want).abs() <= LOGPROBS * want.abs().max(1.0),
+            "{} {what}: loss {loss}, want {want}",
+            self.name
+        );
         let named = self.tensors.keys().filter(|name| name.starts_with("grad.")).count();
         assert_eq!(gradients.len(), named, "{}: every parameter, and no other", self.name);
-        let error = |(spec, gradient): &NamedTensor| {
-            let error = relative(gradient, &self.tensor(&format!("grad.{}", spec.name)));
+        for (spec, gradient) in gradients {
+            let error = relative(&gradient, &self.tensor(&format!("grad.{}", spec.name)));
             assert!(error <= GRADIENTS, "{} {what}: {} is {error:e} away", self.name, spec.name);
-            error
-        };
-        gradients.iter().map(error).fold(0.0, f64::max)
+        }
     }
 }
 
@@ -143,40 +146,34 @@ fn there_is_a_case_of_every_architecture_tied_and_untied() {
 fn logits_are_those_of_transformers() {
     for case in cases() {
         let learner = case.learner(LearnerOptions::default());
-        let mut worst = 0.0_f64;
         for (i, sequence) in case.expected.sequences.iter().enumerate() {
             let tokens = [&sequence.prompt[..], &sequence.response].concat();
             let want = case.tensor(&format!("logits.{i}"));
             let logits: Vec<f32> = learner.logits(&tokens).expect("computes").concat();
             let error = relative(&logits[logits.len() - want.len()..], &want);
             assert!(error <= LOGITS, "{}: logits of sequence {i} are {error:e} away", case.name);
-            worst = worst.max(error);
         }
-        println!("{}: logits {worst:.1e}", case.name);
     }
 }
 
 #[test]
 fn every_gradient_is_that_of_transformers_on_the_padded_batch() {
     for case in cases() {
-        let mut worst = 0.0_f64;
         for options in layouts() {
             for side_by_side in [false, true] {
                 let mut learner = case.learner(options.clone());
                 let got = learner.named_gradients(&case.batch(side_by_side)).expect("computes");
-                worst = worst.max(case.check_gradients("kernels", got));
+                case.check_gradients("kernels", got);
             }
         }
         let stock = case.learner(LearnerOptions::default()).reference_gradients(&case.batch(true)).expect("computes");
-        let stock = case.check_gradients("candle's operations", stock);
-        println!("{}: gradients {worst:.1e}, by candle's operations {stock:.1e}", case.name);
+        case.check_gradients("candle's operations", stock);
     }
 }
 
 #[test]
 fn log_probabilities_of_training_and_of_sampling_are_those_of_transformers() {
     for case in cases() {
-        let mut worst = BTreeMap::new();
         for options in layouts() {
             let learner = case.learner(options);
             let sequences = &case.expected.sequences;
@@ -191,12 +188,9 @@ fn log_probabilities_of_training_and_of_sampling_are_those_of_transformers() {
                 for (path, got) in [("training", &trained), ("sampling", &sampled[i]), ("candle", &stock)] {
                     let error = difference(got, &want);
                     assert!(error <= LOGPROBS, "{} {path}: sequence {i} is {error:e} away", case.name);
-                    let worst = worst.entry(path).or_insert(0.0_f64);
-                    *worst = worst.max(error);
                 }
             }
         }
-        println!("{}: log-probabilities {worst:?}", case.name);
     }
 }
 
@@ -215,6 +209,50 @@ fn greedy_continuations_are_those_of_generate_on_the_padded_batch() {
                 assert_eq!(got[0].finish, if ended { Finish::Stop } else { Finish::Length });
             }
         }
-        assert!(greedy.iter().any(|g| g.continuation.len() < *max_tokens), "{}: some continuation ends early", case.name);
+        assert!(
+            greedy.iter().any(|g| g.continuation.len() < *max_tokens),
+            "{}: some continuation ends early",
+            case.name
+        );
+    }
+}
+
+/// How far the logits are from the wanted ones after a change to the checkpoint's files.
+fn changed(case: &Case, change: impl FnOnce(&mut serde_json::Value, &mut HashMap<String, Tensor>)) -> f64 {
+    let dir = tempfile::tempdir().expect("a directory");
+    case.learner(LearnerOptions::default()).save(dir.path()).expect("saves");
+    let (config, weights) = (dir.path().join("config.json"), dir.path().join("model.safetensors"));
+    let mut value = serde_json::from_slice(&std::fs::read(&config).expect("reads")).expect("parses");
+    let mut tensors = candle_core::safetensors::load(&weights, &Device::Cpu).expect("reads");
+    change(&mut value, &mut tensors);
+    std::fs::write(config, value.to_string()).expect("writes");
+    candle_core::safetensors::save(&tensors, weights).expect("writes");
+    let learner = Learner::load_by_ids(dir.path(), LearnerOptions::default()).expect("loads");
+    let sequence = &case.expected.sequences[1];
+    let logits = learner.logits(&[&sequence.prompt[..], &sequence.response].concat()).expect("computes").concat();
+    let want = case.tensor("logits.1");
+    relative(&logits[logits.len() - want.len()..], &want)
+}
+
+#[test]
+fn each_option_that_sets_the_families_apart_would_show_if_it_were_lost() {
+    let find = |name: &str| cases().into_iter().find(|case| case.name == name).expect("there");
+    assert!(changed(&find("llama-scaled"), |_, _| ()) <= LOGITS);
+    let losses = [
+        changed(&find("llama-scaled"), |config, _| config["rope_scaling"] = serde_json::Value::Null),
+        changed(&find("llama-scaled-new"), |config, _| config["rope_scaling"]["factor"] = 8.into()),
+        changed(&find("qwen3-tied"), |config, _| config["rope_theta"] = 10_000.into()),
+        changed(&find("qwen2-sharded"), |config, _| config["rms_norm_eps"] = 0.01.into()),
+        changed(&find("qwen2-sharded"), |_, tensors| {
+            let bias = tensors.get_mut("model.layers.0.self_attn.q_proj.bias").expect("there");
+            *bias = bias.zeros_like().expect("zeros");
+        }),
+        changed(&find("qwen3-untied"), |_, tensors| {
+            let gain = tensors.get_mut("model.layers.1.self_attn.k_norm.weight").expect("there");
+            *gain = gain.ones_like().expect("ones");
+        }),
+    ];
+    for (i, loss) in losses.into_iter().enumerate() {
+        assert!(loss > 50.0 * LOGITS, "change {i} moves logits by {loss:e} alone");
     }
 }
