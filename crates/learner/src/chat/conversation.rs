@@ -48,7 +48,7 @@ impl Chat {
     /// One message of the user, to be answered.
     #[must_use]
     pub fn user(content: &str) -> Self {
-        let message = Value::from_iter([("role", Value::from("user")), ("content", Value::from(content))]);
+        let message = Value::from_pairs([("role", Value::from("user")), ("content", Value::from(content))]);
         let variables = [
             ("messages", Value::from(vec![message])),
             ("add_generation_prompt", Value::from(true)),

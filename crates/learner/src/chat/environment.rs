@@ -35,7 +35,7 @@ pub(super) fn render(text: &str, tokens: &BTreeMap<String, Value>, chat: &Chat) 
     let environment = environment(chat.now());
     let template = environment.template_from_str(&text).map_err(|e| ChatError::Compile(describe(&e)))?;
     let variables = tokens.iter().chain(chat.variables()).map(|(name, value)| (name.as_str(), value.clone()));
-    template.render(Value::from_iter(variables)).map_err(|error| match raised(&error) {
+    template.render(Value::from_pairs(variables)).map_err(|error| match raised(&error) {
         Some(message) => ChatError::Refused(message),
         None => ChatError::Render(describe(&error)),
     })

@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for OrderedVisitor {
                 None => out.push((key, value)),
             }
         }
-        Ok(Value::from_iter(out))
+        Ok(Value::from_pairs(out))
     }
 }
 

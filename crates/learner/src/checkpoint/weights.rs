@@ -24,7 +24,11 @@ struct Index {
 }
 
 pub(super) fn wanted(specs: &[TensorSpec]) -> Vec<Wanted<'_>> {
-    specs.iter().map(|spec| Wanted { name: spec.name.clone(), shape: &spec.shape }).collect()
+    specs.iter().map(wanted_of).collect()
+}
+
+fn wanted_of(spec: &TensorSpec) -> Wanted<'_> {
+    Wanted { name: spec.name.clone(), shape: &spec.shape }
 }
 
 /// Every tensor of `specs`, in their order.
@@ -44,16 +48,20 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
     let Index { weight_map } = serde_json::from_str(&read_text(index)?)
         .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
     check_names(&file, &wanted(specs), weight_map.keys().cloned())?;
-    let mut out = vec![Vec::new(); specs.len()];
-    for shard in weight_map.values().collect::<BTreeSet<_>>() {
-        if !matches!(Path::new(shard).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
+    // All are opened before any is read: one that is missing or cut short shows at once.
+    let mut shards = Vec::new();
+    for name in weight_map.values().collect::<BTreeSet<_>>() {
+        if !matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
             let want = "want the plain name of a file beside the index".to_owned();
-            return Err(CheckpointError::Key { file, key: "weight_map".to_owned(), value: shard.clone(), want });
+            return Err(CheckpointError::Key { file, key: "weight_map".to_owned(), value: name.clone(), want });
         }
-        let here: Vec<usize> = (0..specs.len()).filter(|&i| weight_map.get(&specs[i].name) == Some(shard)).collect();
-        let wanted: Vec<Wanted<'_>> =
-            here.iter().map(|&i| Wanted { name: specs[i].name.clone(), shape: &specs[i].shape }).collect();
-        let values = TensorFile::open(&dir.join(shard))?.read_all(&wanted)?;
+        shards.push((name, TensorFile::open(&dir.join(name))?));
+    }
+    let mut out = vec![Vec::new(); specs.len()];
+    for (name, mut shard) in shards {
+        let here: Vec<usize> = (0..specs.len()).filter(|&i| weight_map.get(&specs[i].name) == Some(name)).collect();
+        let wanted: Vec<Wanted<'_>> = here.iter().map(|&i| wanted_of(&specs[i])).collect();
+        let values = shard.read_all(&wanted)?;
         here.into_iter().zip(values).for_each(|(i, values)| out[i] = values);
     }
     Ok(out)

@@ -45,7 +45,7 @@ fn edit_index(dir: &Path, change: impl FnOnce(&mut Value)) {
 fn weights_in_shards_of_any_size_are_the_same_weights() {
     let whole = learner(tiny_config());
     let size: usize = tensor_specs(&tiny_config()).iter().map(|spec| 4 * spec.elements()).sum();
-    for (limit, count) in [(size, 1), (size - 1, 2), (20_000, 5), (1, tensor_specs(&tiny_config()).len())] {
+    for (limit, count) in [(size, 1), (size - 1, 2), (20_000, 6), (1, tensor_specs(&tiny_config()).len())] {
         let dir = sharded(limit);
         let names = files(dir.path());
         assert_eq!(names.len(), count + usize::from(count > 1), "{names:?}");
@@ -75,17 +75,17 @@ fn an_index_that_does_not_fit_names_the_tensor() {
     let cases: [(fn(&mut Value), &[&str]); 6] = [
         (|i| drop(i["weight_map"].as_object_mut().expect("a map").remove(UP)), &[INDEX, "lacks", UP]),
         (
-            |i| i["weight_map"]["lm_head.weight"] = json!("model-00001-of-00005.safetensors"),
+            |i| i["weight_map"]["lm_head.weight"] = json!("model-00001-of-00006.safetensors"),
             &[INDEX, "lm_head.weight", "tie_word"],
         ),
         (
             |i| i["weight_map"][UP] = json!("../model.safetensors"),
             &[INDEX, "weight_map", "../model.safetensors", "plain name"],
         ),
-        (|i| i["weight_map"][UP] = json!("model-00009-of-00005.safetensors"), &["model-00009-of-00005.safetensors"]),
+        (|i| i["weight_map"][UP] = json!("model-00009-of-00006.safetensors"), &["model-00009-of-00006.safetensors"]),
         (
-            |i| i["weight_map"]["model.norm.weight"] = json!("model-00001-of-00005.safetensors"),
-            &["model-00001-of-00005", "lacks", "model.norm.weight"],
+            |i| i["weight_map"]["model.norm.weight"] = json!("model-00001-of-00006.safetensors"),
+            &["model-00001-of-00006", "lacks", "model.norm.weight"],
         ),
         (|i| i["weight_map"] = json!(3), &[INDEX, "cannot be read"]),
     ];
