@@ -105,7 +105,7 @@ fn conversations_become_the_prompts_that_transformers_makes_of_them() {
                     assert_eq!(Some(&got), text.as_ref(), "{name}: {json}");
                     let ids = learner.encode_chat(&chat).expect("encodes");
                     assert_eq!(ids, learner.tokenizer().encode(&got).expect("encodes"));
-rendered += 1;
+                    rendered += 1;
                 }
                 Err(ChatError::Refused(got)) => {
                     assert_eq!(Some(&got), message.as_ref(), "{name}: {json}");

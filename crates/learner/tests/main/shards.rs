@@ -33,6 +33,9 @@ fn files(dir: &Path) -> Vec<String> {
     names
 }
 
+/// What a test does to an index.
+type Change = fn(&mut Value);
+
 /// Saves a changed index.
 fn edit_index(dir: &Path, change: impl FnOnce(&mut Value)) {
     let text = std::fs::read_to_string(dir.join(INDEX)).expect("reads");
@@ -72,7 +75,7 @@ fn saving_again_in_another_layout_leaves_no_stale_weights() {
 
 #[test]
 fn an_index_that_does_not_fit_names_the_tensor() {
-    let cases: [(fn(&mut Value), &[&str]); 6] = [
+    let cases: [(Change, &[&str]); 6] = [
         (|i| drop(i["weight_map"].as_object_mut().expect("a map").remove(UP)), &[INDEX, "lacks", UP]),
         (
             |i| i["weight_map"]["lm_head.weight"] = json!("model-00001-of-00006.safetensors"),
