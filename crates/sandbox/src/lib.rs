@@ -10,7 +10,7 @@
 //! causes is an `Outcome`; an `Err` is a fault of ours.
 #![expect(
     unsafe_code,
-    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks` and `image::cache`"
+    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown` and `image::cache`"
 )]
 
 mod channel;
@@ -25,8 +25,10 @@ mod slices;
 mod stacks;
 mod stop;
 mod wasi;
+mod worker;
 mod written;
 
 pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};
+pub use worker::{WorkerProgram, serve};
