@@ -73,7 +73,7 @@ struct Arguments {
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
     /// Where guests run
-    #[arg(long, value_enum, default_value = "thread")]
+    #[arg(long, value_enum, default_value = "process")]
     workers: Workers,
     /// Give the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
     #[arg(long)]
