@@ -206,7 +206,7 @@ fn greedy_continuations_are_those_of_generate_on_the_padded_batch() {
             for (got, want) in learner.continue_tokens(&prompts, &sampling).expect("samples").iter().zip(greedy) {
                 assert_eq!(got[0].tokens, want.continuation, "{}", case.name);
                 let ended = want.continuation.last().is_some_and(|last| eos.contains(last));
-                assert_eq!(got[0].finish, if ended { Finish::Stop } else { Finish::Length });
+                assert_eq!(got[0].finish(), if ended { Finish::Stop } else { Finish::Length });
             }
         }
         assert!(
