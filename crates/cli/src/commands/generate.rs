@@ -181,5 +181,5 @@ fn tell(report: &Report<'_>) {
         _ => "the limit of tokens".to_owned(),
     };
     let total: f64 = report.logprobs.iter().map(|&l| f64::from(l)).sum();
-    progress::say(format!("{} tokens, ended by {end}; log-probability {total:.2}", report.tokens.len()));
+    progress::say(format!("tokens: {}, ended by {end}; log-probability {total:.2}", report.tokens.len()));
 }
