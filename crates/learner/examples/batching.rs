@@ -1,8 +1,9 @@
 //! Measures what batching gains: 32 ragged prompts in 32 slots, and the same in one slot, one row after another.
 //!
-//! `cargo run --release --workspace --example batching -- [shape=tiny|half] [rounds=3] [rows=32]`, where `half` has the widths of a
-//! model of 0.5 B parameters (Qwen2.5's) and fewer layers. Both ways run in turns in one process, on one thread, with the same
-//! requests; what they sample is compared. The weights are packed for each call: that time is measured alone and told apart.
+//! `cargo run --release --workspace --example batching -- [shape=tiny|half] [rounds=3] [rows=32]
+//! [requests=32] [prompt=24] [answer=64] [threads=1]`, where `half` has the widths of a model of 0.5 B parameters (Qwen2.5's) and fewer layers. Both ways run in
+//! turns in one process with the same requests, the batched one on `threads` threads; what they sample is compared. `decoding` is without the time that the
+//! same prompts take with one token each: packing the weights, and prefill, which batching does not change.
 #![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
 
 use std::collections::BTreeMap;
@@ -24,36 +25,39 @@ fn main() -> Result<(), Error> {
         _ => tiny(),
     };
     let rows = get("rows", 32);
-    let learner = |slots| {
-        let options = LearnerOptions { shards: 1, rollout_rows: slots, ..LearnerOptions::default() };
+    let learner = |slots, shards| {
+        let options = LearnerOptions { shards, rollout_rows: slots, ..LearnerOptions::default() };
         Learner::initialize(config.clone(), build_tokenizer(&[], &[])?, 1, options).map_err(Error::from)
     };
-    let (many, one) = (learner(rows)?, learner(1)?);
+    let threads = get("threads", 1);
+    let (many, one) = (learner(rows.div_ceil(threads), threads)?, learner(1, 1)?);
     println!("parameters {}, rows {rows}", many.parameter_count());
-    let requests = ragged(rows, config.vocab_size);
-    many.complete(&requests[..1])?;
-    one.complete(&requests[..1])?;
+    let requests = ragged(get("requests", rows), config.vocab_size, get("prompt", 24), get("answer", 64));
+    let prompts: Vec<Request> = requests.iter().map(|r| Request { max_tokens: 1, ..r.clone() }).collect();
     for round in 0..get("rounds", 3) {
-        let packing = timed(|| many.complete(&[Request::new(vec![1], 1)]))?.1;
+        let (before, after) = (timed(|| many.complete(&prompts))?.1, timed(|| one.complete(&prompts))?.1);
         let (batched, fast) = timed(|| many.complete(&requests))?;
         let (single, slow) = timed(|| one.complete(&requests))?;
         assert!(batched == single, "a sample does not depend on the slots");
         let tokens: usize = batched.iter().flatten().map(|c: &Continuation| c.tokens.len()).sum();
-        let rate = |seconds: f64| tokens as f64 / seconds;
-        println!(
-            "round {round}: {tokens} tokens; batched {:.0}/s ({:.0}/CPU s), one by one {:.0}/s ({:.0}/CPU s); ratio {:.1} wall, {:.1} CPU; \
-             without packing {:.1} wall, {:.1} CPU",
-            rate(fast.wall),
-            rate(fast.cpu),
-            rate(slow.wall),
-            rate(slow.cpu),
-            slow.wall / fast.wall,
-            slow.cpu / fast.cpu,
-            (slow.wall - packing.wall) / (fast.wall - packing.wall),
-            (slow.cpu - packing.cpu) / (fast.cpu - packing.cpu),
-        );
+        println!("round {round}: {tokens} tokens behind {}", requests.iter().map(|r| r.prompt.len()).sum::<usize>());
+        tell("  whole    ", tokens, fast, slow);
+        tell("  decoding ", tokens - requests.len(), fast.less(before), slow.less(after));
     }
     Ok(())
+}
+
+fn tell(what: &str, tokens: usize, fast: Time, slow: Time) {
+    let per_second = |seconds: f64| tokens as f64 / seconds;
+    println!(
+        "{what} batched {:.0}/s, {:.0}/CPU s; one by one {:.0}/s, {:.0}/CPU s; ratio {:.1}, of CPU time {:.1}",
+        per_second(fast.wall),
+        per_second(fast.cpu),
+        per_second(slow.wall),
+        per_second(slow.cpu),
+        slow.wall / fast.wall,
+        slow.cpu / fast.cpu
+    );
 }
 
 /// The embedded model's shape.
@@ -86,19 +90,26 @@ fn half(layers: usize, vocab: usize) -> ModelConfig {
     }
 }
 
-/// Prompts of 8 to 100 tokens and answers of 32 to 63, each with a seed of its own.
-fn ragged(rows: usize, vocab: usize) -> Vec<Request> {
+/// Prompts and answers of half to one and a half times the given tokens, each with a seed of its own.
+fn ragged(count: usize, vocab: usize, prompt: usize, answer: usize) -> Vec<Request> {
+    let around = |mean: usize, i: usize| mean / 2 + i * 37 % mean.max(1) + 1;
     let request = |i: usize| {
-        let prompt = (0..8 + (i * 37) % 93).map(|t| ((i * 31 + t * 7) % vocab) as u32).collect();
-        Request { seed: i as u64, ignore_end: true, ..Request::new(prompt, 32 + (i * 13) % 32) }
+        let prompt = (0..around(prompt, i)).map(|t| ((i * 31 + t * 7) % vocab) as u32).collect();
+        Request { seed: i as u64, ignore_end: true, ..Request::new(prompt, around(answer, 3 * i)) }
     };
-    (0..rows).map(request).collect()
+    (0..count).map(request).collect()
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Time {
     wall: f64,
     cpu: f64,
+}
+
+impl Time {
+    fn less(self, part: Self) -> Self {
+        Self { wall: self.wall - part.wall, cpu: self.cpu - part.cpu }
+    }
 }
 
 fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Time), E> {
