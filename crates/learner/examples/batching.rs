@@ -1,9 +1,10 @@
-//! Measures what batching gains: 32 ragged prompts in 32 slots, and the same in one slot, one row after another.
+//! Measures what batching gains: ragged prompts in 32 slots, and the same in one slot, one row after another.
 //!
-//! `cargo run --release --workspace --example batching -- [shape=tiny|half] [rounds=3] [rows=32]
-//! [requests=32] [prompt=24] [answer=64] [threads=1]`, where `half` has the widths of a model of 0.5 B parameters (Qwen2.5's) and fewer layers. Both ways run in
-//! turns in one process with the same requests, the batched one on `threads` threads; what they sample is compared. `decoding` is without the time that the
-//! same prompts take with one token each: packing the weights, and prefill, which batching does not change.
+//! `cargo run --release --workspace --example batching -- [shape=tiny|half] [layers=4] [vocab=32768] [rounds=3] [rows=32]
+//! [requests=32] [prompt=24] [answer=64]`, where `half` has the widths of a model of 0.5 B parameters (Qwen2.5's) and
+//! fewer layers. Both ways run in turns on one thread of one process, with the same requests; what they sample is
+//! compared. `decoding` is without the time that the same prompts take with one token each: packing the weights, and
+//! prefill, which batching hardly changes.
 #![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
 
 use std::collections::BTreeMap;
@@ -25,12 +26,11 @@ fn main() -> Result<(), Error> {
         _ => tiny(),
     };
     let rows = get("rows", 32);
-    let learner = |slots, shards| {
-        let options = LearnerOptions { shards, rollout_rows: slots, ..LearnerOptions::default() };
+    let learner = |slots| {
+        let options = LearnerOptions { shards: 1, rollout_rows: slots, ..LearnerOptions::default() };
         Learner::initialize(config.clone(), build_tokenizer(&[], &[])?, 1, options).map_err(Error::from)
     };
-    let threads = get("threads", 1);
-    let (many, one) = (learner(rows.div_ceil(threads), threads)?, learner(1, 1)?);
+    let (many, one) = (learner(rows)?, learner(1)?);
     println!("parameters {}, rows {rows}", many.parameter_count());
     let requests = ragged(get("requests", rows), config.vocab_size, get("prompt", 24), get("answer", 64));
     let prompts: Vec<Request> = requests.iter().map(|r| Request { max_tokens: 1, ..r.clone() }).collect();
@@ -118,7 +118,7 @@ fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Time), E> {
     Ok((value, Time { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - cpu }))
 }
 
-/// Time of this process on a processor, in seconds to the nanosecond, summed over its threads; 0 where /proc is missing.
+/// Time of this process on a processor, in seconds to the nanosecond, of the threads that are there; 0 where /proc is missing.
 fn cpu_seconds() -> f64 {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let nanoseconds = threads.filter_map(|thread| {

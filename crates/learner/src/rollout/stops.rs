@@ -45,12 +45,12 @@ mod tests {
     fn a_stop_string_is_found_when_the_last_byte_of_its_last_character_is_there() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chat/plain/tokenizer.json");
         let tokenizer = Tokenizer::load(&file).expect("a byte-level tokenizer");
-        let texts = ["→é".to_owned()];
+        let texts = ["é→".to_owned()];
         let stops = Stops { texts: &texts, tokenizer: &tokenizer };
-        let tokens = tokenizer.encode("a →é b").expect("bytes spell everything");
+        let tokens = tokenizer.encode("a é→ b").expect("bytes spell everything");
         let whole = (0..=tokens.len()).find(|&n| stops.found(&tokens[..n]).is_some()).expect("it is there");
-        assert!(tokenizer.decode(&tokens[..whole]).ends_with('é'));
-        assert!(tokenizer.encode("→é").expect("bytes").len() > 2, "its characters are cut by tokens");
+        assert!(tokenizer.decode(&tokens[..whole]).ends_with('→'));
+        assert!(tokenizer.encode("→").expect("bytes").len() > 2, "tokens cut the character");
         assert!(
             tokenizer.decode(&tokens[..whole - 1]).ends_with('\u{fffd}'),
             "the last token holds a part of a character"
