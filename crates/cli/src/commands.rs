@@ -2,6 +2,7 @@
 
 mod bench;
 mod eval;
+mod generate;
 mod image;
 mod play;
 mod replay;
@@ -17,6 +18,7 @@ use crate::exit::Failure;
 const COMMANDS: &[Spec] = &[
     play::COMMAND,
     eval::COMMAND,
+    generate::COMMAND,
     verify::COMMAND,
     run::COMMAND,
     replay::COMMAND,

@@ -7,6 +7,7 @@
 
 mod chat;
 mod checkpoint;
+mod complete;
 mod config;
 mod generate;
 mod gradients;
@@ -25,13 +26,14 @@ mod train;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;
+pub use complete::{Request, RequestError};
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig};
 pub use generate::Continuation;
 pub use hub::{HubError, HubOptions, resolve};
 pub use learner::{Learner, LearnerOptions, NamedTensor};
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
-pub use rollout::{draw, uniform};
+pub use rollout::{End, TokenSampler, uniform};
 pub use schedule::{Schedule, Shape};
 pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};
 

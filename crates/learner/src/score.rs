@@ -2,7 +2,7 @@
 //! samples.
 
 use candle_core::Error;
-use veriplay_core::{PolicyError, Sampling};
+use veriplay_core::PolicyError;
 
 use crate::Result;
 use crate::learner::Learner;
@@ -67,10 +67,7 @@ impl Learner {
         for (prompt, response) in prompts.iter().zip(responses) {
             self.check_score(prompt, std::slice::from_ref(response))?;
         }
-        let longest = responses.iter().map(Vec::len).max().unwrap_or(0);
-        let sampling = Sampling { temperature: 1.0, max_tokens: longest, group: 1, seed: 0 };
-        let sampled = self.sample(prompts, &sampling, Some(responses)).map_err(backend)?;
-        Ok(sampled.into_iter().map(|sample| sample.logprobs).collect())
+        self.force(prompts, responses).map_err(backend)
     }
 
     /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.

@@ -1,6 +1,7 @@
 //! The command line as its users meet it: the real binary, the real Python image, the embedded model.
 
 mod bench;
+mod generate;
 mod inputs;
 mod resume;
 mod run;

@@ -2,8 +2,8 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::cache::Cache;
 use super::decode::Row;
+use super::prompts::Prompts;
 use crate::kernels::attention::{HeadSizes, Heads, Spans, softmax};
 use crate::kernels::simd::Buffer;
 
@@ -12,7 +12,7 @@ pub(super) struct Step<'a> {
     pub(super) out: &'a mut [f32],
     pub(super) qkv: &'a [f32],
     pub(super) rows: &'a mut [Row],
-    pub(super) prompts: &'a [Option<Cache>],
+    pub(super) prompts: &'a Prompts,
     pub(super) layer: usize,
     pub(super) heads: &'a Heads<'a>,
     pub(super) weights: &'a mut Buffer,
@@ -57,7 +57,7 @@ impl Step<'_> {
     fn queries<S: Simd, const G: usize>(&mut self, simd: S, at: usize, kv: usize, first: usize) {
         let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let row = &self.rows[at];
-        let Some(prompt) = &self.prompts[row.prompt_slot] else { return };
+        let Some(prompt) = self.prompts.cache(row.prompt) else { return };
         let slot = self.layer * kv_heads + kv;
         let ((prompt_keys, prompt_values), (own_keys, own_values)) = (prompt.slot(slot), row.own.slot(slot));
         let (shared, own) = (row.prompt_len, row.cached + 1);

@@ -1,13 +1,13 @@
-//! The decoding loop of one thread: admit prompts, step all rows together, retire rows that ended.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! The decoding loop of one thread: compute prompts, start samples, step all rows together, retire rows that ended.
 
 use candle_core::Result;
 
 use super::attend::Step;
 use super::cache::Cache;
 use super::frozen::Frozen;
-use super::sampler::{draw, log_probability, uniform};
+use super::prompts::{Prompt, Prompts, Start};
+use super::queue::{Ask, End, Queue, Sampled};
+use super::sampler::{log_probability, uniform};
 use crate::kernels::attention::{Group, HeadSizes, Heads};
 use crate::kernels::bias::add_bias;
 use crate::kernels::gemm::{Target, View, multiply};
@@ -19,48 +19,40 @@ use crate::model::layout::MicroBatch;
 use crate::ops::slices::Slice;
 use crate::ops::{Engine, SharedSpace};
 
-/// What is to be sampled.
-#[derive(Debug)]
-pub(crate) struct Request<'a> {
-    /// Tokens of every prompt; none empty.
-    pub(crate) prompts: &'a [Vec<u32>],
-    /// Samples a prompt.
-    pub(crate) group: usize,
-    pub(crate) max_tokens: usize,
-    pub(crate) temperature: f32,
-    pub(crate) seed: u64,
-    /// Any of them ends a sample.
-    pub(crate) end_tokens: &'a [u32],
-    /// Tokens of every prompt's one sample, which are taken instead of drawn.
-    pub(crate) forced: Option<&'a [Vec<u32>]>,
-    /// Rows in flight in one thread, about.
-    pub(crate) rows: usize,
-    /// Prompt tokens computed together, about.
-    pub(crate) prefill_tokens: usize,
-    /// The next prompt nobody has taken.
-    pub(crate) next: AtomicUsize,
-}
-
-/// One finished sample.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sampled {
-    pub(crate) prompt: usize,
-    pub(crate) sample: usize,
-    pub(crate) tokens: Vec<u32>,
-    pub(crate) logprobs: Vec<f32>,
-    pub(crate) ended: bool,
-}
-
 /// A sample in flight.
 #[derive(Debug)]
 pub(super) struct Row {
-    result: Sampled,
-    /// Where its prompt's cache is.
-    pub(super) prompt_slot: usize,
+    ask: usize,
+    sample: usize,
+    tokens: Vec<u32>,
+    logprobs: Vec<f32>,
+    /// Where its prompt is.
+    pub(super) prompt: usize,
     pub(super) prompt_len: usize,
     /// Tokens of its own in the cache.
     pub(super) cached: usize,
     pub(super) own: Cache,
+}
+
+impl Row {
+    /// Takes one more token. Says why the row is done, if it is.
+    fn extend(&mut self, ask: &Ask<'_>, logits: &mut [f32]) -> Option<End> {
+        if let Some(forced) = ask.forced {
+            let token = forced[self.tokens.len()];
+            self.tokens.push(token);
+            self.logprobs.push(log_probability(logits, token));
+            return (self.tokens.len() == forced.len()).then_some(End::Length);
+        }
+        let u = uniform(ask.seed, ask.stream, self.sample as u64, self.tokens.len() as u64);
+        let (token, logprob) = ask.sampler.draw(logits, u);
+        self.tokens.push(token);
+        self.logprobs.push(logprob);
+        if ask.end_tokens.contains(&token) {
+            return Some(End::Token(token));
+        }
+        let stop = ask.stops.and_then(|stops| stops.found(&self.tokens)).map(End::Stop);
+        stop.or_else(|| (self.tokens.len() >= ask.max_tokens).then_some(End::Length))
+    }
 }
 
 /// Tokens a fresh row has room for.
@@ -89,12 +81,10 @@ pub(crate) struct RolloutSpace {
 pub(crate) struct Sampler<'a> {
     model: &'a Frozen<'a>,
     decoder: Decoder<'a>,
-    request: &'a Request<'a>,
+    queue: &'a Queue<'a>,
     space: &'a mut RolloutSpace,
     rows: Vec<Row>,
-    prompts: Vec<Option<Cache>>,
-    /// Rows that read each prompt.
-    users: Vec<usize>,
+    prompts: Prompts,
     finished: Vec<Sampled>,
 }
 
@@ -102,21 +92,17 @@ impl<'a> Sampler<'a> {
     pub(crate) fn new(
         model: &'a Frozen<'a>,
         engine: &'a Engine,
-        request: &'a Request<'a>,
+        queue: &'a Queue<'a>,
         space: &'a mut RolloutSpace,
     ) -> Self {
         let decoder = engine.decoder(&space.ops);
-        let (rows, prompts, users, finished) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { model, decoder, request, space, rows, prompts, users, finished }
+        Self { model, decoder, queue, space, rows: Vec::new(), prompts: Prompts::default(), finished: Vec::new() }
     }
 
-    /// Takes prompts until none is left, and returns every sample of those it took.
+    /// Takes asks until none is left, and returns every sample of those it took.
     pub(crate) fn run(mut self) -> Result<Vec<Sampled>> {
         loop {
-            // Prefill is cheapest in bulk: wait until a quarter of the rows is free.
-            if self.rows.len() <= self.request.rows - self.request.rows.div_ceil(4) {
-                while self.rows.len() < self.request.rows && self.admit()? {}
-            }
+            self.refill()?;
             if self.rows.is_empty() {
                 return Ok(self.finished);
             }
@@ -124,16 +110,32 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Takes some prompts, computes them and samples the first tokens. False when none is left.
-    fn admit(&mut self) -> Result<bool> {
+    /// Slots without a row.
+    const fn free(&self) -> usize {
+        self.queue.slots - self.rows.len()
+    }
+
+    /// Gives free slots to samples that wait, and computes more prompts when it is worth while.
+    fn refill(&mut self) -> Result<()> {
+        self.start();
+        // Prefill is cheapest in bulk: wait until a quarter of the slots is free.
+        if self.free() >= self.queue.slots.div_ceil(4) {
+            while self.free() > 0 && self.prefill()? {
+                self.start();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes and computes some prompts, as many as the free slots can use. False when none is left.
+    fn prefill(&mut self) -> Result<bool> {
         let mut batch = MicroBatch::default();
-        let mut taken = Vec::new();
-        while batch.tokens.len() < self.request.prefill_tokens
-            && self.rows.len() + taken.len() * self.request.group < self.request.rows
-        {
-            let index = self.request.next.fetch_add(1, Ordering::Relaxed);
-            let Some(prompt) = self.request.prompts.get(index) else { break };
-            batch.push_prompt(prompt);
+        let (mut taken, mut samples) = (Vec::new(), 0);
+        while batch.tokens.len() < self.queue.prefill_tokens && samples < self.free() {
+            let Some(index) = self.queue.take() else { break };
+            let ask = &self.queue.asks[index];
+            batch.push_prompt(ask.prompt);
+            samples += ask.samples;
             taken.push(index);
         }
         if taken.is_empty() {
@@ -149,74 +151,39 @@ impl<'a> Sampler<'a> {
         let logits = self.decoder.logits(&last, &batch.outputs)?;
         let logits = Slice::of(&logits)?;
         let rows = logits.chunks_exact(self.model.config.vocab_size);
-        for ((&prompt, cache), row) in taken.iter().zip(caches).zip(rows) {
-            let slot = self.keep_prompt(cache);
-            self.start(prompt, slot, row);
+        for ((ask, cache), row) in taken.into_iter().zip(caches).zip(rows) {
+            let samples = self.queue.asks[ask].samples;
+            self.prompts.keep(Prompt { ask, cache, logits: row.to_vec(), samples, started: 0, ended: 0 });
         }
         Ok(true)
     }
 
-    /// Keeps the cache of a prompt until its samples end. Returns its slot.
-    fn keep_prompt(&mut self, cache: Cache) -> usize {
-        let slot = self.users.iter().position(|&n| n == 0).unwrap_or(self.users.len());
-        if slot == self.users.len() {
-            self.users.push(0);
-            self.prompts.push(None);
-        }
-        self.prompts[slot] = Some(cache);
-        self.users[slot] = self.request.group;
-        slot
-    }
-
-    /// Samples the first token of every sample of a prompt.
-    fn start(&mut self, prompt: usize, slot: usize, logits: &[f32]) {
-        let config = self.model.config;
-        let slots = self.model.slots();
-        for sample in 0..self.request.group {
-            let own = self
-                .space
-                .spare
-                .pop()
-                .unwrap_or_else(|| Cache::new(slots, config.head_dim, FIRST_CAPACITY.min(self.request.max_tokens)));
-            let result = Sampled { prompt, sample, tokens: Vec::new(), logprobs: Vec::new(), ended: false };
-            let row = Row { result, prompt_slot: slot, prompt_len: self.request.prompts[prompt].len(), cached: 0, own };
-            self.rows.push(row);
-            if self.extend(self.rows.len() - 1, &mut logits.to_vec()) {
-                self.retire(self.rows.len() - 1);
-            }
+    /// Starts samples of computed prompts while there are free slots: their first tokens come from the prompt's logits.
+    fn start(&mut self) {
+        while self.free() > 0 {
+            let Some(Start { prompt, ask, sample, mut logits }) = self.prompts.start() else { return };
+            let (config, slots, asked) = (self.model.config, self.model.slots(), &self.queue.asks[ask]);
+            let new = || Cache::new(slots, config.head_dim, FIRST_CAPACITY.min(asked.max_tokens));
+            let own = self.space.spare.pop().unwrap_or_else(new);
+            let (tokens, logprobs, prompt_len) = (Vec::new(), Vec::new(), asked.prompt.len());
+            self.rows.push(Row { ask, sample, tokens, logprobs, prompt, prompt_len, cached: 0, own });
+            self.extend(self.rows.len() - 1, &mut logits);
         }
     }
 
-    /// Samples one token for a row. True when the row is done.
-    fn extend(&mut self, at: usize, logits: &mut [f32]) -> bool {
-        let Request { seed, temperature, max_tokens, end_tokens, .. } = *self.request;
-        let result = &mut self.rows[at].result;
-        if let Some(forced) = self.request.forced.map(|all| &all[result.prompt]) {
-            let token = forced[result.tokens.len()];
-            result.tokens.push(token);
-            result.logprobs.push(log_probability(logits, token));
-            return result.tokens.len() == forced.len();
-        }
-        let u = uniform(seed, result.prompt as u64, result.sample as u64, result.tokens.len() as u64);
-        let (token, logprob) = draw(logits, temperature, u);
-        result.tokens.push(token);
-        result.logprobs.push(logprob);
-        result.ended = end_tokens.contains(&token);
-        result.ended || result.tokens.len() >= max_tokens
-    }
-
-    fn retire(&mut self, at: usize) {
-        let row = self.rows.swap_remove(at);
-        self.users[row.prompt_slot] -= 1;
-        if self.users[row.prompt_slot] == 0 {
-            self.prompts[row.prompt_slot] = None;
-        }
-        self.finished.push(row.result);
-        self.space.spare.push(row.own);
+    /// Samples one token for a row, and retires the row if it is done.
+    fn extend(&mut self, at: usize, logits: &mut [f32]) {
+        let row = &mut self.rows[at];
+        let Some(end) = row.extend(&self.queue.asks[row.ask], logits) else { return };
+        let Row { ask, sample, tokens, logprobs, prompt, own, .. } = self.rows.swap_remove(at);
+        self.prompts.end(prompt);
+        self.finished.push(Sampled { ask, sample, tokens, logprobs, end });
+        self.space.spare.push(own);
     }
 
     /// One token for every row.
     fn step(&mut self) {
+        debug_assert!(self.rows.len() <= self.queue.slots);
         let config = self.model.config;
         let slots = self.model.slots();
         for row in &mut self.rows {
@@ -224,7 +191,7 @@ impl<'a> Sampler<'a> {
                 row.own.grow(slots, row.cached);
             }
         }
-        let tokens: Vec<u32> = self.rows.iter().filter_map(|row| row.result.tokens.last().copied()).collect();
+        let tokens: Vec<u32> = self.rows.iter().filter_map(|row| row.tokens.last().copied()).collect();
         self.model.embed(self.space.x.resize(tokens.len() * config.hidden_size), &tokens);
         for layer in 0..config.num_hidden_layers {
             self.attend(layer);
@@ -237,9 +204,7 @@ impl<'a> Sampler<'a> {
         let vocab = config.vocab_size;
         // From the last row down, so that a retired row is replaced by one that has its token already.
         for at in (0..self.rows.len()).rev() {
-            if self.extend(at, &mut logits.as_mut_slice()[at * vocab..(at + 1) * vocab]) {
-                self.retire(at);
-            }
+            self.extend(at, &mut logits.as_mut_slice()[at * vocab..(at + 1) * vocab]);
         }
         self.space.logits = logits;
     }

@@ -1,5 +1,8 @@
 //! Unbiased sampling from logits with a counter-based random source.
 
+use serde::{Deserialize, Serialize};
+
+use super::truncate::Truncation;
 use crate::kernels::math::{LANES, exp, max};
 use crate::kernels::simd::wide;
 
@@ -19,26 +22,67 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Draws a token from softmax(`logits` / `temperature`) by inversion of the cumulative distribution at `u`, summed in f64 so
-/// that rare tokens keep their probability. Returns it with its log-probability. Temperature 0 is the argmax (the first of
-/// equals), whose probability is 1. `logits` are overwritten.
-#[must_use]
-pub fn draw(logits: &mut [f32], temperature: f32, u: f64) -> (u32, f32) {
-    let top = max(logits);
-    if temperature <= 0.0 {
-        return (logits.iter().position(|&x| x == top).unwrap_or(0) as u32, 0.0);
-    }
-    let inverse = 1.0 / temperature;
-    wide(
-        #[inline(always)]
-        || logits.iter_mut().for_each(|x| *x = exp((*x - top) * inverse)),
-    );
-    let total = total(logits);
-    let token = invert(logits, u * total);
-    (token as u32, (f64::from(logits[token]) / total).ln() as f32)
+/// From logits to a token: temperature, then top-k, then top-p, then min-p, in the order of transformers' processors; what each keeps
+/// is renormalised before the next.
+///
+/// - Temperature T: p ∝ exp(logit / T). At 0 the likeliest token is taken, the first of equals.
+/// - Top-k (Fan, Lewis and Dauphin 2018, "Hierarchical Neural Story Generation"): the k likeliest tokens; of equals the lower ids.
+/// - Top-p, or nucleus (Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration"): the fewest likeliest tokens whose
+///   probabilities sum to p at least.
+/// - Min-p (Nguyen et al. 2024, "Turning Up the Heat"): the tokens at least `min_p` times as likely as the likeliest.
+///
+/// The log-probability that is kept with a token is that of the distribution it was drawn from: after temperature and truncation,
+/// renormalised. At temperature 1 without truncation it is the policy's own, as [`crate::Learner::score`] gives it; at
+/// temperature 0 it is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TokenSampler {
+    /// Softmax temperature; 0 is greedy.
+    pub temperature: f32,
+    /// Tokens kept; 0 is all.
+    pub top_k: usize,
+    /// Probability kept; 1 is all.
+    pub top_p: f32,
+    /// Smallest share of the likeliest token's probability; 0 keeps all.
+    pub min_p: f32,
 }
 
-/// The log-probability of `token` at temperature 1, as [`draw`] gives it. `logits` are overwritten.
+impl Default for TokenSampler {
+    fn default() -> Self {
+        Self::at(1.0)
+    }
+}
+
+impl TokenSampler {
+    /// At a temperature, without truncation.
+    #[must_use]
+    pub const fn at(temperature: f32) -> Self {
+        Self { temperature, top_k: 0, top_p: 1.0, min_p: 0.0 }
+    }
+
+    /// Draws a token by inversion of the cumulative distribution at `u`, in the order of ids, summed in f64 so that rare tokens
+    /// keep their probability. Returns it with its log-probability in nats. `logits` [vocab] are overwritten.
+    #[must_use]
+    pub fn draw(&self, logits: &mut [f32], u: f64) -> (u32, f32) {
+        let top = max(logits);
+        let inverse = 1.0 / self.temperature;
+        // Also where the temperature is so small that its inverse is infinite.
+        if !(inverse > 0.0 && inverse.is_finite()) {
+            return (logits.iter().position(|&x| x == top).unwrap_or(0) as u32, 0.0);
+        }
+        let truncation = Truncation::new(self, logits);
+        wide(
+            #[inline(always)]
+            || logits.iter_mut().for_each(|x| *x = exp((*x - top) * inverse)),
+        );
+        truncation.apply(logits);
+        let total = total(logits);
+        let token = invert(logits, u * total);
+        (token as u32, (f64::from(logits[token]) / total).ln() as f32)
+    }
+}
+
+/// The log-probability of `token` at temperature 1, as [`TokenSampler::draw`] gives it. `logits` are overwritten.
 pub(super) fn log_probability(logits: &mut [f32], token: u32) -> f32 {
     let (top, own) = (max(logits), logits[token as usize]);
     wide(
@@ -49,7 +93,7 @@ pub(super) fn log_probability(logits: &mut [f32], token: u32) -> f32 {
 }
 
 /// Σ in f64, in blocks.
-fn total(weights: &[f32]) -> f64 {
+pub(super) fn total(weights: &[f32]) -> f64 {
     weights.chunks(LANES).map(block).sum()
 }
 

@@ -195,10 +195,11 @@ fn log_probabilities_of_training_and_of_sampling_are_those_of_transformers() {
 }
 
 #[test]
-fn greedy_continuations_are_those_of_generate_on_the_padded_batch() {
+fn greedy_continuations_are_those_of_generate_on_the_padded_batch_with_every_number_of_slots() {
     for case in cases() {
         let Expected { eos, max_tokens, greedy, .. } = &case.expected;
-        for options in layouts() {
+        let slots = |rollout_rows| LearnerOptions { shards: 1, rollout_rows, ..LearnerOptions::default() };
+        for options in layouts().into_iter().chain((1..=greedy.len()).map(slots)) {
             let learner = case.learner(options);
             assert_eq!(learner.end_tokens(), eos, "{}: generation_config.json names them", case.name);
             let prompts: Vec<Vec<u32>> = greedy.iter().map(|g| g.prompt.clone()).collect();
@@ -206,7 +207,7 @@ fn greedy_continuations_are_those_of_generate_on_the_padded_batch() {
             for (got, want) in learner.continue_tokens(&prompts, &sampling).expect("samples").iter().zip(greedy) {
                 assert_eq!(got[0].tokens, want.continuation, "{}", case.name);
                 let ended = want.continuation.last().is_some_and(|last| eos.contains(last));
-                assert_eq!(got[0].finish, if ended { Finish::Stop } else { Finish::Length });
+                assert_eq!(got[0].finish(), if ended { Finish::Stop } else { Finish::Length });
             }
         }
         assert!(

@@ -1,7 +1,7 @@
 //! Rollouts: independence of the batch, errors, and the sampler's distribution.
 
 use veriplay_core::{Finish, Policy, PolicyError, Rollout, Sampling};
-use veriplay_learner::{Learner, LearnerOptions, draw, uniform};
+use veriplay_learner::{Learner, LearnerOptions, TokenSampler, uniform};
 
 use crate::common::{learner, prompt, tiny_config, tokenizer};
 
@@ -130,10 +130,11 @@ fn the_sampler_draws_every_token_as_often_as_it_should_rare_ones_too() {
     let total: f64 = shares.iter().sum();
     let draws = 400_000_u64;
     for temperature in [1.0_f32, 0.5, 2.0] {
+        let sampler = TokenSampler::at(temperature);
         let logits: Vec<f32> = shares.iter().map(|p| (p.ln() * f64::from(temperature)) as f32 + 3.0).collect();
         let mut counts = [0_u64; 8];
         for i in 0..draws {
-            let (token, logprob) = draw(&mut logits.clone(), temperature, uniform(42, i % 97, i / 97, 5));
+            let (token, logprob) = sampler.draw(&mut logits.clone(), uniform(42, i % 97, i / 97, 5));
             counts[token as usize] += 1;
             assert!((f64::from(logprob) - (shares[token as usize] / total).ln()).abs() < 1e-4);
         }
@@ -159,11 +160,12 @@ fn uniform_numbers_are_even_and_never_zero_or_one() {
 
 #[test]
 fn a_token_of_probability_zero_is_never_drawn() {
+    let sampler = TokenSampler::default();
     for u in [1e-300, 0.25, 0.5, 1.0 - 1e-16] {
-        assert_eq!(draw(&mut [f32::NEG_INFINITY, 1.0, f32::NEG_INFINITY], 1.0, u).0, 1);
+        assert_eq!(sampler.draw(&mut [f32::NEG_INFINITY, 1.0, f32::NEG_INFINITY], u).0, 1);
     }
     let mut wide = vec![f32::NEG_INFINITY; 100];
     wide[37] = 0.0;
     wide[70] = 0.0;
-    assert_eq!((draw(&mut wide.clone(), 1.0, 0.4).0, draw(&mut wide, 1.0, 0.6).0), (37, 70));
+    assert_eq!((sampler.draw(&mut wide.clone(), 0.4).0, sampler.draw(&mut wide, 0.6).0), (37, 70));
 }

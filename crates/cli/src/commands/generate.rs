@@ -1,0 +1,185 @@
+//! `veriplay generate`: continues one prompt, as text, tokens or a conversation.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use clap::{ArgMatches, Args};
+use serde::Serialize;
+use veriplay_core::SCHEMA_VERSION;
+use veriplay_learner::{Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, TokenSampler};
+
+use super::{Spec, arguments};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::{embedded, progress};
+
+pub(super) const COMMAND: Spec =
+    Spec::new::<Arguments>("generate", "Continue a prompt: text, token ids or a conversation", run);
+
+#[derive(Debug, Args)]
+struct Arguments {
+    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, or `embedded:tiny`
+    #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
+    model: String,
+    #[command(flatten)]
+    prompt: PromptArguments,
+    /// Tokens at most, the end token included
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    max_tokens: usize,
+    /// Softmax temperature; 0 takes the likeliest token
+    #[arg(long, value_name = "T", default_value_t = 1.0, allow_negative_numbers = true)]
+    temperature: f32,
+    /// Draw from the K likeliest tokens; 0 is all
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    top_k: usize,
+    /// Draw from the fewest likeliest tokens whose probabilities sum to P
+    #[arg(long, value_name = "P", default_value_t = 1.0, allow_negative_numbers = true)]
+    top_p: f32,
+    /// Draw from tokens at least P times as likely as the likeliest
+    #[arg(long, value_name = "P", default_value_t = 0.0, allow_negative_numbers = true)]
+    min_p: f32,
+    /// End where the text comes to hold this; may be given several times
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    stop: Vec<String>,
+    /// Go on behind an end token, to --max-tokens
+    #[arg(long)]
+    ignore_eos: bool,
+    /// Seed of the samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Independent samples
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    samples: usize,
+    /// Print one JSON object a sample, each on a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// One of three.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct PromptArguments {
+    /// Text to continue; control tokens are spelled out
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// Token ids to continue, such as 1,2,3: no tokenizer is needed
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    prompt_ids: Option<Vec<u32>>,
+    /// Conversation to answer: a JSON file with a list of messages, for the checkpoint's chat template
+    #[arg(long, value_name = "FILE")]
+    chat: Option<PathBuf>,
+}
+
+/// What `--json` prints for every sample.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema_version: u32,
+    /// Generated tokens, the end token included.
+    tokens: &'a [u32],
+    /// Of each token, in nats, in the distribution it was drawn from; 0 at temperature 0.
+    logprobs: &'a [f32],
+    /// Without the end token and the stop string; `null` where the checkpoint has no tokenizer.
+    text: Option<String>,
+    /// `stop` (an end token), `stop_string` or `length`.
+    finish: &'static str,
+    /// The stop string that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<&'a str>,
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let asked: Arguments = arguments(matches);
+    let learner = embedded::load_model_by_ids(&asked.model, &LearnerOptions::default())?;
+    let request = Request {
+        prompt: prompt_tokens(&learner, &asked.prompt)?,
+        samples: asked.samples,
+        max_tokens: asked.max_tokens,
+        sampler: TokenSampler {
+            temperature: asked.temperature,
+            top_k: asked.top_k,
+            top_p: asked.top_p,
+            min_p: asked.min_p,
+        },
+        seed: asked.seed,
+        stop: asked.stop.clone(),
+        ignore_end: asked.ignore_eos,
+    };
+    let groups = learner.complete(&[request]).map_err(refused)?;
+    for continuation in groups.iter().flatten() {
+        let report = report(&learner, continuation);
+        if asked.json {
+            progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
+        } else {
+            tell(&report);
+        }
+    }
+    Ok(())
+}
+
+fn prompt_tokens(learner: &Learner, asked: &PromptArguments) -> Result<Vec<u32>, Failure> {
+    if let Some(ids) = &asked.prompt_ids {
+        return Ok(ids.clone());
+    }
+    if let Some(path) = &asked.chat {
+        return chat_tokens(learner, path);
+    }
+    let (text, tokenizer) = (asked.prompt.as_deref().unwrap_or_default(), learner.tokenizer());
+    // The first refuses what the tokenizer cannot spell, the second adds what goes around a document.
+    let tokens = tokenizer.encode(text).and_then(|_| tokenizer.encode_document(text));
+    let tokens = tokens.context("the prompt cannot be tokenized").or_fail(ExitCode::Input);
+    tokens.map_err(|failure| failure.hint("`--prompt-ids` takes tokens instead of text"))
+}
+
+fn chat_tokens(learner: &Learner, path: &PathBuf) -> Result<Vec<u32>, Failure> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
+    let text = text.or_fail(ExitCode::Input)?;
+    let chat = Chat::parse(&text).with_context(|| format!("`{}`", path.display())).or_fail(ExitCode::Input);
+    let chat = chat.map_err(|failure| failure.hint(r#"a chat is `[{"role": "user", "content": "Hello"}]`"#))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
+    let tokens = learner.encode_chat(&chat.at(i64::try_from(now).unwrap_or(i64::MAX)));
+    let tokens =
+        tokens.with_context(|| format!("`{}` cannot become a prompt", path.display())).or_fail(ExitCode::Input);
+    tokens.map_err(|failure| failure.hint("`--prompt` and `--prompt-ids` need no chat template"))
+}
+
+fn refused(error: RequestError) -> Failure {
+    let (code, hint) = match &error {
+        RequestError::Option { .. } => (ExitCode::Input, "`veriplay generate --help` says what every option may be"),
+        RequestError::Vocabulary { .. } => {
+            (ExitCode::Input, "ids begin at 0; `vocab_size` in config.json is their number")
+        }
+        RequestError::TooLong { .. } => (ExitCode::Input, "`--max-tokens` sets how many new tokens are asked for"),
+        RequestError::NoTokenizer { .. } => (ExitCode::Input, "leave `--stop` out, or add the tokenizer"),
+        RequestError::Policy(_) => (ExitCode::Model, "set VERIPLAY_LOG=debug to see more"),
+    };
+    Failure::new(code, error).hint(hint)
+}
+
+fn report<'a>(learner: &Learner, continuation: &'a Continuation) -> Report<'a> {
+    let (finish, stop) = match &continuation.end {
+        End::Token(_) => ("stop", None),
+        End::Stop(stop) => ("stop_string", Some(stop.as_str())),
+        End::Length => ("length", None),
+    };
+    Report {
+        schema_version: SCHEMA_VERSION,
+        tokens: &continuation.tokens,
+        logprobs: &continuation.logprobs,
+        text: learner.tokenizer().is_present().then(|| learner.text(continuation)),
+        finish,
+        stop,
+    }
+}
+
+/// For people: the text, or the ids where there is no tokenizer, and how it ended.
+fn tell(report: &Report<'_>) {
+    let ids = || report.tokens.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    progress::data(report.text.clone().unwrap_or_else(ids));
+    let end = match (report.finish, report.stop) {
+        ("stop", _) => "an end token".to_owned(),
+        (_, Some(stop)) => format!("the stop string `{}`", stop.escape_debug()),
+        _ => "the limit of tokens".to_owned(),
+    };
+    let total: f64 = report.logprobs.iter().map(|&l| f64::from(l)).sum();
+    progress::say(format!("tokens: {}, ended by {end}; log-probability {total:.2}", report.tokens.len()));
+}

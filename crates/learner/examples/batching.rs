@@ -1,0 +1,129 @@
+//! Measures what batching gains: ragged prompts in 32 slots, and the same in one slot, one row after another.
+//!
+//! `cargo run --release --workspace --example batching -- [shape=tiny|half] [layers=4] [vocab=32768] [rounds=3] [rows=32]
+//! [requests=32] [prompt=24] [answer=64]`, where `half` has the widths of a model of 0.5 B parameters (Qwen2.5's) and
+//! fewer layers. Both ways run in turns on one thread of one process, with the same requests; what they sample is
+//! compared. `decoding` is without the time that the same prompts take with one token each: packing the weights, and
+//! prefill, which batching hardly changes.
+#![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use veriplay_learner::{Continuation, Learner, LearnerOptions, ModelConfig, Request, build_tokenizer};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+type Error = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Error> {
+    let keys: BTreeMap<String, String> =
+        std::env::args().skip(1).filter_map(|a| a.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()))).collect();
+    let get = |key: &str, default: usize| keys.get(key).and_then(|v| v.parse().ok()).unwrap_or(default);
+    let config = match keys.get("shape").map_or("tiny", String::as_str) {
+        "half" => half(get("layers", 4), get("vocab", 32_768)),
+        _ => tiny(),
+    };
+    let rows = get("rows", 32);
+    let learner = |slots| {
+        let options = LearnerOptions { shards: 1, rollout_rows: slots, ..LearnerOptions::default() };
+        Learner::initialize(config.clone(), build_tokenizer(&[], &[])?, 1, options).map_err(Error::from)
+    };
+    let (many, one) = (learner(rows)?, learner(1)?);
+    println!("parameters {}, rows {rows}", many.parameter_count());
+    let requests = ragged(get("requests", rows), config.vocab_size, get("prompt", 24), get("answer", 64));
+    let prompts: Vec<Request> = requests.iter().map(|r| Request { max_tokens: 1, ..r.clone() }).collect();
+    for round in 0..get("rounds", 3) {
+        let (before, after) = (timed(|| many.complete(&prompts))?.1, timed(|| one.complete(&prompts))?.1);
+        let (batched, fast) = timed(|| many.complete(&requests))?;
+        let (single, slow) = timed(|| one.complete(&requests))?;
+        assert!(batched == single, "a sample does not depend on the slots");
+        let tokens: usize = batched.iter().flatten().map(|c: &Continuation| c.tokens.len()).sum();
+        println!("round {round}: {tokens} tokens behind {}", requests.iter().map(|r| r.prompt.len()).sum::<usize>());
+        tell("  whole    ", tokens, fast, slow);
+        tell("  decoding ", tokens - requests.len(), fast.less(before), slow.less(after));
+    }
+    Ok(())
+}
+
+fn tell(what: &str, tokens: usize, fast: Time, slow: Time) {
+    let per_second = |seconds: f64| tokens as f64 / seconds;
+    println!(
+        "{what} batched {:.0}/s, {:.0}/CPU s; one by one {:.0}/s, {:.0}/CPU s; ratio {:.1}, of CPU time {:.1}",
+        per_second(fast.wall),
+        per_second(fast.cpu),
+        per_second(slow.wall),
+        per_second(slow.cpu),
+        slow.wall / fast.wall,
+        slow.cpu / fast.cpu
+    );
+}
+
+/// The embedded model's shape.
+fn tiny() -> ModelConfig {
+    ModelConfig {
+        vocab_size: 192,
+        hidden_size: 128,
+        num_hidden_layers: 5,
+        num_attention_heads: 4,
+        num_key_value_heads: 2,
+        head_dim: 32,
+        intermediate_size: 384,
+        max_position_embeddings: 512,
+        ..ModelConfig::default()
+    }
+}
+
+/// The widths of Qwen2.5-0.5B.
+fn half(layers: usize, vocab: usize) -> ModelConfig {
+    ModelConfig {
+        vocab_size: vocab,
+        hidden_size: 896,
+        num_hidden_layers: layers,
+        num_attention_heads: 14,
+        num_key_value_heads: 2,
+        head_dim: 64,
+        intermediate_size: 4864,
+        max_position_embeddings: 512,
+        ..ModelConfig::default()
+    }
+}
+
+/// Prompts and answers of half to one and a half times the given tokens, each with a seed of its own.
+fn ragged(count: usize, vocab: usize, prompt: usize, answer: usize) -> Vec<Request> {
+    let around = |mean: usize, i: usize| mean / 2 + i * 37 % mean.max(1) + 1;
+    let request = |i: usize| {
+        let prompt = (0..around(prompt, i)).map(|t| ((i * 31 + t * 7) % vocab) as u32).collect();
+        Request { seed: i as u64, ignore_end: true, ..Request::new(prompt, around(answer, 3 * i)) }
+    };
+    (0..count).map(request).collect()
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Time {
+    wall: f64,
+    cpu: f64,
+}
+
+impl Time {
+    fn less(self, part: Self) -> Self {
+        Self { wall: self.wall - part.wall, cpu: self.cpu - part.cpu }
+    }
+}
+
+fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Time), E> {
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let value = work()?;
+    Ok((value, Time { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - cpu }))
+}
+
+/// Time of this process on a processor, in seconds to the nanosecond, of the threads that are there; 0 where /proc is missing.
+fn cpu_seconds() -> f64 {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let nanoseconds = threads.filter_map(|thread| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    nanoseconds.sum::<f64>() / 1e9
+}

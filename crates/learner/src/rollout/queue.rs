@@ -1,0 +1,74 @@
+//! What the sampling threads share: prompts to continue, taken one by one, and what comes of them.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::sampler::TokenSampler;
+use super::stops::Stops;
+
+/// One prompt to continue.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    /// Never empty.
+    pub(crate) prompt: &'a [u32],
+    /// Samples of it; at least one.
+    pub(crate) samples: usize,
+    /// At least one.
+    pub(crate) max_tokens: usize,
+    pub(crate) sampler: TokenSampler,
+    pub(crate) seed: u64,
+    /// Tells asks of one seed apart.
+    pub(crate) stream: u64,
+    /// Any of them ends a sample.
+    pub(crate) end_tokens: &'a [u32],
+    /// Text that ends a sample.
+    pub(crate) stops: Option<Stops<'a>>,
+    /// Tokens of its one sample, which are taken instead of drawn.
+    pub(crate) forced: Option<&'a [u32]>,
+}
+
+/// Asks, and how they are worked off.
+#[derive(Debug)]
+pub(crate) struct Queue<'a> {
+    pub(crate) asks: Vec<Ask<'a>>,
+    /// Samples in flight in one thread, at most.
+    pub(crate) slots: usize,
+    /// Prompt tokens computed together, about.
+    pub(crate) prefill_tokens: usize,
+    /// The next ask nobody has taken.
+    next: AtomicUsize,
+}
+
+impl<'a> Queue<'a> {
+    pub(crate) const fn new(asks: Vec<Ask<'a>>, slots: usize, prefill_tokens: usize) -> Self {
+        Self { asks, slots, prefill_tokens, next: AtomicUsize::new(0) }
+    }
+
+    /// An ask nobody has taken, by its index.
+    pub(super) fn take(&self) -> Option<usize> {
+        // Relaxed: the counter orders nothing but itself.
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        (index < self.asks.len()).then_some(index)
+    }
+}
+
+/// Why a sample ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// With this end token, which is its last.
+    Token(u32),
+    /// Its text came to hold this stop string.
+    Stop(String),
+    /// It has as many tokens as were allowed.
+    Length,
+}
+
+/// One finished sample.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Sampled {
+    /// Index of its ask.
+    pub(crate) ask: usize,
+    pub(crate) sample: usize,
+    pub(crate) tokens: Vec<u32>,
+    pub(crate) logprobs: Vec<f32>,
+    pub(crate) end: End,
+}

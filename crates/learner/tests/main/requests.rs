@@ -1,0 +1,206 @@
+//! Requests: nothing but the request and the weights decides what comes, stop strings end it, and its log-probabilities are those of
+//! the path that trains.
+
+use proptest::prelude::*;
+
+use veriplay_core::Finish;
+use veriplay_learner::{Continuation, End, Learner, LearnerOptions, Request, RequestError, TokenSampler};
+
+use crate::common::{tiny_config, tokenizer};
+
+fn with(slots: usize, shards: usize) -> Learner {
+    let options = LearnerOptions { rollout_rows: slots, shards, ..LearnerOptions::default() };
+    Learner::initialize(tiny_config(), tokenizer(), 7, options).expect("valid")
+}
+
+fn samplers() -> impl Strategy<Value = TokenSampler> {
+    let plain = TokenSampler::default();
+    prop_oneof![
+        Just(plain),
+        Just(TokenSampler::at(0.0)),
+        Just(TokenSampler::at(0.7)),
+        Just(TokenSampler { top_k: 9, min_p: 0.1, ..plain }),
+        Just(TokenSampler { top_p: 0.8, ..plain }),
+    ]
+}
+
+fn requests() -> impl Strategy<Value = Request> {
+    let prompt = prop::collection::vec(0_u32..110, 1..20);
+    let stop = prop_oneof![Just(vec![]), Just(vec!["e".to_owned()]), Just(vec!["ret".to_owned(), " x".to_owned()])];
+    (prompt, 1_usize..5, 1_usize..40, samplers(), 0_u64..4, stop, any::<bool>()).prop_map(
+        |(prompt, samples, max_tokens, sampler, seed, stop, ignore_end)| Request {
+            prompt,
+            samples,
+            max_tokens,
+            sampler,
+            seed,
+            stop,
+            ignore_end,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_request_gives_the_same_bits_alone_and_in_any_batch_order_and_number_of_slots(
+        requests in prop::collection::vec(requests(), 1..9),
+        order in any::<u64>(),
+        (slots, shards) in (1_usize..9, 1_usize..4),
+    ) {
+        let plenty = with(64, 1);
+        let alone: Vec<Vec<Continuation>> =
+            requests.iter().map(|r| plenty.complete(std::slice::from_ref(r)).expect("samples").remove(0)).collect();
+        prop_assert_eq!(&alone, &plenty.complete(&requests).expect("samples"));
+        let mut at: Vec<usize> = (0..requests.len()).collect();
+        at.sort_by_key(|&i| (i as u64 ^ order).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(20));
+        let shuffled: Vec<Request> = at.iter().map(|&i| requests[i].clone()).collect();
+        let together = with(slots, shards).complete(&shuffled).expect("samples");
+        for (&i, group) in at.iter().zip(&together) {
+            prop_assert_eq!(&alone[i], group, "request {} with {} slots in {} threads", i, slots, shards);
+        }
+    }
+
+    #[test]
+    fn the_first_samples_of_a_larger_group_are_those_of_a_smaller_one(request in requests()) {
+        let learner = with(5, 2);
+        let more = Request { samples: request.samples + 3, ..request.clone() };
+        let (few, more) = (learner.complete(&[request]).expect("samples"), learner.complete(&[more]).expect("samples"));
+        prop_assert_eq!(&few[0][..], &more[0][..few[0].len()]);
+    }
+}
+
+#[test]
+fn another_seed_and_another_sample_give_other_tokens() {
+    let learner = with(8, 1);
+    let one = Request { samples: 2, ignore_end: true, ..Request::new(vec![5, 6, 7], 30) };
+    let two = Request { seed: 1, ..one.clone() };
+    let groups = learner.complete(&[one.clone(), two, one]).expect("samples");
+    assert_eq!(groups[0], groups[2]);
+    assert_ne!(groups[0][0].tokens, groups[0][1].tokens);
+    assert_ne!(groups[0][0].tokens, groups[1][0].tokens);
+}
+
+/// ln of the probability of `token`, in f64, by the definition.
+fn logprob(logits: &[f32], sampler: &TokenSampler, token: u32) -> f64 {
+    let mut ranked: Vec<usize> = (0..logits.len()).collect();
+    ranked.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
+    if sampler.top_k > 0 {
+        ranked.truncate(sampler.top_k);
+    }
+    let weight = |i: usize| (f64::from(logits[i]) / f64::from(sampler.temperature)).exp();
+    (weight(token as usize) / ranked.iter().map(|&i| weight(i)).sum::<f64>()).ln()
+}
+
+#[test]
+fn kept_log_probabilities_are_those_of_the_training_path_in_the_distribution_that_was_drawn_from() {
+    let learner = with(3, 1);
+    let prompt = vec![3, 1, 4, 1, 5];
+    for sampler in [TokenSampler::default(), TokenSampler::at(0.6), TokenSampler { top_k: 12, ..TokenSampler::at(1.3) }]
+    {
+        let request = Request { samples: 4, sampler, ..Request::new(prompt.clone(), 25) };
+        for sample in learner.complete(&[request]).expect("samples").remove(0) {
+            if sampler == TokenSampler::default() {
+                let scored = learner.score(&prompt, std::slice::from_ref(&sample.tokens)).expect("scores").remove(0);
+                assert!(scored.iter().zip(&sample.logprobs).all(|(a, b)| (a - b).abs() < 1e-4));
+            }
+            let logits = learner.logits(&[&prompt[..], &sample.tokens].concat()).expect("computes");
+            for (at, (&token, &kept)) in sample.tokens.iter().zip(&sample.logprobs).enumerate() {
+                let want = logprob(&logits[prompt.len() - 1 + at], &sampler, token);
+                assert!((want - f64::from(kept)).abs() < 1e-4, "{sampler:?} token {at}: {kept}, want {want}");
+            }
+        }
+    }
+}
+
+/// One long sample without an end, and its text.
+fn long(learner: &Learner) -> (Request, Continuation, String) {
+    let request = Request { ignore_end: true, seed: 3, ..Request::new(vec![2, 9, 33], 60) };
+    let sample = learner.complete(std::slice::from_ref(&request)).expect("samples").remove(0).remove(0);
+    let text = learner.text(&sample);
+    (request, sample, text)
+}
+
+#[test]
+fn a_sample_ends_with_the_first_token_after_which_its_text_holds_a_stop_string() {
+    let learner = with(4, 1);
+    let (request, whole, text) = long(&learner);
+    let decode = |n: usize| learner.tokenizer().decode(&whole.tokens[..n]);
+    let mut straddling = 0;
+    for (from, to) in [(0, 1), (5, 6), (10, 13), (20, 27), (31, 36)] {
+        let stop = text.get(from..to).expect("ASCII").to_owned();
+        let want = (1..=60).find(|&n| decode(n).contains(&stop)).expect("the text holds it");
+        straddling += usize::from(learner.tokenizer().encode(&stop).expect("ASCII").len() > 1);
+        let stops = Request { stop: vec!["no such text".to_owned(), stop.clone()], ..request.clone() };
+        let got = learner.complete(&[stops]).expect("samples").remove(0).remove(0);
+        assert_eq!((&got.tokens[..], &got.logprobs[..]), (&whole.tokens[..want], &whole.logprobs[..want]));
+        assert_eq!((&got.end, got.finish()), (&End::Stop(stop.clone()), Finish::Stop));
+        assert_eq!(learner.text(&got), text[..text.find(&stop).expect("there")], "the text is without {stop:?}");
+    }
+    assert!(straddling >= 2, "some stop string is of several tokens");
+}
+
+#[test]
+fn an_end_token_ends_a_sample_unless_it_is_ignored_and_the_limit_does_otherwise() {
+    let learner = with(4, 1);
+    let request = Request { samples: 40, ..Request::new(vec![2, 9, 33], 60) };
+    let ignoring = Request { ignore_end: true, ..request.clone() };
+    let groups = learner.complete(&[request, ignoring]).expect("samples");
+    let (mut ended, mut cut) = (0, 0);
+    for (stopping, going) in groups[0].iter().zip(&groups[1]) {
+        assert_eq!((going.tokens.len(), &going.end, going.finish()), (60, &End::Length, Finish::Length));
+        assert_eq!(
+            stopping.tokens,
+            going.tokens[..stopping.tokens.len()],
+            "ignoring the end changes nothing before it"
+        );
+        match &stopping.end {
+            End::Token(token) => {
+                ended += 1;
+                assert_eq!((stopping.tokens.last(), learner.end_tokens()), (Some(token), &[*token][..]));
+                assert!(!learner.text(stopping).contains("<|end|>"));
+                assert_eq!(going.tokens.iter().position(|t| t == token), Some(stopping.tokens.len() - 1));
+            }
+            end => {
+                cut += 1;
+                assert_eq!((end, stopping.tokens.len()), (&End::Length, 60));
+            }
+        }
+    }
+    assert!(ended > 0 && cut > 0, "{ended} ended, {cut} did not");
+}
+
+#[test]
+fn requests_that_cannot_be_done_are_named_with_their_option() {
+    let learner = with(4, 1);
+    let fine = Request::new(vec![1, 2], 10);
+    let sampler = fine.sampler;
+    let with_sampler = |sampler: TokenSampler| Request { sampler, ..fine.clone() };
+    let cases = [
+        (Request { prompt: vec![], ..fine.clone() }, "prompt"),
+        (Request { samples: 0, ..fine.clone() }, "samples"),
+        (Request { max_tokens: 0, ..fine.clone() }, "max_tokens"),
+        (Request { stop: vec![String::new()], ..fine.clone() }, "stop"),
+        (with_sampler(TokenSampler::at(-0.1)), "temperature"),
+        (with_sampler(TokenSampler::at(f32::NAN)), "temperature"),
+        (with_sampler(TokenSampler::at(f32::INFINITY)), "temperature"),
+        (with_sampler(TokenSampler { top_p: 0.0, ..sampler }), "top_p"),
+        (with_sampler(TokenSampler { top_p: 1.1, ..sampler }), "top_p"),
+        (with_sampler(TokenSampler { top_p: f32::NAN, ..sampler }), "top_p"),
+        (with_sampler(TokenSampler { min_p: -0.1, ..sampler }), "min_p"),
+        (with_sampler(TokenSampler { min_p: 1.5, ..sampler }), "min_p"),
+    ];
+    for (request, option) in cases {
+        match learner.complete(&[fine.clone(), request]) {
+            Err(RequestError::Option { index: 1, key, .. }) => assert_eq!(key, option),
+            other => panic!("{option}: {other:?}"),
+        }
+    }
+    let outside = learner.complete(&[Request::new(vec![1, 110], 10)]);
+    assert!(matches!(outside, Err(RequestError::Vocabulary { index: 0, token: 110, vocabulary: 110 })));
+    let long = learner.complete(&[Request::new(vec![1; 90], 7)]).map_err(|e| e.to_string());
+    assert!(long.expect_err("96 tokens fit").contains("6 tokens at most"));
+    assert_eq!(learner.complete(&[Request::new(vec![1; 90], 6)]).expect("it just fits").len(), 1);
+    assert!(learner.complete(&[]).expect("nothing to do").is_empty());
+}
