@@ -127,7 +127,7 @@ fn killed_at_random_under_load_every_job_has_its_answer_once() {
 fn a_worker_that_cannot_start_or_work_says_why() {
     let refused = |program: WorkerProgram| {
         let sandbox = Sandbox::in_processes(python(), SandboxOptions::fastest(), program);
-        sandbox.err().expect("a worker that cannot work is an error").to_string()
+        sandbox.expect_err("a worker that cannot work is an error").to_string()
     };
     let none = refused(WorkerProgram { program: "/nowhere/worker".into(), ..program() });
     assert!(none.contains("cannot start the worker `/nowhere/worker`"), "{none}");
