@@ -19,6 +19,7 @@ use crate::request;
 use crate::stop::Stop;
 use crate::ticker::Ticker;
 use crate::wasi::{Setup, Wasi, imports};
+use crate::weakness::{self, Weakness};
 
 /// What host functions work on: everything one job has.
 pub(crate) struct Host {
@@ -54,7 +55,8 @@ impl wasmtime::ResourceLimiter for Host {
         self.grew = true;
         let desired = desired as u64;
         // More than wasm can address is the program's doing too, whatever the limit.
-        if desired > self.memory_limit.min(1 << 32) {
+        let limit = if weakness::is(Weakness::MemoryUncapped) { u64::MAX } else { self.memory_limit };
+        if desired > limit.min(1 << 32) {
             let stop = Stop::exceeded(LimitKind::MemoryBytes, self.memory_limit, desired);
             return Err(wasmtime::Error::new(stop));
         }
@@ -92,9 +94,9 @@ fn host_call(mut caller: Caller<'_, Host>, ptr: i32, len: i32, out_ptr: i32, out
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
     let start = ptr.cast_unsigned() as usize;
     let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
-        return Ok(REFUSED);
+        return Ok(if weakness::is(Weakness::PointersUnchecked) { 0 } else { REFUSED });
     };
-    if frame_bytes > host.channel.max_frame() {
+    if frame_bytes > host.channel.max_frame() && !weakness::is(Weakness::FramesUncapped) {
         return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
     }
     let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
@@ -139,7 +141,8 @@ impl Exports {
         linker: &Linker<Host>,
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
-        let instance = linker.instantiate(&mut *store, module)?;
+        let lenient = weakness::is(Weakness::UnknownImports).then(|| answering_all(store, linker, module)).transpose()?;
+        let instance = lenient.as_ref().unwrap_or(linker).instantiate(&mut *store, module)?;
         let memory = instance
             .get_memory(&mut *store, "memory")
             .ok_or_else(|| wasmtime::Error::msg("the module exports no memory named `memory`"))?;
@@ -150,6 +153,17 @@ impl Exports {
         store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
         Ok((Self { memory, alloc, turn, globals }, instance))
     }
+}
+
+/// A linker that answers what it does not know with zero.
+fn answering_all(
+    store: &mut Store<Host>,
+    linker: &Linker<Host>,
+    module: &wasmtime::Module,
+) -> wasmtime::Result<Linker<Host>> {
+    let mut linker = linker.clone();
+    linker.define_unknown_imports_as_default_values(store, module)?;
+    Ok(linker)
 }
 
 fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {
@@ -311,23 +325,33 @@ impl Guest {
             file_bytes: job.limits.file_bytes,
         };
         let host = self.store.data_mut();
-        host.wasi = Wasi::new(self.image.base_tree(), &setup)
+        let kept = weakness::is(Weakness::FilesKept).then(|| host.wasi.files());
+        host.wasi = Wasi::over(self.image.base_tree(), kept, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        self.store.set_epoch_deadline(Ticker::ticks(job.limits.deadline_ns));
-        self.store.set_fuel(job.limits.fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
+        let deadline_ns = if weakness::is(Weakness::DeadlineOff) { u64::MAX } else { job.limits.deadline_ns };
+        self.store.set_epoch_deadline(Ticker::ticks(deadline_ns));
+        let fuel = if weakness::is(Weakness::FuelUnmetered) { u64::MAX } else { job.limits.fuel };
+        self.store.set_fuel(fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
     /// Whether the instance is in the image's state again and may run another job. If not, drop it.
     pub(crate) fn reset(&mut self, mode: ResetMode) -> bool {
-        if mode == ResetMode::Fresh || self.store.data().grew {
+        let in_doubt = self.store.data().grew;
+        if weakness::is(Weakness::ResetSkipped) && !in_doubt || weakness::is(Weakness::ReusedAfterTrap) && in_doubt {
+            return true;
+        }
+        if mode == ResetMode::Fresh || in_doubt && !weakness::is(Weakness::GrownMemoryKept) {
             return false;
         }
-        let memory = self.exports.memory.data_mut(&mut self.store);
+        let mut memory = self.exports.memory.data_mut(&mut self.store);
+        if weakness::is(Weakness::GrownMemoryKept) {
+            memory = &mut memory[..self.image.baseline().len()];
+        }
         let restored = self.image.baseline().restore(memory, &mut self.installed, mode);
-        restored.is_ok() && self.restore_globals().is_ok()
+        restored.is_ok() && (weakness::is(Weakness::GlobalsKept) || self.restore_globals().is_ok())
     }
 }
 
@@ -355,6 +379,7 @@ fn stopped(error: &wasmtime::Error, limits: &Limits, elapsed_ns: u64) -> Result<
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, limits.fuel, limits.fuel),
         Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, limits.deadline_ns, elapsed_ns),
+        Some(trap) if weakness::is(Weakness::TrapsAreFaults) => Err(format!("the guest trapped: {trap}")),
         Some(Trap::StackOverflow) => Ok(trapped("stack_overflow", "the wasm stack is used up".to_owned())),
         Some(trap) => Ok(trapped("trap", trap.to_string())),
         None if error.is::<wasmtime::ThrownException>() => {

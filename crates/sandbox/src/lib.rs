@@ -24,8 +24,11 @@ mod sandbox;
 mod stop;
 mod ticker;
 mod wasi;
+mod weakness;
 mod written;
 
 pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};
+#[cfg(feature = "weaken")]
+pub use weakness::Weakness;

@@ -13,6 +13,7 @@ use veriplay_core::{Job, Outcome};
 use crate::guest::{Fault, Guest};
 use crate::image::{Image, THREAD_STACK};
 use crate::memory::ResetMode;
+use crate::weakness::Weakened;
 
 type Reply = std::sync::mpsc::SyncSender<Result<Outcome, Fault>>;
 
@@ -39,14 +40,15 @@ pub(crate) struct Pool {
     image: Arc<Image>,
     reset: ResetMode,
     max_workers: usize,
+    weakened: Weakened,
     state: Mutex<State>,
     freed: Condvar,
 }
 
 impl Pool {
-    pub(crate) fn new(image: Arc<Image>, reset: ResetMode, max_workers: usize) -> Self {
+    pub(crate) fn new(image: Arc<Image>, reset: ResetMode, max_workers: usize, weakened: Weakened) -> Self {
         let state = Mutex::new(State::default());
-        Self { image, reset, max_workers: max_workers.max(1), state, freed: Condvar::new() }
+        Self { image, reset, max_workers: max_workers.max(1), weakened, state, freed: Condvar::new() }
     }
 
     /// Runs `job` on a worker, waiting for one if all are busy.
@@ -82,7 +84,7 @@ impl Pool {
                 return Ok(worker);
             }
             if state.started < self.max_workers {
-                let worker = start(Arc::clone(&self.image), self.reset)?;
+                let worker = start(Arc::clone(&self.image), self.reset, self.weakened.clone())?;
                 state.started += 1;
                 return Ok(worker);
             }
@@ -113,12 +115,15 @@ impl Drop for Pool {
     }
 }
 
-fn start(image: Arc<Image>, reset: ResetMode) -> Result<Worker, Fault> {
+fn start(image: Arc<Image>, reset: ResetMode, weakened: Weakened) -> Result<Worker, Fault> {
     let (orders, received) = channel();
     let thread = std::thread::Builder::new()
         .name("veriplay-guest".to_owned())
         .stack_size(THREAD_STACK)
-        .spawn(move || serve(&image, reset, &received))
+        .spawn(move || {
+            weakened.enter();
+            serve(&image, reset, &received);
+        })
         .map_err(|error| format!("cannot start a thread: {error}"))?;
     Ok(Worker { orders, thread })
 }

@@ -9,6 +9,9 @@ use crate::memory::ResetMode;
 use crate::pool::Pool;
 use crate::request;
 use crate::ticker::Ticker;
+#[cfg(feature = "weaken")]
+use crate::weakness::Weakness;
+use crate::weakness::Weakened;
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct Sandbox {
     pool: Pool,
     /// Held by every job, together with others, and by one that is run again for its deadline, alone.
     alone: RwLock<()>,
+    /// What is weakened: nothing but in tests of the isolation suite.
+    weakened: Weakened,
     _ticker: Arc<Ticker>,
 }
 
@@ -46,11 +51,24 @@ impl Sandbox {
     /// # Errors
     /// When the host cannot start a thread.
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Result<Self, ImageError> {
+        Self::with(image, options, Weakened::default())
+    }
+
+    /// The same with one defence off, for tests that show that somebody notices.
+    ///
+    /// # Errors
+    /// When the host cannot start a thread.
+    #[cfg(feature = "weaken")]
+    pub fn weakened(image: Arc<Image>, options: SandboxOptions, weakness: Weakness) -> Result<Self, ImageError> {
+        Self::with(image, options, Weakened::by(weakness))
+    }
+
+    fn with(image: Arc<Image>, options: SandboxOptions, weakened: Weakened) -> Result<Self, ImageError> {
         let ticker = image.ticker()?;
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = if options.max_parallel == 0 { processors() } else { options.max_parallel };
-        let pool = Pool::new(Arc::clone(&image), options.reset, workers);
-        Ok(Self { image, pool, alone: RwLock::new(()), _ticker: ticker })
+        let pool = Pool::new(Arc::clone(&image), options.reset, workers, weakened.clone());
+        Ok(Self { image, pool, alone: RwLock::new(()), weakened, _ticker: ticker })
     }
 
     /// One run, or two where the first failed through a fault of ours.
@@ -77,6 +95,7 @@ impl Execute for Sandbox {
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
         let outcome = self.attempt(job)?;
+        self.weakened.lose_worker(&outcome)?;
         drop(with_others);
         if !met_deadline(&outcome) {
             return Ok(outcome);

@@ -1,0 +1,12 @@
+//! The files of the suite.
+
+use super::probes;
+
+#[test]
+fn there_are_enough_probes_and_every_class_has_several() {
+    assert!(probes().len() >= 120, "{} probes", probes().len());
+    for class in veriplay_corpus::probes::CLASSES {
+        let count = probes().iter().filter(|probe| probe.class == class.name).count();
+        assert!(count >= 3, "class `{}` has {count}", class.name);
+    }
+}
