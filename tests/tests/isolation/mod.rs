@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rayon::prelude::*;
 use veriplay_corpus::probes::judge::Finding;
-use veriplay_corpus::probes::run::{Fresh, Range, run_probe};
+use veriplay_corpus::probes::run::{Fresh, Range, run_probes};
 use veriplay_corpus::probes::{Probe, read_probes};
 use veriplay_sandbox::{
     Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, Weakness, WheelSource, default_cache_dir,
@@ -86,6 +85,6 @@ impl Range for Ours {
 
 /// Runs every probe; findings in their order.
 fn run_all(weakness: Option<Weakness>) -> Vec<(&'static Probe, Finding)> {
-    let ours = Ours(weakness);
-    probes().par_iter().map(|probe| (probe, run_probe(&ours, probe, "python"))).collect()
+    let findings = run_probes(&Ours(weakness), probes(), "python", 2, &|_, _| ());
+    probes().iter().zip(findings).collect()
 }

@@ -3,6 +3,8 @@
 //! Each probe gets a sandbox of its own, so that none meets what another left behind; within a probe the runs share it.
 //! Who calls brings a [`Range`]: the command line and the tests have one each.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use veriplay_core::{Entry, Execute, ExecuteError, Job, Outcome};
 
 use super::judge::{self, Finding, Ran};
@@ -47,6 +49,43 @@ pub trait Range: Sync {
 #[must_use]
 pub fn run_probe(range: &dyn Range, probe: &Probe, image: &str) -> Finding {
     judge::of_outcomes(probe, &runs(range, probe, image))
+}
+
+/// Runs all of `probes` on so many threads; findings in their order. `each` is told of every one as it ends.
+#[must_use]
+pub fn run_probes(
+    range: &dyn Range,
+    probes: &[Probe],
+    image: &str,
+    threads: usize,
+    each: &(dyn Fn(&Probe, &Finding) + Sync),
+) -> Vec<Finding> {
+    in_parallel(probes, threads, &|probe| {
+        let finding = run_probe(range, probe, image);
+        each(probe, &finding);
+        finding
+    })
+}
+
+/// `work` on every probe, on so many threads; results in their order.
+///
+/// # Panics
+/// When `work` does.
+pub fn in_parallel<T: Send>(probes: &[Probe], threads: usize, work: &(dyn Fn(&Probe) -> T + Sync)) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        while let Some((index, probe)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, probes.get(at)?))) {
+            done.push((index, work(probe)));
+        }
+        done
+    };
+    let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(take)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a thread ends, or its panic is passed on")).collect()
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, result)| result).collect()
 }
 
 fn runs(range: &dyn Range, probe: &Probe, image: &str) -> Vec<Ran> {

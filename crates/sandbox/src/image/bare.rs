@@ -42,12 +42,13 @@ impl Image {
         let fail = |error: wat::Error| ImageError::Build { phase: "reading the module's text", detail: error.to_string() };
         let wheel = Wheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
         let (spec, engine) = (spec(name)?, self.engine.clone());
+        // Compiled on this thread: the compiler shares the work among rayon's, and this may be one of them.
+        let code = build::compile(&engine.engine, wheel)?;
         // Taking the snapshot runs the guest, which needs a deep stack; the caller's may be any.
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
             let thread = thread.spawn_scoped(scope, move || {
                 weakened.enter();
-                let code = build::compile(&engine.engine, wheel)?;
                 let snapshot = build::preload(&spec, &engine.engine, &code)?;
                 Image::new(&spec, engine, code, snapshot).map(Arc::new)
             });
@@ -66,5 +67,6 @@ fn spec(name: &str) -> Result<ImageSpec, ImageError> {
          stdlib = ''\nstdlib_at = '/lib/library.zip'\n[limits]\nfuel = 100000000\nmemory_bytes = 16777216\n\
          output_bytes = 65536\nfile_bytes = 65536\ndeadline_ns = 60000000000"
     );
-    ImageSpec::parse(&manifest, "")
+    // A turn without text would be a job.
+    ImageSpec::parse(&manifest, "#")
 }
