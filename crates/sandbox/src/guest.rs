@@ -6,7 +6,6 @@
 //! segments, and exports every mutable global. [`Host`] is made anew for every job.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use veriplay_core::{CallResult, Exit, GuestError, Job, LimitKind, Limits, Outcome, Peer};
 use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap, TypedFunc, Val};
@@ -16,8 +15,8 @@ use crate::image::Image;
 use crate::memory::{Installed, ResetMode};
 use crate::peer::PeerGuest;
 use crate::request;
+use crate::slices::{self, Deadline};
 use crate::stop::Stop;
-use crate::ticker::Ticker;
 use crate::wasi::{Setup, Wasi, imports};
 use crate::weakness::{self, Weakness};
 
@@ -25,6 +24,8 @@ use crate::weakness::{self, Weakness};
 pub(crate) struct Host {
     pub(crate) wasi: Wasi,
     pub(crate) channel: Channel,
+    /// When the wall clock ends the job.
+    pub(crate) deadline: Deadline,
     /// The other side of the job, where it has one.
     peer: Option<Box<PeerGuest>>,
     memory: Option<Memory>,
@@ -37,7 +38,16 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(wasi: Wasi, channel: Channel, memory_limit: u64) -> Self {
-        Self { wasi, channel, peer: None, memory: None, alloc: None, memory_limit, grew: false }
+        Self {
+            wasi,
+            channel,
+            deadline: Deadline::NEVER,
+            peer: None,
+            memory: None,
+            alloc: None,
+            memory_limit,
+            grew: false,
+        }
     }
 
     /// The guest's linear memory.
@@ -81,12 +91,15 @@ impl wasmtime::ResourceLimiter for Host {
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     imports::add(&mut linker)?;
-    linker.func_wrap("host", "call", host_call)?;
+    linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }
 
 /// `host.call(ptr, len, out_ptr_ptr, out_len_ptr)`: one frame to the host, one back. 0 = answered, −2 = bad pointers.
-fn host_call(mut caller: Caller<'_, Host>, ptr: i32, len: i32, out_ptr: i32, out_len: i32) -> wasmtime::Result<i32> {
+async fn host_call(
+    mut caller: Caller<'_, Host>,
+    (ptr, len, out_ptr, out_len): (i32, i32, i32, i32),
+) -> wasmtime::Result<i32> {
     const REFUSED: i32 = -2;
     let memory = caller.data().memory()?;
     let frame_bytes = u64::from(len.cast_unsigned());
@@ -106,7 +119,7 @@ fn host_call(mut caller: Caller<'_, Host>, ptr: i32, len: i32, out_ptr: i32, out
     let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
     let reply_len =
         i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
-    let at = alloc.call(&mut caller, reply_len)?;
+    let at = alloc.call_async(&mut caller, reply_len).await?;
     let view = &mut crate::wasi::view::View(memory.data_mut(&mut caller));
     let wrote = at != 0
         && view.write(at, &reply).is_ok()
@@ -141,8 +154,10 @@ impl Exports {
         linker: &Linker<Host>,
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
+        store.fuel_async_yield_interval(Some(slices::FUEL))?;
         let lenient = weakness::is(Weakness::UnknownImports).then(|| answering_all(store, linker, module)).transpose()?;
-        let instance = lenient.as_ref().unwrap_or(linker).instantiate(&mut *store, module)?;
+        let linker = lenient.as_ref().unwrap_or(linker);
+        let instance = slices::drive(linker.instantiate_async(&mut *store, module), Deadline::NEVER)?;
         let memory = instance
             .get_memory(&mut *store, "memory")
             .ok_or_else(|| wasmtime::Error::msg("the module exports no memory named `memory`"))?;
@@ -279,14 +294,15 @@ impl Guest {
 
     /// Runs one turn of the harness. A turn without source text is a job's, see `_veriplay_start` in the harness.
     fn enter(&mut self, limits: &Limits) -> Result<Ended, Fault> {
-        let started = Instant::now();
-        let ended = self.exports.turn.call(&mut self.store, (0, 0));
-        let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let deadline_off = weakness::is(Weakness::DeadlineOff);
+        let deadline = if deadline_off { Deadline::NEVER } else { Deadline::after(limits.deadline_ns) };
+        self.store.data_mut().deadline = deadline;
+        let ended = slices::drive(self.exports.turn.call_async(&mut self.store, (0, 0)), deadline);
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
         let (exit, error) = match ended {
             Ok(status) => finished(status, &host.channel),
-            Err(error) => stopped(&error, limits, elapsed_ns)?,
+            Err(error) => stopped(&error, limits, deadline.elapsed_ns())?,
         };
         if !matches!(exit, Exit::Returned | Exit::Raised) {
             host.grew = true;
@@ -331,8 +347,6 @@ impl Guest {
         host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        let deadline_ns = if weakness::is(Weakness::DeadlineOff) { u64::MAX } else { job.limits.deadline_ns };
-        self.store.set_epoch_deadline(Ticker::ticks(deadline_ns));
         let fuel = if weakness::is(Weakness::FuelUnmetered) { u64::MAX } else { job.limits.fuel };
         self.store.set_fuel(fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }

@@ -10,7 +10,7 @@
 //! causes is an `Outcome`; an `Err` is a fault of ours.
 #![expect(
     unsafe_code,
-    reason = "the reset of guest memory and the loading of cached native code; see `memory` and `image::cache`"
+    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks` and `image::cache`"
 )]
 
 mod channel;
@@ -21,8 +21,9 @@ mod peer;
 mod pool;
 mod request;
 mod sandbox;
+mod slices;
+mod stacks;
 mod stop;
-mod ticker;
 mod wasi;
 mod weakness;
 mod written;

@@ -8,7 +8,6 @@ use crate::image::{Image, ImageError};
 use crate::memory::ResetMode;
 use crate::pool::Pool;
 use crate::request;
-use crate::ticker::Ticker;
 #[cfg(feature = "weaken")]
 use crate::weakness::Weakness;
 use crate::weakness::Weakened;
@@ -16,7 +15,7 @@ use crate::weakness::Weakened;
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SandboxOptions {
-    /// Jobs that run at once, each with its own thread and instance (some 100 MB of address space, about 10 MB of memory);
+    /// Jobs that run at once, each in its own instance (some 100 MB of address space, about 10 MB of memory);
     /// more callers wait. 0 means one for each processor.
     pub max_parallel: usize,
     /// How an instance is brought back to the image's state after a job.
@@ -42,14 +41,13 @@ pub struct Sandbox {
     alone: RwLock<()>,
     /// What is weakened: nothing but in tests of the isolation suite.
     weakened: Weakened,
-    _ticker: Arc<Ticker>,
 }
 
 impl Sandbox {
-    /// A sandbox for jobs of `image`. Threads and instances are made when jobs need them.
+    /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
     ///
     /// # Errors
-    /// When the host cannot start a thread.
+    /// When the host cannot provide what jobs run in.
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Result<Self, ImageError> {
         Self::with(image, options, Weakened::default())
     }
@@ -57,18 +55,17 @@ impl Sandbox {
     /// The same with one defence off, for tests that show that somebody notices.
     ///
     /// # Errors
-    /// When the host cannot start a thread.
+    /// When the host cannot provide what jobs run in.
     #[cfg(feature = "weaken")]
     pub fn weakened(image: Arc<Image>, options: SandboxOptions, weakness: Weakness) -> Result<Self, ImageError> {
         Self::with(image, options, Weakened::by(weakness))
     }
 
     fn with(image: Arc<Image>, options: SandboxOptions, weakened: Weakened) -> Result<Self, ImageError> {
-        let ticker = image.ticker()?;
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let workers = if options.max_parallel == 0 { processors() } else { options.max_parallel };
-        let pool = Pool::new(Arc::clone(&image), options.reset, workers, weakened.clone());
-        Ok(Self { image, pool, alone: RwLock::new(()), weakened, _ticker: ticker })
+        let pool = Pool::new(Arc::clone(&image), options.reset, workers);
+        Ok(Self { image, pool, alone: RwLock::new(()), weakened })
     }
 
     /// One run, or two where the first failed through a fault of ours.
@@ -92,6 +89,7 @@ impl Execute for Sandbox {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
         request::check(job, self.image.memory_bytes())?;
+        let _weakened = self.weakened.enter();
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
         let outcome = self.attempt(job)?;

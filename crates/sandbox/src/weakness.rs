@@ -2,8 +2,8 @@
 //!
 //! The feature `weaken` is for tests alone and never on by default: without it [`is`] is `false` at compile time, and every
 //! hook below it is gone from the binary. With it, [`crate::Sandbox::weakened`] makes a sandbox one of whose defences is
-//! off. The hooks ask [`is`], which reads a thread-local: a worker thread enters the weakness of its sandbox when it
-//! starts. Invariant: a sandbox made by [`crate::Sandbox::new`] is never weakened, in the same process or not.
+//! off. The hooks ask [`is`], which reads a thread-local: a sandbox enters its weakness for as long as it runs a job, which
+//! is on its caller's thread. Invariant: a sandbox made by [`crate::Sandbox::new`] is never weakened, in the same process or not.
 
 use std::borrow::Cow;
 
@@ -125,12 +125,17 @@ mod off {
     use super::{Board, Weakness};
 
     /// Nothing: this build cannot be weakened.
-    #[derive(Debug, Clone, Default)]
+    #[derive(Debug, Default)]
     pub(crate) struct Weakened;
 
+    /// Nothing was entered.
+    pub(crate) struct Entered;
+
     impl Weakened {
-        /// Applies to this thread from now on.
-        pub(crate) fn enter(&self) {}
+        /// Nothing to apply.
+        pub(crate) const fn enter(&self) -> Entered {
+            Entered
+        }
 
         /// Fails when no worker is left; here there always is one.
         pub(crate) fn lose_worker(&self, _: &Outcome) -> Result<(), ExecuteError> {
@@ -167,9 +172,10 @@ mod on {
             Self(Some((weakness, Arc::default())))
         }
 
-        /// Applies to this thread from now on.
-        pub(crate) fn enter(&self) {
+        /// Applies to this thread until what is returned goes away.
+        pub(crate) fn enter(&self) -> Entered {
             CURRENT.with(|current| *current.borrow_mut() = self.clone());
+            Entered
         }
 
         fn is(&self, weakness: Weakness) -> bool {
@@ -189,6 +195,15 @@ mod on {
         fn board<T: Default>(&self, work: impl FnOnce(&mut Board) -> T) -> T {
             let board = self.0.as_ref().map(|(_, board)| board);
             board.map_or_else(T::default, |board| work(&mut board.lock().unwrap_or_else(PoisonError::into_inner)))
+        }
+    }
+
+    /// While it is there, this thread is weakened.
+    pub(crate) struct Entered;
+
+    impl Drop for Entered {
+        fn drop(&mut self) {
+            CURRENT.with(|current| *current.borrow_mut() = Weakened::default());
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::spec::ImageSpec;
 use super::wheel::Wheel;
-use super::{Image, ImageError, THREAD_STACK, build};
+use super::{Image, ImageError, build};
 use crate::weakness::Weakened;
 
 /// What stands at `/lib/library.zip` in the file tree of such an image.
@@ -42,19 +42,10 @@ impl Image {
         let fail = |error: wat::Error| ImageError::Build { phase: "reading the module's text", detail: error.to_string() };
         let wheel = Wheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
         let (spec, engine) = (spec(name)?, self.engine.clone());
-        // Compiled on this thread: the compiler shares the work among rayon's, and this may be one of them.
-        let code = build::compile(&engine.engine, wheel)?;
-        // Taking the snapshot runs the guest, which needs a deep stack; the caller's may be any.
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
-            let thread = thread.spawn_scoped(scope, move || {
-                weakened.enter();
-                let snapshot = build::preload(&spec, &engine.engine, &code)?;
-                Image::new(&spec, engine, code, snapshot).map(Arc::new)
-            });
-            let thread = thread.map_err(|error| ImageError::Host(format!("cannot start a thread: {error}")))?;
-            thread.join().unwrap_or_else(|_| Err(ImageError::Host("loading the module panicked".to_owned())))
-        })
+        let _weakened = weakened.enter();
+        let code = build::compile(&engine, wheel)?;
+        let snapshot = build::preload(&spec, &engine, &code)?;
+        Image::new(&spec, engine, code, snapshot).map(Arc::new)
     }
 }
 

@@ -13,6 +13,7 @@ use super::wheel::Wheel;
 use super::{Code, ImageError, Snapshot, State};
 use crate::channel::Channel;
 use crate::guest::{Exports, Host, SavedVal, linker};
+use crate::slices::{self, Deadline};
 use crate::wasi::{Setup, Wasi, base_tree};
 
 /// The last turn before the snapshot: from now on a turn is a job. What is alive now is alive in every job, and the
@@ -88,11 +89,10 @@ impl Preload {
         let mut store = Store::new(engine, Host::new(wasi, Channel::default(), BUILD_MEMORY));
         store.limiter(|host| host);
         store.set_fuel(BUILD_FUEL).map_err(fail)?;
-        store.set_epoch_deadline(u64::MAX / 4);
         let linker = linker(engine).map_err(fail)?;
         let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module).map_err(fail)?;
         let start = instance.get_typed_func::<(), ()>(&mut store, "_initialize").map_err(fail)?;
-        start.call(&mut store, ()).map_err(fail)?;
+        slices::drive(start.call_async(&mut store, ()), Deadline::NEVER).map_err(fail)?;
         Ok(Self { store, exports })
     }
 
@@ -100,7 +100,8 @@ impl Preload {
     fn place(&mut self, text: &str) -> Result<(i32, i32), ImageError> {
         let fail = |detail: String| build_error("placing source text in the guest", detail);
         let len = i32::try_from(text.len()).map_err(|_| fail("it is too long".to_owned()))?;
-        let at = self.exports.alloc.call(&mut self.store, len).map_err(|error| fail(format!("{error:#}")))?;
+        let at = slices::drive(self.exports.alloc.call_async(&mut self.store, len), Deadline::NEVER);
+        let at = at.map_err(|error| fail(format!("{error:#}")))?;
         let offset = at.cast_unsigned() as usize;
         let written = self.exports.memory.write(&mut self.store, offset, text.as_bytes());
         written.map_err(|error| fail(error.to_string()))?;
@@ -110,7 +111,7 @@ impl Preload {
     /// Runs source text in the guest's main module.
     fn turn(&mut self, text: &str) -> Result<(), ImageError> {
         let place = self.place(text)?;
-        let ended = self.exports.turn.call(&mut self.store, place);
+        let ended = slices::drive(self.exports.turn.call_async(&mut self.store, place), Deadline::NEVER);
         let said = || String::from_utf8_lossy(&self.store.data().wasi.stderr.bytes).trim().to_owned();
         let first = text.lines().next().unwrap_or_default();
         match ended {

