@@ -3,6 +3,7 @@
 mod bench;
 mod eval;
 mod image;
+mod isolate;
 mod play;
 mod replay;
 mod run;
@@ -20,6 +21,7 @@ const COMMANDS: &[Spec] = &[
     verify::COMMAND,
     run::COMMAND,
     replay::COMMAND,
+    isolate::COMMAND,
     bench::COMMAND,
     image::COMMAND,
     warmup::COMMAND,

@@ -135,6 +135,8 @@ pub struct Probe {
     pub expect: Expect,
     /// Weakened configurations under which it must be seen to escape. Never empty.
     pub weakness: Vec<String>,
+    /// Whether its last program is an honest one, and the probe has escaped when that does not end as it must.
+    pub honest: bool,
     /// Whether it can be run by anything that runs a Python file, and harms no host that does not contain it.
     pub language_level: bool,
     /// What its programs may use.

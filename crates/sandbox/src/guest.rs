@@ -354,7 +354,8 @@ impl Guest {
     /// Whether the instance is in the image's state again and may run another job. If not, drop it.
     pub(crate) fn reset(&mut self, mode: ResetMode) -> bool {
         let in_doubt = self.store.data().grew;
-        if weakness::is(Weakness::ResetSkipped) && !in_doubt || weakness::is(Weakness::ReusedAfterTrap) && in_doubt {
+        let in_time = self.store.data().deadline.check().is_ok();
+        if weakness::is(Weakness::ResetSkipped) && !in_doubt || weakness::is(Weakness::ReusedAfterTrap) && in_doubt && in_time {
             return true;
         }
         if mode == ResetMode::Fresh || in_doubt && !weakness::is(Weakness::GrownMemoryKept) {

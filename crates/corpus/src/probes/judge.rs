@@ -114,6 +114,18 @@ pub fn end_of(exit: &Exit) -> End {
 /// What the runs of `probe`, in their order, mean.
 #[must_use]
 pub fn of_outcomes(probe: &Probe, runs: &[Ran]) -> Finding {
+    harmed(probe, of_runs(probe, runs))
+}
+
+/// What is unclear elsewhere is an escape where an honest program came to harm.
+fn harmed(probe: &Probe, finding: Finding) -> Finding {
+    if probe.honest && finding.verdict == Containment::Unclear {
+        return Finding::escaped(&format!("an honest program after it did not end as it must: {}", finding.evidence));
+    }
+    finding
+}
+
+fn of_runs(probe: &Probe, runs: &[Ran]) -> Finding {
     if let Some(finding) = runs.iter().find_map(|run| escape(probe, run)) {
         return finding;
     }

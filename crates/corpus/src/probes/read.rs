@@ -20,6 +20,8 @@ struct Front {
     #[serde(default)]
     language_level: bool,
     #[serde(default)]
+    honest: bool,
+    #[serde(default)]
     at_once: Option<u32>,
     #[serde(default)]
     runs: Option<u32>,
@@ -99,6 +101,9 @@ pub(super) fn probe(path: &str, text: &str, prelude: &str) -> Result<Probe, Corp
     if front.kind.is_some() && !matches!(expect, Expect::Ends(..)) {
         return wrong("`kind` without an ending", "say how the run ends in `expect`");
     }
+    if front.honest && !matches!(&program, Program::Python(programs) if programs.len() > 1) {
+        return wrong("`honest` without a program before", "give the program that does the harm first");
+    }
     let order = order(&front, &program).map_err(|(what, hint)| error(path, toml.line, what, hint))?;
     if expect == Expect::Same && matches!(order, Order::InTurn) {
         return wrong("`same` compares runs of one program", "say `runs = 2`, or `at_once`");
@@ -112,6 +117,7 @@ pub(super) fn probe(path: &str, text: &str, prelude: &str) -> Result<Probe, Corp
         order,
         expect,
         weakness: front.weakness,
+        honest: front.honest,
         language_level: front.language_level,
         limits: front.limits.limits(),
         stdin: front.stdin,

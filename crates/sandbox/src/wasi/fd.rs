@@ -14,10 +14,10 @@ const SET_MTIME_NOW: i32 = 8;
 
 /// An offset or a size: not below zero.
 fn unsigned(value: i64) -> Result<u64, Errno> {
-    if weakness::is(Weakness::CountsUnchecked) {
-        return Ok(value.cast_unsigned() & 0xffff);
+    match u64::try_from(value) {
+        Err(_) if weakness::is(Weakness::CountsUnchecked) => Ok(0),
+        checked => checked.map_err(|_| Errno::INVAL),
     }
-    u64::try_from(value).map_err(|_| Errno::INVAL)
 }
 
 impl Wasi {
