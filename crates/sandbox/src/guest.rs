@@ -155,7 +155,8 @@ impl Exports {
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
         store.fuel_async_yield_interval(Some(slices::FUEL))?;
-        let lenient = weakness::is(Weakness::UnknownImports).then(|| answering_all(store, linker, module)).transpose()?;
+        let lenient =
+            weakness::is(Weakness::UnknownImports).then(|| answering_all(store, linker, module)).transpose()?;
         let linker = lenient.as_ref().unwrap_or(linker);
         let instance = slices::drive(linker.instantiate_async(&mut *store, module), Deadline::NEVER)?;
         let memory = instance
@@ -355,7 +356,9 @@ impl Guest {
     pub(crate) fn reset(&mut self, mode: ResetMode) -> bool {
         let in_doubt = self.store.data().grew;
         let in_time = self.store.data().deadline.check().is_ok();
-        if weakness::is(Weakness::ResetSkipped) && !in_doubt || weakness::is(Weakness::ReusedAfterTrap) && in_doubt && in_time {
+        if weakness::is(Weakness::ResetSkipped) && !in_doubt
+            || weakness::is(Weakness::ReusedAfterTrap) && in_doubt && in_time
+        {
             return true;
         }
         if mode == ResetMode::Fresh || in_doubt && !weakness::is(Weakness::GrownMemoryKept) {

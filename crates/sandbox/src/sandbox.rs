@@ -8,9 +8,9 @@ use crate::image::{Image, ImageError};
 use crate::memory::ResetMode;
 use crate::pool::Pool;
 use crate::request;
+use crate::weakness::Weakened;
 #[cfg(feature = "weaken")]
 use crate::weakness::Weakness;
-use crate::weakness::Weakened;
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

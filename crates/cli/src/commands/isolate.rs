@@ -94,11 +94,8 @@ fn chosen(asked: &Arguments) -> Result<(Vec<Probe>, Vec<NotTried>), Failure> {
         .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", asked.image)))?;
     let wanted = |probe: &Probe| asked.class.is_empty() || asked.class.iter().any(|class| class == probe.class);
     let (probes, rest): (Vec<Probe>, Vec<Probe>) = all.into_iter().partition(wanted);
-    let not_tried = NotTried {
-        what: "other classes".to_owned(),
-        count: rest.len(),
-        why: "`--class` asked for some".to_owned(),
-    };
+    let not_tried =
+        NotTried { what: "other classes".to_owned(), count: rest.len(), why: "`--class` asked for some".to_owned() };
     Ok((probes, if rest.is_empty() { Vec::new() } else { vec![not_tried] }))
 }
 

@@ -25,8 +25,11 @@ impl Bait {
     pub(crate) fn lay() -> Result<Self, Failure> {
         let folder = tempfile::Builder::new().prefix("veriplay-bait-").tempdir();
         let folder = folder.context("cannot make a temporary directory").or_fail(ExitCode::Host)?;
-        std::fs::write(folder.path().join("file"), "the host's own").context("cannot write a file").or_fail(ExitCode::Host)?;
-        let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen on 127.0.0.1").or_fail(ExitCode::Host)?;
+        std::fs::write(folder.path().join("file"), "the host's own")
+            .context("cannot write a file")
+            .or_fail(ExitCode::Host)?;
+        let listener =
+            TcpListener::bind("127.0.0.1:0").context("cannot listen on 127.0.0.1").or_fail(ExitCode::Host)?;
         let port = listener.local_addr().context("a listener without an address").or_fail(ExitCode::Host)?.port();
         std::thread::spawn(move || {
             for mut peer in listener.incoming().flatten() {

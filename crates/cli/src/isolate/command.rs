@@ -40,7 +40,7 @@ impl CommandTarget {
 
     fn try_run(&self, asked: &Asked<'_>) -> std::io::Result<Text> {
         let folder = own_directory(asked.common)?;
-        let file = folder.join(format!("{}.py", asked.name));
+        let file = folder.join(format!("probe_{}.py", asked.name));
         std::fs::write(&file, asked.program)?;
         let line = self
             .command

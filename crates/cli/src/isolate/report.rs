@@ -109,7 +109,8 @@ impl Report {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let mut out = format!("isolation of {}: {} probes in {:.1} s\n\n", self.target, self.counts.total(), self.seconds);
+        let mut out =
+            format!("isolation of {}: {} probes in {:.1} s\n\n", self.target, self.counts.total(), self.seconds);
         line(&mut out, "", ["contained", "escaped", "unclear"].map(str::to_owned));
         self.classes.iter().for_each(|class| counted(&mut out, &class.class, class.counts));
         counted(&mut out, "all", self.counts);

@@ -2,6 +2,7 @@
 
 mod bench;
 mod inputs;
+mod isolate;
 mod resume;
 mod run;
 mod verify;

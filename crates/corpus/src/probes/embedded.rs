@@ -11,7 +11,8 @@ macro_rules! probe {
 type Embedded = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// All images that have probes.
-pub(super) const IMAGES: &[Embedded] = &[("python", include_str!("../../../../sandboxes/python/probes/prelude.wat"), PYTHON)];
+pub(super) const IMAGES: &[Embedded] =
+    &[("python", include_str!("../../../../sandboxes/python/probes/prelude.wat"), PYTHON)];
 
 /// File names and texts, sorted.
 const PYTHON: &[(&str, &str)] = &[

@@ -207,7 +207,9 @@ fn same_texts(texts: &[Option<String>]) -> Finding {
     for other in all {
         match other {
             Some(other) if other == first => {}
-            Some(other) => return Finding::escaped(&format!("two runs differ: `{}` and `{}`", first.trim(), other.trim())),
+            Some(other) => {
+                return Finding::escaped(&format!("two runs differ: `{}` and `{}`", first.trim(), other.trim()));
+            }
             None => return Finding::new(Containment::Unclear, "a later run printed nothing to compare"),
         }
     }
@@ -251,7 +253,8 @@ pub fn of_texts(probe: &Probe, runs: &[Text]) -> Finding {
     match (&probe.expect, &last.ended) {
         (_, Ended::Failed(why)) => Finding::new(Containment::Unclear, why),
         (Expect::Same, _) => {
-            let text = |run: &Text| (run.ended == Ended::Exited(0) && !run.stdout.is_empty()).then(|| run.stdout.clone());
+            let text =
+                |run: &Text| (run.ended == Ended::Exited(0) && !run.stdout.is_empty()).then(|| run.stdout.clone());
             same_texts(&runs.iter().map(text).collect::<Vec<_>>())
         }
         (Expect::Says, Ended::Exited(0)) => match all_clear(&last.stdout) {

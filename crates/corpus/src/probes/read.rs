@@ -159,9 +159,8 @@ fn front(path: &str, toml: &Block) -> Result<Front, CorpusError> {
 
 fn class_of(path: &str) -> Result<&'static str, CorpusError> {
     let folder = Path::new(path).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let known = class(&folder).ok_or_else(|| {
-        error(path, 1, format!("there is no class `{folder}`"), "put it in the folder of its class")
-    })?;
+    let known = class(&folder)
+        .ok_or_else(|| error(path, 1, format!("there is no class `{folder}`"), "put it in the folder of its class"))?;
     Ok(known.name)
 }
 

@@ -75,14 +75,19 @@ pub fn in_parallel<T: Send>(probes: &[Probe], threads: usize, work: &(dyn Fn(&Pr
     let next = AtomicUsize::new(0);
     let take = || {
         let mut done = Vec::new();
-        while let Some((index, probe)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, probes.get(at)?))) {
+        while let Some((index, probe)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, probes.get(at)?)))
+        {
             done.push((index, work(probe)));
         }
         done
     };
     let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(take)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("a thread ends, or its panic is passed on")).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("a thread ends, or its panic is passed on"))
+            .collect()
     });
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, result)| result).collect()
@@ -121,10 +126,10 @@ fn job(probe: &Probe, image: &str, program: String) -> Job {
     Job {
         image: image.to_owned(),
         program: filled(&program, PORT, CANARY),
-        entry: probe.entry.as_ref().map_or(Entry::Script, |function| Entry::Calls {
-            function: function.clone(),
-            arguments: vec![Vec::new()],
-        }),
+        entry: probe
+            .entry
+            .as_ref()
+            .map_or(Entry::Script, |function| Entry::Calls { function: function.clone(), arguments: vec![Vec::new()] }),
         stdin: probe.stdin.clone().into_bytes(),
         files: vec![("given.txt".to_owned(), b"given to the job\n".to_vec())],
         limits: probe.limits,

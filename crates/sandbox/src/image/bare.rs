@@ -39,7 +39,8 @@ impl Image {
     }
 
     fn of_module_under(&self, name: &str, text: &str, weakened: &Weakened) -> Result<Arc<Image>, ImageError> {
-        let fail = |error: wat::Error| ImageError::Build { phase: "reading the module's text", detail: error.to_string() };
+        let fail =
+            |error: wat::Error| ImageError::Build { phase: "reading the module's text", detail: error.to_string() };
         let wheel = Wheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
         let (spec, engine) = (spec(name)?, self.engine.clone());
         let _weakened = weakened.enter();

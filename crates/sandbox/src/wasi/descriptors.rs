@@ -46,7 +46,9 @@ impl Table {
     /// The place of `fd`; the root's for what is not open, where that is the weakness.
     fn index(&self, fd: i32) -> Result<usize, Errno> {
         let index = usize::try_from(fd).map_err(|_| Errno::BADF);
-        if weakness::is(Weakness::DescriptorsUnchecked) && self.0.get(index.unwrap_or(usize::MAX)).is_none_or(Option::is_none) {
+        if weakness::is(Weakness::DescriptorsUnchecked)
+            && self.0.get(index.unwrap_or(usize::MAX)).is_none_or(Option::is_none)
+        {
             return Ok(3);
         }
         index
