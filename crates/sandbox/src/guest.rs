@@ -155,8 +155,9 @@ impl Exports {
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
         store.fuel_async_yield_interval(Some(slices::FUEL))?;
-        let lenient =
-            weakness::is(Weakness::UnknownImports).then(|| answering_all(store, linker, module)).transpose()?;
+        let lenient = weakness::is(Weakness::UnknownImports)
+            .then(|| weakness::answering_all(store, linker, module))
+            .transpose()?;
         let linker = lenient.as_ref().unwrap_or(linker);
         let instance = slices::drive(linker.instantiate_async(&mut *store, module), Deadline::NEVER)?;
         let memory = instance
@@ -169,17 +170,6 @@ impl Exports {
         store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
         Ok((Self { memory, alloc, turn, globals }, instance))
     }
-}
-
-/// A linker that answers what it does not know with zero.
-fn answering_all(
-    store: &mut Store<Host>,
-    linker: &Linker<Host>,
-    module: &wasmtime::Module,
-) -> wasmtime::Result<Linker<Host>> {
-    let mut linker = linker.clone();
-    linker.define_unknown_imports_as_default_values(store, module)?;
-    Ok(linker)
 }
 
 fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {

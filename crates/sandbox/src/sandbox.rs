@@ -8,9 +8,9 @@ use crate::image::{Image, ImageError};
 use crate::memory::ResetMode;
 use crate::pool::Pool;
 use crate::request;
-use crate::weakness::Weakened;
 #[cfg(feature = "weaken")]
 use crate::weakness::Weakness;
+use crate::weakness::{self, Weakened};
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Execute for Sandbox {
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
         let outcome = self.attempt(job)?;
-        self.weakened.lose_worker(&outcome)?;
+        weakness::lose_worker(&outcome)?;
         drop(with_others);
         if !met_deadline(&outcome) {
             return Ok(outcome);

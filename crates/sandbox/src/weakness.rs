@@ -7,11 +7,15 @@
 
 use std::borrow::Cow;
 
+use veriplay_core::{ExecuteError, Exit, Outcome};
+use wasmtime::{Linker, Module, Store};
+
 /// Names each weakness and the list of all.
 macro_rules! weaknesses {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
         /// One defence that is off.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[cfg_attr(not(feature = "weaken"), expect(unreachable_pub, reason = "public with the feature"))]
         pub enum Weakness {
             $($(#[doc = $doc])+ $variant,)+
         }
@@ -120,13 +124,11 @@ pub(crate) struct Board {
 
 #[cfg(not(feature = "weaken"))]
 mod off {
-    use veriplay_core::{ExecuteError, Outcome};
-
     use super::{Board, Weakness};
 
     /// Nothing: this build cannot be weakened.
     #[derive(Debug, Default)]
-    pub(crate) struct Weakened;
+    pub(crate) struct Weakened(());
 
     /// Nothing was entered.
     pub(crate) struct Entered;
@@ -135,11 +137,6 @@ mod off {
         /// Nothing to apply.
         pub(crate) const fn enter(&self) -> Entered {
             Entered
-        }
-
-        /// Fails when no worker is left; here there always is one.
-        pub(crate) fn lose_worker(&self, _: &Outcome) -> Result<(), ExecuteError> {
-            Ok(())
         }
     }
 
@@ -158,8 +155,6 @@ mod off {
 mod on {
     use std::cell::RefCell;
     use std::sync::{Arc, Mutex, PoisonError};
-
-    use veriplay_core::{ExecuteError, Exit, Outcome};
 
     use super::{Board, Weakness};
 
@@ -180,16 +175,6 @@ mod on {
 
         fn is(&self, weakness: Weakness) -> bool {
             self.0.as_ref().is_some_and(|(own, _)| *own == weakness)
-        }
-
-        /// With [`Weakness::PoolNotHealed`]: fails when the worker is gone, and loses it over anything but an ordinary end.
-        pub(crate) fn lose_worker(&self, outcome: &Outcome) -> Result<(), ExecuteError> {
-            if !self.is(Weakness::PoolNotHealed) {
-                return Ok(());
-            }
-            let lost = self.board(|board| board.worker_lost);
-            self.board(|board| board.worker_lost |= !matches!(outcome.exit, Exit::Returned | Exit::Raised));
-            if lost { Err(ExecuteError::Host("no worker is left".to_owned())) } else { Ok(()) }
         }
 
         fn board<T: Default>(&self, work: impl FnOnce(&mut Board) -> T) -> T {
@@ -226,6 +211,33 @@ mod on {
 pub(crate) use off::{Weakened, board, is};
 #[cfg(feature = "weaken")]
 pub(crate) use on::{Weakened, board, is};
+
+/// With [`Weakness::PoolNotHealed`]: the one worker is lost over anything but an ordinary end.
+///
+/// # Errors
+/// When it was lost before.
+pub(crate) fn lose_worker(outcome: &Outcome) -> Result<(), ExecuteError> {
+    if !is(Weakness::PoolNotHealed) {
+        return Ok(());
+    }
+    let lost = board(|board| board.worker_lost);
+    board(|board| board.worker_lost |= !matches!(outcome.exit, Exit::Returned | Exit::Raised));
+    if lost { Err(ExecuteError::Host("no worker is left".to_owned())) } else { Ok(()) }
+}
+
+/// A linker that answers what it does not know with zero.
+///
+/// # Errors
+/// When an import is none that can be answered so.
+pub(crate) fn answering_all<T: 'static>(
+    store: &mut Store<T>,
+    linker: &Linker<T>,
+    module: &Module,
+) -> wasmtime::Result<Linker<T>> {
+    let mut linker = linker.clone();
+    linker.define_unknown_imports_as_default_values(store, module)?;
+    Ok(linker)
+}
 
 /// Nanoseconds of the host's clock.
 pub(crate) fn host_ns() -> u64 {
