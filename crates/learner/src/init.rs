@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::config::ModelConfig;
 use crate::model::names::{TensorSpec, tensor_specs};
 
-/// Gains are 1. Matrices are normal with the config's standard deviation; those that write to the residual stream are smaller by
+/// Gains are 1 and biases 0. Matrices are normal with the config's standard deviation; those that write to the residual stream are smaller by
 /// sqrt(2 · layers), as in GPT-2 (Radford et al. 2019, §2.3), so that its variance does not grow with depth.
 /// The values come in the order of [`tensor_specs`].
 pub(crate) fn initial(config: &ModelConfig, seed: u64) -> Vec<Vec<f32>> {
@@ -16,7 +16,7 @@ pub(crate) fn initial(config: &ModelConfig, seed: u64) -> Vec<Vec<f32>> {
 
 fn tensor(config: &ModelConfig, spec: &TensorSpec, rng: &mut ChaCha8Rng) -> Vec<f32> {
     if spec.shape.len() == 1 {
-        return vec![1.0; spec.elements()];
+        return vec![if spec.name.ends_with("bias") { 0.0 } else { 1.0 }; spec.elements()];
     }
     let writes = spec.name.ends_with("o_proj.weight") || spec.name.ends_with("down_proj.weight");
     let depth = if writes { (2.0 * config.num_hidden_layers as f64).sqrt() } else { 1.0 };

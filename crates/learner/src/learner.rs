@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use candle_core::{DType, Device};
 use veriplay_core::{Learn, LearnError, PolicyVersion, TrainBatch, Update};
 
+use crate::checkpoint::Companions;
 use crate::config::{ConfigError, ModelConfig};
 use crate::gradients::Gradients;
 use crate::kernels::rope::RopeTable;
@@ -54,12 +55,16 @@ impl LearnerOptions {
         ];
         for (key, value, most) in sizes {
             if !(1..=most).contains(&value) {
-                return Err(ConfigError::Value { key, value: value.to_string(), want: format!("want 1 to {most}") });
+                return Err(ConfigError::Value {
+                    key: key.to_owned(),
+                    value: value.to_string(),
+                    want: format!("want 1 to {most}"),
+                });
             }
         }
         if self.clip_norm.is_nan() || self.clip_norm <= 0.0 {
             return Err(ConfigError::Value {
-                key: "clip_norm",
+                key: "clip_norm".to_owned(),
                 value: self.clip_norm.to_string(),
                 want: "want a positive number".to_owned(),
             });
@@ -78,6 +83,10 @@ pub struct Learner {
     pub(crate) weights: Weights,
     pub(crate) state: OptimizerState,
     pub(crate) version: PolicyVersion,
+    /// The small files of the checkpoint it came from.
+    pub(crate) companions: Companions,
+    /// Any of them ends an answer.
+    pub(crate) end_tokens: Vec<u32>,
     rope: Arc<RopeTable>,
     /// Whether the first update has shown that every parameter gets a gradient.
     checked: bool,
@@ -100,7 +109,11 @@ impl Learner {
         let tokens = tokenizer.vocab_size();
         if tokens > config.vocab_size {
             let want = format!("want at least the tokenizer's {tokens} tokens");
-            return Err(ConfigError::Value { key: "vocab_size", value: config.vocab_size.to_string(), want });
+            return Err(ConfigError::Value {
+                key: "vocab_size".to_owned(),
+                value: config.vocab_size.to_string(),
+                want,
+            });
         }
         let weights = Weights::new(&config, values, &Device::Cpu).expect("every tensor has the size of its spec");
         let specs = tensor_specs(&config);
@@ -110,13 +123,24 @@ impl Learner {
             state: OptimizerState::new(&specs),
             specs,
             version: PolicyVersion(0),
-            rope: Arc::new(RopeTable::new(config.max_position_embeddings, config.head_dim, config.rope_theta)),
+            rope: Arc::new(RopeTable::new(config.max_position_embeddings, &config.rope_frequencies())),
             checked: false,
             spaces: Vec::new(),
+            companions: Companions::none("(new)"),
+            end_tokens: config.eos_token_id.clone(),
             config,
             options,
             idle: Mutex::default(),
         })
+    }
+
+    /// With the small files of its checkpoint, and the end tokens that they name.
+    pub(crate) fn with_companions(mut self, companions: Companions, end_tokens: Vec<u32>) -> Self {
+        if !end_tokens.is_empty() {
+            self.end_tokens = end_tokens;
+        }
+        self.companions = companions;
+        self
     }
 
     /// A new model with random weights: a pure function of `config` and `seed`.
@@ -144,6 +168,12 @@ impl Learner {
     #[must_use]
     pub const fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
+    }
+
+    /// The tokens that end an answer: those of `generation_config.json`, or else those of `config.json`.
+    #[must_use]
+    pub fn end_tokens(&self) -> &[u32] {
+        &self.end_tokens
     }
 
     /// The options.

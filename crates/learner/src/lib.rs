@@ -5,10 +5,12 @@
 //! reads the same storage. Both use the same kernels, so they agree on log-probabilities. The learner sees tokens and weights,
 //! never verdicts.
 
+mod chat;
 mod checkpoint;
 mod config;
 mod generate;
 mod gradients;
+mod hub;
 mod init;
 mod kernels;
 mod learner;
@@ -17,11 +19,15 @@ mod ops;
 mod optim;
 mod rollout;
 mod schedule;
+mod score;
 mod tokenizer;
 mod train;
 
+pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;
-pub use config::{ConfigError, ModelConfig};
+pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig};
+pub use generate::Continuation;
+pub use hub::{HubError, HubOptions, resolve};
 pub use learner::{Learner, LearnerOptions, NamedTensor};
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};

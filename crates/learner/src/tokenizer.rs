@@ -2,7 +2,8 @@
 //!
 //! Called by the learner for prompts and rollouts, and by whoever makes training data. [`build_tokenizer`] makes the tiny
 //! vocabulary: an end token, control tokens, Python fragments as single tokens, and every printable ASCII character.
-//! Invariant: `decode(encode(text)) == text`, or `encode` is an error; nothing is dropped or replaced silently.
+//! A tokenizer of a Hugging Face checkpoint does what `tokenizers` does with the file; its added tokens are recognised by their
+//! spelling. Invariant for our own: `decode(encode(text)) == text`, or `encode` is an error; nothing is dropped or replaced silently.
 
 use std::path::Path;
 
@@ -31,6 +32,11 @@ pub enum TokenizerError {
     /// A character the vocabulary cannot spell.
     #[error("character `{0}` (U+{1:04X}) has no token: only printable ASCII, newline and tab can be spelled")]
     Character(char, u32),
+    /// The checkpoint has no `tokenizer.json`.
+    #[error(
+        "this checkpoint has no `tokenizer.json`: give token ids instead of text, or put the file beside its config.json"
+    )]
+    Absent,
     /// The tokenizer does not give the text back.
     #[error("the tokenizer failed: {0}")]
     Encode(String),
@@ -39,7 +45,8 @@ pub enum TokenizerError {
 /// A tokenizer.
 #[derive(Debug, Clone)]
 pub struct Tokenizer {
-    inner: Inner,
+    /// `None` for a checkpoint without a tokenizer.
+    inner: Option<Box<Inner>>,
     /// Spelling of every token, where decoding is plain concatenation.
     spellings: Option<Vec<String>>,
 }
@@ -95,7 +102,23 @@ impl Tokenizer {
         let fused = matches!(inner.get_decoder(), Some(DecoderWrapper::Fuse(_)));
         let size = inner.get_vocab_size(true) as u32;
         let spellings = fused.then(|| (0..size).map(|id| inner.id_to_token(id).unwrap_or_default()).collect());
-        Self { inner, spellings }
+        Self { inner: Some(Box::new(inner)), spellings }
+    }
+
+    /// The tokenizer of a checkpoint that has none: it knows no token, and encoding is an error.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { inner: None, spellings: None }
+    }
+
+    /// Whether there is one.
+    #[must_use]
+    pub const fn is_present(&self) -> bool {
+        self.inner.is_some()
+    }
+
+    fn inner(&self) -> Result<&Inner, TokenizerError> {
+        self.inner.as_deref().ok_or(TokenizerError::Absent)
     }
 
     /// Reads the text of a `tokenizer.json`.
@@ -119,27 +142,27 @@ impl Tokenizer {
     /// The text of its `tokenizer.json`.
     ///
     /// # Errors
-    /// [`TokenizerError::File`] when it does not serialise.
+    /// [`TokenizerError::File`] when it does not serialise; [`TokenizerError::Absent`] when there is none.
     pub fn to_json(&self) -> Result<String, TokenizerError> {
-        self.inner.to_string(true).map_err(|e| TokenizerError::File(e.to_string()))
+        self.inner()?.to_string(true).map_err(|e| TokenizerError::File(e.to_string()))
     }
 
     /// Number of tokens.
     #[must_use]
     pub fn vocab_size(&self) -> usize {
-        self.inner.get_vocab_size(true)
+        self.inner.as_ref().map_or(0, |inner| inner.get_vocab_size(true))
     }
 
     /// The id of a token, by its spelling.
     #[must_use]
     pub fn token_id(&self, token: &str) -> Option<u32> {
-        self.inner.token_to_id(token)
+        self.inner.as_ref()?.token_to_id(token)
     }
 
     /// The spelling of a token.
     #[must_use]
     pub fn token(&self, id: u32) -> Option<String> {
-        self.inner.id_to_token(id)
+        self.inner.as_ref()?.id_to_token(id)
     }
 
     /// Tokens of `text`. Control tokens are recognised by their spelling; none is added.
@@ -147,16 +170,35 @@ impl Tokenizer {
     /// # Errors
     /// A character that has no token, or the tokenizer's own fault.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
-        let encoding = self.inner.encode_fast(text, false).map_err(|e| TokenizerError::Encode(e.to_string()))?;
-        let ids = encoding.get_ids().to_vec();
+        let ids = self.encode_with(text, false)?;
         if self.spellings.is_some() && self.decode(&ids) != text {
             return Err(self.why_not(text));
         }
         Ok(ids)
     }
 
+    /// As [`Tokenizer::encode`], with the tokens that the file says go around a document, such as Llama's begin token.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`].
+    pub fn encode_document(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
+        self.encode_with(text, true)
+    }
+
+    fn encode_with(&self, text: &str, around: bool) -> Result<Vec<u32>, TokenizerError> {
+        let encoding = self.inner()?.encode_fast(text, around).map_err(|e| TokenizerError::Encode(e.to_string()))?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Whether a token is a control token: one that the file marks as special.
+    #[must_use]
+    pub fn is_special(&self, id: u32) -> bool {
+        let added = self.inner.as_ref().map(|inner| inner.get_added_vocabulary());
+        added.is_some_and(|added| added.get_added_tokens_decoder().get(&id).is_some_and(|token| token.special))
+    }
+
     fn why_not(&self, text: &str) -> TokenizerError {
-        let lost = text.chars().find(|c| self.inner.token_to_id(c.encode_utf8(&mut [0; 4])).is_none());
+        let lost = text.chars().find(|c| self.token_id(c.encode_utf8(&mut [0; 4])).is_none());
         lost.map_or_else(
             || TokenizerError::Encode(format!("`{text}` does not survive a round trip")),
             |c| TokenizerError::Character(c, c as u32),
@@ -169,7 +211,7 @@ impl Tokenizer {
     pub fn decode(&self, tokens: &[u32]) -> String {
         match &self.spellings {
             Some(spellings) => tokens.iter().filter_map(|&id| spellings.get(id as usize)).map(String::as_str).collect(),
-            None => self.inner.decode(tokens, false).unwrap_or_default(),
+            None => self.inner().ok().and_then(|inner| inner.decode(tokens, false).ok()).unwrap_or_default(),
         }
     }
 }

@@ -16,9 +16,9 @@ pub enum CheckpointError {
         /// The system's word.
         source: std::io::Error,
     },
-    /// The weights are split over several files.
-    #[error("`{}` holds a sharded checkpoint; hint: merge it into one `model.safetensors` (`save_pretrained` with a large `max_shard_size`)", path.display())]
-    Sharded {
+    /// The weights are pickled, not safetensors.
+    #[error("`{}` holds pickled weights alone; hint: load and save it with transformers, which writes `model.safetensors`", path.display())]
+    Pickled {
         /// The directory.
         path: PathBuf,
     },
@@ -46,6 +46,32 @@ pub enum CheckpointError {
         /// The parser's word.
         what: String,
     },
+    /// A file that ends before its tensors do.
+    #[error(
+        "`{file}` is cut short: `{tensor}` ends at byte {ends_at}, and the file has {size}; hint: fetch or save it again"
+    )]
+    Truncated {
+        /// The file.
+        file: String,
+        /// The first tensor that is not whole.
+        tensor: String,
+        /// Where it should end.
+        ends_at: u64,
+        /// Bytes of the file.
+        size: u64,
+    },
+    /// A value that cannot be used.
+    #[error("`{file}`: `{key}` is `{value}`: {want}")]
+    Key {
+        /// The file.
+        file: String,
+        /// The key.
+        key: String,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        want: String,
+    },
     /// A file of another version of this program.
     #[error("`{file}` has schema_version `{found}`, and this program reads `{want}`")]
     Schema {
@@ -66,7 +92,7 @@ pub enum CheckpointError {
     },
     /// Tensors that config.json does not ask for.
     #[error(
-        "`{file}` holds {names:?}, which config.json does not ask for; hint: check num_hidden_layers and tie_word_embeddings"
+        "`{file}` holds {names:?}, which config.json does not ask for; hint: check model_type, num_hidden_layers and tie_word_embeddings"
     )]
     Extra {
         /// The file.
@@ -75,7 +101,9 @@ pub enum CheckpointError {
         names: Vec<String>,
     },
     /// A tensor of another shape.
-    #[error("`{file}`: `{tensor}` has shape {found:?}, and config.json says {want:?}")]
+    #[error(
+        "`{file}`: `{tensor}` has shape {found:?}, and config.json says {want:?}; hint: they may be of two checkpoints"
+    )]
     Shape {
         /// The file.
         file: String,
@@ -87,7 +115,7 @@ pub enum CheckpointError {
         want: Vec<usize>,
     },
     /// A tensor of another type.
-    #[error("`{file}`: `{tensor}` has dtype {found}; want F32, BF16 or F16")]
+    #[error("`{file}`: `{tensor}` has dtype {found}; want F32, BF16 or F16: convert or dequantise the checkpoint")]
     Dtype {
         /// The file.
         file: String,
@@ -97,11 +125,15 @@ pub enum CheckpointError {
         found: String,
     },
     /// A weight that is not a number.
-    #[error("`{file}`: `{tensor}` holds a value that is not finite")]
+    #[error(
+        "`{file}`: `{tensor}` holds `{value}`, which is not finite; hint: the run that made it diverged, take an earlier one"
+    )]
     NotFinite {
         /// The file.
         file: String,
         /// The tensor.
         tensor: String,
+        /// The first such value.
+        value: f32,
     },
 }

@@ -1,45 +1,71 @@
 //! Checkpoints in Hugging Face layout, and the trainer state beside them.
 //!
-//! A model directory holds `config.json`, `generation_config.json`, `model.safetensors`, `tokenizer.json` and
-//! `tokenizer_config.json`, as `transformers` reads and writes them; `optimizer.safetensors` and `trainer_state.json` are ours.
+//! A model directory holds `config.json`, `generation_config.json`, the weights (one `model.safetensors` or shards with an index),
+//! `tokenizer.json`, `tokenizer_config.json` and perhaps chat templates, as `transformers` reads and writes them;
+//! `optimizer.safetensors` and `trainer_state.json` are ours. Weights may be f32, bf16 or f16 and become f32; they are saved as
+//! f32. The small files are saved as they were read.
 //! Every file is written beside its name, synced and renamed, so a killed process leaves whole files only.
 
+mod companions;
 mod error;
 mod files;
-mod tensors;
+mod tensor_file;
+mod trainer;
+mod weights;
 
+pub(crate) use companions::{Companions, SPECIAL_TOKENS, TEMPLATE, TOKENIZER_CONFIG};
 pub use error::CheckpointError;
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-use veriplay_core::{PolicyVersion, SCHEMA_VERSION};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::config::ModelConfig;
 use crate::learner::{Learner, LearnerOptions};
 use crate::model::names::{TensorSpec, tensor_specs};
 use crate::ops::slices::Slice;
-use crate::optim::{Moments, OptimizerState};
 use crate::tokenizer::Tokenizer;
-use files::{read, read_text, write};
-use tensors::{Part, decode, encode};
+use companions::GENERATION;
+use files::{make_dir, read_text, read_text_if_there, write};
+use tensor_file::{Entry, TensorFile, write_tensors};
+use weights::{WEIGHTS, read_weights, wanted, write_weights};
 
 const CONFIG: &str = "config.json";
-const GENERATION: &str = "generation_config.json";
-const WEIGHTS: &str = "model.safetensors";
 const TOKENIZER: &str = "tokenizer.json";
-const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
-const OPTIMIZER: &str = "optimizer.safetensors";
-const TRAINER: &str = "trainer_state.json";
+/// Largest weight file that [`Learner::save`] writes, as in transformers 4.
+const MAX_SHARD_BYTES: usize = 5_000_000_000;
 
-/// What `trainer_state.json` holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TrainerState {
-    schema_version: u32,
-    /// Optimizer steps made.
-    step: u64,
-    policy_version: PolicyVersion,
+/// What a directory or the program itself gives for a learner, besides weights.
+struct Parts {
+    place: String,
+    config: ModelConfig,
+    tokenizer: Tokenizer,
+    companions: Companions,
+}
+
+impl Parts {
+    fn new(
+        place: &str,
+        config: &str,
+        tokenizer: Option<&str>,
+        companions: Companions,
+    ) -> Result<Self, CheckpointError> {
+        let place = place.to_owned();
+        let config =
+            ModelConfig::parse(config).map_err(|source| CheckpointError::Config { place: place.clone(), source })?;
+        let tokenizer = tokenizer.map_or_else(|| Ok(Tokenizer::none()), Tokenizer::from_json);
+        let tokenizer = tokenizer.map_err(|source| CheckpointError::Tokenizer { place: place.clone(), source })?;
+        Ok(Self { place, config, tokenizer, companions })
+    }
+
+    fn learner(self, weights: Vec<Vec<f32>>, options: LearnerOptions) -> Result<Learner, CheckpointError> {
+        let Self { place, config, tokenizer, companions } = self;
+        let end_tokens = companions.end_tokens()?;
+        let learner = Learner::assemble(config, tokenizer, weights, options)
+            .map_err(|source| CheckpointError::Config { place, source })?;
+        Ok(learner.with_companions(companions, end_tokens))
+    }
 }
 
 impl Learner {
@@ -50,11 +76,29 @@ impl Learner {
     pub fn load(dir: &Path, options: LearnerOptions) -> Result<Self, CheckpointError> {
         let config = read_text(&dir.join(CONFIG))?;
         let tokenizer = read_text(&dir.join(TOKENIZER))?;
-        if !dir.join(WEIGHTS).exists() && dir.join("model.safetensors.index.json").exists() {
-            return Err(CheckpointError::Sharded { path: dir.to_owned() });
-        }
-        let weights = read(&dir.join(WEIGHTS))?;
-        Self::from_parts(&dir.display().to_string(), &config, &tokenizer, &weights, options)
+        Self::load_parts(dir, &config, Some(&tokenizer), options)
+    }
+
+    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works by token ids alone, and what needs text
+    /// is an error that says so.
+    ///
+    /// # Errors
+    /// As [`Learner::load`].
+    pub fn load_by_ids(dir: &Path, options: LearnerOptions) -> Result<Self, CheckpointError> {
+        let config = read_text(&dir.join(CONFIG))?;
+        let tokenizer = read_text_if_there(&dir.join(TOKENIZER))?;
+        Self::load_parts(dir, &config, tokenizer.as_deref(), options)
+    }
+
+    fn load_parts(
+        dir: &Path,
+        config: &str,
+        tokenizer: Option<&str>,
+        options: LearnerOptions,
+    ) -> Result<Self, CheckpointError> {
+        let parts = Parts::new(&dir.display().to_string(), config, tokenizer, Companions::read(dir)?)?;
+        let weights = read_weights(dir, &tensor_specs(&parts.config))?;
+        parts.learner(weights, options)
     }
 
     /// As [`Learner::load`], from the contents of the three files: for a model that is part of the program.
@@ -67,44 +111,56 @@ impl Learner {
         safetensors: &[u8],
         options: LearnerOptions,
     ) -> Result<Self, CheckpointError> {
-        Self::from_parts("(embedded)", config_json, tokenizer_json, safetensors, options)
+        const PLACE: &str = "(embedded)";
+        let parts = Parts::new(PLACE, config_json, Some(tokenizer_json), Companions::none(PLACE))?;
+        let mut file = TensorFile::of_bytes(format!("{PLACE}/{WEIGHTS}"), safetensors)?;
+        let weights = file.read_all(&wanted(&tensor_specs(&parts.config)))?;
+        parts.learner(weights, options)
     }
 
-    fn from_parts(
-        place: &str,
-        config: &str,
-        tokenizer: &str,
-        weights: &[u8],
-        options: LearnerOptions,
-    ) -> Result<Self, CheckpointError> {
-        let place = place.to_owned();
-        let config =
-            ModelConfig::parse(config).map_err(|source| CheckpointError::Config { place: place.clone(), source })?;
-        let tokenizer = Tokenizer::from_json(tokenizer)
-            .map_err(|source| CheckpointError::Tokenizer { place: place.clone(), source })?;
-        let specs = tensor_specs(&config);
-        let mut values: Vec<Vec<f32>> = specs.iter().map(|spec| vec![0.0; spec.elements()]).collect();
-        let tensors = values.iter_mut().map(Vec::as_mut_slice).collect();
-        decode(&format!("{place}/{WEIGHTS}"), weights, &specs, &mut [Part { prefix: "", tensors }])?;
-        let config = ModelConfig { torch_dtype: "float32".to_owned(), ..config };
-        Self::assemble(config, tokenizer, values, options).map_err(|source| CheckpointError::Config { place, source })
-    }
-
-    /// Writes the model directory, which is made when missing. The result loads in `transformers` as a `Qwen3ForCausalLM`.
+    /// Writes the model directory, which is made when missing. The result loads in `transformers` as the class that
+    /// `config.json` names. Weights above 5 GB are sharded.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn save(&self, dir: &Path) -> Result<(), CheckpointError> {
-        std::fs::create_dir_all(dir).map_err(|source| CheckpointError::Io { path: dir.to_owned(), source })?;
-        let tokenizer = self
-            .tokenizer
-            .to_json()
-            .map_err(|source| CheckpointError::Tokenizer { place: dir.display().to_string(), source })?;
+        self.save_sharded(dir, MAX_SHARD_BYTES)
+    }
+
+    /// As [`Learner::save`], with weight files of `max_shard_bytes` at most (a single larger tensor has a file of its own).
+    ///
+    /// # Errors
+    /// As [`Learner::save`].
+    pub fn save_sharded(&self, dir: &Path, max_shard_bytes: usize) -> Result<(), CheckpointError> {
+        make_dir(dir)?;
         write(&dir.join(CONFIG), pretty(&self.config).as_bytes())?;
-        write(&dir.join(GENERATION), pretty(&self.generation_config()).as_bytes())?;
+        self.companions.write(dir)?;
+        if self.companions.text(GENERATION).is_none() {
+            write(&dir.join(GENERATION), pretty(&self.generation_config()).as_bytes())?;
+        }
+        self.save_tokenizer(dir)?;
+        let weights = self.weight_slices()?;
+        let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
+        write_weights(dir, &self.specs, &weights, max_shard_bytes)
+    }
+
+    fn save_tokenizer(&self, dir: &Path) -> Result<(), CheckpointError> {
+        if !self.tokenizer.is_present() {
+            return Ok(());
+        }
+        let place = dir.display().to_string();
+        let tokenizer = self.tokenizer.to_json().map_err(|source| CheckpointError::Tokenizer { place, source })?;
         write(&dir.join(TOKENIZER), tokenizer.as_bytes())?;
-        write(&dir.join(TOKENIZER_CONFIG), pretty(&self.tokenizer_config()).as_bytes())?;
-        write(&dir.join(WEIGHTS), &self.weights_bytes()?)
+        match self.companions.text(TOKENIZER_CONFIG) {
+            Some(_) => Ok(()),
+            None => write(&dir.join(TOKENIZER_CONFIG), pretty(&self.tokenizer_config()).as_bytes()),
+        }
+    }
+
+    fn weight_slices(&self) -> Result<Vec<Slice<'_>>, CheckpointError> {
+        let weight = |spec: &TensorSpec| Slice::of(self.weights.var(&spec.name)?);
+        let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
+        weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
     }
 
     /// The bytes of `model.safetensors`: equal weights give equal bytes.
@@ -112,18 +168,30 @@ impl Learner {
     /// # Errors
     /// The format's library refuses the tensors.
     pub fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        let format = |e: candle_core::Error| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() };
-        let weight = |spec: &TensorSpec| Slice::of(self.weights.var(&spec.name)?);
-        let weights = self.specs.iter().map(weight).collect::<Result<Vec<_>, _>>().map_err(format)?;
-        encode(WEIGHTS, &self.specs, &[Part { prefix: "", tensors: weights.iter().map(|w| &**w).collect() }])
+        let weights = self.weight_slices()?;
+        let entries = self
+            .specs
+            .iter()
+            .zip(&weights)
+            .map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data })
+            .collect();
+        let mut bytes = Vec::new();
+        write_tensors(&mut bytes, entries)
+            .map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })?;
+        Ok(bytes)
     }
 
-    fn generation_config(&self) -> serde_json::Value {
-        serde_json::json!({ "do_sample": true, "eos_token_id": self.config.eos_token_id, "pad_token_id": self.config.eos_token_id, "temperature": 1.0 })
+    /// What a checkpoint without the file is saved with.
+    fn generation_config(&self) -> Value {
+        let ends = &self.config.eos_token_id;
+        let end = if ends.len() > 1 { Value::from(ends.as_slice()) } else { Value::from(ends.first().copied()) };
+        let pad = self.config.pad_token_id.or(ends.first().copied());
+        serde_json::json!({ "do_sample": true, "eos_token_id": end, "pad_token_id": pad, "temperature": 1.0 })
     }
 
-    fn tokenizer_config(&self) -> serde_json::Value {
-        let end = self.tokenizer.token(self.config.eos_token_id);
+    /// What a tokenizer without the file is saved with.
+    fn tokenizer_config(&self) -> Value {
+        let end = self.config.eos_token_id.first().and_then(|&id| self.tokenizer.token(id));
         serde_json::json!({
             "tokenizer_class": "PreTrainedTokenizerFast",
             "clean_up_tokenization_spaces": false,
@@ -131,47 +199,6 @@ impl Learner {
             "eos_token": end,
             "pad_token": end,
         })
-    }
-
-    /// Writes the optimizer's moments and counters beside the model.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn save_trainer_state(&self, dir: &Path) -> Result<(), CheckpointError> {
-        std::fs::create_dir_all(dir).map_err(|source| CheckpointError::Io { path: dir.to_owned(), source })?;
-        let OptimizerState { step, moments } = &self.state;
-        let parts = [
-            Part { prefix: "first.", tensors: moments.iter().map(|m| &*m.first).collect() },
-            Part { prefix: "second.", tensors: moments.iter().map(|m| &*m.second).collect() },
-        ];
-        write(&dir.join(OPTIMIZER), &encode(OPTIMIZER, &self.specs, &parts)?)?;
-        let state = TrainerState { schema_version: SCHEMA_VERSION, step: *step, policy_version: self.version };
-        write(&dir.join(TRAINER), pretty(&state).as_bytes())
-    }
-
-    /// Restores what [`Learner::save_trainer_state`] wrote: the next update gives the same bits as if nothing had happened.
-    ///
-    /// # Errors
-    /// A file that is missing, broken, of another schema, or of another model; the learner is then unchanged.
-    pub fn load_trainer_state(&mut self, dir: &Path) -> Result<(), CheckpointError> {
-        let path = dir.join(TRAINER);
-        let trainer: TrainerState = serde_json::from_str(&read_text(&path)?)
-            .map_err(|e| CheckpointError::Format { file: path.display().to_string(), what: e.to_string() })?;
-        if trainer.schema_version != SCHEMA_VERSION {
-            return Err(CheckpointError::Schema {
-                file: path.display().to_string(),
-                found: trainer.schema_version,
-                want: SCHEMA_VERSION,
-            });
-        }
-        let path = dir.join(OPTIMIZER);
-        let mut state = OptimizerState { step: trainer.step, ..OptimizerState::new(&self.specs) };
-        let (first, second) =
-            state.moments.iter_mut().map(|Moments { first, second }| (&mut **first, &mut **second)).unzip();
-        let mut parts = [Part { prefix: "first.", tensors: first }, Part { prefix: "second.", tensors: second }];
-        decode(&path.display().to_string(), &read(&path)?, &self.specs, &mut parts)?;
-        (self.state, self.version) = (state, trainer.policy_version);
-        Ok(())
     }
 }
 

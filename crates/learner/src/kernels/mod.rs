@@ -3,6 +3,7 @@
 //! Called by `ops`, `rollout` and `optim`; they know shapes and nothing of weights, samples or optimizers.
 
 pub(crate) mod attention;
+pub(crate) mod bias;
 pub(crate) mod gemm;
 pub(crate) mod logprob;
 pub(crate) mod math;

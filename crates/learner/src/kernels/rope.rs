@@ -5,18 +5,19 @@
 pub(crate) struct RopeTable {
     cos: Vec<f32>,
     sin: Vec<f32>,
+    /// Pairs of a head.
     half: usize,
 }
 
 impl RopeTable {
-    /// Tables for positions 0 to `positions` − 1; frequency i is theta^(−2i / head_dim).
-    pub(crate) fn new(positions: usize, head_dim: usize, theta: f64) -> Self {
-        let half = head_dim / 2;
+    /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`.
+    pub(crate) fn new(positions: usize, frequencies: &[f64]) -> Self {
+        let half = frequencies.len();
         let mut cos = Vec::with_capacity(positions * half);
         let mut sin = Vec::with_capacity(positions * half);
         for position in 0..positions {
-            for i in 0..half {
-                let angle = position as f64 * theta.powf(-2.0 * i as f64 / head_dim as f64);
+            for frequency in frequencies {
+                let angle = position as f64 * frequency;
                 cos.push(angle.cos() as f32);
                 sin.push(angle.sin() as f32);
             }

@@ -30,7 +30,7 @@ impl Decoder<'_> {
         let groups: Arc<[Group]> = batch.groups.as_slice().into();
         let mut x = self.view.embedding.index_select(&tokens, 0)?;
         for (at, layer) in self.view.layers.iter().enumerate() {
-            let qkv = self.ops.linear(&self.ops.norm(&x, &layer.input_norm)?, &layer.qkv, Site::Qkv(at))?;
+            let qkv = self.project(at, layer, &x)?;
             keep(at, &qkv)?;
             x = (&x + self.attend(at, layer, &qkv, &groups)?)?;
             let normed = self.ops.norm(&x, &layer.post_norm)?;
@@ -39,8 +39,16 @@ impl Decoder<'_> {
         Ok(x)
     }
 
+    fn project(&self, at: usize, layer: &Layer, x: &Tensor) -> Result<Tensor> {
+        let qkv = self.ops.linear(&self.ops.norm(x, &layer.input_norm)?, &layer.qkv, Site::Qkv(at))?;
+        match &layer.qkv_bias {
+            Some(bias) => self.ops.bias(&qkv, bias),
+            None => Ok(qkv),
+        }
+    }
+
     fn attend(&self, at: usize, layer: &Layer, qkv: &Tensor, groups: &Arc<[Group]>) -> Result<Tensor> {
-        let mixed = self.ops.attention(qkv, [&layer.q_norm, &layer.k_norm], groups)?;
+        let mixed = self.ops.attention(qkv, layer.qk_norms.as_ref(), groups)?;
         self.ops.linear(&mixed, &layer.output, Site::Output(at))
     }
 

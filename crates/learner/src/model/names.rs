@@ -46,21 +46,31 @@ pub fn tensor_specs(config: &ModelConfig) -> Vec<TensorSpec> {
     specs
 }
 
-fn layer_specs(config: &ModelConfig, layer: usize) -> [TensorSpec; 11] {
+fn layer_specs(config: &ModelConfig, layer: usize) -> Vec<TensorSpec> {
     let (hidden, inner) = (config.hidden_size, config.intermediate_size);
     let (query, key) = (config.query_width(), config.key_width());
-    let spec = |part: &str, shape: &[usize]| TensorSpec::new(format!("model.layers.{layer}.{part}.weight"), shape);
-    [
-        spec("input_layernorm", &[hidden]),
-        spec("self_attn.q_proj", &[query, hidden]),
-        spec("self_attn.k_proj", &[key, hidden]),
-        spec("self_attn.v_proj", &[key, hidden]),
-        spec("self_attn.q_norm", &[config.head_dim]),
-        spec("self_attn.k_norm", &[config.head_dim]),
-        spec("self_attn.o_proj", &[hidden, query]),
-        spec("post_attention_layernorm", &[hidden]),
-        spec("mlp.gate_proj", &[inner, hidden]),
-        spec("mlp.up_proj", &[inner, hidden]),
-        spec("mlp.down_proj", &[hidden, inner]),
-    ]
+    let spec = |part: &str, shape: &[usize]| TensorSpec::new(format!("model.layers.{layer}.{part}"), shape);
+    let mut specs = vec![
+        spec("input_layernorm.weight", &[hidden]),
+        spec("self_attn.q_proj.weight", &[query, hidden]),
+        spec("self_attn.k_proj.weight", &[key, hidden]),
+        spec("self_attn.v_proj.weight", &[key, hidden]),
+    ];
+    if config.model_type.qkv_bias() {
+        specs.push(spec("self_attn.q_proj.bias", &[query]));
+        specs.push(spec("self_attn.k_proj.bias", &[key]));
+        specs.push(spec("self_attn.v_proj.bias", &[key]));
+    }
+    if config.model_type.qk_norm() {
+        specs.push(spec("self_attn.q_norm.weight", &[config.head_dim]));
+        specs.push(spec("self_attn.k_norm.weight", &[config.head_dim]));
+    }
+    specs.extend([
+        spec("self_attn.o_proj.weight", &[hidden, query]),
+        spec("post_attention_layernorm.weight", &[hidden]),
+        spec("mlp.gate_proj.weight", &[inner, hidden]),
+        spec("mlp.up_proj.weight", &[inner, hidden]),
+        spec("mlp.down_proj.weight", &[hidden, inner]),
+    ]);
+    specs
 }

@@ -1,9 +1,9 @@
 //! The weights as the decoder uses them: by layer, with projections that read the same input joined to one matrix.
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::{Device, Error, Result, Tensor};
 
 use super::weights::{Mode, Weights};
-use crate::config::ModelConfig;
+use crate::config::{Architecture, ModelConfig};
 
 /// One decoder layer.
 #[derive(Debug)]
@@ -12,10 +12,10 @@ pub(crate) struct Layer {
     pub(crate) input_norm: Tensor,
     /// Query, key and value projections, one above the other.
     pub(crate) qkv: Tensor,
-    /// Gain of the queries [head_dim].
-    pub(crate) q_norm: Tensor,
-    /// Gain of the keys [head_dim].
-    pub(crate) k_norm: Tensor,
+    /// Biases of the three, one behind the other, where the family has them.
+    pub(crate) qkv_bias: Option<Tensor>,
+    /// Gains of the queries and of the keys [head_dim] each, where the family has them.
+    pub(crate) qk_norms: Option<[Tensor; 2]>,
     /// Output projection [hidden, query width].
     pub(crate) output: Tensor,
     /// Gain before the SwiGLU [hidden].
@@ -27,14 +27,19 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    fn new(weights: &Weights, layer: usize, mode: Mode) -> Result<Self> {
-        let get = |part: &str| weights.tensor(&format!("model.layers.{layer}.{part}.weight"), mode);
-        let qkv = [get("self_attn.q_proj")?, get("self_attn.k_proj")?, get("self_attn.v_proj")?];
+    fn new(family: Architecture, weights: &Weights, layer: usize, mode: Mode) -> Result<Self> {
+        let tensor = |part: &str| weights.tensor(&format!("model.layers.{layer}.{part}"), mode);
+        let get = |part: &str| tensor(&format!("{part}.weight"));
+        let joined = |kind: &str| {
+            let part = |name: &str| tensor(&format!("self_attn.{name}_proj.{kind}"));
+            Tensor::cat(&[part("q")?, part("k")?, part("v")?], 0)
+        };
+        let norms = || Ok::<_, Error>([get("self_attn.q_norm")?, get("self_attn.k_norm")?]);
         Ok(Self {
             input_norm: get("input_layernorm")?,
-            qkv: Tensor::cat(&qkv, 0)?,
-            q_norm: get("self_attn.q_norm")?,
-            k_norm: get("self_attn.k_norm")?,
+            qkv: joined("weight")?,
+            qkv_bias: family.qkv_bias().then(|| joined("bias")).transpose()?,
+            qk_norms: family.qk_norm().then(norms).transpose()?,
             output: get("self_attn.o_proj")?,
             post_norm: get("post_attention_layernorm")?,
             gate_up: Tensor::cat(&[get("mlp.gate_proj")?, get("mlp.up_proj")?], 0)?,
@@ -62,7 +67,9 @@ impl View {
             true => embedding.clone(),
             false => weights.tensor("lm_head.weight", mode)?,
         };
-        let layers = (0..config.num_hidden_layers).map(|layer| Layer::new(weights, layer, mode)).collect::<Result<_>>();
+        let layers = (0..config.num_hidden_layers)
+            .map(|layer| Layer::new(config.model_type, weights, layer, mode))
+            .collect::<Result<_>>();
         Ok(Self { embedding, layers: layers?, norm: weights.tensor("model.norm.weight", mode)?, head })
     }
 

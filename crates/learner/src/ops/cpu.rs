@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use candle_core::{Result, Tensor};
 
-use super::attention::Attention;
+use super::attention::{Attention, NormedAttention};
+use super::bias::AddBias;
 use super::linear::LinearOp;
 use super::logprob::SelectedLogprob;
 use super::mlp::Mlp;
@@ -40,7 +41,11 @@ impl Ops for Kernels {
         x.apply_op2(weight, LinearOp { packed: Arc::clone(packed), space: self.space.clone() })
     }
 
-    fn attention(&self, qkv: &Tensor, gains: [&Tensor; 2], groups: &Arc<[Group]>) -> Result<Tensor> {
+    fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor> {
+        x.apply_op2(bias, AddBias)
+    }
+
+    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[Group]>) -> Result<Tensor> {
         let op = Attention {
             sizes: self.sizes,
             rope: Arc::clone(&self.rope),
@@ -48,7 +53,10 @@ impl Ops for Kernels {
             space: self.space.clone(),
             lse: OnceLock::new(),
         };
-        qkv.apply_op3(gains[0], gains[1], op)
+        match gains {
+            Some([query, key]) => qkv.apply_op3(query, key, NormedAttention(op)),
+            None => qkv.apply_op1(op),
+        }
     }
 
     fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, layer: usize) -> Result<Tensor> {

@@ -4,6 +4,7 @@
 //! the CPU run on the calling thread alone.
 
 mod attention;
+mod bias;
 mod cpu;
 mod linear;
 mod logprob;
@@ -46,9 +47,11 @@ pub(crate) trait Ops: std::fmt::Debug {
     fn norm(&self, x: &Tensor, gain: &Tensor) -> Result<Tensor>;
     /// x·Wᵀ: x [rows, inputs], weight [outputs, inputs].
     fn linear(&self, x: &Tensor, weight: &Tensor, site: Site) -> Result<Tensor>;
+    /// x + b in every row: x [rows, width], bias [width].
+    fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor>;
     /// Attention within `groups` from raw projections [rows, (heads + 2·kv_heads)·dim], and the gains of queries and keys [dim]
-    /// each; → [rows, heads·dim].
-    fn attention(&self, qkv: &Tensor, gains: [&Tensor; 2], groups: &Arc<[Group]>) -> Result<Tensor>;
+    /// each, where they are normalised; → [rows, heads·dim].
+    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[Group]>) -> Result<Tensor>;
     /// SwiGLU of `layer`: x [rows, hidden], gate_up [2·inner, hidden], down [hidden, inner].
     fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, layer: usize) -> Result<Tensor>;
     /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions], from logits [rows, vocab].

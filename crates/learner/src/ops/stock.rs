@@ -30,7 +30,11 @@ impl Ops for Stock {
         x.matmul(&weight.t()?)
     }
 
-    fn attention(&self, qkv: &Tensor, gains: [&Tensor; 2], groups: &Arc<[Group]>) -> Result<Tensor> {
+    fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor> {
+        x.broadcast_add(bias)
+    }
+
+    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[Group]>) -> Result<Tensor> {
         let mixed = groups.iter().map(|group| self.group(qkv, gains, group)).collect::<Result<Vec<_>>>()?;
         Tensor::cat(&mixed, 0)
     }
@@ -56,7 +60,7 @@ impl Ops for Stock {
 
 impl Stock {
     /// Attention of one group: [rows, heads·dim].
-    fn group(&self, qkv: &Tensor, [q_gain, k_gain]: [&Tensor; 2], group: &Group) -> Result<Tensor> {
+    fn group(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, group: &Group) -> Result<Tensor> {
         let HeadSizes { heads, kv_heads, dim, .. } = self.sizes;
         let rows = group.rows();
         let qkv = qkv.narrow(0, rows.start, rows.len())?;
@@ -64,8 +68,10 @@ impl Stock {
             qkv.narrow(1, first * dim, count * dim)?.reshape((rows.len(), count, dim))?.transpose(0, 1)?.contiguous()
         };
         let (cos, sin) = self.tables(group, qkv.dtype(), qkv.device())?;
-        let q = rotate(&self.norm(&part(0, heads)?, q_gain)?, &cos, &sin)?;
-        let k = rotate(&self.norm(&part(heads, kv_heads)?, k_gain)?, &cos, &sin)?;
+        let [q_gain, k_gain] = gains.map_or([None; 2], |[q, k]| [Some(q), Some(k)]);
+        let norm = |x: Tensor, gain: Option<&Tensor>| gain.map_or(Ok(x.clone()), |gain| self.norm(&x, gain));
+        let q = rotate(&norm(part(0, heads)?, q_gain)?, &cos, &sin)?;
+        let k = rotate(&norm(part(heads, kv_heads)?, k_gain)?, &cos, &sin)?;
         let v = part(heads + kv_heads, kv_heads)?;
         // Query heads that share a key head stack up as more rows of it: keys and values are not repeated.
         let q = q.reshape((kv_heads, heads / kv_heads * rows.len(), dim))?;

@@ -26,7 +26,7 @@ fn config() -> ModelConfig {
 fn engines() -> Result<(Weights, Engine, Engine)> {
     let config = config();
     let weights = Weights::new(&config, crate::init::initial(&config, 3), &Device::Cpu)?;
-    let rope = Arc::new(RopeTable::new(16, config.head_dim, config.rope_theta));
+    let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
     let view = || View::new(&config, &weights, Mode::Tracked);
     let (cpu, stock) =
         (Engine::new(&config, &rope, view()?, Purpose::Training)?, Engine::stock(&config, &rope, view()?));

@@ -7,8 +7,9 @@ use candle_core::Result;
 use super::attend::Step;
 use super::cache::Cache;
 use super::frozen::Frozen;
-use super::sampler::{draw, uniform};
+use super::sampler::{draw, log_probability, uniform};
 use crate::kernels::attention::{Group, HeadSizes, Heads};
+use crate::kernels::bias::add_bias;
 use crate::kernels::gemm::{Target, View, multiply};
 use crate::kernels::norm::rms_norm;
 use crate::kernels::simd::{Buffer, dispatch};
@@ -28,7 +29,10 @@ pub(crate) struct Request<'a> {
     pub(crate) max_tokens: usize,
     pub(crate) temperature: f32,
     pub(crate) seed: u64,
-    pub(crate) end_token: u32,
+    /// Any of them ends a sample.
+    pub(crate) end_tokens: &'a [u32],
+    /// Tokens of every prompt's one sample, which are taken instead of drawn.
+    pub(crate) forced: Option<&'a [Vec<u32>]>,
     /// Rows in flight in one thread, about.
     pub(crate) rows: usize,
     /// Prompt tokens computed together, about.
@@ -185,13 +189,19 @@ impl<'a> Sampler<'a> {
 
     /// Samples one token for a row. True when the row is done.
     fn extend(&mut self, at: usize, logits: &mut [f32]) -> bool {
-        let Request { seed, temperature, max_tokens, end_token, .. } = *self.request;
+        let Request { seed, temperature, max_tokens, end_tokens, .. } = *self.request;
         let result = &mut self.rows[at].result;
+        if let Some(forced) = self.request.forced.map(|all| &all[result.prompt]) {
+            let token = forced[result.tokens.len()];
+            result.tokens.push(token);
+            result.logprobs.push(log_probability(logits, token));
+            return result.tokens.len() == forced.len();
+        }
         let u = uniform(seed, result.prompt as u64, result.sample as u64, result.tokens.len() as u64);
         let (token, logprob) = draw(logits, temperature, u);
         result.tokens.push(token);
         result.logprobs.push(logprob);
-        result.ended = token == end_token;
+        result.ended = end_tokens.contains(&token);
         result.ended || result.tokens.len() >= max_tokens
     }
 
@@ -249,6 +259,9 @@ impl<'a> Sampler<'a> {
             Target::set(qkv, heads.width()),
             &mut self.space.left,
         );
+        if let Some(bias) = &self.model.layers[layer].qkv_bias {
+            add_bias(qkv, bias);
+        }
         let out = self.space.mixed.resize(rows * width);
         let (weights, head) = (&mut self.space.weights, &mut self.space.head);
         dispatch(Step { out, qkv, rows: &mut self.rows, prompts: &self.prompts, layer, heads: &heads, weights, head });

@@ -1,6 +1,6 @@
 //! The weights as the decoding loop reads them: detached, as slices, for the length of one call.
 
-use candle_core::Result;
+use candle_core::{Result, Tensor};
 
 use crate::config::ModelConfig;
 use crate::kernels::attention::{HeadSizes, Heads};
@@ -9,12 +9,14 @@ use crate::model::packed::PackedModel;
 use crate::ops::Engine;
 use crate::ops::slices::Slice;
 
-/// The gains of one layer.
+/// The small weights of one layer.
 #[derive(Debug)]
 pub(crate) struct Gains<'a> {
     pub(super) input: Slice<'a>,
-    pub(super) query: Slice<'a>,
-    pub(super) key: Slice<'a>,
+    /// Of queries and keys, where they are normalised.
+    pub(super) qk: Option<[Slice<'a>; 2]>,
+    /// Of the joined query, key and value projections, where they have one.
+    pub(super) qkv_bias: Option<Slice<'a>>,
     pub(super) post: Slice<'a>,
 }
 
@@ -36,8 +38,8 @@ impl<'a> Frozen<'a> {
         for layer in &view.layers {
             layers.push(Gains {
                 input: Slice::of(&layer.input_norm)?,
-                query: Slice::of(&layer.q_norm)?,
-                key: Slice::of(&layer.k_norm)?,
+                qk: layer.qk_norms.as_ref().map(both).transpose()?,
+                qkv_bias: layer.qkv_bias.as_ref().map(Slice::of).transpose()?,
                 post: Slice::of(&layer.post_norm)?,
             });
         }
@@ -47,8 +49,8 @@ impl<'a> Frozen<'a> {
 
     /// Shapes and gains of one layer's attention.
     pub(super) fn heads(&self, layer: usize) -> Heads<'_> {
-        let Gains { query, key, .. } = &self.layers[layer];
-        HeadSizes::new(self.config).with(query, key, self.rope)
+        let gains = self.layers[layer].qk.as_ref().map(|[query, key]| [&**query, &**key]);
+        HeadSizes::new(self.config).with(gains, self.rope)
     }
 
     /// The epsilon of the norms.
@@ -68,4 +70,8 @@ impl<'a> Frozen<'a> {
             row.copy_from_slice(&self.embedding[token as usize * hidden..(token as usize + 1) * hidden]);
         }
     }
+}
+
+fn both([query, key]: &[Tensor; 2]) -> Result<[Slice<'_>; 2]> {
+    Ok([Slice::of(query)?, Slice::of(key)?])
 }

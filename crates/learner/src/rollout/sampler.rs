@@ -38,6 +38,16 @@ pub fn draw(logits: &mut [f32], temperature: f32, u: f64) -> (u32, f32) {
     (token as u32, (f64::from(logits[token]) / total).ln() as f32)
 }
 
+/// The log-probability of `token` at temperature 1, as [`draw`] gives it. `logits` are overwritten.
+pub(super) fn log_probability(logits: &mut [f32], token: u32) -> f32 {
+    let (top, own) = (max(logits), logits[token as usize]);
+    wide(
+        #[inline(always)]
+        || logits.iter_mut().for_each(|x| *x = exp(*x - top)),
+    );
+    (f64::from(own - top) - total(logits).ln()) as f32
+}
+
 /// Σ in f64, in blocks.
 fn total(weights: &[f32]) -> f64 {
     weights.chunks(LANES).map(block).sum()

@@ -139,14 +139,6 @@ fn a_file_that_is_missing_or_cut_anywhere_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_sharded_checkpoint_is_recognised() {
-    let dir = saved(&learner(tiny_config()));
-    std::fs::rename(dir.path().join("model.safetensors"), dir.path().join("model.safetensors.index.json"))
-        .expect("renames");
-    assert!(matches!(load(dir.path()), Err(CheckpointError::Sharded { .. })));
-}
-
-#[test]
 fn a_broken_trainer_state_leaves_the_learner_as_it_was() {
     let batch = TrainBatch { samples: vec![sample(&[1, 2], &[3, 4, 0], 1.0)], normalizer: 3.0 };
     let mut trained = learner(tiny_config());

@@ -1,32 +1,139 @@
 //! `config.json`: what is accepted, and what is refused with which words.
 
 use serde_json::{Value, json};
-use veriplay_learner::{ConfigError, Learner, LearnerOptions, ModelConfig};
+use veriplay_learner::{Architecture, ConfigError, Learner, LearnerOptions, Llama3Scaling, ModelConfig};
 
 use crate::common::{tiny_config, tokenizer};
 
 fn with(changes: &[(&str, Value)]) -> String {
-    let mut value = serde_json::to_value(tiny_config()).expect("serialises");
+    of(&tiny_config(), changes)
+}
+
+/// The file of `config` after some changes; a change to `"-"` takes the key out.
+fn of(config: &ModelConfig, changes: &[(&str, Value)]) -> String {
+    let mut value = serde_json::to_value(config).expect("serialises");
     for (key, new) in changes {
-        value[*key] = new.clone();
+        match new {
+            Value::String(s) if s == "-" => drop(value.as_object_mut().expect("an object").remove(*key)),
+            new => value[*key] = new.clone(),
+        }
     }
     value.to_string()
 }
 
+fn llama() -> ModelConfig {
+    ModelConfig { model_type: Architecture::Llama, hidden_size: 40, eos_token_id: vec![1, 2], ..tiny_config() }
+}
+
+const SCALING: Llama3Scaling =
+    Llama3Scaling { factor: 8.0, low_freq_factor: 1.0, high_freq_factor: 4.0, original_max_position_embeddings: 8192 };
+
 #[test]
 fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() {
-    assert_eq!(ModelConfig::parse(&with(&[])), Ok(tiny_config()));
-    assert_eq!(
-        ModelConfig::parse(&with(&[("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))])),
-        Ok(tiny_config())
-    );
+    let scaled = ModelConfig { rope_scaling: Some(SCALING), pad_token_id: Some(3), ..llama() };
+    let qwen2 = ModelConfig { model_type: Architecture::Qwen2, eos_token_id: vec![], ..tiny_config() };
+    for config in [tiny_config(), llama(), scaled, qwen2] {
+        let more = [("use_cache", json!(true)), ("transformers_version", json!("5.1.0"))];
+        assert_eq!(ModelConfig::parse(&of(&config, &more)), Ok(config));
+    }
     assert_eq!(ModelConfig::default().validate(), Ok(()));
 }
 
 #[test]
+fn the_file_of_the_embedded_model_is_written_as_it_was_read() {
+    let text = include_str!("../../../../models/tiny/config.json");
+    let config = ModelConfig::parse(text).expect("fine");
+    assert_eq!(serde_json::to_string_pretty(&config).expect("serialises"), text.trim_end());
+}
+
+#[test]
+fn rotary_keys_are_read_where_transformers_4_and_5_put_them() {
+    let llama3 = json!({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192});
+    let mut new = llama3.clone();
+    new["rope_theta"] = json!(5e5);
+    let mut older = llama3.clone();
+    older["type"] = older["rope_type"].take();
+    let gone = || json!("-");
+    let scaled = ModelConfig { rope_theta: 5e5, rope_scaling: Some(SCALING), ..llama() };
+    let corpus: [(&[(&str, Value)], ModelConfig); 5] = [
+        (&[("rope_theta", json!(5e5)), ("rope_scaling", llama3)], scaled.clone()),
+        (&[("rope_theta", json!(5e5)), ("rope_scaling", older)], scaled.clone()),
+        (&[("rope_theta", gone()), ("rope_scaling", gone()), ("rope_parameters", new)], scaled),
+        (
+            &[("rope_theta", gone()), ("rope_parameters", json!({"rope_type": "default", "rope_theta": 1e6}))],
+            ModelConfig { rope_theta: 1e6, ..llama() },
+        ),
+        (&[("rope_theta", gone())], ModelConfig { rope_theta: 1e4, ..llama() }),
+    ];
+    for (changes, want) in corpus {
+        assert_eq!(ModelConfig::parse(&of(&llama(), changes)), Ok(want), "{changes:?}");
+    }
+}
+
+#[test]
+fn stretched_frequencies_are_those_of_the_formula_in_each_of_its_three_ranges() {
+    let config = ModelConfig { rope_scaling: Some(SCALING), rope_theta: 5e5, head_dim: 128, ..llama() };
+    let plain = ModelConfig { rope_scaling: None, ..config.clone() }.rope_frequencies();
+    let (mut same, mut slowed, mut between) = (0, 0, 0);
+    for (scaled, f) in config.rope_frequencies().into_iter().zip(plain) {
+        let wavelength = std::f64::consts::TAU / f;
+        let want = if wavelength < 8192.0 / 4.0 {
+            same += 1;
+            f
+        } else if wavelength > 8192.0 {
+            slowed += 1;
+            f / 8.0
+        } else {
+            between += 1;
+            let smooth = (8192.0 / wavelength - 1.0) / 3.0;
+            (1.0 - smooth) * f / 8.0 + smooth * f
+        };
+        assert!((scaled - want).abs() <= 1e-12 * f, "{scaled} {want}");
+    }
+    assert!(same > 20 && slowed > 20 && between > 2, "{same} {slowed} {between}");
+}
+
+#[test]
+fn absent_keys_have_the_defaults_of_their_class() {
+    let gone = |keys: &[&'static str]| keys.iter().map(|&key| (key, json!("-"))).collect::<Vec<_>>();
+    let absent = gone(&[
+        "head_dim",
+        "num_key_value_heads",
+        "rms_norm_eps",
+        "tie_word_embeddings",
+        "eos_token_id",
+        "torch_dtype",
+    ]);
+    let want = ModelConfig {
+        head_dim: 10,
+        num_key_value_heads: 4,
+        tie_word_embeddings: false,
+        eos_token_id: vec![],
+        ..llama()
+    };
+    assert_eq!(ModelConfig::parse(&of(&llama(), &absent)), Ok(want));
+    let qwen3 = ModelConfig::parse(&with(&gone(&["head_dim"]))).expect("fine");
+    assert_eq!(qwen3.head_dim, 128);
+    for key in [
+        "vocab_size",
+        "hidden_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "intermediate_size",
+        "max_position_embeddings",
+        "model_type",
+    ] {
+        assert_eq!(ModelConfig::parse(&with(&gone(&[key]))), Err(ConfigError::Missing(key.to_owned())));
+    }
+}
+
+#[test]
 fn every_wrong_value_is_named_with_its_key() {
-    let corpus: [(&str, Value); 15] = [
+    let corpus: [(&str, Value); 27] = [
         ("vocab_size", json!(0)),
+        ("vocab_size", json!("wide")),
+        ("vocab_size", json!(-1)),
         ("hidden_size", json!(1_u64 << 40)),
         ("num_hidden_layers", json!(0)),
         ("max_position_embeddings", json!(1 << 20)),
@@ -36,27 +143,98 @@ fn every_wrong_value_is_named_with_its_key() {
         ("rope_theta", json!(-1.0)),
         ("initializer_range", json!(0.0)),
         ("eos_token_id", json!(110)),
+        ("eos_token_id", json!([1, 110])),
+        ("eos_token_id", json!("<|end|>")),
+        ("bos_token_id", json!(110)),
+        ("tie_word_embeddings", json!("yes")),
+        ("architectures", json!(["Qwen3ForSequenceClassification"])),
         ("hidden_act", json!("gelu")),
         ("attention_bias", json!(true)),
-        ("rope_scaling", json!({"rope_type": "yarn"})),
-        ("use_sliding_window", json!(true)),
+        ("attention_dropout", json!(0.1)),
+        ("mlp_bias", json!(true)),
+        ("partial_rotary_factor", json!(0.5)),
+        ("quantization_config", json!({"quant_method": "gptq"})),
+        ("layer_types", json!(["full_attention", "sliding_attention"])),
         ("torch_dtype", json!("int8")),
+        ("dtype", json!("float8_e4m3fn")),
+        ("rope_scaling", json!("linear")),
     ];
     for (key, value) in corpus {
         match ModelConfig::parse(&with(&[(key, value)])) {
-            Err(ConfigError::Value { key: named, .. }) => assert_eq!(named, key),
+            Err(ConfigError::Value { key: named, want, .. }) => assert!(named == key && !want.is_empty(), "{named}"),
             other => panic!("{key}: {other:?}"),
         }
     }
 }
 
 #[test]
+fn rotary_options_that_are_not_computed_are_named_inside_their_object() {
+    let llama3 = |key: &str, value: Value| {
+        let mut rope = json!({"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 8192});
+        rope[key] = value;
+        rope
+    };
+    let corpus = [
+        ("rope_scaling", json!({"rope_type": "yarn", "factor": 4.0}), "`rope_scaling.rope_type` is `yarn`"),
+        ("rope_scaling", json!({"type": "linear", "factor": 4.0}), "`rope_scaling.type` is `linear`"),
+        ("rope_parameters", json!({"rope_type": "dynamic"}), "`rope_parameters.rope_type` is `dynamic`"),
+        (
+            "rope_parameters",
+            json!({"partial_rotary_factor": 0.25}),
+            "`rope_parameters.partial_rotary_factor` is `0.25`",
+        ),
+        ("rope_scaling", llama3("factor", json!(null)), "lacks `rope_scaling.factor`"),
+        ("rope_scaling", llama3("factor", json!(0.5)), "`rope_scaling.factor` is `0.5`"),
+        ("rope_scaling", llama3("low_freq_factor", json!(0)), "`rope_scaling.low_freq_factor` is `0`"),
+        ("rope_scaling", llama3("high_freq_factor", json!(1)), "`rope_scaling.high_freq_factor` is `1`"),
+        (
+            "rope_scaling",
+            llama3("original_max_position_embeddings", json!("x")),
+            "original_max_position_embeddings` is `x`",
+        ),
+    ];
+    for (key, value, words) in corpus {
+        let message = ModelConfig::parse(&with(&[(key, value)])).expect_err("refused").to_string();
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn a_sliding_window_is_refused_where_it_is_used_and_ignored_where_it_is_not() {
+    let window = |on: bool, size: Value, first: u64| {
+        with(&[("use_sliding_window", json!(on)), ("sliding_window", size), ("max_window_layers", json!(first))])
+    };
+    // The model has 2 layers and a context of 96.
+    for text in [
+        window(false, json!(32), 0),
+        window(true, json!(null), 0),
+        window(true, json!(96), 0),
+        window(true, json!(32), 2),
+        with(&[("layer_types", json!(["full_attention", "full_attention"])), ("sliding_window", json!(32))]),
+        with(&[("use_sliding_window", json!(true))]),
+    ] {
+        assert_eq!(ModelConfig::parse(&text), Ok(tiny_config()), "{text}");
+    }
+    for (text, key) in [
+        (window(true, json!(95), 1), "sliding_window"),
+        (with(&[("use_sliding_window", json!(true)), ("max_window_layers", json!(0))]), "use_sliding_window"),
+    ] {
+        match ModelConfig::parse(&text) {
+            Err(ConfigError::Value { key: named, .. }) => assert_eq!(named, key),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn another_architecture_and_broken_text_are_refused() {
-    assert_eq!(
-        ModelConfig::parse(&with(&[("model_type", json!("llama"))])),
-        Err(ConfigError::ModelType("llama".to_owned()))
-    );
-    for text in ["", "{", "[]", "{}", "{\"model_type\": 3}", &with(&[("hidden_size", json!("wide"))])] {
+    for name in ["mistral", "qwen3_moe", "qwen2_vl", "gpt2"] {
+        let error = ModelConfig::parse(&with(&[("model_type", json!(name))])).expect_err("unknown");
+        assert_eq!(error, ConfigError::ModelType(name.to_owned()));
+        assert!(error.to_string().contains("llama"), "{error}");
+    }
+    for text in ["", "{", "[]", "7"] {
         assert!(matches!(ModelConfig::parse(text), Err(ConfigError::Parse(_))), "{text}");
     }
 }
@@ -76,6 +254,8 @@ fn options_and_vocabularies_that_cannot_work_are_refused() {
     ] {
         assert!(matches!(start(tiny_config(), options.clone()), Err(ConfigError::Value { .. })), "{options:?}");
     }
-    let small = ModelConfig { vocab_size: 50, ..tiny_config() };
-    assert!(matches!(start(small, fine()), Err(ConfigError::Value { key: "vocab_size", .. })));
+    match start(ModelConfig { vocab_size: 50, ..tiny_config() }, fine()) {
+        Err(ConfigError::Value { key, .. }) => assert_eq!(key, "vocab_size"),
+        other => panic!("{other:?}"),
+    }
 }

@@ -4,8 +4,6 @@ use pulp::{Simd, WithSimd};
 
 use super::{Group, HeadSizes, Heads, Place, Scratch, Spans, load_panels, panel_stride};
 use crate::kernels::math::{dot, exp};
-use crate::kernels::norm::row_backward;
-use crate::kernels::rope::unrotate;
 use crate::kernels::simd::dispatch;
 
 /// What [`attention_backward`] reads.
@@ -21,7 +19,7 @@ pub(crate) struct Saved<'a> {
     pub(crate) dout: &'a [f32],
 }
 
-/// Backward: overwrites `dqkv`, adds to the gains' gradients (`dgains`: query, key).
+/// Backward: overwrites `dqkv`, adds to the gains' gradients (`dgains`: query, key; empty where there are no gains).
 pub(crate) fn attention_backward(
     dqkv: &mut [f32],
     dgains: (&mut [f32], &mut [f32]),
@@ -104,9 +102,9 @@ impl Backward<'_> {
         spans.spread::<S, G>(simd, dvalues.as_mut_slice(), probs, dout);
         for (g, dquery) in dqueries.chunks_exact_mut(dim).enumerate() {
             dquery.iter_mut().for_each(|x| *x *= self.heads.scale());
-            unrotate(dquery, self.heads.rope.at(place.position));
             let dq = &mut self.dqkv[row * self.heads.width() + (first + g) * dim..][..dim];
-            row_backward(dq, self.dgains.0, &raw[g * dim..(g + 1) * dim], self.heads.q_gain, dquery, self.heads.eps);
+            let raw = &raw[g * dim..(g + 1) * dim];
+            self.heads.unplace((dq, self.dgains.0), raw, self.heads.q_gain, place.position, dquery);
         }
     }
 
@@ -120,10 +118,9 @@ impl Backward<'_> {
         for (t, place) in group.places().enumerate() {
             let row = (group.prompt.start + t) * width;
             let dkey = &mut dkeys[t * dim..(t + 1) * dim];
-            unrotate(dkey, self.heads.rope.at(place.position));
             let at = row + (heads + kv) * dim;
-            let raw = &self.saved.qkv[at..at + dim];
-            row_backward(&mut self.dqkv[at..at + dim], self.dgains.1, raw, self.heads.k_gain, dkey, self.heads.eps);
+            let (dk, raw) = (&mut self.dqkv[at..at + dim], &self.saved.qkv[at..at + dim]);
+            self.heads.unplace((dk, self.dgains.1), raw, self.heads.k_gain, place.position, dkey);
             let at = row + (heads + kv_heads + kv) * dim;
             self.dqkv[at..at + dim].copy_from_slice(&dvalues[t * dim..(t + 1) * dim]);
         }

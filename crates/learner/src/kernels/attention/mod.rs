@@ -15,8 +15,8 @@ pub(crate) use spans::Spans;
 use std::ops::Range;
 
 use super::math::{LANES, exp, max, sum};
-use super::norm::inverse_rms;
-use super::rope::{RopeTable, rotate};
+use super::norm::{inverse_rms, row_backward};
+use super::rope::{RopeTable, rotate, unrotate};
 use super::simd::Buffer;
 use crate::config::ModelConfig;
 
@@ -81,8 +81,9 @@ impl HeadSizes {
         }
     }
 
-    /// One layer's attention.
-    pub(crate) const fn with<'a>(self, q_gain: &'a [f32], k_gain: &'a [f32], rope: &'a RopeTable) -> Heads<'a> {
+    /// One layer's attention. `gains` are those of queries and keys where both are normalised.
+    pub(crate) fn with<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
+        let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));
         Heads { sizes: self, q_gain, k_gain, rope }
     }
 
@@ -101,10 +102,10 @@ impl HeadSizes {
 #[derive(Debug)]
 pub(crate) struct Heads<'a> {
     pub(crate) sizes: HeadSizes,
-    /// Gain of the query norm, `dim` floats.
-    pub(crate) q_gain: &'a [f32],
+    /// Gain of the query norm, `dim` floats; none where queries are not normalised.
+    pub(crate) q_gain: Option<&'a [f32]>,
     /// Gain of the key norm.
-    pub(crate) k_gain: &'a [f32],
+    pub(crate) k_gain: Option<&'a [f32]>,
     /// Rotary tables.
     pub(crate) rope: &'a RopeTable,
 }
@@ -119,14 +120,34 @@ impl std::ops::Deref for Heads<'_> {
 }
 
 impl Heads<'_> {
-    /// Normalised, rotated head from its raw projection.
+    /// Rotated head from its raw projection, normalised where there is a gain.
     #[inline(always)]
-    pub(crate) fn place(&self, out: &mut [f32], raw: &[f32], gain: &[f32], position: usize, scale: f32) {
-        let r = inverse_rms(raw, self.eps) * scale;
-        for ((o, &x), &w) in out.iter_mut().zip(raw).zip(gain) {
-            *o = x * r * w;
+    pub(crate) fn place(&self, out: &mut [f32], raw: &[f32], gain: Option<&[f32]>, position: usize, scale: f32) {
+        match gain {
+            Some(gain) => {
+                let r = inverse_rms(raw, self.eps) * scale;
+                out.iter_mut().zip(raw).zip(gain).for_each(|((o, &x), &w)| *o = x * r * w);
+            }
+            None => out.iter_mut().zip(raw).for_each(|(o, &x)| *o = x * scale),
         }
         rotate(out, self.rope.at(position));
+    }
+
+    /// Backward of [`Heads::place`] without its scale: adds to `draw` and `dgain`; `dout` is overwritten.
+    #[inline(always)]
+    pub(crate) fn unplace(
+        &self,
+        (draw, dgain): (&mut [f32], &mut [f32]),
+        raw: &[f32],
+        gain: Option<&[f32]>,
+        position: usize,
+        dout: &mut [f32],
+    ) {
+        unrotate(dout, self.rope.at(position));
+        match gain {
+            Some(gain) => row_backward(draw, dgain, raw, gain, dout, self.eps),
+            None => draw.iter_mut().zip(dout).for_each(|(d, &mut g)| *d += g),
+        }
     }
 }
 

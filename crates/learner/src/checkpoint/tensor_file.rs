@@ -1,0 +1,179 @@
+//! One safetensors file: its header, and its tensors one at a time, so that a model is never in memory twice.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use candle_core::{DType, Device, Tensor};
+use safetensors::Dtype;
+use safetensors::tensor::{Metadata, TensorInfo};
+
+use super::CheckpointError;
+use super::files::io;
+
+/// Bytes before the header: its length.
+const PREFIX: u64 = 8;
+/// Longest header that is read.
+const MAX_HEADER: u64 = 100 << 20;
+
+/// Name and shape of a tensor that a file must hold.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted<'a> {
+    pub(super) name: String,
+    pub(super) shape: &'a [usize],
+}
+
+/// A file whose header has been read and fits its length.
+#[derive(Debug)]
+pub(super) struct TensorFile<R> {
+    /// How errors name it.
+    name: String,
+    source: R,
+    header: Metadata,
+    /// Where the first tensor starts.
+    start: u64,
+}
+
+impl TensorFile<BufReader<File>> {
+    pub(super) fn open(path: &Path) -> Result<Self, CheckpointError> {
+        let file = File::open(path).map_err(io(path))?;
+        Self::new(path.display().to_string(), BufReader::new(file))
+    }
+}
+
+impl<'a> TensorFile<Cursor<&'a [u8]>> {
+    pub(super) fn of_bytes(name: String, bytes: &'a [u8]) -> Result<Self, CheckpointError> {
+        Self::new(name, Cursor::new(bytes))
+    }
+}
+
+impl<R: Read + Seek> TensorFile<R> {
+    fn new(name: String, mut source: R) -> Result<Self, CheckpointError> {
+        let broken = |what: String| CheckpointError::Format { file: name.clone(), what };
+        let read = |e: std::io::Error| CheckpointError::Format { file: name.clone(), what: e.to_string() };
+        let size = source.seek(SeekFrom::End(0)).map_err(read)?;
+        source.rewind().map_err(read)?;
+        let mut length = [0; PREFIX as usize];
+        source.read_exact(&mut length).map_err(|_| broken(format!("it has only {size} bytes")))?;
+        let length = u64::from_le_bytes(length);
+        if length > MAX_HEADER || PREFIX + length > size {
+            return Err(broken(format!("its header is {length} bytes long, and the file {size}")));
+        }
+        let mut text = vec![0; length as usize];
+        source.read_exact(&mut text).map_err(read)?;
+        let header: Metadata = serde_json::from_slice(&text).map_err(|e| broken(format!("its header: {e}")))?;
+        let file = Self { name, source, header, start: PREFIX + length };
+        file.check_length(size)?;
+        Ok(file)
+    }
+
+    /// Names the first tensor that a file cut short lacks.
+    fn check_length(&self, size: u64) -> Result<(), CheckpointError> {
+        let held = size - self.start;
+        let end = |name: &String| self.header.info(name).map_or(0, |info| info.data_offsets.1 as u64);
+        if let Some(tensor) = self.header.offset_keys().into_iter().find(|name| end(name) > held) {
+            let ends_at = self.start + end(&tensor);
+            return Err(CheckpointError::Truncated { file: self.name.clone(), tensor, ends_at, size });
+        }
+        let want = self.header.data_len() as u64;
+        if want == held {
+            return Ok(());
+        }
+        let what = format!("it has {} bytes behind its last tensor", held - want);
+        Err(CheckpointError::Format { file: self.name.clone(), what })
+    }
+
+    /// Reads all of `wanted`, as f32. Nothing else may be in the file.
+    pub(super) fn read_all(&mut self, wanted: &[Wanted<'_>]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+        check_names(&self.name, wanted, self.header.offset_keys())?;
+        let mut order: Vec<usize> = (0..wanted.len()).collect();
+        order.sort_by_key(|&i| self.header.info(&wanted[i].name).map_or(0, |info| info.data_offsets.0));
+        let mut out = vec![Vec::new(); wanted.len()];
+        for i in order {
+            out[i] = self.read(&wanted[i])?;
+        }
+        Ok(out)
+    }
+
+    fn read(&mut self, wanted: &Wanted<'_>) -> Result<Vec<f32>, CheckpointError> {
+        let (file, tensor) = (self.name.clone(), wanted.name.clone());
+        let Some(TensorInfo { dtype, shape, data_offsets: (from, to) }) = self.header.info(&tensor).cloned() else {
+            return Err(CheckpointError::Missing { file, names: vec![tensor] });
+        };
+        if shape != wanted.shape {
+            return Err(CheckpointError::Shape { file, tensor, found: shape, want: wanted.shape.to_vec() });
+        }
+        let Some(dtype) = float(dtype) else {
+            return Err(CheckpointError::Dtype { file, tensor, found: dtype.to_string() });
+        };
+        let mut bytes = vec![0; to - from];
+        let broken = |what: String| CheckpointError::Format { file: file.clone(), what: format!("`{tensor}`: {what}") };
+        self.source.seek(SeekFrom::Start(self.start + from as u64)).map_err(|e| broken(e.to_string()))?;
+        self.source.read_exact(&mut bytes).map_err(|e| broken(e.to_string()))?;
+        let values = widened(&bytes, dtype, &shape).map_err(|e| broken(e.to_string()))?;
+        let bad = values.iter().find(|x| !x.is_finite());
+        bad.map_or(Ok(()), |bad| Err(CheckpointError::NotFinite { file, tensor, value: *bad }))?;
+        Ok(values)
+    }
+}
+
+fn float(dtype: Dtype) -> Option<DType> {
+    match dtype {
+        Dtype::F32 => Some(DType::F32),
+        Dtype::BF16 => Some(DType::BF16),
+        Dtype::F16 => Some(DType::F16),
+        _ => None,
+    }
+}
+
+fn widened(bytes: &[u8], dtype: DType, shape: &[usize]) -> candle_core::Result<Vec<f32>> {
+    Tensor::from_raw_buffer(bytes, dtype, shape, &Device::Cpu)?.to_dtype(DType::F32)?.flatten_all()?.to_vec1()
+}
+
+/// Fails unless `found` are the names of `wanted`, up to the rotary frequencies that old Llama files hold and nobody reads.
+pub(super) fn check_names(
+    file: &str,
+    wanted: &[Wanted<'_>],
+    found: impl IntoIterator<Item = String>,
+) -> Result<(), CheckpointError> {
+    let wanted: BTreeSet<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
+    let found: BTreeSet<String> = found.into_iter().filter(|name| !name.ends_with(".rotary_emb.inv_freq")).collect();
+    let names: Vec<String> = wanted.iter().filter(|name| !found.contains(**name)).map(|&n| n.to_owned()).collect();
+    if !names.is_empty() {
+        return Err(CheckpointError::Missing { file: file.to_owned(), names });
+    }
+    let names: Vec<String> = found.into_iter().filter(|name| !wanted.contains(name.as_str())).collect();
+    if names.is_empty() { Ok(()) } else { Err(CheckpointError::Extra { file: file.to_owned(), names }) }
+}
+
+/// A tensor to be written.
+#[derive(Debug, Clone)]
+pub(super) struct Entry<'a> {
+    pub(super) name: String,
+    pub(super) shape: &'a [usize],
+    pub(super) data: &'a [f32],
+}
+
+/// Writes a safetensors file of f32 tensors in the order of their names: equal tensors give equal bytes.
+pub(super) fn write_tensors(out: &mut impl Write, mut entries: Vec<Entry<'_>>) -> std::io::Result<()> {
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut end = 0;
+    let infos = entries.iter().map(|entry| {
+        let from = end;
+        end += size_of_val(entry.data);
+        (entry.name.clone(), TensorInfo { dtype: Dtype::F32, shape: entry.shape.to_vec(), data_offsets: (from, end) })
+    });
+    // `transformers` refuses a file that does not say which framework wrote it.
+    let said = HashMap::from([("format".to_owned(), "pt".to_owned())]);
+    let header = Metadata::new(Some(said), infos.collect()).map_err(std::io::Error::other)?;
+    let mut header = serde_json::to_vec(&header)?;
+    header.resize(header.len().next_multiple_of(PREFIX as usize), b' ');
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(&header)?;
+    for chunk in entries.iter().flat_map(|entry| entry.data.chunks(1 << 14)) {
+        let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
+        out.write_all(&bytes)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Checkpoints by their id on a model hub, such as `org/name`, through the hf-hub crate and its cache.
+//!
+//! Called before [`crate::Learner::load`] by whoever lets a user name a model. A directory is a directory; a cached checkpoint is
+//! used as it is, without asking the network whether there is a newer one; only the files that a checkpoint needs are fetched, all
+//! of one commit.
+
+use std::path::{Path, PathBuf};
+
+use hf_hub::api::sync::{Api, ApiBuilder, ApiError};
+use hf_hub::{Cache, CacheRepo, Repo, RepoType};
+
+/// Where and as whom to ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HubOptions {
+    /// Address of the hub; none is that of `HF_ENDPOINT`, or else Hugging Face's.
+    pub endpoint: Option<String>,
+    /// Directory of the cache; none is `hub` in `HF_HOME`, or else in Hugging Face's usual place.
+    pub cache: Option<PathBuf>,
+    /// Access token; none is the one that Hugging Face's tools have stored, if they have.
+    pub token: Option<String>,
+    /// Branch, tag or commit; none is `main`.
+    pub revision: Option<String>,
+}
+
+/// Why a checkpoint cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum HubError {
+    /// Neither a directory nor the form of an id.
+    #[error("`{0}` is neither a directory nor a hub id such as `org/name`: check the path")]
+    BadId(String),
+    /// No network, or nobody there.
+    #[error(
+        "`{id}` is no directory here, and the hub cannot be reached: {why}; hint: fetch the checkpoint where there is network and give its directory, or fill the cache `{}`", cache.display()
+    )]
+    Offline {
+        /// The id.
+        id: String,
+        /// The cache that was looked into.
+        cache: PathBuf,
+        /// The network's word.
+        why: String,
+    },
+    /// The hub answered no.
+    #[error("the hub answers {status} for `{id}`: {hint}")]
+    Refused {
+        /// The id.
+        id: String,
+        /// The HTTP status.
+        status: u16,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// The repository lacks what a checkpoint needs.
+    #[error("the hub's `{id}` has no `{file}`: it is no checkpoint in safetensors, choose another or convert it")]
+    NoFile {
+        /// The id.
+        id: String,
+        /// The file.
+        file: &'static str,
+    },
+    /// A file that could not be fetched or stored.
+    #[error("`{file}` of `{id}` cannot be fetched: {why}; hint: try again, what is there already is kept")]
+    Fetch {
+        /// The id.
+        id: String,
+        /// The file.
+        file: String,
+        /// The crate's word.
+        why: String,
+    },
+}
+
+const CONFIG: &str = "config.json";
+const WEIGHTS: &str = "model.safetensors";
+const INDEX: &str = "model.safetensors.index.json";
+/// Further files that are fetched where the repository has them.
+const OTHERS: [&str; 5] = [
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "generation_config.json",
+    "special_tokens_map.json",
+    "chat_template.jinja",
+];
+
+/// The directory of a checkpoint: `name` itself where that is a directory, else that of the hub's repository of this id, fetched
+/// unless it is in the cache.
+///
+/// # Errors
+/// See [`HubError`].
+pub fn resolve(name: &str, options: &HubOptions) -> Result<PathBuf, HubError> {
+    if Path::new(name).is_dir() {
+        return Ok(PathBuf::from(name));
+    }
+    if !is_id(name) {
+        return Err(HubError::BadId(name.to_owned()));
+    }
+    let hub = Hub::new(name, options);
+    match hub.cached() {
+        Some(dir) => Ok(dir),
+        None => hub.fetch(),
+    }
+}
+
+/// `org/name`, in the letters the hub allows.
+fn is_id(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let part =
+        |part: &str| !part.is_empty() && part.chars().all(plain) && !part.starts_with('.') && !part.contains("..");
+    name.len() <= 96 && name.split_once('/').is_some_and(|(org, name)| part(org) && part(name))
+}
+
+/// A repository, and how to get at it.
+struct Hub<'a> {
+    id: &'a str,
+    revision: &'a str,
+    options: &'a HubOptions,
+    cache: Cache,
+}
+
+impl<'a> Hub<'a> {
+    fn new(id: &'a str, options: &'a HubOptions) -> Self {
+        let cache = options.cache.clone().map_or_else(Cache::from_env, Cache::new);
+        Self { id, revision: options.revision.as_deref().unwrap_or("main"), options, cache }
+    }
+
+    fn repo(&self, revision: &str) -> Repo {
+        Repo::with_revision(self.id.to_owned(), RepoType::Model, revision.to_owned())
+    }
+
+    fn store(&self) -> CacheRepo {
+        self.cache.repo(self.repo(self.revision))
+    }
+
+    /// The cached directory, if all of its weights are there.
+    fn cached(&self) -> Option<PathBuf> {
+        let dir = self.store().get(CONFIG)?.parent()?.to_owned();
+        whole(&dir).then_some(dir)
+    }
+
+    fn api(&self) -> Result<Api, ApiError> {
+        let mut builder = ApiBuilder::from_env().with_progress(false).with_cache_dir(self.cache.path().clone());
+        builder = builder.with_token(self.options.token.clone().or_else(|| self.cache.token()));
+        if let Some(endpoint) = &self.options.endpoint {
+            builder = builder.with_endpoint(endpoint.trim_end_matches('/').to_owned());
+        }
+        builder.build()
+    }
+
+    fn fetch(&self) -> Result<PathBuf, HubError> {
+        let api = self.api().map_err(|e| self.failed(CONFIG, e))?;
+        let info = api.repo(self.repo(self.revision)).info().map_err(|e| self.failed("", e))?;
+        let names: Vec<String> = info.siblings.into_iter().map(|file| file.rfilename).collect();
+        let files = self.wanted(&names)?;
+        let pinned = api.repo(self.repo(&info.sha));
+        for file in &files {
+            tracing::info!(id = self.id, file, "fetching from the hub");
+            pinned.get(file).map_err(|e| self.failed(file, e))?;
+        }
+        let keep = |e: std::io::Error| self.failed(CONFIG, ApiError::IoError(e));
+        self.store().create_ref(&info.sha).map_err(keep)?;
+        Ok(self.store().pointer_path(&info.sha))
+    }
+
+    /// The files of a checkpoint among those of the repository.
+    fn wanted<'n>(&self, names: &'n [String]) -> Result<Vec<&'n str>, HubError> {
+        let has = |file: &'static str| names.iter().any(|name| name == file);
+        let need = |file| if has(file) { Ok(()) } else { Err(HubError::NoFile { id: self.id.to_owned(), file }) };
+        need(CONFIG)?;
+        let single = has(WEIGHTS);
+        if !single && !has(INDEX) {
+            need(WEIGHTS)?;
+        }
+        let wanted = |name: &str| {
+            let weights = if single { name == WEIGHTS } else { name == INDEX || is_shard(name) };
+            weights || name == CONFIG || OTHERS.contains(&name) || is_template(name)
+        };
+        Ok(names.iter().map(String::as_str).filter(|name| wanted(name)).collect())
+    }
+
+    fn failed(&self, file: &str, error: ApiError) -> HubError {
+        let (id, file) = (self.id.to_owned(), file.to_owned());
+        match error {
+            ApiError::RequestError(error) => match *error {
+                ureq::Error::StatusCode(status) => HubError::Refused { id, status, hint: hint(status) },
+                other => HubError::Offline { id, cache: self.cache.path().clone(), why: other.to_string() },
+            },
+            other => HubError::Fetch { id, file, why: other.to_string() },
+        }
+    }
+}
+
+const fn hint(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "accept the model's licence there, and give an access token",
+        404 => "check the id and the revision; a private model needs an access token",
+        429 => "too many requests, try again later",
+        _ => "try again later",
+    }
+}
+
+fn is_shard(name: &str) -> bool {
+    let middle = name.strip_prefix("model-").and_then(|rest| rest.strip_suffix(".safetensors"));
+    middle.is_some_and(|middle| middle.chars().all(|c| c.is_ascii_digit() || "-of".contains(c)))
+}
+
+fn is_template(name: &str) -> bool {
+    let file = name.strip_prefix("additional_chat_templates/");
+    file.is_some_and(|file| file.ends_with(".jinja") && !file.contains(['/', '\\']) && !file.starts_with('.'))
+}
+
+/// Whether the weights of a cached directory are all there.
+fn whole(dir: &Path) -> bool {
+    if dir.join(WEIGHTS).exists() {
+        return true;
+    }
+    let Ok(text) = std::fs::read_to_string(dir.join(INDEX)) else { return false };
+    let index: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let shards = index["weight_map"].as_object().map(|map| map.values().filter_map(|v| v.as_str()).collect::<Vec<_>>());
+    shards.is_some_and(|shards| !shards.is_empty() && shards.iter().all(|shard| dir.join(shard).exists()))
+}

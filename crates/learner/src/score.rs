@@ -1,0 +1,132 @@
+//! Scoring: log-probabilities and logits of given tokens, by the path that trains, by candle's own operations, and by the path that
+//! samples.
+
+use candle_core::Error;
+use veriplay_core::{PolicyError, Sampling};
+
+use crate::Result;
+use crate::learner::Learner;
+use crate::model::Mode;
+use crate::model::layout::{MicroBatch, Response, bundle, deal};
+use crate::model::packed::Purpose;
+use crate::ops::{Engine, SharedSpace};
+use crate::train::on_threads;
+
+impl Learner {
+    /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains.
+    ///
+    /// # Errors
+    /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
+    pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.check_score(prompt, responses)?;
+        let score = || self.score_with(&self.engine(Mode::Detached, Purpose::Forward)?, prompt, responses);
+        score().map_err(backend)
+    }
+
+    /// As [`Learner::score`], by candle's own operations instead of our kernels: what they are held to.
+    ///
+    /// # Errors
+    /// As [`Learner::score`].
+    pub fn reference_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.check_score(prompt, responses)?;
+        let score = || self.score_with(&self.stock_engine()?, prompt, responses);
+        score().map_err(backend)
+    }
+
+    fn score_with(&self, engine: &Engine, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>> {
+        let samples = responses
+            .iter()
+            .enumerate()
+            .map(|(index, tokens)| (prompt, Response { index, tokens, masked: 0, weight: 0.0 }));
+        let shards = deal(bundle(samples, self.options.micro_tokens), self.options.shards, self.options.micro_tokens);
+        let parts: Vec<Result<Vec<Vec<f32>>>> = on_threads(shards.iter(), |share| {
+            self.with_space(|space| share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect())
+        });
+        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+        let mut out: Vec<Vec<f32>> = responses.iter().map(|r| vec![0.0; r.len()]).collect();
+        for (batch, logprobs) in shards.iter().flatten().zip(parts.into_iter().flatten()) {
+            for (&(response, at), logprob) in batch.origins.iter().zip(logprobs) {
+                out[response][at] = logprob;
+            }
+        }
+        Ok(out)
+    }
+
+    /// As [`Learner::score`] for one response behind each prompt, by the path that samples: prompts go through the cache, and the
+    /// tokens of a response one by one. What rollouts keep equals this, and this is held to [`Learner::score`].
+    ///
+    /// # Errors
+    /// As [`Learner::score`], and lists of unequal length.
+    pub fn rollout_score(&self, prompts: &[Vec<u32>], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        if prompts.len() != responses.len() {
+            let (prompts, responses) = (prompts.len(), responses.len());
+            return Err(PolicyError::Backend(format!(
+                "{responses} responses for {prompts} prompts: want one for each"
+            )));
+        }
+        for (prompt, response) in prompts.iter().zip(responses) {
+            self.check_score(prompt, std::slice::from_ref(response))?;
+        }
+        let longest = responses.iter().map(Vec::len).max().unwrap_or(0);
+        let sampling = Sampling { temperature: 1.0, max_tokens: longest, group: 1, seed: 0 };
+        let sampled = self.sample(prompts, &sampling, Some(responses)).map_err(backend)?;
+        Ok(sampled.into_iter().map(|sample| sample.logprobs).collect())
+    }
+
+    /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
+    ///
+    /// # Errors
+    /// As [`Learner::score`].
+    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        self.check_score(tokens, &[])?;
+        let compute = || {
+            let engine = self.engine(Mode::Detached, Purpose::Forward)?;
+            let mut batch = MicroBatch::default();
+            batch.push_prompt(tokens);
+            let rows: Vec<usize> = (0..tokens.len()).collect();
+            self.with_space(|space| {
+                let decoder = engine.decoder(&space.ops);
+                decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_vec2()
+            })
+        };
+        compute().map_err(backend)
+    }
+
+    fn check_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
+        let context = self.config.max_position_embeddings;
+        self.check_tokens(prompt)?;
+        if prompt.is_empty() {
+            return Err(PolicyError::Backend("the prompt is empty".to_owned()));
+        }
+        for (index, response) in responses.iter().enumerate() {
+            let tokens = prompt.len() + response.len();
+            if response.is_empty() {
+                return Err(PolicyError::Backend(format!("response {index} is empty")));
+            }
+            if tokens > context {
+                return Err(PolicyError::PromptTooLong { index, tokens, context });
+            }
+            self.check_tokens(response)?;
+        }
+        let (index, tokens) = (0, prompt.len());
+        if tokens > context { Err(PolicyError::PromptTooLong { index, tokens, context }) } else { Ok(()) }
+    }
+
+    /// Refuses tokens outside the vocabulary.
+    pub(crate) fn check_tokens(&self, tokens: &[u32]) -> Result<(), PolicyError> {
+        let size = self.config.vocab_size;
+        let outside = tokens.iter().find(|&&t| t as usize >= size);
+        outside.map_or(Ok(()), |token| {
+            Err(PolicyError::Backend(format!("token {token} is outside the vocabulary of {size}")))
+        })
+    }
+}
+
+/// The log-probability of every prediction of a micro-batch.
+fn logprobs(engine: &Engine, batch: &MicroBatch, space: &SharedSpace) -> Result<Vec<f32>> {
+    engine.decoder(space).predict(batch)?.get(0)?.to_vec1()
+}
+
+pub(crate) fn backend(error: Error) -> PolicyError {
+    PolicyError::Backend(error.to_string())
+}

@@ -1,0 +1,234 @@
+//! Tokenizers and chat templates against transformers: the fixtures of `tests/chat`, which `scripts/chat.py` made.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tempfile::TempDir;
+use veriplay_learner::{
+    Chat, ChatError, ChatTemplate, Learner, LearnerOptions, ModelConfig, Tokenizer, TokenizerError,
+};
+
+use crate::common::{learner, tiny_config};
+
+#[derive(Deserialize)]
+struct Text {
+    text: String,
+    ids: Vec<u32>,
+    document: Vec<u32>,
+    decoded: String,
+}
+
+#[derive(Deserialize)]
+struct Rendered {
+    chat: String,
+    text: Option<String>,
+    refused: Option<String>,
+    failed: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    now: i64,
+    texts: Vec<Text>,
+    special: Vec<u32>,
+    chats: Vec<Rendered>,
+}
+
+fn fixtures() -> Vec<(String, PathBuf, Expected)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/chat");
+    let mut dirs: Vec<PathBuf> = std::fs::read_dir(root).expect("fixtures").flatten().map(|e| e.path()).collect();
+    dirs.sort();
+    let read = |dir: PathBuf| {
+        let text = std::fs::read_to_string(dir.join("expected.json")).expect("reads");
+        let name = dir.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, dir, serde_json::from_str(&text).expect("parses"))
+    };
+    dirs.into_iter().map(read).collect()
+}
+
+/// A checkpoint with the tokenizer files of `dir`.
+fn checkpoint(dir: &Path) -> TempDir {
+    let out = tempfile::tempdir().expect("a directory");
+    let tokenizer = Tokenizer::load(&dir.join("tokenizer.json")).expect("reads");
+    let config = ModelConfig { vocab_size: 340, num_hidden_layers: 1, ..tiny_config() };
+    Learner::initialize(config, tokenizer, 1, LearnerOptions::default())
+        .expect("valid")
+        .save(out.path())
+        .expect("saves");
+    copy(dir, out.path());
+    out
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("makes");
+    for entry in std::fs::read_dir(from).expect("lists").flatten() {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).expect("copies")),
+        }
+    }
+}
+
+fn load(dir: &Path) -> Learner {
+    Learner::load(dir, LearnerOptions::default()).expect("loads")
+}
+
+#[test]
+fn texts_have_the_ids_that_transformers_gives_them_and_ids_their_text() {
+    for (name, dir, expected) in fixtures() {
+        let tokenizer = Tokenizer::load(&dir.join("tokenizer.json")).expect("reads");
+        for Text { text, ids, document, decoded } in &expected.texts {
+            assert_eq!(tokenizer.encode(text).as_ref(), Ok(ids), "{name}: {text:?}");
+            assert_eq!(tokenizer.encode_document(text).as_ref(), Ok(document), "{name}: {text:?}");
+            assert_eq!(tokenizer.decode(ids), *decoded, "{name}: {text:?}");
+        }
+        let special: Vec<u32> = (0..tokenizer.vocab_size() as u32).filter(|&id| tokenizer.is_special(id)).collect();
+        assert_eq!(special, expected.special, "{name}");
+        let added = tokenizer.token_id("<think>").expect("it was added");
+        assert!(!tokenizer.is_special(added) && tokenizer.token(added).as_deref() == Some("<think>"));
+    }
+    let around = |name: &str| fixtures().iter().any(|(n, _, e)| n == name && e.texts[1].ids != e.texts[1].document);
+    assert!(around("thinking") && !around("plain"), "one tokenizer puts a begin token before documents, one does not");
+}
+
+#[test]
+fn conversations_become_the_prompts_that_transformers_makes_of_them() {
+    let (mut rendered, mut refused) = (0, 0);
+    for (name, dir, expected) in fixtures() {
+        let dir = checkpoint(&dir);
+        let learner = load(dir.path());
+        for Rendered { chat: json, text, refused: message, failed } in &expected.chats {
+            let chat = Chat::parse(json).expect("parses").at(expected.now);
+            match learner.chat_template().expect("there").render(&chat) {
+                Ok(got) => {
+                    assert_eq!(Some(&got), text.as_ref(), "{name}: {json}");
+                    let ids = learner.encode_chat(&chat).expect("encodes");
+                    assert_eq!(ids, learner.tokenizer().encode(&got).expect("encodes"));
+                    rendered += 1;
+                }
+                Err(ChatError::Refused(got)) => {
+                    assert_eq!(Some(&got), message.as_ref(), "{name}: {json}");
+                    refused += 1;
+                }
+                Err(ChatError::Render(_)) => assert!(failed.is_some(), "{name}: {json}"),
+                Err(other) => panic!("{name}: {json}: {other}"),
+            }
+        }
+    }
+    assert!(rendered >= 40 && refused >= 3, "{rendered} {refused}");
+}
+
+#[test]
+fn tokenizer_files_and_templates_are_saved_as_they_were_read() {
+    for (name, dir, expected) in fixtures() {
+        let (dir, again) = (checkpoint(&dir), tempfile::tempdir().expect("a directory"));
+        load(dir.path()).save(again.path()).expect("saves");
+        for file in [
+            "tokenizer_config.json",
+            "special_tokens_map.json",
+            "chat_template.jinja",
+            "additional_chat_templates/tool_use.jinja",
+        ] {
+            let read = |dir: &TempDir| std::fs::read(dir.path().join(file)).ok();
+            assert_eq!(read(&dir), read(&again), "{name}: {file}");
+        }
+        let tokenizer = Tokenizer::load(&again.path().join("tokenizer.json")).expect("reads");
+        for Text { text, ids, .. } in &expected.texts {
+            assert_eq!(tokenizer.encode(text).as_ref(), Ok(ids), "{name}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_without_a_template_or_with_a_broken_one_says_so() {
+    match learner(tiny_config()).chat_template().expect("no error yet").render(&Chat::user("hi")) {
+        Err(error @ ChatError::Absent(_)) => assert!(error.to_string().contains("chat_template.jinja"), "{error}"),
+        other => panic!("{other:?}"),
+    }
+    let dir = checkpoint(&fixtures()[0].1);
+    let config = |text: &str| {
+        std::fs::remove_file(dir.path().join("chat_template.jinja")).ok();
+        std::fs::write(dir.path().join("tokenizer_config.json"), text).expect("writes");
+        load(dir.path()).chat_template().and_then(|t| t.render(&Chat::user("hi"))).expect_err("broken").to_string()
+    };
+    for (text, words) in [
+        (r#"{"chat_template": 7}"#, "tokenizer_config.json`: `chat_template` is `7`"),
+        (r#"{"chat_template": [{"name": "x"}]}"#, "`chat_template` is"),
+        (r#"{"chat_template": [{"name": "rag", "template": ""}]}"#, "no chat template `default`, only [\"rag\"]"),
+        (r#"{"chat_template": "{% if %}"}"#, "cannot be compiled"),
+        ("{", "tokenizer_config.json` cannot be read"),
+    ] {
+        let message = config(text);
+        assert!(message.contains(words), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_template_that_fails_runs_forever_or_wants_a_date_that_is_not_there_is_an_error() {
+    let render = |text: &str, chat: &Chat| ChatTemplate::from_text(text).render(chat);
+    let chat = Chat::user("hi");
+    for (text, words) in [
+        ("{{ messages.nothing.more }}", "undefined"),
+        ("{{ messages | tojson(depth=3) }}", "depth"),
+        ("{{ strftime_now('%d') }}", "Chat::at"),
+        ("{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}", "fuel"),
+        ("{% include 'config.json' %}", "config.json"),
+    ] {
+        match render(text, &chat) {
+            Err(ChatError::Render(message)) => assert!(message.contains(words), "{text}: {message}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    assert!(matches!(render("{{ raise_exception('no') }}", &chat), Err(ChatError::Refused(m)) if m == "no"));
+    match render("{{ strftime_now('%Q') }}", &chat.clone().at(0)) {
+        Err(ChatError::Render(message)) => assert!(message.contains("`%Q`"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(render("{{ messages[0].content }}<b>&", &Chat::user("<i>\"")).expect("renders"), "<i>\"<b>&");
+}
+
+#[test]
+fn dates_are_those_of_the_calendar() {
+    let date = |seconds: i64| {
+        let template = ChatTemplate::from_text("{{ strftime_now('%A %d %B %Y %j %H:%M:%S %I%p %a %b %y %F %T %%') }}");
+        template.render(&Chat::user("x").at(seconds)).expect("renders")
+    };
+    // Made with Python's `datetime.fromtimestamp(s, timezone.utc).strftime`.
+    for (seconds, want) in [
+        (0, "Thursday 01 January 1970 001 00:00:00 12AM Thu Jan 70 1970-01-01 00:00:00 %"),
+        (951_827_696, "Tuesday 29 February 2000 060 12:34:56 12PM Tue Feb 00 2000-02-29 12:34:56 %"),
+        (1_735_689_599, "Tuesday 31 December 2024 366 23:59:59 11PM Tue Dec 24 2024-12-31 23:59:59 %"),
+        (4_107_542_400, "Monday 01 March 2100 060 00:00:00 12AM Mon Mar 00 2100-03-01 00:00:00 %"),
+        (-1, "Wednesday 31 December 1969 365 23:59:59 11PM Wed Dec 69 1969-12-31 23:59:59 %"),
+    ] {
+        assert_eq!(date(seconds), want);
+    }
+}
+
+#[test]
+fn what_is_no_conversation_is_refused_with_the_message_that_is_wrong() {
+    for (text, words) in [
+        ("", "EOF"),
+        ("7", "number"),
+        ("[]", "no message"),
+        ("{}", "`messages`"),
+        (r#"{"messages": {}}"#, "`messages`"),
+        (r#"[{"role": "user", "content": ""}, {"content": "x"}]"#, "message 1"),
+        (r#"[{"role": 3}]"#, "message 0"),
+    ] {
+        let message = Chat::parse(text).expect_err("refused").to_string();
+        assert!(message.contains(words), "{text}: {message}");
+    }
+    assert!(Chat::parse(r#"[{"role": "user", "content": "x"}]"#).is_ok());
+}
+
+#[test]
+fn without_a_tokenizer_text_is_an_error_that_says_what_to_do() {
+    let none = Tokenizer::none();
+    assert!(!none.is_present() && none.vocab_size() == 0 && none.token(0).is_none() && none.token_id("a").is_none());
+    assert_eq!(none.encode("x"), Err(TokenizerError::Absent));
+    assert_eq!(none.to_json(), Err(TokenizerError::Absent));
+    assert_eq!(none.decode(&[1, 2]), "");
+    assert!(TokenizerError::Absent.to_string().contains("token ids"));
+}

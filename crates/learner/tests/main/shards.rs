@@ -1,0 +1,184 @@
+//! Weights in several files, and how the files of a directory are told apart.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use veriplay_learner::{Architecture, CheckpointError, Learner, LearnerOptions, ModelConfig, tensor_specs};
+
+use crate::common::{learner, tiny_config};
+use crate::parity::cases;
+
+const INDEX: &str = "model.safetensors.index.json";
+const UP: &str = "model.layers.1.mlp.up_proj.weight";
+
+fn sharded(max_shard_bytes: usize) -> TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    learner(tiny_config()).save_sharded(dir.path(), max_shard_bytes).expect("saves");
+    dir
+}
+
+fn load(dir: &Path) -> Result<Learner, CheckpointError> {
+    Learner::load(dir, LearnerOptions::default())
+}
+
+fn refused(dir: &Path) -> String {
+    load(dir).map(|_| ()).expect_err("refused").to_string()
+}
+
+fn files(dir: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(dir).expect("lists").flatten().map(|e| e.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.contains("safetensors")).collect();
+    names.sort();
+    names
+}
+
+/// What a test does to an index.
+type Change = fn(&mut Value);
+
+/// Saves a changed index.
+fn edit_index(dir: &Path, change: impl FnOnce(&mut Value)) {
+    let text = std::fs::read_to_string(dir.join(INDEX)).expect("reads");
+    let mut index = serde_json::from_str(&text).expect("parses");
+    change(&mut index);
+    std::fs::write(dir.join(INDEX), index.to_string()).expect("writes");
+}
+
+#[test]
+fn weights_in_shards_of_any_size_are_the_same_weights() {
+    let whole = learner(tiny_config());
+    let size: usize = tensor_specs(&tiny_config()).iter().map(|spec| 4 * spec.elements()).sum();
+    for (limit, count) in [(size, 1), (size - 1, 2), (20_000, 6), (1, tensor_specs(&tiny_config()).len())] {
+        let dir = sharded(limit);
+        let names = files(dir.path());
+        assert_eq!(names.len(), count + usize::from(count > 1), "{names:?}");
+        assert_eq!(names.contains(&INDEX.to_owned()), count > 1);
+        assert_eq!(load(dir.path()).expect("loads").named_weights(), whole.named_weights());
+        let largest = names.iter().filter(|n| *n != INDEX).map(|n| dir.path().join(n).metadata().expect("there").len());
+        let header = 4096;
+        assert!(largest.max().expect("some") <= limit.max(4 * 110 * 36) as u64 + header);
+    }
+}
+
+#[test]
+fn saving_again_in_another_layout_leaves_no_stale_weights() {
+    let dir = sharded(20_000);
+    let other =
+        Learner::initialize(tiny_config(), crate::common::tokenizer(), 8, LearnerOptions::default()).expect("valid");
+    other.save(dir.path()).expect("saves");
+    assert_eq!(files(dir.path()), ["model.safetensors"]);
+    assert_eq!(load(dir.path()).expect("loads").named_weights(), other.named_weights());
+    learner(tiny_config()).save_sharded(dir.path(), 30_000).expect("saves");
+    assert!(!files(dir.path()).contains(&"model.safetensors".to_owned()));
+    assert_eq!(load(dir.path()).expect("loads").named_weights(), learner(tiny_config()).named_weights());
+}
+
+#[test]
+fn an_index_that_does_not_fit_names_the_tensor() {
+    let cases: [(Change, &[&str]); 6] = [
+        (|i| drop(i["weight_map"].as_object_mut().expect("a map").remove(UP)), &[INDEX, "lacks", UP]),
+        (
+            |i| i["weight_map"]["lm_head.weight"] = json!("model-00001-of-00006.safetensors"),
+            &[INDEX, "lm_head.weight", "tie_word"],
+        ),
+        (
+            |i| i["weight_map"][UP] = json!("../model.safetensors"),
+            &[INDEX, "weight_map", "../model.safetensors", "plain name"],
+        ),
+        (|i| i["weight_map"][UP] = json!("model-00009-of-00006.safetensors"), &["model-00009-of-00006.safetensors"]),
+        (
+            |i| i["weight_map"]["model.norm.weight"] = json!("model-00001-of-00006.safetensors"),
+            &["model-00001-of-00006", "lacks", "model.norm.weight"],
+        ),
+        (|i| i["weight_map"] = json!(3), &[INDEX, "cannot be read"]),
+    ];
+    for (change, words) in cases {
+        let dir = sharded(20_000);
+        edit_index(dir.path(), change);
+        let message = refused(dir.path());
+        assert!(words.iter().all(|w| message.contains(w)), "{message}");
+    }
+}
+
+#[test]
+fn a_shard_that_is_cut_short_names_the_first_tensor_it_lacks() {
+    let dir = sharded(20_000);
+    let name = files(dir.path()).into_iter().find(|n| n.contains("00002")).expect("a second shard");
+    let path = dir.path().join(&name);
+    let bytes = std::fs::read(&path).expect("reads");
+    std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("writes");
+    match load(dir.path()).map(|_| ()) {
+        Err(CheckpointError::Truncated { file, tensor, ends_at, size }) => {
+            assert!(file.ends_with(&name) && tensor.starts_with("model.layers."), "{file} {tensor}");
+            assert_eq!((ends_at, size), (bytes.len() as u64, bytes.len() as u64 - 1));
+        }
+        other => panic!("{other:?}"),
+    }
+    std::fs::write(&path, [&bytes[..], b"more"].concat()).expect("writes");
+    let message = refused(dir.path());
+    assert!(message.contains(&name) && message.contains("4 bytes behind"), "{message}");
+    std::fs::remove_file(&path).expect("removes");
+    let message = refused(dir.path());
+    assert!(message.contains(&name), "{message}");
+}
+
+#[test]
+fn pickled_weights_are_recognised() {
+    let dir = sharded(usize::MAX);
+    std::fs::rename(dir.path().join("model.safetensors"), dir.path().join("pytorch_model.bin")).expect("renames");
+    assert!(matches!(load(dir.path()), Err(CheckpointError::Pickled { .. })));
+}
+
+#[test]
+fn every_fixture_of_transformers_survives_being_saved() {
+    for case in cases() {
+        let before = case.learner(LearnerOptions::default());
+        let dir = tempfile::tempdir().expect("a directory");
+        before.save_sharded(dir.path(), 30_000).expect("saves");
+        let after = Learner::load_by_ids(dir.path(), LearnerOptions::default()).expect("loads");
+        assert_eq!((after.config(), after.end_tokens()), (before.config(), before.end_tokens()), "{}", case.name);
+        assert_eq!(after.named_weights(), before.named_weights(), "{}", case.name);
+        let generation = |dir: &Path| std::fs::read(dir.join("generation_config.json")).expect("there");
+        assert_eq!(generation(dir.path()), generation(&case.dir), "{}", case.name);
+        assert!(!dir.path().join("tokenizer.json").exists(), "there was none");
+        assert!(matches!(load(dir.path()), Err(CheckpointError::Io { path, .. }) if path.ends_with("tokenizer.json")));
+    }
+}
+
+#[test]
+fn the_tensors_of_each_family_are_those_of_its_class() {
+    let names = |model_type| {
+        let specs = tensor_specs(&ModelConfig { model_type, tie_word_embeddings: false, ..tiny_config() });
+        specs.into_iter().map(|spec| spec.name).collect::<Vec<_>>()
+    };
+    let count = |model_type, word: &str| names(model_type).iter().filter(|name| name.contains(word)).count();
+    for (family, biases, norms) in
+        [(Architecture::Qwen2, 6, 0), (Architecture::Qwen3, 0, 4), (Architecture::Llama, 0, 0)]
+    {
+        assert_eq!((count(family, "bias"), count(family, "_norm.weight")), (biases, norms), "{family:?}");
+        assert_eq!(names(family).len(), 3 + 2 * 9 + biases + norms);
+        let fresh = Learner::initialize(
+            ModelConfig { model_type: family, ..tiny_config() },
+            crate::common::tokenizer(),
+            3,
+            LearnerOptions::default(),
+        );
+        for (spec, values) in fresh.expect("valid").named_weights().iter().filter(|(spec, _)| spec.shape.len() == 1) {
+            let want = if spec.name.ends_with("bias") { 0.0 } else { 1.0 };
+            assert!(values.iter().all(|&x| x == want), "{}", spec.name);
+        }
+    }
+}
+
+#[test]
+fn rotary_frequencies_that_old_llama_files_hold_are_passed_over() {
+    let config = ModelConfig { model_type: Architecture::Llama, ..tiny_config() };
+    let dir = tempfile::tempdir().expect("a directory");
+    learner(config).save(dir.path()).expect("saves");
+    let path = dir.path().join("model.safetensors");
+    let mut tensors = candle_core::safetensors::load(&path, &candle_core::Device::Cpu).expect("reads");
+    let frequencies = candle_core::Tensor::new(&[1.0_f32, 0.5], &candle_core::Device::Cpu).expect("a tensor");
+    tensors.insert("model.layers.0.self_attn.rotary_emb.inv_freq".to_owned(), frequencies);
+    candle_core::safetensors::save(&tensors, &path).expect("writes");
+    assert!(load(dir.path()).is_ok());
+}
