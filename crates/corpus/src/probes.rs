@@ -182,6 +182,8 @@ pub enum Expect {
     Says,
     /// All its runs print the same.
     Same,
+    /// The last run does not come to its end: it crashes, raises or meets a limit.
+    Stops,
     /// The last run ends so, with an error of this kind where one is named.
     Ends(End, Option<String>),
 }

@@ -78,7 +78,6 @@ const PYTHON: &[(&str, &str)] = &[
     probe!("crashes/closure_out_of_bounds.md"),
     probe!("crashes/constant_out_of_bounds.md"),
     probe!("crashes/exception_table.md"),
-    probe!("crashes/freed_arguments.md"),
     probe!("crashes/marshalled_code.md"),
     probe!("crashes/no_stack.md"),
     probe!("crashes/reserved_opcodes.md"),

@@ -141,6 +141,8 @@ fn of_runs(probe: &Probe, runs: &[Ran]) -> Finding {
     match &probe.expect {
         Expect::Says => said(runs, outcome),
         Expect::Same => same(runs),
+        Expect::Stops if outcome.exit == Exit::Returned => Finding::new(Containment::Unclear, &story(outcome)),
+        Expect::Stops => Finding::new(Containment::Contained, &story(outcome)),
         Expect::Ends(end, kind) => ended(*end, kind.as_deref(), outcome),
     }
 }
@@ -264,11 +266,11 @@ pub fn of_texts(probe: &Probe, runs: &[Text]) -> Finding {
         (Expect::Says, ended) => Finding::new(Containment::Unclear, &how(ended)),
         // A program that was to meet a limit did not say that it got past it: something ended it.
         (Expect::Ends(End::Returned, _), Ended::Exited(0)) => Finding::new(Containment::Contained, "it ran to its end"),
-        (Expect::Ends(..), Ended::Exited(0)) => match all_clear(&last.stdout) {
+        (Expect::Ends(..) | Expect::Stops, Ended::Exited(0)) => match all_clear(&last.stdout) {
             Some(line) => Finding::new(Containment::Contained, line),
             None => Finding::new(Containment::Unclear, "it ended by itself and does not say how far it got"),
         },
-        (Expect::Ends(..), ended) => Finding::new(Containment::Contained, &how(ended)),
+        (Expect::Ends(..) | Expect::Stops, ended) => Finding::new(Containment::Contained, &how(ended)),
     }
 }
 

@@ -39,6 +39,7 @@ enum Word {
     #[default]
     Contained,
     Same,
+    Stopped,
     #[serde(untagged)]
     Ends(End),
 }
@@ -96,6 +97,7 @@ pub(super) fn probe(path: &str, text: &str, prelude: &str) -> Result<Probe, Corp
     let expect = match front.expect {
         Word::Contained => Expect::Says,
         Word::Same => Expect::Same,
+        Word::Stopped => Expect::Stops,
         Word::Ends(end) => Expect::Ends(end, front.kind.clone()),
     };
     if front.kind.is_some() && !matches!(expect, Expect::Ends(..)) {

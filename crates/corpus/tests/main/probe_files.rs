@@ -167,6 +167,8 @@ fn an_ending_counts_only_where_it_is_the_one_that_was_asked_for() {
     assert_eq!(judged(toml, OUT_OF_FUEL, "contained: never\n"), Contained);
     assert_eq!(judged(toml, Exit::Returned, "contained: yes\n"), Unclear);
     assert_eq!(judged(toml, OUT_OF_FUEL, "escaped: first\n"), Escaped);
+    assert_eq!(judged("expect = \"stopped\"", Exit::Trapped, ""), Contained);
+    assert_eq!(judged("expect = \"stopped\"", Exit::Returned, "contained: x\n"), Unclear);
 }
 
 #[test]
