@@ -6,6 +6,7 @@
 
 mod default;
 mod files;
+mod graders;
 mod weakened;
 
 use std::collections::BTreeMap;
