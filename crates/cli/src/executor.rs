@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
-use veriplay_sandbox::{Image, Sandbox};
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 use veriplay_verifier::Memo;
 
 use crate::exit::Failure;
 use crate::image;
+use crate::workers::{self, Workers};
 
 /// Outcomes remembered: about what a quickstart asks twice, some tens of megabytes.
 const REMEMBERED: usize = 1 << 16;
@@ -21,9 +22,9 @@ pub(crate) struct Referee {
 
 impl Referee {
     /// Loads the image, building it first where it is missing.
-    pub(crate) fn open() -> Result<Self, Failure> {
+    pub(crate) fn open(workers: Workers) -> Result<Self, Failure> {
         let image: Arc<Image> = image::python()?;
-        let sandbox = image::sandbox(image)?;
+        let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
         Ok(Self { memo: Memo::new(sandbox, REMEMBERED), jobs: AtomicU64::new(0) })
     }
 

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_sandbox::{
-    BuildPhase, Image, ImageError, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir,
-};
+use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
 use crate::progress;
@@ -41,11 +39,6 @@ pub(crate) fn with_bar(
     let built = build(&told).map_err(failure);
     bar.finish_and_clear();
     built
-}
-
-/// A sandbox on `image` with the default options.
-pub(crate) fn sandbox(image: Arc<Image>) -> Result<Sandbox, Failure> {
-    Sandbox::new(image, SandboxOptions::fastest()).map_err(failure)
 }
 
 /// Gives an image error its exit code and hint.

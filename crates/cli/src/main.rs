@@ -19,6 +19,7 @@ mod tasks;
 mod verdict_cache;
 mod verify;
 mod warmup;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const CANDLE_THREADS: &str = "CANDLE_NUM_THREADS";
 
 fn main() -> ExitCode {
+    if workers::is_worker() {
+        return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     if std::env::var_os(CANDLE_THREADS).is_none() {
         restart_with_one_candle_thread();
     }

@@ -10,7 +10,7 @@
 //! causes is an `Outcome`; an `Err` is a fault of ours.
 #![expect(
     unsafe_code,
-    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks` and `image::cache`"
+    reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown` and `image::cache`"
 )]
 
 mod channel;
@@ -26,6 +26,7 @@ mod stacks;
 mod stop;
 mod wasi;
 mod weakness;
+mod worker;
 mod written;
 
 pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
@@ -33,3 +34,4 @@ pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};
 #[cfg(feature = "weaken")]
 pub use weakness::Weakness;
+pub use worker::{WorkerProgram, serve};

@@ -2,15 +2,16 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use veriplay_core::{Execute, ExecuteError, Exit, Job, LimitKind, Outcome};
+use veriplay_core::{Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome};
 
-use crate::image::{Image, ImageError};
+use crate::image::Image;
 use crate::memory::ResetMode;
-use crate::pool::Pool;
+use crate::pool::{Here, Pool};
 use crate::request;
 #[cfg(feature = "weaken")]
 use crate::weakness::Weakness;
 use crate::weakness::{self, Weakened};
+use crate::worker::{Processes, RunError, WorkerProgram};
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,52 +29,93 @@ impl SandboxOptions {
     pub const fn fastest() -> Self {
         Self { max_parallel: 0, reset: ResetMode::Scan }
     }
+
+    fn parallel(self) -> usize {
+        match self.max_parallel {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            most => most,
+        }
+    }
 }
 
 /// Runs jobs in one image.
 ///
-/// The same job has the same outcome, fuel included, in a new or a used instance, on any thread. The one exception is a
-/// job that meets its wall-clock deadline: it is run once more, alone in this sandbox, and that outcome counts.
+/// The same job has the same outcome, fuel included, in a new or a used instance, on any thread or in any process. The one
+/// exception is a job that meets its wall-clock deadline: it is run once more, alone in this sandbox, and that outcome
+/// counts. So is a job that a fault of ours ended.
 pub struct Sandbox {
     image: Arc<Image>,
-    pool: Pool,
-    /// Held by every job, together with others, and by one that is run again for its deadline, alone.
+    workers: Workers,
+    /// Held by every job, together with others, and by one that is run again, alone.
     alone: RwLock<()>,
     /// What is weakened: nothing but in tests of the isolation suite.
     weakened: Weakened,
 }
 
+/// Where jobs run.
+enum Workers {
+    Here(Pool<Here>),
+    Processes(Pool<Processes>),
+}
+
 impl Sandbox {
     /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
-    ///
-    /// # Errors
-    /// When the host cannot provide what jobs run in.
-    pub fn new(image: Arc<Image>, options: SandboxOptions) -> Result<Self, ImageError> {
+    #[must_use]
+    pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
         Self::with(image, options, Weakened::default())
     }
 
     /// The same with one defence off, for tests that show that somebody notices.
-    ///
-    /// # Errors
-    /// When the host cannot provide what jobs run in.
     #[cfg(feature = "weaken")]
-    pub fn weakened(image: Arc<Image>, options: SandboxOptions, weakness: Weakness) -> Result<Self, ImageError> {
+    #[must_use]
+    pub fn weakened(image: Arc<Image>, options: SandboxOptions, weakness: Weakness) -> Self {
         Self::with(image, options, Weakened::by(weakness))
     }
 
-    fn with(image: Arc<Image>, options: SandboxOptions, weakened: Weakened) -> Result<Self, ImageError> {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = if options.max_parallel == 0 { processors() } else { options.max_parallel };
-        let pool = Pool::new(Arc::clone(&image), options.reset, workers);
-        Ok(Self { image, pool, alone: RwLock::new(()), weakened })
+    fn with(image: Arc<Image>, options: SandboxOptions, weakened: Weakened) -> Self {
+        let here = Here::new(Arc::clone(&image), options.reset);
+        let workers = Workers::Here(Pool::new(here, options.parallel()));
+        Self { image, workers, alone: RwLock::new(()), weakened }
     }
 
-    /// One run, or two where the first failed through a fault of ours.
-    fn attempt(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        self.pool.run(job, true).or_else(|fault| {
-            tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again on a new instance");
-            self.pool.run(job, false).map_err(ExecuteError::Host)
+    /// A sandbox whose jobs run in worker processes: a second wall between a guest and this process, for some
+    /// microseconds a job. A worker has no environment, no files, no network and few system calls. When one dies, the job
+    /// is run again, alone, in a new one.
+    ///
+    /// # Errors
+    /// When a worker cannot be started, lacks the image, or cannot be locked down; one is started to find out.
+    pub fn in_processes(
+        image: Arc<Image>,
+        options: SandboxOptions,
+        program: WorkerProgram,
+    ) -> Result<Self, ExecuteError> {
+        let processes = Processes::new(program, &image, options.reset);
+        processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
+        Ok(Self {
+            image,
+            workers: Workers::Processes(Pool::new(processes, options.parallel())),
+            alone: RwLock::new(()),
+            weakened: Weakened::default(),
         })
+    }
+
+    fn run(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
+        match &self.workers {
+            Workers::Here(pool) => pool.run(job, may_reuse),
+            Workers::Processes(pool) => pool.run(job, may_reuse),
+        }
+    }
+
+    /// Runs again, with nothing beside it, a job whose first run came to `first`.
+    fn run_alone(&self, job: &Job, first: Result<Outcome, RunError>) -> Result<Outcome, ExecuteError> {
+        let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
+        let second = self.run(job, false);
+        match (first, second) {
+            (_, Ok(outcome)) => Ok(outcome),
+            // Twice the same crash, the second time alone: it is the program's doing, and must not pay better than failing.
+            (Err(RunError::Crash(a)), Err(RunError::Crash(b))) if a == b => Ok(crashed(a, job)),
+            (_, Err(error)) => Err(ExecuteError::Host(error.to_string())),
+        }
     }
 
     /// The image it runs.
@@ -92,14 +134,35 @@ impl Execute for Sandbox {
         let _weakened = self.weakened.enter();
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
-        let outcome = self.attempt(job)?;
-        weakness::lose_worker(&outcome)?;
+        let first = self.run(job, true);
         drop(with_others);
-        if !met_deadline(&outcome) {
-            return Ok(outcome);
-        }
-        let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
-        self.attempt(job)
+        let outcome = match first {
+            Ok(outcome) if !met_deadline(&outcome) => Ok(outcome),
+            Err(fault) => {
+                tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone");
+                self.run_alone(job, Err(fault))
+            }
+            met => self.run_alone(job, met),
+        }?;
+        weakness::lose_worker(&outcome)?;
+        Ok(outcome)
+    }
+}
+
+/// What became of a job that ended its worker process by signal `signal`, twice.
+fn crashed(signal: i32, job: &Job) -> Outcome {
+    let message = format!("it ended its worker process by signal {signal}, twice");
+    Outcome {
+        exit: Exit::Trapped,
+        calls: Vec::new(),
+        error: Some(GuestError { kind: "worker_crash".to_owned(), message }),
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        truncated: false,
+        // Unknown, and so all it might have used.
+        fuel: job.limits.fuel,
+        peak_memory_bytes: job.limits.memory_bytes,
+        peer: None,
     }
 }
 

@@ -18,6 +18,13 @@ use std::os::fd::{AsRawFd, FromRawFd};
 /// Written regions one scan reports; a job that dirties more is answered by mapping anew.
 const MAX_REGIONS: usize = 4096;
 
+/// `_IOWR('f', 16, struct pm_scan_arg)`
+pub(crate) const PAGEMAP_SCAN: u64 = 0xC060_6610;
+/// `_IOWR(0xAA, 0x00, struct uffdio_register)`
+pub(crate) const UFFDIO_REGISTER: u64 = 0xC020_AA00;
+/// `_IOWR(0xAA, 0x06, struct uffdio_writeprotect)`
+pub(crate) const UFFDIO_WRITEPROTECT: u64 = 0xC018_AA06;
+
 // Bits of `struct pm_scan_arg`'s masks.
 const WRITTEN: u64 = 1 << 1;
 const FILE: u64 = 1 << 2;
@@ -66,8 +73,6 @@ const PRIVATE_COPIES: Masks =
     Masks { inverted: FILE | ZERO, all: WRITTEN | FILE | ZERO, any: PRESENT | SWAPPED, wanted: 0 };
 
 fn scan(pagemap: &File, memory: &mut [u8], masks: &Masks) -> Option<Vec<Range<usize>>> {
-    /// `_IOWR('f', 16, struct pm_scan_arg)`
-    const PAGEMAP_SCAN: u64 = 0xC060_6610;
     let base = memory.as_mut_ptr().addr();
     let mut regions = vec![[0u64; 3]; MAX_REGIONS];
     // struct pm_scan_arg: size, flags, start, end, walk_end, vec, vec_len, max_pages, and the masks.
@@ -128,10 +133,6 @@ fn protector() -> io::Result<File> {
 }
 
 fn protect(protector: &File, memory: &mut [u8]) -> io::Result<()> {
-    /// `_IOWR(0xAA, 0x00, struct uffdio_register)`
-    const UFFDIO_REGISTER: u64 = 0xC020_AA00;
-    /// `_IOWR(0xAA, 0x06, struct uffdio_writeprotect)`
-    const UFFDIO_WRITEPROTECT: u64 = 0xC018_AA06;
     let (start, len) = (memory.as_mut_ptr().addr() as u64, memory.len() as u64);
     let mut register = [start, len, 1 << 1, 0];
     // SAFETY: the struct the ioctl takes (32 bytes). It changes how faults of exactly this range are handled, which is

@@ -62,11 +62,10 @@ impl Ours {
 
     fn sandbox(&self, image: Arc<Image>, workers: u32) -> Result<Fresh<'_>, String> {
         let options = SandboxOptions { max_parallel: workers as usize, ..SandboxOptions::fastest() };
-        let sandbox = match self.0 {
+        Ok(Box::new(match self.0 {
             None => Sandbox::new(image, options),
             Some(weakness) => Sandbox::weakened(image, options, weakness),
-        };
-        Ok(Box::new(sandbox.map_err(|error| error.to_string())?))
+        }))
     }
 }
 

@@ -36,7 +36,7 @@ fn python() -> &'static Sandbox {
         let spec = ImageSpec::python();
         let built = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
         let image: Arc<Image> = built.unwrap_or_else(|error| panic!("no Python image: {error}"));
-        Sandbox::new(image, SandboxOptions::fastest()).unwrap()
+        Sandbox::new(image, SandboxOptions::fastest())
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{ArgMatches, Args};
-use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_sandbox::SandboxOptions;
 
 use super::{Spec, arguments};
 use crate::bench::jobs::{self, Work};
@@ -14,6 +14,7 @@ use crate::bench::way::Setting;
 use crate::bench::way::Trouble;
 use crate::bench::{Machine, Memory, Soak, find_node, find_python};
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::workers::{self, Workers};
 use crate::{image, progress};
 
 pub(super) const COMMAND: Spec = Spec::new::<Arguments>(
@@ -39,6 +40,9 @@ struct Arguments {
     /// Instead of that: run N empty jobs, and say what memory and descriptors are held before and after
     #[arg(long, value_name = "N", conflicts_with_all = ["job", "seconds"])]
     soak: Option<u64>,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "thread")]
+    workers: Workers,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -50,11 +54,11 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.threads.unwrap_or_else(processors);
     if let Some(jobs) = asked.soak {
-        return soak(jobs, threads, asked.json);
+        return soak(jobs, threads, asked.workers, asked.json);
     }
     let works = jobs::named(&asked.job)?;
     let span = Duration::from_secs_f64(asked.seconds / ROUNDS as f64);
-    let (setting, memory, machine) = setting(threads)?;
+    let (setting, memory, machine) = setting(threads, asked.workers)?;
     progress::say("starting the ways");
     let (mut ways, absent) = rounds::open(&setting, threads);
     let measured = measure(&mut ways, &works, threads, span)?;
@@ -68,9 +72,9 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
-fn soak(jobs: u64, threads: usize, json: bool) -> Result<(), Failure> {
+fn soak(jobs: u64, threads: usize, workers: Workers, json: bool) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
-    let sandbox = Sandbox::new(image::python()?, options).map_err(image::failure)?;
+    let sandbox = workers::sandbox(image::python()?, options, workers)?;
     let soak = Soak::run(&sandbox, jobs, threads).map_err(|trouble| match trouble {
         Trouble::Wrong(what) => Failure::message(ExitCode::Bug, what),
         Trouble::Failed(what) => Failure::message(ExitCode::Host, what),
@@ -91,14 +95,14 @@ fn check(asked: &Arguments) -> Result<(), Failure> {
 }
 
 /// Everything ways need. Memory is measured here, before any of them is started.
-fn setting(threads: usize) -> Result<(Setting, Memory, Machine), Failure> {
+fn setting(threads: usize, workers: Workers) -> Result<(Setting, Memory, Machine), Failure> {
     let image = image::python()?;
     let python = find_python();
     let machine = Machine::of(python.as_ref().ok());
     progress::say("measuring memory");
     let memory = Memory::measure(&image, python.as_ref().ok());
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
-    let sandbox = Arc::new(Sandbox::new(image, options).map_err(image::failure)?);
+    let sandbox = Arc::new(workers::sandbox(image, options, workers)?);
     Ok((Setting { python, node: find_node(), sandbox }, memory, machine))
 }
 

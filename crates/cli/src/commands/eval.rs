@@ -10,6 +10,7 @@ use super::{Spec, arguments};
 use crate::config::{EvalSet, PlayConfig, read_toml};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::workers::Workers;
 use crate::{embedded, evaluate, progress, tasks};
 
 pub(super) const COMMAND: Spec =
@@ -43,7 +44,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     config.eval.set = asked.set.unwrap_or(config.eval.set);
     config.validate()?;
     let learner = embedded::load_model(&asked.model, &config.learn.options)?;
-    let referee = Referee::open()?;
+    let referee = Referee::open(Workers::Thread)?;
     let tasks = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, &referee)?;
     let seed = asked.seed.unwrap_or(config.tasks.eval_seed);
     let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;

@@ -1,6 +1,7 @@
 //! `veriplay isolate`: tries to break out, and says what held.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -8,7 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Args};
 use veriplay_corpus::probes::run::run_probe;
 use veriplay_corpus::probes::{CLASSES, Probe, embedded_probes};
-use veriplay_sandbox::ImageSpec;
+use veriplay_sandbox::{ImageSpec, SandboxOptions};
 
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -16,6 +17,7 @@ use crate::isolate::bait::Bait;
 use crate::isolate::ours::Ours;
 use crate::isolate::report::{NotTried, Report};
 use crate::isolate::{Tried, forgeries, junit, target, try_all};
+use crate::workers::{self, Workers};
 use crate::{image, progress};
 
 pub(super) const COMMAND: Spec = Spec::new::<Arguments>(
@@ -41,6 +43,9 @@ struct Arguments {
     /// Probes tried at once; one for each processor when left out
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
+    /// Where Python programs run; modules in WebAssembly always run in threads
+    #[arg(long, value_enum, default_value = "thread", conflicts_with = "target")]
+    workers: Workers,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -111,14 +116,15 @@ fn wants_forgeries(asked: &Arguments) -> bool {
 fn own(asked: &Arguments) -> Result<Attack, Failure> {
     let (probes, not_tried) = chosen(asked)?;
     let image = image::python()?;
-    let target = format!("the image `{}` {}", image.name(), image.digest().short());
-    let ours = Ours(std::sync::Arc::clone(&image));
+    let place = if asked.workers == Workers::Process { " in worker processes" } else { "" };
+    let target = format!("the image `{}` {}{place}", image.name(), image.digest().short());
+    let ours = Ours { image: Arc::clone(&image), workers: asked.workers };
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| run_probe(&ours, probe, image.name());
     let mut tried = try_all(&probes, threads(asked), &attempt, &|| bar.inc(1));
     if wants_forgeries(asked) {
         bar.set_message("forgeries");
-        let sandbox = image::sandbox(std::sync::Arc::clone(&image))?;
+        let sandbox = workers::sandbox(Arc::clone(&image), SandboxOptions::fastest(), asked.workers)?;
         tried.extend(forgeries::try_all(&sandbox, image.name()));
     }
     bar.finish_and_clear();

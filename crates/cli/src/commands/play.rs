@@ -9,6 +9,7 @@ use crate::config::{PlayConfig, default_out, read_toml};
 use crate::embedded;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::play::{Session, report};
+use crate::workers::Workers;
 
 pub(super) const COMMAND: Spec = Spec::new::<Arguments>("play", "Run self-play and measure what it changed", run);
 
@@ -30,6 +31,9 @@ struct Arguments {
     /// Continue this run directory from its last checkpoint
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "thread")]
+    workers: Workers,
     /// Print one JSON object as the last line of stdout
     #[arg(long)]
     json: bool,
@@ -38,12 +42,12 @@ struct Arguments {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Arguments = arguments(matches);
     let session = match &asked.resume {
-        Some(dir) => Session::resume(dir)?,
+        Some(dir) => Session::resume(dir, asked.workers)?,
         None => {
             let path = asked.config.clone().unwrap_or_else(|| PathBuf::from("quickstart.toml"));
             let config = resolved(&asked)?;
             let out = asked.out.clone().unwrap_or_else(|| default_out(&path, config.seed));
-            Session::start(config, &out)?
+            Session::start(config, &out, asked.workers)?
         }
     };
     let summary = session.play()?;

@@ -16,6 +16,7 @@ use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::play::{ProposerRecord, RecordLine, SolverRecordLine};
 use crate::rundir::RunDir;
+use crate::workers::Workers;
 use crate::{judge, progress};
 
 pub(super) const COMMAND: Spec = Spec::new::<Arguments>("replay", "Judge every logged rollout of a run again", run);
@@ -28,6 +29,9 @@ struct Arguments {
     /// The run directory
     #[arg(value_name = "RUN")]
     run: PathBuf,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "thread")]
+    workers: Workers,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -53,7 +57,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Arguments = arguments(matches);
     let dir = RunDir::open(&asked.run)?;
     let config: PlayConfig = read_toml(&dir.path("config.toml"))?;
-    let referee = Referee::open()?;
+    let referee = Referee::open(asked.workers)?;
     let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
     let mut block = Vec::with_capacity(BLOCK);
     for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {

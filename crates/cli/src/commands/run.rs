@@ -12,7 +12,9 @@ use veriplay_core::{
 
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::workers::{self, Workers};
 use crate::{image, progress};
+use veriplay_sandbox::SandboxOptions;
 
 pub(super) const COMMAND: Spec = Spec::new::<Arguments>("run", "Run one Python file in the sandbox", run);
 
@@ -39,6 +41,9 @@ struct Arguments {
     /// Seed of the guest's random source and clock
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "thread")]
+    workers: Workers,
     /// Print one JSON object instead of the program's own output
     #[arg(long)]
     json: bool,
@@ -79,7 +84,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         seed: asked.seed,
         peer: None,
     };
-    let sandbox = image::sandbox(image)?;
+    let sandbox =
+        workers::sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, asked.workers)?;
     let started = Instant::now();
     let outcome = sandbox.execute(&job).or_fail(ExitCode::Host)?;
     let wall_ns = started.elapsed().as_nanos();

@@ -10,7 +10,7 @@ use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::ProgressBar;
 use veriplay_core::{Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
-use veriplay_sandbox::{Image, Sandbox, SandboxOptions, default_cache_dir};
+use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
 use veriplay_verifier::JUDGES;
 
 use super::{Spec, arguments};
@@ -19,6 +19,7 @@ use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
     Bench, Conditions, Counted, Judging, Output, Overrides, Report, Source, Summary, TaskSet, in_order,
 };
+use crate::workers::{self, Workers};
 use crate::{image, progress};
 
 pub(super) const COMMAND: Spec =
@@ -71,6 +72,9 @@ struct Arguments {
     /// Judge everything anew, and keep nothing for later runs
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "process")]
+    workers: Workers,
     /// Give the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
     #[arg(long)]
     json: bool,
@@ -109,8 +113,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let mut source = Source::open(&asked.attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = Output::open(asked.out.as_deref())?;
     let (jobs, name) = (jobs(&asked), image.name().to_owned());
-    let sandbox = Sandbox::new(image, SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() });
-    let sandbox = sandbox.map_err(image::failure)?;
+    let options_of_sandbox = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
+    let sandbox = workers::sandbox(image, options_of_sandbox, asked.workers)?;
     let bench = Bench { execute: &sandbox, image: &name, limits, seed: SEED, early_stop: asked.early_stop };
     let cache = cache(&asked)?;
     let judging = Judging { tasks: &tasks, bench, cache: &cache };

@@ -9,6 +9,7 @@ use crate::config::read_toml;
 use crate::executor::Referee;
 use crate::exit::Failure;
 use crate::warmup::warm_up;
+use crate::workers::Workers;
 
 pub(super) const COMMAND: Spec =
     Spec::new::<Arguments>("warmup", "Train a tokenizer and a start model on executed programs", run);
@@ -26,6 +27,6 @@ struct Arguments {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Arguments = arguments(matches);
     let config = read_toml(&asked.config)?;
-    let referee = Referee::open()?;
+    let referee = Referee::open(Workers::Thread)?;
     warm_up(&config, &referee, &asked.out)
 }

@@ -3,26 +3,30 @@
 use std::sync::Arc;
 
 use veriplay_corpus::probes::run::{Fresh, Range};
-use veriplay_sandbox::{Image, ImageError, Sandbox, SandboxOptions};
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
-/// The image the probes attack.
-pub(crate) struct Ours(pub(crate) Arc<Image>);
+use crate::workers::{self, Workers};
 
-impl Ours {
-    fn sandbox(image: Arc<Image>, workers: u32) -> Result<Fresh<'static>, ImageError> {
-        let options = SandboxOptions { max_parallel: workers as usize, ..SandboxOptions::fastest() };
-        Ok(Box::new(Sandbox::new(image, options)?))
-    }
+/// What the probes attack.
+pub(crate) struct Ours {
+    pub(crate) image: Arc<Image>,
+    /// Where Python programs run. Modules run in threads: a worker process knows the images of this binary alone.
+    pub(crate) workers: Workers,
+}
+
+fn options(parallel: u32) -> SandboxOptions {
+    SandboxOptions { max_parallel: parallel as usize, ..SandboxOptions::fastest() }
 }
 
 impl Range for Ours {
-    fn python(&self, workers: u32) -> Result<Fresh<'_>, String> {
-        Self::sandbox(Arc::clone(&self.0), workers).map_err(|error| error.to_string())
+    fn python(&self, parallel: u32) -> Result<Fresh<'_>, String> {
+        let sandbox = workers::sandbox(Arc::clone(&self.image), options(parallel), self.workers);
+        Ok(Box::new(sandbox.map_err(|failure| failure.to_string())?))
     }
 
-    fn module(&self, id: &str, text: &str, workers: u32) -> Result<Fresh<'_>, String> {
-        let image = self.0.of_module(id, text);
-        image.and_then(|image| Self::sandbox(image, workers)).map_err(|error| error.to_string())
+    fn module(&self, id: &str, text: &str, parallel: u32) -> Result<Fresh<'_>, String> {
+        let image = self.image.of_module(id, text).map_err(|error| error.to_string())?;
+        Ok(Box::new(Sandbox::new(image, options(parallel))))
     }
 
     fn module_image(&self, id: &str) -> String {

@@ -19,6 +19,7 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::logfile::LogFile;
 use crate::progress;
 use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
+use crate::workers::Workers;
 use crate::{embedded, tasks};
 
 /// One run, at the start of step `step`.
@@ -67,32 +68,32 @@ struct Timing {
 
 impl Session {
     /// Starts a run in a new directory.
-    pub(crate) fn start(config: PlayConfig, out: &Path) -> Result<Self, Failure> {
+    pub(crate) fn start(config: PlayConfig, out: &Path, workers: Workers) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
-        let session = Self::at_start(config, dir)?;
+        let session = Self::at_start(config, dir, workers)?;
         session.dir.write_config(&session.config)?;
         Ok(session)
     }
 
     /// Continues the run in `out` from its last whole checkpoint, or from its start when there is none.
-    pub(crate) fn resume(out: &Path) -> Result<Self, Failure> {
+    pub(crate) fn resume(out: &Path, workers: Workers) -> Result<Self, Failure> {
         let dir = RunDir::open(out)?;
         let config: PlayConfig = read_toml(&dir.path("config.toml"))?;
         config.validate()?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
-            return Self::at_start(config, dir);
+            return Self::at_start(config, dir, workers);
         };
         let state: PlayState = dir.load_state(step)?;
         let mut learner =
             Learner::load(&dir.checkpoint_path(step), config.learn.options.clone()).or_fail(ExitCode::Model)?;
         learner.load_trainer_state(&dir.checkpoint_path(step)).or_fail(ExitCode::Model)?;
-        let referee = Referee::open()?;
+        let referee = Referee::open(workers)?;
         Self::assemble(config, dir, referee, learner, state)
     }
 
-    fn at_start(config: PlayConfig, dir: RunDir) -> Result<Self, Failure> {
+    fn at_start(config: PlayConfig, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
         let learner = embedded::load_model(&config.model, &config.learn.options)?;
-        let referee = Referee::open()?;
+        let referee = Referee::open(workers)?;
         let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
         let game = start::state(&config, &game, &learner, &referee)?;
         let state = PlayState {

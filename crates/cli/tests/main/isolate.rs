@@ -72,6 +72,15 @@ fn our_own_sandbox_holds_and_the_report_is_readable_by_people_and_by_a_ci() {
 }
 
 #[test]
+fn it_holds_in_worker_processes_too() {
+    let output = finished(veriplay().args(["isolate", "--workers", "process", "--json"]));
+    let report = last_json(&output);
+    assert!(output.status.success(), "{report}{}", stderr(&output));
+    assert_eq!((&report["escaped"], &report["unclear"]), (&json!(0), &json!(0)), "{report}");
+    assert_eq!(report["contained"], json!(probes().len()));
+}
+
+#[test]
 fn a_plain_interpreter_lets_exactly_those_probes_out_that_say_so() {
     let classes: Vec<&str> = CLASSES.iter().map(|class| class.name).collect();
     let (memory, rest): (Vec<&str>, Vec<&str>) = classes.into_iter().partition(|class| *class == "memory");

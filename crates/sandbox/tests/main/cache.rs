@@ -105,7 +105,7 @@ impl Bench {
 
 /// Runs three jobs: each must find both counters as the snapshot has them.
 fn check_works(image: &Arc<Image>, reset: ResetMode) {
-    let sandbox = Sandbox::new(Arc::clone(image), SandboxOptions { max_parallel: 1, reset }).unwrap();
+    let sandbox = Sandbox::new(Arc::clone(image), SandboxOptions { max_parallel: 1, reset });
     let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
     let limits: Limits = image.default_limits();
     let job = Job {
@@ -319,7 +319,7 @@ fn a_guest_that_asks_for_more_than_wasm_can_address_has_exceeded_its_memory() {
         "(drop (memory.grow (i32.const 65535))) (drop (call $call (i32.const 32)",
     );
     let bench = Bench::new(&grows);
-    let sandbox = Sandbox::new(bench.get().0.unwrap(), SandboxOptions::fastest()).unwrap();
+    let sandbox = Sandbox::new(bench.get().0.unwrap(), SandboxOptions::fastest());
     let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
     let limits = Limits { memory_bytes: u64::MAX, ..sandbox.image().default_limits() };
     let job = Job {

@@ -52,7 +52,7 @@ fn run_on(sandbox: &Sandbox, threads: usize, jobs: &[(usize, &Job)]) -> Vec<(usi
 #[test]
 fn outcomes_are_the_same_on_any_threads_in_any_order_beside_other_work() {
     let jobs = jobs();
-    let fresh = Sandbox::new(python(), SandboxOptions { max_parallel: 1, reset: ResetMode::Fresh }).unwrap();
+    let fresh = Sandbox::new(python(), SandboxOptions { max_parallel: 1, reset: ResetMode::Fresh });
     let wanted: Vec<Outcome> = jobs.iter().map(|job| fresh.execute(job).unwrap()).collect();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -70,7 +70,7 @@ fn outcomes_are_the_same_on_any_threads_in_any_order_beside_other_work() {
                     }
                 });
             }
-            for (index, outcome) in run_on(&sandbox.unwrap(), threads, &order) {
+            for (index, outcome) in run_on(&sandbox, threads, &order) {
                 assert_eq!(outcome, wanted[index], "job {index}, round {round}");
             }
         }
@@ -94,7 +94,7 @@ fn a_job_that_meets_its_deadline_is_run_again_and_blocks_nobody_for_good() {
     let mut late = script("x = bytearray(32 << 20)\ny = bytearray(32 << 20)\nwhile True: x[:] = y");
     (late.limits.fuel, late.limits.deadline_ns) = (u64::MAX / 2, 50_000_000);
     let plain = script("print(1)");
-    let sandbox = Sandbox::new(python(), SandboxOptions { max_parallel: 2, ..SandboxOptions::fastest() }).unwrap();
+    let sandbox = Sandbox::new(python(), SandboxOptions { max_parallel: 2, ..SandboxOptions::fastest() });
     let order: Vec<(usize, &Job)> =
         (0..40).map(|index| (index, if index % 10 == 0 { &late } else { &plain })).collect();
     for (index, outcome) in run_on(&sandbox, 3, &order) {

@@ -9,7 +9,7 @@ use crate::support::{calls, python, run, script, text};
 
 /// A sandbox with one instance, so that the next job is sure to meet what the last one left.
 fn one(reset: ResetMode) -> Sandbox {
-    Sandbox::new(python(), SandboxOptions { max_parallel: 1, reset }).unwrap()
+    Sandbox::new(python(), SandboxOptions { max_parallel: 1, reset })
 }
 
 /// Programs that leave something behind, and one that tells whether anything is there.

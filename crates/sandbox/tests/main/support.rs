@@ -20,7 +20,7 @@ pub(crate) fn python() -> Arc<Image> {
 /// The sandbox most tests share.
 pub(crate) fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| Sandbox::new(python(), SandboxOptions::fastest()).unwrap())
+    SANDBOX.get_or_init(|| Sandbox::new(python(), SandboxOptions::fastest()))
 }
 
 /// Limits that no honest test program meets, and that a runaway one meets soon.

@@ -1,0 +1,44 @@
+//! `--workers`: where guests run, in threads of this process or in locked-down processes of their own.
+
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
+
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::image;
+
+/// The word by which this program is told that it is a worker. No command of the help: only [`sandbox`] uses it.
+const WORKER: &str = "__worker";
+
+/// Where guests run. Outcomes are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Workers {
+    /// In this process: the wasm sandbox is the one wall
+    Thread,
+    /// In child processes without files, network or rights: a second wall, some microseconds a job
+    Process,
+}
+
+/// A sandbox on `image`.
+pub(crate) fn sandbox(image: Arc<Image>, options: SandboxOptions, workers: Workers) -> Result<Sandbox, Failure> {
+    match workers {
+        Workers::Thread => Ok(Sandbox::new(image, options)),
+        Workers::Process => Sandbox::in_processes(image, options, this_program()?).map_err(|error| {
+            let failure = Failure::new(ExitCode::Host, error);
+            failure
+                .hint("`--workers thread` does without worker processes; `veriplay image build` puts the image on disk")
+        }),
+    }
+}
+
+fn this_program() -> Result<WorkerProgram, Failure> {
+    let program = std::env::current_exe().or_fail(ExitCode::Host)?;
+    let cache_dir = default_cache_dir().map_err(image::failure)?;
+    Ok(WorkerProgram { program, arguments: vec![WORKER.into()], cache_dir })
+}
+
+/// Whether this process was started as a worker; its life is then [`veriplay_sandbox::serve`].
+pub(crate) fn is_worker() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == WORKER)
+}

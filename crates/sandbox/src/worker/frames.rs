@@ -1,0 +1,79 @@
+//! Frames between a worker and its parent: four bytes of length, little-endian, then JSON.
+//!
+//! JSON is slower than what else there is and the records are small; it needs no second description of them.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Sends one record.
+///
+/// # Errors
+/// When the other side is gone, or the record has no JSON or is too long for a frame.
+pub(super) fn send(pipe: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
+    let mut frame = vec![0; 4];
+    serde_json::to_writer(&mut frame, record)?;
+    let length = u32::try_from(frame.len() - 4).map_err(|_| io::Error::other("a frame of 4 GiB or more"))?;
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    pipe.write_all(&frame)
+}
+
+/// Receives one record, of at most `max_bytes`; `None` when the other side has closed the pipe between two frames.
+///
+/// # Errors
+/// When the frame is longer, is cut, or holds anything else.
+pub(super) fn receive<T: DeserializeOwned>(pipe: &mut impl Read, max_bytes: u64) -> io::Result<Option<T>> {
+    let mut length = [0; 4];
+    if pipe.read(&mut length[..1])? == 0 {
+        return Ok(None);
+    }
+    pipe.read_exact(&mut length[1..])?;
+    let length = u64::from(u32::from_le_bytes(length));
+    if length > max_bytes {
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("a frame of {length} bytes, {max_bytes} at most")));
+    }
+    // Grows with what really comes: a length alone allocates nothing.
+    let mut frame = Vec::new();
+    if pipe.take(length).read_to_end(&mut frame)? as u64 != length {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Some(serde_json::from_slice(&frame)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_is_sent_is_received(records in prop::collection::vec(".*", 0..4)) {
+            let mut pipe = Vec::new();
+            records.iter().try_for_each(|record| send(&mut pipe, record)).unwrap();
+            let mut pipe = pipe.as_slice();
+            for record in records {
+                prop_assert_eq!(receive::<String>(&mut pipe, 1 << 20).unwrap(), Some(record));
+            }
+            prop_assert!(receive::<String>(&mut pipe, 1 << 20).unwrap().is_none());
+        }
+
+        #[test]
+        fn any_bytes_at_all_are_an_error_or_a_record(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let _ = receive::<Vec<u8>>(&mut bytes.as_slice(), 16);
+        }
+    }
+
+    #[test]
+    fn a_frame_that_is_cut_or_too_long_or_no_json_is_an_error() {
+        let frame = |length: u32, body: &[u8]| [&length.to_le_bytes(), body].concat();
+        for bytes in [frame(9, b"[1,2]"), frame(5, b"[1,2}"), frame(17, &[b' '; 17]), frame(u32::MAX, b""), vec![3, 0]]
+        {
+            assert!(receive::<Vec<u8>>(&mut bytes.as_slice(), 16).is_err(), "{bytes:?}");
+        }
+        assert_eq!(receive::<Vec<u8>>(&mut frame(5, b"[1,2]").as_slice(), 16).unwrap(), Some(vec![1, 2]));
+    }
+}

@@ -1,0 +1,116 @@
+//! What a worker process gives up before its first job.
+//!
+//! A guest that broke out of wasm would run with what is left: the memory of this process, one socket, the image's own
+//! descriptors, and the system calls below. It could answer its own job wrongly, which it can anyway, and those that come
+//! after it, until the worker dies: the limits of a second wall inside one process, stated in SECURITY.md.
+//!
+//! In order: no new privileges and Landlock, where the kernel has it: no file, no network; no core dumps, no new
+//! descriptors, processes or file growth, a bound on address space; and a seccomp filter, which ends the process at any
+//! system call that running guests does not need.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use landlock::{ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
+
+/// Address space a worker may have: two instances with their reservations (4 GiB each, and guards), code and image, twice over.
+const ADDRESS_SPACE: u64 = 64 << 30;
+
+/// System calls that need no look at their arguments.
+const ALLOWED: &[libc::c_long] = &[
+    // the socket
+    libc::SYS_read,
+    libc::SYS_write,
+    libc::SYS_recvfrom,
+    libc::SYS_sendto,
+    // memory
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_brk,
+    // the deadline, locks, randomness of hash maps
+    libc::SYS_clock_gettime,
+    libc::SYS_futex,
+    libc::SYS_getrandom,
+    libc::SYS_sched_yield,
+    // traps of wasm are signals
+    libc::SYS_rt_sigreturn,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_sigaltstack,
+    // the end
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];
+
+/// The requests by which the reset of memory asks the kernel for written pages; see [`crate::written`].
+const IOCTLS: [u64; 3] =
+    [crate::written::PAGEMAP_SCAN, crate::written::UFFDIO_REGISTER, crate::written::UFFDIO_WRITEPROTECT];
+
+/// Closes every descriptor but standard input, output and error: a parent may have leaked some.
+///
+/// # Errors
+/// When the kernel is older than Linux 5.9.
+pub(super) fn close_all_but_standard() -> io::Result<()> {
+    // SAFETY: called first thing, before this process has opened anything.
+    ok(i64::from(unsafe { libc::close_range(3, libc::c_uint::MAX, 0) }))
+}
+
+/// Gives up everything that running guests does not need, for all threads and for good.
+///
+/// # Errors
+/// What could not be given up; the process must then not run guests. Landlock alone may be missing.
+pub(super) fn raise() -> Result<(), String> {
+    // First: it needs a descriptor for a moment.
+    landlock().map_err(|error| format!("landlock: {error}"))?;
+    limits().map_err(|error| format!("resource limits: {error}"))?;
+    let filter = filter().map_err(|error| format!("seccomp: {error}"))?;
+    // Sets no_new_privs too.
+    seccompiler::apply_filter_all_threads(&filter).map_err(|error| format!("seccomp: {error}"))
+}
+
+fn limits() -> io::Result<()> {
+    let none = [libc::RLIMIT_CORE, libc::RLIMIT_FSIZE, libc::RLIMIT_NOFILE, libc::RLIMIT_NPROC];
+    for (resource, most) in none.into_iter().map(|resource| (resource, 0)).chain([(libc::RLIMIT_AS, ADDRESS_SPACE)]) {
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        // SAFETY: `limit` is the struct the call reads, and outlives it.
+        ok(i64::from(unsafe { libc::setrlimit(resource, &raw const limit) }))?;
+    }
+    // SAFETY: integers only. Nobody may attach to this process or read its memory.
+    ok(i64::from(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) }))
+}
+
+fn landlock() -> Result<(), landlock::RulesetError> {
+    // Best effort: a right that an old kernel does not know cannot be taken away, and seccomp forbids the calls anyway.
+    let abi = ABI::V5;
+    Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(abi))?
+        .handle_access(AccessNet::from_all(abi))?
+        .create()?
+        .restrict_self()
+        .map(|_| ())
+}
+
+fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.iter().map(|call| (*call, Vec::new())).collect();
+    let condition = |argument, operator, value| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+            .and_then(|condition| SeccompRule::new(vec![condition]))
+    };
+    // No new code: what is executable was loaded before.
+    let not_executable = || condition(2, SeccompCmpOp::MaskedEq(libc::PROT_EXEC as u64), 0);
+    rules.insert(libc::SYS_mmap, vec![not_executable()?]);
+    rules.insert(libc::SYS_mprotect, vec![not_executable()?]);
+    let asked = IOCTLS.into_iter().map(|request| condition(1, SeccompCmpOp::Eq, request));
+    rules.insert(libc::SYS_ioctl, asked.collect::<Result<_, _>>()?);
+    let arch = std::env::consts::ARCH.try_into()?;
+    SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, arch)?.try_into()
+}
+
+fn ok(result: i64) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

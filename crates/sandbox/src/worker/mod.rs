@@ -1,0 +1,86 @@
+//! Worker processes: a second wall around the guests.
+//!
+//! A [`Processes`] pool hands each job to a child process over one socket. The child ([`serve`]) has no environment, no
+//! descriptor but that socket and its image, and gives up everything it will not need ([`lockdown`]) before it sees the
+//! first job. What it answers is as little trusted as a guest: size, shape and numbers are checked ([`parent`]).
+//!
+//! Its death is a fault of the host. [`crate::Sandbox`] runs the job once more, alone, in a new process.
+
+mod child;
+mod frames;
+mod lockdown;
+mod parent;
+
+pub use child::serve;
+pub(crate) use parent::Processes;
+pub use parent::WorkerProgram;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::Outcome;
+
+use crate::memory::ResetMode;
+
+/// Why a job has no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum RunError {
+    /// The engine, or the host.
+    #[error("{0}")]
+    Fault(String),
+    /// The worker process ended itself, by the signal of this number: a crash, or a system call it has no right to.
+    #[error("a worker process died of signal {0}")]
+    Crash(i32),
+}
+
+impl From<String> for RunError {
+    fn from(fault: String) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// The first frame to a worker: what it is to load. Every further one is a [`veriplay_core::Job`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Hello {
+    cache_dir: PathBuf,
+    image: String,
+    /// The image's content name as the parent has it.
+    digest: String,
+    reset: Reset,
+}
+
+/// [`ResetMode`] on the wire.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum Reset {
+    Scan,
+    Remap,
+    Fresh,
+}
+
+impl From<ResetMode> for Reset {
+    fn from(mode: ResetMode) -> Self {
+        match mode {
+            ResetMode::Scan => Self::Scan,
+            ResetMode::Remap => Self::Remap,
+            ResetMode::Fresh => Self::Fresh,
+        }
+    }
+}
+
+impl From<Reset> for ResetMode {
+    fn from(mode: Reset) -> Self {
+        match mode {
+            Reset::Scan => Self::Scan,
+            Reset::Remap => Self::Remap,
+            Reset::Fresh => Self::Fresh,
+        }
+    }
+}
+
+/// What a worker answers to each frame; to the first one, `Ready`.
+#[derive(Debug, Serialize, Deserialize)]
+enum Reply {
+    Ready,
+    Outcome(Box<Outcome>),
+    Fault(String),
+}

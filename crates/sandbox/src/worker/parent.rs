@@ -1,0 +1,175 @@
+//! The parent's side of a worker process.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use veriplay_core::{Entry, Exit, Job, Limits, Outcome};
+
+use super::{Hello, Reply, RunError, frames};
+use crate::pool::Runner;
+
+/// Bytes of an answer beside the output a job may have.
+const ANSWER_ROOM: u64 = 1 << 20;
+/// Bytes of JSON for a byte of output, of which there are at most six caps: two streams and values, of job and peer.
+const ANSWER_FACTOR: u64 = 6 * 4;
+/// How long a worker may take to load its image.
+const START: Duration = Duration::from_secs(120);
+/// How much longer than a job's own deadline its answer may take: a worker that hangs is killed.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How a worker process is started: as `program arguments…`, which must call [`crate::serve`] first thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerProgram {
+    /// The executable.
+    pub program: PathBuf,
+    /// What tells it that it is a worker.
+    pub arguments: Vec<OsString>,
+    /// The cache that holds the image, as [`crate::ImageStore::open`] takes it.
+    pub cache_dir: PathBuf,
+}
+
+/// Runs each job in a worker process.
+pub(crate) struct Processes {
+    program: WorkerProgram,
+    hello: Hello,
+}
+
+impl Processes {
+    pub(crate) fn new(program: WorkerProgram, image: &crate::Image, reset: crate::ResetMode) -> Self {
+        let hello = Hello {
+            cache_dir: program.cache_dir.clone(),
+            image: image.name().to_owned(),
+            digest: image.digest().as_str().to_owned(),
+            reset: reset.into(),
+        };
+        Self { program, hello }
+    }
+
+    /// Starts a worker that has loaded its image and locked itself down.
+    ///
+    /// # Errors
+    /// When it cannot be started, or says why it cannot work.
+    pub(crate) fn start(&self) -> Result<Process, RunError> {
+        let what = self.program.program.display();
+        let mut process = Process::spawn(&self.program)
+            .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
+        match process.ask(&self.hello, ANSWER_ROOM, Some(START))? {
+            Reply::Ready => Ok(process),
+            Reply::Fault(why) => Err(RunError::Fault(format!("the worker `{what}` cannot work: {why}"))),
+            Reply::Outcome(_) => Err(RunError::Fault("the worker answered a job that it was not given".to_owned())),
+        }
+    }
+}
+
+impl Runner for Processes {
+    type Place = Option<Process>;
+
+    fn run(&self, place: &mut Option<Process>, job: &Job) -> Result<Outcome, RunError> {
+        let mut process = place.take().map_or_else(|| self.start(), Ok)?;
+        let limits = &job.limits;
+        let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
+        let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.peer.is_some()));
+        let patience = patience.and_then(|patience| patience.checked_add(GRACE));
+        match process.ask(job, max_bytes, patience)? {
+            Reply::Outcome(outcome) if is_possible(&outcome, job) => {
+                *place = Some(process);
+                Ok(*outcome)
+            }
+            // Its own fault, in its own words: it goes, as an instance would.
+            Reply::Fault(why) => Err(RunError::Fault(why)),
+            Reply::Outcome(_) | Reply::Ready => {
+                Err(RunError::Fault("a worker process answered what no job can come to".to_owned()))
+            }
+        }
+    }
+}
+
+/// Whether `job` could have ended so: a worker that was taken over could say anything.
+fn is_possible(outcome: &Outcome, job: &Job) -> bool {
+    let calls = match &job.entry {
+        Entry::Script => 0,
+        Entry::Calls { arguments, .. } => arguments.len(),
+    };
+    let complete = outcome.exit != Exit::Returned || outcome.calls.len() == calls;
+    let peer = match (&outcome.peer, &job.peer) {
+        (None, _) => true,
+        (Some(_), None) => false,
+        (Some(peer), Some(_)) => peer.peer.is_none() && within(peer, &job.limits),
+    };
+    outcome.calls.len() <= calls && complete && peer && within(outcome, &job.limits)
+}
+
+fn within(outcome: &Outcome, limits: &Limits) -> bool {
+    let capped = |bytes: &[u8]| bytes.len() as u64 <= limits.output_bytes;
+    let named = match (&outcome.exit, &outcome.error) {
+        (Exit::Raised | Exit::Trapped, error) => error.is_some(),
+        (Exit::Returned | Exit::Exceeded { .. }, error) => error.is_none(),
+    };
+    named && outcome.fuel <= limits.fuel && capped(&outcome.stdout) && capped(&outcome.stderr)
+}
+
+/// A running worker. It is killed when this is dropped: an idle one has nothing to lose.
+pub(crate) struct Process {
+    child: Child,
+    pipe: UnixStream,
+}
+
+impl Process {
+    fn spawn(program: &WorkerProgram) -> io::Result<Self> {
+        let (pipe, theirs) = UnixStream::pair()?;
+        let child = Command::new(&program.program)
+            .args(&program.arguments)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Self { child, pipe })
+    }
+
+    /// Sends a frame and waits for the answer.
+    fn ask(
+        &mut self,
+        frame: &impl serde::Serialize,
+        max_bytes: u64,
+        patience: Option<Duration>,
+    ) -> Result<Reply, RunError> {
+        let answer = self.exchange(frame, max_bytes, patience);
+        let fault = |error| RunError::Fault(format!("no answer from a worker process: {error}"));
+        answer.map_err(|error| self.end().unwrap_or_else(|| fault(error)))
+    }
+
+    fn exchange(
+        &mut self,
+        frame: &impl serde::Serialize,
+        max_bytes: u64,
+        patience: Option<Duration>,
+    ) -> io::Result<Reply> {
+        self.pipe.set_read_timeout(patience)?;
+        self.pipe.set_write_timeout(patience)?;
+        frames::send(&mut self.pipe, frame)?;
+        frames::receive(&mut self.pipe, max_bytes)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Ends the worker, and says how it had ended before that, where it had.
+    fn end(&mut self) -> Option<RunError> {
+        // What has died already keeps its own signal.
+        let _ = self.child.kill();
+        let signal = self.child.wait().ok()?.signal()?;
+        // These two come from outside: the kernel short of memory, an operator.
+        (signal != libc::SIGKILL && signal != libc::SIGTERM).then_some(RunError::Crash(signal))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
