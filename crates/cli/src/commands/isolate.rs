@@ -118,7 +118,7 @@ fn own(asked: &Arguments) -> Result<Attack, Failure> {
     let image = image::python()?;
     let place = if asked.workers == Workers::Process { " in worker processes" } else { "" };
     let target = format!("the image `{}` {}{place}", image.name(), image.digest().short());
-    let ours = Ours { image: Arc::clone(&image), workers: asked.workers };
+    let ours = Ours::new(Arc::clone(&image), asked.workers);
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| run_probe(&ours, probe, image.name());
     let mut tried = try_all(&probes, threads(asked), &attempt, &|| bar.inc(1));
