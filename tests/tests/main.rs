@@ -1,4 +1,5 @@
 //! One binary for all tests that need more than one crate, and for the tests of the house itself.
 
 mod house;
+mod isolation;
 mod verifier;

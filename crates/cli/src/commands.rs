@@ -4,6 +4,7 @@ mod bench;
 mod eval;
 mod generate;
 mod image;
+mod isolate;
 mod play;
 mod replay;
 mod run;
@@ -22,6 +23,7 @@ const COMMANDS: &[Spec] = &[
     verify::COMMAND,
     run::COMMAND,
     replay::COMMAND,
+    isolate::COMMAND,
     bench::COMMAND,
     image::COMMAND,
     warmup::COMMAND,

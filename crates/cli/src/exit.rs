@@ -18,6 +18,8 @@ pub(crate) enum ExitCode {
     VerdictChanged = 6,
     /// The sandbox failed: a host fault.
     Host = 7,
+    /// `isolate` found a probe that escaped, or one of which nobody can tell.
+    NotContained = 8,
     /// Stopped by Ctrl-C, everything saved.
     Interrupted = 130,
 }

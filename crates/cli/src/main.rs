@@ -8,6 +8,7 @@ mod evaluate;
 mod executor;
 mod exit;
 mod image;
+mod isolate;
 mod judge;
 mod logfile;
 mod overlap;

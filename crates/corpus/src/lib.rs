@@ -1,6 +1,6 @@
 //! Everything Veriplay knows about tasks on disk and about making new ones: the tiny generator's [`Grammar`], the fixed
 //! train, validation and held-out [`Split`], unexecuted [`drafts`], hand-written [`seeds`], the task file [`jsonl`], and the
-//! readers of [`problems`].
+//! readers of [`problems`], and the [`probes`] of a sandbox.
 //!
 //! The command line calls this crate; it depends on `veriplay-core` alone, and nothing here runs a program: a draft
 //! becomes a task only when the verifier has executed it.
@@ -10,6 +10,7 @@ mod error;
 pub mod forgeries;
 mod grammar;
 pub mod jsonl;
+pub mod probes;
 pub mod problems;
 mod random;
 pub mod seeds;

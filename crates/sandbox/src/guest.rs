@@ -18,6 +18,7 @@ use crate::request;
 use crate::slices::{self, Deadline};
 use crate::stop::Stop;
 use crate::wasi::{Setup, Wasi, imports};
+use crate::weakness::{self, Weakness};
 
 /// What host functions work on: everything one job has.
 pub(crate) struct Host {
@@ -64,7 +65,8 @@ impl wasmtime::ResourceLimiter for Host {
         self.grew = true;
         let desired = desired as u64;
         // More than wasm can address is the program's doing too, whatever the limit.
-        if desired > self.memory_limit.min(1 << 32) {
+        let limit = if weakness::is(Weakness::MemoryUncapped) { u64::MAX } else { self.memory_limit };
+        if desired > limit.min(1 << 32) {
             let stop = Stop::exceeded(LimitKind::MemoryBytes, self.memory_limit, desired);
             return Err(wasmtime::Error::new(stop));
         }
@@ -105,9 +107,9 @@ async fn host_call(
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
     let start = ptr.cast_unsigned() as usize;
     let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
-        return Ok(REFUSED);
+        return Ok(if weakness::is(Weakness::PointersUnchecked) { 0 } else { REFUSED });
     };
-    if frame_bytes > host.channel.max_frame() {
+    if frame_bytes > host.channel.max_frame() && !weakness::is(Weakness::FramesUncapped) {
         return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
     }
     let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
@@ -153,6 +155,10 @@ impl Exports {
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
         store.fuel_async_yield_interval(Some(slices::FUEL))?;
+        let lenient = weakness::is(Weakness::UnknownImports)
+            .then(|| weakness::answering_all(store, linker, module))
+            .transpose()?;
+        let linker = lenient.as_ref().unwrap_or(linker);
         let instance = slices::drive(linker.instantiate_async(&mut *store, module), Deadline::NEVER)?;
         let memory = instance
             .get_memory(&mut *store, "memory")
@@ -279,7 +285,8 @@ impl Guest {
 
     /// Runs one turn of the harness. A turn without source text is a job's, see `_veriplay_start` in the harness.
     fn enter(&mut self, limits: &Limits) -> Result<Ended, Fault> {
-        let deadline = Deadline::after(limits.deadline_ns);
+        let deadline_off = weakness::is(Weakness::DeadlineOff);
+        let deadline = if deadline_off { Deadline::NEVER } else { Deadline::after(limits.deadline_ns) };
         self.store.data_mut().deadline = deadline;
         let ended = slices::drive(self.exports.turn.call_async(&mut self.store, (0, 0)), deadline);
         let host = self.store.data_mut();
@@ -325,22 +332,34 @@ impl Guest {
             file_bytes: job.limits.file_bytes,
         };
         let host = self.store.data_mut();
-        host.wasi = Wasi::new(self.image.base_tree(), &setup)
+        let kept = weakness::is(Weakness::FilesKept).then(|| host.wasi.files());
+        host.wasi = Wasi::over(self.image.base_tree(), kept, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        self.store.set_fuel(job.limits.fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
+        let fuel = if weakness::is(Weakness::FuelUnmetered) { u64::MAX } else { job.limits.fuel };
+        self.store.set_fuel(fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
     /// Whether the instance is in the image's state again and may run another job. If not, drop it.
     pub(crate) fn reset(&mut self, mode: ResetMode) -> bool {
-        if mode == ResetMode::Fresh || self.store.data().grew {
+        let in_doubt = self.store.data().grew;
+        let in_time = self.store.data().deadline.check().is_ok();
+        if weakness::is(Weakness::ResetSkipped) && !in_doubt
+            || weakness::is(Weakness::ReusedAfterTrap) && in_doubt && in_time
+        {
+            return true;
+        }
+        if mode == ResetMode::Fresh || in_doubt && !weakness::is(Weakness::GrownMemoryKept) {
             return false;
         }
-        let memory = self.exports.memory.data_mut(&mut self.store);
+        let mut memory = self.exports.memory.data_mut(&mut self.store);
+        if weakness::is(Weakness::GrownMemoryKept) {
+            memory = &mut memory[..self.image.baseline().len()];
+        }
         let restored = self.image.baseline().restore(memory, &mut self.installed, mode);
-        restored.is_ok() && self.restore_globals().is_ok()
+        restored.is_ok() && (weakness::is(Weakness::GlobalsKept) || self.restore_globals().is_ok())
     }
 }
 
@@ -368,6 +387,7 @@ fn stopped(error: &wasmtime::Error, limits: &Limits, elapsed_ns: u64) -> Result<
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, limits.fuel, limits.fuel),
         Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, limits.deadline_ns, elapsed_ns),
+        Some(trap) if weakness::is(Weakness::TrapsAreFaults) => Err(format!("the guest trapped: {trap}")),
         Some(Trap::StackOverflow) => Ok(trapped("stack_overflow", "the wasm stack is used up".to_owned())),
         Some(trap) => Ok(trapped("trap", trap.to_string())),
         None if error.is::<wasmtime::ThrownException>() => {

@@ -25,10 +25,13 @@ mod slices;
 mod stacks;
 mod stop;
 mod wasi;
+mod weakness;
 mod worker;
 mod written;
 
 pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};
+#[cfg(feature = "weaken")]
+pub use weakness::Weakness;
 pub use worker::{WorkerProgram, serve};

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use veriplay_core::{Entry, ExecuteError, Job, Peer, Value};
 
 use crate::wasi::files::is_plain_relative;
+use crate::weakness::{self, Weakness};
 
 /// The bytes the harness fetches.
 pub(crate) fn encode(job: &Job) -> Vec<u8> {
@@ -23,6 +24,9 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
             put_arguments(&mut out, list);
         }
     }
+    if weakness::is(Weakness::ExpectedSent) {
+        put_text(&mut out, "expected: 42");
+    }
     out
 }
 
@@ -34,9 +38,10 @@ pub(crate) fn encode_peer(job: &Job, peer: &Peer) -> Vec<u8> {
 fn head(mode: u8, seed: u64, job: &Job, program: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + program.len());
     out.push(mode);
+    let seed = if weakness::is(Weakness::SeedFromClock) { weakness::host_ns() } else { seed };
     out.extend_from_slice(&seed.to_le_bytes());
     out.extend_from_slice(&saturated(job.limits.output_bytes).to_le_bytes());
-    put_text(&mut out, program);
+    put_text(&mut out, &weakness::program(program));
     out
 }
 

@@ -8,6 +8,9 @@ use crate::image::Image;
 use crate::memory::ResetMode;
 use crate::pool::{Here, Pool};
 use crate::request;
+#[cfg(feature = "weaken")]
+use crate::weakness::Weakness;
+use crate::weakness::{self, Weakened};
 use crate::worker::{Processes, RunError, WorkerProgram};
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
@@ -45,6 +48,8 @@ pub struct Sandbox {
     workers: Workers,
     /// Held by every job, together with others, and by one that is run again, alone.
     alone: RwLock<()>,
+    /// What is weakened: nothing but in tests of the isolation suite.
+    weakened: Weakened,
 }
 
 /// Where jobs run.
@@ -57,8 +62,20 @@ impl Sandbox {
     /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
     #[must_use]
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
+        Self::with(image, options, Weakened::default())
+    }
+
+    /// The same with one defence off, for tests that show that somebody notices.
+    #[cfg(feature = "weaken")]
+    #[must_use]
+    pub fn weakened(image: Arc<Image>, options: SandboxOptions, weakness: Weakness) -> Self {
+        Self::with(image, options, Weakened::by(weakness))
+    }
+
+    fn with(image: Arc<Image>, options: SandboxOptions, weakened: Weakened) -> Self {
         let here = Here::new(Arc::clone(&image), options.reset);
-        Self { image, workers: Workers::Here(Pool::new(here, options.parallel())), alone: RwLock::new(()) }
+        let workers = Workers::Here(Pool::new(here, options.parallel()));
+        Self { image, workers, alone: RwLock::new(()), weakened }
     }
 
     /// A sandbox whose jobs run in worker processes: a second wall between a guest and this process, for some
@@ -78,6 +95,7 @@ impl Sandbox {
             image,
             workers: Workers::Processes(Pool::new(processes, options.parallel())),
             alone: RwLock::new(()),
+            weakened: Weakened::default(),
         })
     }
 
@@ -113,18 +131,21 @@ impl Execute for Sandbox {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
         request::check(job, self.image.memory_bytes())?;
+        let _weakened = self.weakened.enter();
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
         let first = self.run(job, true);
         drop(with_others);
-        match first {
+        let outcome = match first {
             Ok(outcome) if !met_deadline(&outcome) => Ok(outcome),
             Err(fault) => {
                 tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone");
                 self.run_alone(job, Err(fault))
             }
             met => self.run_alone(job, met),
-        }
+        }?;
+        weakness::lose_worker(&outcome)?;
+        Ok(outcome)
     }
 }
 

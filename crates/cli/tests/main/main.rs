@@ -3,6 +3,7 @@
 mod bench;
 mod generate;
 mod inputs;
+mod isolate;
 mod resume;
 mod run;
 mod verify;

@@ -5,6 +5,7 @@ mod drafts;
 mod forgery_files;
 mod generator;
 mod grammar_errors;
+mod probe_files;
 mod problem_faults;
 mod problem_files;
 mod problem_formats;

@@ -1,8 +1,10 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
 //! [`spec`] says what an image is made of, [`wheel`] fetches it, [`build`] makes it, [`cache`] keeps it on disk, [`store`]
-//! decides which of these to do, [`engine`] is the one engine configuration all of them share.
+//! decides which of these to do, [`engine`] is the one engine configuration all of them share, [`bare`]
+//! makes an image of a module of one's own.
 
+mod bare;
 mod build;
 mod cache;
 mod engine;

@@ -5,11 +5,20 @@ use super::descriptors::{Fd, PREOPEN, dirent, fdstat, file_type, filestat};
 use super::errno::{Answer, Errno};
 use super::files::NodeId;
 use super::view::View;
+use crate::weakness::{self, Weakness};
 
 const SET_ATIME: i32 = 1;
 const SET_ATIME_NOW: i32 = 2;
 const SET_MTIME: i32 = 4;
 const SET_MTIME_NOW: i32 = 8;
+
+/// An offset or a size: not below zero.
+fn unsigned(value: i64) -> Result<u64, Errno> {
+    match u64::try_from(value) {
+        Err(_) if weakness::is(Weakness::CountsUnchecked) => Ok(0),
+        checked => checked.map_err(|_| Errno::INVAL),
+    }
+}
 
 impl Wasi {
     pub(super) fn fd_prestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
@@ -60,7 +69,7 @@ impl Wasi {
     }
 
     pub(super) fn fd_filestat_set_size(&mut self, fd: i32, size: i64) -> Answer {
-        let size = u64::try_from(size).map_err(|_| Errno::INVAL)?;
+        let size = unsigned(size)?;
         match *self.fds.get(fd)? {
             Fd::File { node, write: true, .. } => {
                 self.tree.resize(node, size)?;
@@ -107,7 +116,7 @@ impl Wasi {
     }
 
     pub(super) fn fd_pread(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
-        let at = u64::try_from(at).map_err(|_| Errno::INVAL)?;
+        let at = unsigned(at)?;
         self.read_vectored(view, fd, Some(at), vectors, out)
     }
 
@@ -155,7 +164,7 @@ impl Wasi {
     }
 
     pub(super) fn fd_pwrite(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
-        let at = u64::try_from(at).map_err(|_| Errno::INVAL)?;
+        let at = unsigned(at)?;
         self.write_vectored(view, fd, Some(at), vectors, out)
     }
 
@@ -208,7 +217,8 @@ impl Wasi {
             _ => return Err(Errno::INVAL.into()),
         };
         let target = from.checked_add_signed(delta).filter(|target| i64::try_from(*target).is_ok());
-        *offset = target.ok_or(Errno::INVAL)?;
+        let unchecked = weakness::is(Weakness::CountsUnchecked).then_some(from.wrapping_add_signed(delta));
+        *offset = target.or(unchecked).ok_or(Errno::INVAL)?;
         Ok(view.write_u64(out, *offset)?)
     }
 

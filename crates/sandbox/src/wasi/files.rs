@@ -10,6 +10,7 @@ use veriplay_core::LimitKind;
 
 use super::errno::{Answer, Errno};
 use crate::stop::Stop;
+use crate::weakness::{self, Weakness};
 
 /// What a file or directory weighs beside its name and content.
 const NODE_BYTES: u64 = 256;
@@ -107,6 +108,11 @@ impl Tree {
         }
     }
 
+    /// Gives up what is read-only, as a weakened sandbox does.
+    pub(crate) fn make_writable(&mut self) {
+        self.nodes.iter_mut().flatten().for_each(|node| node.read_only = false);
+    }
+
     fn insert(&mut self, kind: Kind, read_only: bool, charge: u64) -> NodeId {
         let node = Node { kind, read_only, modified_ns: 0, accessed_ns: 0, open: 0, linked: true, charge };
         match self.free.pop() {
@@ -152,7 +158,7 @@ impl Tree {
         }
         let mut trail = vec![if path.starts_with('/') { ROOT } else { base }];
         let components: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-        if components.len() > MAX_COMPONENTS {
+        if components.len() > MAX_COMPONENTS && !weakness::is(Weakness::CountsUnchecked) {
             return Err(Errno::LOOP);
         }
         let must_be_dir = path.ends_with('/') || path.ends_with("/.");
@@ -162,6 +168,9 @@ impl Tree {
             let last = index + 1 == components.len();
             match (*part, found) {
                 ("..", _) if trail.len() > 1 => drop(trail.pop()),
+                ("..", _) if weakness::is(Weakness::DotDotLeaves) => {
+                    trail[0] = *self.children(ROOT)?.get("outside").ok_or(Errno::NOENT)?;
+                }
                 ("..", _) => trail[0] = ROOT,
                 (_, node) if last => {
                     return Ok(Place { parent: here, name: (*part).to_owned(), node, must_be_dir });
@@ -176,7 +185,7 @@ impl Tree {
 
     fn charge(&mut self, bytes: u64) -> Result<(), Stop> {
         let used = self.used.saturating_add(bytes);
-        if used > self.cap {
+        if used > self.cap && !weakness::is(Weakness::FilesUncapped) {
             return Err(Stop::exceeded(LimitKind::FileBytes, self.cap, used));
         }
         self.used = used;
@@ -188,7 +197,7 @@ impl Tree {
         if self.node(parent)?.read_only {
             return Err(Errno::ROFS.into());
         }
-        if name.len() > 255 {
+        if name.len() > 255 && !weakness::is(Weakness::CountsUnchecked) {
             return Err(Errno::NAMETOOLONG.into());
         }
         let charge = NODE_BYTES + name.len() as u64;

@@ -28,11 +28,15 @@ use random::Random;
 use stdio::{Capture, Input};
 use view::View;
 
+use crate::weakness::{self, Weakness};
+
 /// Bytes one `random_get` may ask for: libc asks for at most 256.
 const MAX_RANDOM: u32 = 1 << 20;
 
 /// Where a job's files lie, and where it starts.
 const WORK: &str = "/work";
+/// Where `..` above the root leads where that is the weakness.
+const OUTSIDE: &str = "/outside/host.txt";
 const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
 const ENVIRON: [&[u8]; 5] =
     [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
@@ -78,22 +82,43 @@ impl Wasi {
     /// # Errors
     /// When two of the job's files clash, as `a` and `a/b` do.
     pub(crate) fn new(base: &Tree, setup: &Setup<'_>) -> Result<Self, Errno> {
-        let mut tree = base.clone();
+        Self::over(base, None, setup)
+    }
+
+    /// The same; over the last job's tree and descriptors where a weakened sandbox has `kept` them.
+    pub(crate) fn over(base: &Tree, kept: Option<(Tree, Table)>, setup: &Setup<'_>) -> Result<Self, Errno> {
+        let (mut tree, fds) = kept.unwrap_or_else(|| (base.clone(), Table::new()));
         for (path, bytes) in setup.files {
             let content = Content::Shared(Arc::new(bytes.clone()));
             tree.provide(&format!("{WORK}/{path}"), Kind::File(content), false)?;
         }
+        if weakness::is(Weakness::HostDirectory) {
+            for (path, bytes) in weakness::host_files() {
+                tree.provide(path, Kind::File(Content::Owned(bytes)), true)?;
+            }
+        }
+        if weakness::is(Weakness::ReadOnlyIgnored) {
+            tree.make_writable();
+        }
+        if weakness::is(Weakness::DotDotLeaves) {
+            tree.provide(OUTSIDE, Kind::File(Content::Owned(b"a file outside".to_vec())), true)?;
+        }
         tree.set_cap(setup.file_bytes);
         Ok(Self {
-            fds: Table::new(),
+            fds,
             tree,
             clock: Clock::new(setup.seed),
             random: Random::new(setup.seed),
-            stdin: Input::new(setup.stdin.to_vec()),
+            stdin: Input::new(stdin(setup.stdin)),
             stdout: Capture::new(setup.output_bytes),
             stderr: Capture::new(setup.output_bytes),
             moved: 0,
         })
+    }
+
+    /// The file tree and the descriptors as the job left them.
+    pub(crate) fn files(&self) -> (Tree, Table) {
+        (self.tree.clone(), self.fds.clone())
     }
 
     fn strings_sizes(view: &mut View<'_>, strings: &[&[u8]], count: i32, size: i32) -> Answer {
@@ -124,7 +149,7 @@ impl Wasi {
     }
 
     fn random_get(&mut self, view: &mut View<'_>, ptr: i32, len: i32) -> Answer {
-        if len.cast_unsigned() > MAX_RANDOM {
+        if len.cast_unsigned() > MAX_RANDOM && !weakness::is(Weakness::CountsUnchecked) {
             return Err(Errno::INVAL.into());
         }
         let bytes = view.bytes_mut(ptr, len)?;
@@ -132,4 +157,10 @@ impl Wasi {
         self.moved += u64::from(len.cast_unsigned());
         Ok(())
     }
+}
+
+/// What the program reads: the job's, and after it the host's where that is the weakness.
+fn stdin(given: &[u8]) -> Vec<u8> {
+    let more: &[u8] = if weakness::is(Weakness::HostInput) { b"typed at the host's terminal\n" } else { b"" };
+    [given, more].concat()
 }

@@ -3,6 +3,7 @@
 use veriplay_core::LimitKind;
 
 use crate::stop::Stop;
+use crate::weakness::{self, Weakness};
 
 /// What the program reads.
 #[derive(Debug, Default)]
@@ -45,12 +46,29 @@ impl Capture {
     /// # Errors
     /// When the cap is exceeded: the bytes that fit are kept, and the job ends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        if weakness::is(Weakness::OutputShared) {
+            self.bytes = weakness::board(|board| {
+                board.output.extend_from_slice(bytes);
+                board.output.clone()
+            });
+            return if self.bytes.len() as u64 <= self.cap { Ok(()) } else { Err(self.full(0)) };
+        }
+        if weakness::is(Weakness::OutputUncapped) {
+            self.bytes.extend_from_slice(bytes);
+            return Ok(());
+        }
         let room = usize::try_from(self.cap - self.bytes.len() as u64).unwrap_or(usize::MAX);
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() <= room {
             return Ok(());
         }
+        Err(self.full((bytes.len() - room) as u64))
+    }
+
+    /// The end of a job that wrote `over` bytes more than are kept.
+    fn full(&mut self, over: u64) -> Stop {
         self.truncated = true;
-        Err(Stop::exceeded(LimitKind::OutputBytes, self.cap, self.cap + (bytes.len() - room) as u64))
+        self.bytes.truncate(usize::try_from(self.cap).unwrap_or(usize::MAX));
+        Stop::exceeded(LimitKind::OutputBytes, self.cap, self.cap.saturating_add(over))
     }
 }

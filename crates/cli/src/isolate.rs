@@ -1,0 +1,47 @@
+//! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
+//!
+//! The probes and what their runs mean are `veriplay_corpus::probes`; here is where they are run ([`ours`], or a
+//! [`Target`]: any [`command`] that runs a Python file, or a [`fusion`] server), and how it is told ([`report`], [`junit`]).
+//! [`forgeries`] are the verifier's own probes, counted apart. [`bait`] is what the suite puts on this host for programs
+//! to find: a listener, a file, a variable.
+
+pub(crate) mod bait;
+pub(crate) mod command;
+pub(crate) mod forgeries;
+pub(crate) mod fusion;
+pub(crate) mod junit;
+pub(crate) mod ours;
+pub(crate) mod report;
+pub(crate) mod target;
+
+use std::time::{Duration, Instant};
+
+use veriplay_corpus::probes::Probe;
+use veriplay_corpus::probes::judge::Finding;
+use veriplay_corpus::probes::run::in_parallel;
+
+/// One probe that was tried.
+#[derive(Debug, Clone)]
+pub(crate) struct Tried {
+    pub(crate) class: String,
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) finding: Finding,
+    pub(crate) took: Duration,
+}
+
+/// Tries all of `probes` on so many threads; `each` is called as one ends.
+pub(crate) fn try_all(
+    probes: &[Probe],
+    threads: usize,
+    attempt: &(dyn Fn(&Probe) -> Finding + Sync),
+    each: &(dyn Fn() + Sync),
+) -> Vec<Tried> {
+    in_parallel(probes, threads, &|probe| {
+        let started = Instant::now();
+        let finding = attempt(probe);
+        each();
+        let (class, name, title) = (probe.class.to_owned(), probe.name.clone(), probe.title.clone());
+        Tried { class, name, title, finding, took: started.elapsed() }
+    })
+}

@@ -1,0 +1,128 @@
+//! A target that is a command: it runs one Python file, in any way it likes.
+//!
+//! The command may hold nothing back, so everything is bounded here: its output, its time, and its processes, which are a
+//! group that is killed in the end. Its directories are temporary ones. What the probes themselves do to a host that does
+//! not contain them is little, see their README.
+
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use veriplay_corpus::probes::judge::{Ended, Text};
+
+use super::bait::VARIABLE;
+use super::target::{Asked, MEMORY_MIB, Target, own_directory};
+use crate::exit::{ExitCode, Failure};
+
+/// Seconds after which nobody waits any longer. Every probe ends by itself long before.
+const PATIENCE: u64 = 30;
+/// Bytes of output that are kept; the rest is read and dropped.
+const KEPT: usize = 16 << 20;
+
+/// A command line in which `{file}` stands for the program.
+pub(crate) struct CommandTarget {
+    command: String,
+    secret: String,
+}
+
+impl CommandTarget {
+    pub(crate) fn new(command: &str, secret: String) -> Result<Self, Failure> {
+        let command = command.trim();
+        if !command.contains("{file}") {
+            let what = format!("--target `cmd:{command}` does not say where the program goes");
+            return Err(Failure::message(ExitCode::Input, what).hint("put `{file}` into it: `cmd:\"python3 {file}\"`"));
+        }
+        Ok(Self { command: command.to_owned(), secret })
+    }
+
+    fn try_run(&self, asked: &Asked<'_>) -> std::io::Result<Text> {
+        let folder = own_directory(asked.common)?;
+        let file = folder.join(format!("probe_{}.py", asked.name));
+        std::fs::write(&file, asked.program)?;
+        let line = self
+            .command
+            .replace("{file}", &file.display().to_string())
+            .replace("{dir}", &folder.display().to_string())
+            .replace("{seconds}", &asked.seconds.to_string())
+            .replace("{memory_mib}", &MEMORY_MIB.to_string());
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(line).current_dir(&folder).env("TMPDIR", asked.common).env(VARIABLE, &self.secret);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        let child = command.spawn()?;
+        let group = group_of(&child);
+        let text = watch(child, asked.stdin);
+        if let Some(group) = group {
+            // It may be gone already, which is as well.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        text
+    }
+}
+
+impl Target for CommandTarget {
+    fn run(&self, asked: &Asked<'_>) -> Text {
+        self.try_run(asked).unwrap_or_else(|error| Text {
+            stdout: String::new(),
+            ended: Ended::Failed(format!("the command cannot be run: {error}")),
+        })
+    }
+}
+
+fn group_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Waits for the command, and reads what it prints, as long as patience lasts.
+fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
+    let (said, hears) = channel();
+    let mut output = child.stdout.take().ok_or_else(|| std::io::Error::other("no output"))?;
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = output.read(&mut buffer) {
+            kept.extend_from_slice(&buffer[..count.min(KEPT - kept.len())]);
+        }
+        // Nobody may be waiting any more.
+        let _ = said.send(kept);
+    });
+    if let Some(mut input) = child.stdin.take() {
+        // A program that does not read is none of our business.
+        let _ = input.write_all(stdin.as_bytes());
+    }
+    let deadline = Instant::now() + Duration::from_secs(PATIENCE);
+    let ended = wait(&mut child, deadline)?;
+    let group = group_of(&child);
+    if let (Ended::StillRunning(_), Some(group)) = (&ended, group) {
+        let _ = kill_process_group(group, Signal::KILL);
+        child.wait()?;
+    }
+    // A process that left the group may hold the pipe open.
+    let stdout = match hears.recv_timeout(Duration::from_secs(2)) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => String::new(),
+    };
+    Ok(Text { stdout, ended })
+}
+
+fn wait(child: &mut Child, deadline: Instant) -> std::io::Result<Ended> {
+    const STEP: Duration = Duration::from_millis(5);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(ended(status));
+        }
+        if Instant::now() >= deadline {
+            return Ok(Ended::StillRunning(PATIENCE));
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ended::Exited(code),
+        (None, signal) => Ended::Stopped(format!("signal {}", signal.unwrap_or_default())),
+    }
+}

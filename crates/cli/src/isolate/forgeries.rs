@@ -1,0 +1,81 @@
+//! The verifier's own probes: attempts to be judged correct, each against the problem it was written for, by that problem's
+//! own judge. A forgery that is accepted has escaped. Where program and tests share an instance some are known to be, so
+//! that way of judging is left out here; LIMITATIONS.md lists them.
+
+use std::time::Instant;
+
+use veriplay_core::{Checks, Execute, Limits, Problem, Status, Trust};
+use veriplay_corpus::embedded_forgeries;
+use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
+use veriplay_corpus::probes::judge::{Containment, Finding};
+use veriplay_verifier::{ProblemRequest, judge_programs};
+
+use super::Tried;
+
+/// The class they are counted under.
+pub(crate) const CLASS: &str = "verifier";
+
+/// Judges all of them.
+pub(crate) fn try_all(execute: &dyn Execute, image: &str) -> Vec<Tried> {
+    let corpus = embedded_forgeries();
+    let mut tried = Vec::new();
+    for forgery in &corpus.forgeries {
+        for expected in forgery.expected.iter().filter(|one| one.judging != Judging::Shared) {
+            let started = Instant::now();
+            let problem = problem(&corpus.targets[&expected.problem]);
+            if by_rule(&problem, expected) {
+                continue;
+            }
+            let finding = judged(execute, image, &problem, &forgery.attempt, expected);
+            let name = format!("{} against {}", forgery.name, expected.problem);
+            let title = forgery.statement.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned();
+            tried.push(Tried { class: CLASS.to_owned(), name, title, finding, took: started.elapsed() });
+        }
+    }
+    tried
+}
+
+fn problem(target: &Target) -> Problem {
+    let mut problem = target.problem.clone();
+    if let Checks::Tests(code) = &mut problem.checks {
+        code.trust = Trust::Split;
+    }
+    problem
+}
+
+/// Whether the problem's own judge takes it for right by the rule of its origin.
+fn by_rule(problem: &Problem, expected: &Expected) -> bool {
+    let own = match &problem.checks {
+        Checks::Calls(checks) => &checks.comparison.judge,
+        Checks::Stdio(checks) => &checks.comparison.judge,
+        Checks::Tests(_) | Checks::Prediction(_) => return false,
+    };
+    expected.by_rule.contains(own)
+}
+
+fn judged(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
+    // What the corpus is tested with: enough for every honest attempt many times over.
+    let limits = Limits {
+        fuel: 200_000_000,
+        memory_bytes: 256 << 20,
+        output_bytes: 1 << 20,
+        file_bytes: 1 << 20,
+        deadline_ns: 300_000_000_000,
+    };
+    let request = ProblemRequest { problem, program, image, limits, seed: 11, early_stop: false };
+    let verdict = judge_programs(execute, &[request]).pop();
+    match (verdict, expected.ending) {
+        (Some(Ok(verdict)), _) if verdict.status == Status::Accepted => {
+            Finding::escaped(&format!("it was accepted ({} of {})", verdict.passed, verdict.total))
+        }
+        (Some(Ok(verdict)), Ending::Status(status)) if verdict.status == status => {
+            Finding::new(Containment::Contained, &format!("{:?}: {}", verdict.status, verdict.evidence.detail))
+        }
+        (Some(Err(dropped)), Ending::Dropped) => Finding::new(Containment::Contained, &dropped.why),
+        (Some(Ok(verdict)), ending) => {
+            Finding::new(Containment::Unclear, &format!("{ending:?} expected, got {:?}", verdict.status))
+        }
+        (Some(Err(dropped)), _) => Finding::new(Containment::Unclear, &dropped.why),
+        (None, _) => Finding::new(Containment::Unclear, "there is no verdict"),
+    }
+}

@@ -1,0 +1,160 @@
+//! What a run of the suite says, as data and as a table.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde::Serialize;
+use veriplay_core::SCHEMA_VERSION;
+use veriplay_corpus::probes::judge::Containment;
+use veriplay_corpus::probes::{CLASSES, class};
+
+use super::Tried;
+use super::forgeries;
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    schema_version: u32,
+    /// What was attacked.
+    target: String,
+    seconds: f64,
+    #[serde(flatten)]
+    counts: Counts,
+    classes: Vec<ClassReport>,
+    /// The verifier's own, counted apart; `null` when it was not asked.
+    verifier: Option<Counts>,
+    probes: Vec<ProbeReport>,
+    /// What was left out, and why.
+    not_tried: Vec<NotTried>,
+}
+
+/// How many probes came to what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) contained: usize,
+    pub(crate) escaped: usize,
+    pub(crate) unclear: usize,
+}
+
+impl Counts {
+    fn of<'a>(tried: impl Iterator<Item = &'a Tried>) -> Self {
+        tried.fold(Self::default(), |mut counts, one| {
+            match one.finding.verdict {
+                Containment::Contained => counts.contained += 1,
+                Containment::Escaped => counts.escaped += 1,
+                Containment::Unclear => counts.unclear += 1,
+            }
+            counts
+        })
+    }
+
+    fn total(self) -> usize {
+        self.contained + self.escaped + self.unclear
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct ClassReport {
+    class: String,
+    tries: &'static str,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Debug, Serialize)]
+struct ProbeReport {
+    class: String,
+    name: String,
+    title: String,
+    verdict: Containment,
+    evidence: String,
+    seconds: f64,
+}
+
+/// Something that was left out.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct NotTried {
+    pub(crate) what: String,
+    pub(crate) count: usize,
+    pub(crate) why: String,
+}
+
+impl Report {
+    pub(crate) fn new(target: String, tried: &[Tried], not_tried: Vec<NotTried>, took: Duration) -> Self {
+        let own = || tried.iter().filter(|one| one.class != forgeries::CLASS);
+        let verifier = Counts::of(tried.iter().filter(|one| one.class == forgeries::CLASS));
+        let of_class = |name: &'static str| Counts::of(tried.iter().filter(move |one| one.class == name));
+        let classes = CLASSES.iter().map(|class| ClassReport {
+            class: class.name.to_owned(),
+            tries: class.tries,
+            counts: of_class(class.name),
+        });
+        Self {
+            schema_version: SCHEMA_VERSION,
+            target,
+            seconds: took.as_secs_f64(),
+            counts: Counts::of(own()),
+            classes: classes.filter(|class| class.counts.total() > 0).collect(),
+            verifier: (verifier.total() > 0).then_some(verifier),
+            probes: tried.iter().map(ProbeReport::new).collect(),
+            not_tried,
+        }
+    }
+
+    /// How many were not held: escapes, and what nobody can tell.
+    pub(crate) fn failures(&self) -> (usize, usize) {
+        let verifier = self.verifier.unwrap_or_default();
+        (self.counts.escaped + verifier.escaped, self.counts.unclear + verifier.unclear)
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let mut out =
+            format!("isolation of {}: {} probes in {:.1} s\n\n", self.target, self.counts.total(), self.seconds);
+        line(&mut out, "", ["contained", "escaped", "unclear"].map(str::to_owned));
+        self.classes.iter().for_each(|class| counted(&mut out, &class.class, class.counts));
+        counted(&mut out, "all", self.counts);
+        if let Some(verifier) = self.verifier {
+            counted(&mut out, "forgeries", verifier);
+        }
+        for probe in self.probes.iter().filter(|probe| probe.verdict != Containment::Contained) {
+            probe.tell(&mut out);
+        }
+        for left in &self.not_tried {
+            let _ = write!(out, "\nnot tried: {} ({}): {}", left.what, left.count, left.why);
+        }
+        out
+    }
+}
+
+fn line(out: &mut String, name: &str, cells: [String; 3]) {
+    let [contained, escaped, unclear] = cells;
+    let _ = writeln!(out, "{name:<20}{contained:>10}{escaped:>10}{unclear:>10}");
+}
+
+fn counted(out: &mut String, name: &str, counts: Counts) {
+    line(out, name, [counts.contained, counts.escaped, counts.unclear].map(|count| count.to_string()));
+}
+
+impl ProbeReport {
+    fn new(tried: &Tried) -> Self {
+        Self {
+            class: tried.class.clone(),
+            name: tried.name.clone(),
+            title: tried.title.clone(),
+            verdict: tried.finding.verdict,
+            evidence: tried.finding.evidence.clone(),
+            seconds: tried.took.as_secs_f64(),
+        }
+    }
+
+    fn tell(&self, out: &mut String) {
+        let Self { class, name, title, verdict, evidence, .. } = self;
+        let _ = write!(out, "\n{}: {class}/{name}: {title}\n  {evidence}\n  hint: {}\n", verdict.word(), hint(class));
+    }
+}
+
+/// What to look at where a probe of this class was not held.
+pub(crate) fn hint(name: &str) -> &'static str {
+    class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
+}

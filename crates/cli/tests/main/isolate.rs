@@ -1,0 +1,245 @@
+//! `veriplay isolate`: our own sandbox holds, a plain interpreter does not, and both are told so that a CI understands.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use veriplay_corpus::probes::{CLASSES, NO_SANDBOX, Probe, embedded_probes};
+
+use super::{finished, last_json, stderr, veriplay};
+
+/// The exit code of a suite that found something.
+const NOT_CONTAINED: i32 = 8;
+
+fn probes() -> Vec<Probe> {
+    embedded_probes("python").expect("the image has probes")
+}
+
+/// Verdict and evidence by probe.
+fn verdicts(report: &Value) -> BTreeMap<String, (String, String)> {
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let probes = report["probes"].as_array().expect("a list of probes");
+    probes
+        .iter()
+        .map(|probe| {
+            let id = format!("{}/{}", text(&probe["class"]), text(&probe["name"]));
+            (id, (text(&probe["verdict"]), text(&probe["evidence"])))
+        })
+        .collect()
+}
+
+/// The report on a target, and what differs from `expected` in it: the probes of these classes, each with its verdict.
+fn differences(target: &str, classes: &[&str], jobs: &str, expected: impl Fn(&Probe) -> &'static str) -> String {
+    let mut command = veriplay();
+    command.args(["isolate", "--json", "--jobs", jobs, "--target", target]);
+    command.args(classes.iter().flat_map(|class| ["--class", class]));
+    let output = finished(&mut command);
+    let code = output.status.code();
+    assert!(matches!(code, Some(0 | NOT_CONTAINED)), "{code:?}: {}", stderr(&output));
+    let found = verdicts(&last_json(&output));
+    let tried = probes().into_iter().filter(|probe| probe.language_level && classes.contains(&probe.class));
+    let mut out = String::new();
+    for probe in tried {
+        let (verdict, evidence) = &found[&probe.id()];
+        if verdict != expected(&probe) {
+            out += &format!("{}: {} expected, {verdict}: {evidence}\n", probe.id(), expected(&probe));
+        }
+    }
+    out
+}
+
+fn without_a_sandbox(probe: &Probe) -> &'static str {
+    if probe.weakness.iter().any(|name| name == NO_SANDBOX) { "escaped" } else { "contained" }
+}
+
+#[test]
+fn our_own_sandbox_holds_and_the_report_is_readable_by_people_and_by_a_ci() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let junit = folder.path().join("report.xml");
+    let output = finished(veriplay().arg("isolate").arg("--junit").arg(&junit));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    for class in CLASSES {
+        assert!(text.contains(class.name), "{text}");
+    }
+    assert!(text.contains("contained") && text.contains("forgeries"), "{text}");
+    let xml = std::fs::read_to_string(junit).expect("a report was written");
+    let cases = xml.matches("<testcase ").count();
+    assert!(xml.starts_with("<?xml") && cases > probes().len(), "{cases} cases");
+    assert!(xml.contains("failures=\"0\"") && !xml.contains("<failure"), "{xml}");
+}
+
+#[test]
+fn it_holds_in_worker_processes_too() {
+    let output = finished(veriplay().args(["isolate", "--workers", "process", "--json"]));
+    let report = last_json(&output);
+    assert!(output.status.success(), "{report}{}", stderr(&output));
+    assert_eq!((&report["escaped"], &report["unclear"]), (&json!(0), &json!(0)), "{report}");
+    assert_eq!(report["contained"], json!(probes().len()));
+}
+
+#[test]
+fn a_plain_interpreter_lets_exactly_those_probes_out_that_say_so() {
+    let classes: Vec<&str> = CLASSES.iter().map(|class| class.name).collect();
+    let (memory, rest): (Vec<&str>, Vec<&str>) = classes.into_iter().partition(|class| *class == "memory");
+    // Most of them wait for one another or for a clock; the ones that take memory are better not many at once.
+    let mut out = differences("cmd:python3 {file}", &rest, "6", without_a_sandbox);
+    out += &differences("cmd:python3 {file}", &memory, "2", without_a_sandbox);
+    assert!(out.is_empty(), "{out}");
+}
+
+#[test]
+fn an_escape_is_a_failure_in_every_kind_of_report() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let junit = folder.path().join("report.xml");
+    let mut command = veriplay();
+    command.args(["isolate", "--class", "host_files", "--target", "cmd:python3 {file}", "--junit"]).arg(&junit);
+    let output = finished(&mut command);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(NOT_CONTAINED), "{text}");
+    for words in ["escaped: host_files/password_file", "hint: ", "not tried: ", "bytes of /etc/passwd"] {
+        assert!(text.contains(words), "`{words}` is missing in {text}");
+    }
+    let xml = std::fs::read_to_string(junit).expect("a report was written");
+    assert!(xml.contains("<failure message=\"escaped: read") && xml.contains("isolation.host_files"), "{xml}");
+    assert!(stderr(&output).contains("not contained: "), "{}", stderr(&output));
+}
+
+#[test]
+fn what_cannot_be_run_is_unclear_and_no_success() {
+    let arguments = ["isolate", "--class", "secrets", "--json", "--target", "cmd:/no/such/program {file}"];
+    let output = finished(veriplay().args(arguments));
+    assert_eq!(output.status.code(), Some(NOT_CONTAINED), "{}", stderr(&output));
+    let report = last_json(&output);
+    assert_eq!((&report["contained"], &report["escaped"]), (&json!(0), &json!(0)), "{report}");
+    assert!(report["unclear"].as_u64() > Some(0), "{report}");
+}
+
+#[test]
+fn a_target_that_makes_no_sense_is_refused_with_a_hint() {
+    for target in ["python3 {file}", "cmd:python3", "sandboxfusion:https://example.com", "docker:python"] {
+        let output = finished(veriplay().args(["isolate", "--class", "secrets", "--target", target]));
+        assert_eq!(output.status.code(), Some(3), "{target}: {}", stderr(&output));
+        assert!(stderr(&output).contains("hint: "), "{}", stderr(&output));
+    }
+}
+
+/// A wrapper that gives a program nothing of the host but the interpreter; `None` with a reason where there is none.
+fn bubblewrap() -> Result<String, String> {
+    let printed = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if output.status.success() { Ok(text) } else { Err(format!("{program} ended with {}", output.status)) }
+    };
+    printed("bwrap", &["--ro-bind", "/", "/", "--unshare-all", "true"])?;
+    let source = "import os, sys; print(os.path.realpath(sys.executable)); print(sys.base_prefix)";
+    let python = printed("python3", &["-c", source])?;
+    let (executable, prefix) = python.split_once('\n').ok_or("python3 does not say where it is")?;
+    Ok(format!(
+        "cmd:ulimit -t {{seconds}}; ulimit -v 262144; exec bwrap --unshare-all --die-with-parent --new-session \
+         --clearenv --ro-bind /usr /usr --ro-bind-try /lib /lib --ro-bind-try /lib64 /lib64 --ro-bind {prefix} {prefix} \
+         --ro-bind {{file}} /{{seconds}}/probe.py --tmpfs /tmp --dev /dev --chdir /tmp {executable} -I /{{seconds}}/probe.py"
+    ))
+}
+
+#[test]
+fn a_namespace_with_limits_holds_what_it_is_for_and_not_the_rest() {
+    let target = match bubblewrap() {
+        Ok(target) => target,
+        Err(reason) => {
+            let _ = writeln!(std::io::stderr(), "skipped: there is no bubblewrap that works here: {reason}");
+            return;
+        }
+    };
+    // Processes may be forked in there, nothing is virtual about its clock, and it may write as long as it likes.
+    let holds = ["host_files", "network", "secrets", "memory", "cpu", "state_between_runs", "concurrent_runs"];
+    let out = differences(&target, &holds, "4", |_| "contained");
+    assert!(out.is_empty(), "{out}");
+    let out = differences(&target, &["time_and_chance"], "4", without_a_sandbox);
+    assert!(out.is_empty(), "{out}");
+}
+
+/// A server that speaks as SandboxFusion does and runs what it is given with `python3`, for as long as it may.
+fn server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    format!("sandboxfusion:http://{address}")
+}
+
+fn answer(mut stream: TcpStream) {
+    let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+    let (mut line, mut length) = (String::new(), 0);
+    reader.read_line(&mut line).expect("a request line");
+    assert_eq!(line.trim(), "POST /run_code HTTP/1.1");
+    while line.trim() != "" {
+        line.clear();
+        reader.read_line(&mut line).expect("a header");
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a number");
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("a body");
+    let answer = run_code(&serde_json::from_slice(&body).expect("JSON")).to_string();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", answer.len());
+    stream.write_all(format!("{head}{answer}").as_bytes()).expect("the client listens");
+}
+
+fn run_code(request: &Value) -> Value {
+    let text = |key: &str| request[key].as_str().unwrap_or_else(|| panic!("no `{key}` in {request}")).to_owned();
+    assert_eq!((text("language"), &request["memory_limit_MB"]), ("python".to_owned(), &json!(256)));
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let file = folder.path().join("code.py");
+    std::fs::write(&file, text("code")).expect("the code is written");
+    let mut command = Command::new("timeout");
+    command.args(["-k", "1", &request["run_timeout"].to_string(), "python3"]).arg(file).current_dir(folder.path());
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a child");
+    child.stdin.take().expect("stdin").write_all(text("stdin").as_bytes()).expect("a child that reads");
+    let output = child.wait_with_output().expect("an end");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let late = output.status.code() == Some(124);
+    let status = if late { "TimeLimitExceeded" } else { "Finished" };
+    let code = if late { Value::Null } else { json!(output.status.code().unwrap_or(-1)) };
+    json!({
+        "status": if output.status.success() { "Success" } else { "Failed" },
+        "message": "",
+        "compile_result": null,
+        "run_result": { "status": status, "execution_time": 0.1, "return_code": code, "stdout": stdout, "stderr": "" },
+        "executor_pod_name": null,
+        "files": {},
+    })
+}
+
+#[test]
+fn a_server_is_asked_in_the_words_of_sandbox_fusion_and_its_answers_are_understood() {
+    let target = server();
+    let classes = ["host_files", "time_and_chance", "output_and_files"];
+    let out = differences(&target, &classes, "4", without_a_sandbox);
+    assert!(out.is_empty(), "{out}");
+    // This one keeps time.
+    let out = differences(&target, &["cpu"], "4", |_| "contained");
+    assert!(out.is_empty(), "{out}");
+}
+
+#[test]
+fn a_server_that_is_not_there_or_answers_nonsense_is_unclear() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.write_all(b"HTTP/1.1 500 Oh\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno");
+        }
+    });
+    for target in [format!("sandboxfusion:http://{address}"), "sandboxfusion:http://127.0.0.1:1".to_owned()] {
+        let out = differences(&target, &["host_files"], "2", |_| "unclear");
+        assert!(out.is_empty(), "{out}");
+    }
+}

@@ -1,0 +1,95 @@
+//! Forgeries are the verifier's probes, and they too must be able to escape: from graders as people write them.
+//!
+//! Two weakened verifiers judge them: one puts program and tests into one script and believes its exit status, the other
+//! lets program and tests share an instance. What neither accepts is in the corpus for other reasons, and is not counted
+//! among those that are shown to work.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use veriplay_core::{Checks, Entry, Execute, Exit, Job, Limits, Predicted, Problem, TestStyle};
+use veriplay_corpus::embedded_forgeries;
+use veriplay_corpus::forgeries::{Ending, Judging};
+use veriplay_sandbox::{Sandbox, SandboxOptions};
+
+use super::python;
+
+const LIMITS: Limits = Limits {
+    fuel: 100_000_000,
+    memory_bytes: 128 << 20,
+    output_bytes: 1 << 20,
+    file_bytes: 1 << 20,
+    deadline_ns: 300_000_000_000,
+};
+
+/// Program and tests as one script; `None` where the problem is not judged by running tests.
+fn one_script(problem: &Problem, attempt: &str) -> Option<String> {
+    let text = match &problem.checks {
+        Checks::Calls(checks) => {
+            let case = |case: &veriplay_core::CallCase| {
+                let input: Vec<String> = case.input.iter().map(ToString::to_string).collect();
+                format!("assert {}({}) == {}\n", checks.function, input.join(", "), case.expected)
+            };
+            format!("{attempt}\n{}", checks.cases.iter().map(case).collect::<String>())
+        }
+        Checks::Tests(code) => match &code.style {
+            TestStyle::Asserts(lines) => format!("{attempt}\n{}\n{}", code.setup, lines.join("\n")),
+            TestStyle::Check { source, function } => format!("{attempt}\n{source}\ncheck({function})"),
+            TestStyle::Functions(_) => return None,
+        },
+        // As the release of CRUXEval does it.
+        Checks::Prediction(asked) => match asked.wanted {
+            Predicted::Output => format!("{}\nassert {} == {}", asked.program, asked.input, attempt.trim()),
+            Predicted::Input => format!("{}\nassert {} == {}", asked.program, asked.output, attempt.trim()),
+        },
+        Checks::Stdio(_) => return None,
+    };
+    Some(text)
+}
+
+/// Whether the script ends with status 0, which this grader takes for success.
+fn exits_with_zero(sandbox: &Sandbox, script: String) -> bool {
+    let job = Job {
+        image: "python".to_owned(),
+        program: script,
+        entry: Entry::Script,
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits: LIMITS,
+        seed: 1,
+        peer: None,
+    };
+    let outcome = sandbox.execute(&job).expect("the sandbox does not fail");
+    let ended_itself = outcome.error.is_some_and(|error| error.message.ends_with("with code 0"));
+    outcome.exit == Exit::Returned || (outcome.exit == Exit::Trapped && ended_itself)
+}
+
+#[test]
+fn forgeries_are_accepted_by_graders_as_people_write_them_and_so_are_honest_attempts() {
+    let sandbox = Sandbox::new(Arc::clone(python()), SandboxOptions::fastest());
+    let corpus = embedded_forgeries();
+    for target in corpus.targets.values().filter(|target| !matches!(target.problem.checks, Checks::Calls(_))) {
+        if let Some(script) = one_script(&target.problem, &target.honest) {
+            assert!(exits_with_zero(&sandbox, script), "the honest attempt at {} is refused", target.name);
+        }
+    }
+    let (mut believed, mut shared) = (BTreeSet::new(), BTreeSet::new());
+    for forgery in &corpus.forgeries {
+        for expected in &forgery.expected {
+            let problem = &corpus.targets[&expected.problem].problem;
+            if one_script(problem, &forgery.attempt).is_some_and(|script| exits_with_zero(&sandbox, script)) {
+                believed.insert(forgery.name.as_str());
+            }
+            if expected.judging == Judging::Shared && expected.ending == Ending::Undefended {
+                shared.insert(forgery.name.as_str());
+            }
+        }
+    }
+    let counted = believed.union(&shared).count();
+    assert!(
+        believed.len() >= 25 && counted >= 34,
+        "{counted} of {} forgeries fool a weak grader, {} of them by exit status: {believed:?}",
+        corpus.forgeries.len(),
+        believed.len()
+    );
+}
