@@ -60,16 +60,22 @@ pub struct RowProblem {
 /// The file cannot be read.
 pub fn read_tasks(path: &Path) -> Result<TaskFile, CorpusError> {
     let bytes = std::fs::read(path).map_err(CorpusError::io("read", path))?;
+    Ok(parse_tasks(path, &bytes))
+}
+
+/// As [`read_tasks`], of `bytes` in place of a file; problems name `origin`.
+#[must_use]
+pub fn parse_tasks(origin: &Path, bytes: &[u8]) -> TaskFile {
     let mut file = TaskFile::default();
     let mut seen = HashSet::new();
     for (at, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         match parse(line) {
             Ok(task) if seen.insert(task.id()) => file.tasks.push(task),
             Ok(_) => file.duplicates += 1,
-            Err(reason) => file.problems.push(problem(path, at + 1, line, reason)),
+            Err(reason) => file.problems.push(problem(origin, at + 1, line, reason)),
         }
     }
-    Ok(file)
+    file
 }
 
 /// Appends `tasks` in one write and flushes them to the disk. The file is made when it is not there. Returns how many

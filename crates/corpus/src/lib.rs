@@ -20,10 +20,10 @@ pub use drafts::{Drafts, Programs, held_out, validation, warmup};
 pub use error::CorpusError;
 pub use forgeries::{Forgery, ForgeryCorpus, embedded_forgeries, read_forgeries};
 pub use grammar::{Generated, Grammar, InputKind};
-pub use jsonl::{RowProblem, TaskFile, append_tasks, read_tasks};
+pub use jsonl::{RowProblem, TaskFile, append_tasks, parse_tasks, read_tasks};
 pub use problems::{
     AttemptBody, AttemptRow, AttemptRows, BadRow, Expects, PROBLEM_FORMATS, ProblemFile, ProblemFormat, ProblemRow,
-    ReadOptions, Unexecuted, WrongCount, problem_format, read_attempts, read_problems,
+    ReadOptions, Unexecuted, WrongCount, parse_attempts, parse_problems, problem_format, read_attempts, read_problems,
 };
 pub use seeds::{SeedTriplet, embedded_corpus, read_corpus};
 pub use split::{Shares, Split};

@@ -19,6 +19,7 @@ mod unexecuted;
 mod veriplay;
 
 use std::collections::HashMap;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -28,7 +29,7 @@ use crate::CorpusError;
 use fields::Fault;
 use rows::Rows;
 
-pub use attempts::{AttemptBody, AttemptRow, AttemptRows, read_attempts};
+pub use attempts::{AttemptBody, AttemptRow, AttemptRows, parse_attempts, read_attempts};
 pub use unexecuted::{Expects, Unexecuted, WrongCount};
 
 /// All formats of problems.
@@ -158,9 +159,31 @@ pub fn problem_format(name: &str) -> Result<&'static ProblemFormat, CorpusError>
 /// # Errors
 /// The file cannot be read, or is damaged gzip.
 pub fn read_problems(path: &Path, format: &ProblemFormat, options: &ReadOptions) -> Result<ProblemFile, CorpusError> {
+    problems_of(path, Rows::open(path, options.max_row_bytes)?, format, options)
+}
+
+/// As [`read_problems`], of `bytes` in place of a file; errors name `origin`.
+///
+/// # Errors
+/// The bytes are damaged gzip.
+pub fn parse_problems(
+    origin: &Path,
+    bytes: Vec<u8>,
+    format: &ProblemFormat,
+    options: &ReadOptions,
+) -> Result<ProblemFile, CorpusError> {
+    problems_of(origin, Rows::over(origin, Cursor::new(bytes), options.max_row_bytes)?, format, options)
+}
+
+fn problems_of(
+    path: &Path,
+    rows: Rows,
+    format: &ProblemFormat,
+    options: &ReadOptions,
+) -> Result<ProblemFile, CorpusError> {
     let mut file = ProblemFile::default();
     let mut lines: HashMap<String, usize> = HashMap::new();
-    for (index, raw) in Rows::open(path, options.max_row_bytes)?.enumerate() {
+    for (index, raw) in rows.enumerate() {
         let raw = raw?;
         let row = raw.text.map_err(|reason| Fault::new("", reason));
         let row = row.and_then(|text| (format.parse)(&RowText { text: &text, index, options }));

@@ -57,6 +57,12 @@ impl Host {
     pub(crate) fn memory(&self) -> wasmtime::Result<Memory> {
         self.memory.ok_or_else(|| wasmtime::Error::msg("the module calls its host while it is being instantiated"))
     }
+
+    /// Says which memory that is, of a module that is no image's.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn set_memory(&mut self, memory: Option<Memory>) {
+        self.memory = memory;
+    }
 }
 
 impl wasmtime::ResourceLimiter for Host {

@@ -14,6 +14,12 @@
 )]
 
 mod channel;
+#[cfg(feature = "conformance")]
+#[doc(hidden)]
+pub mod conformance;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guest;
 mod image;
 mod memory;

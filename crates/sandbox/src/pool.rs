@@ -40,7 +40,12 @@ pub(crate) struct Pool<R: Runner> {
 
 impl<R: Runner> Pool<R> {
     pub(crate) fn new(runner: R, max_parallel: usize) -> Self {
-        let state = Mutex::new(State { idle: Vec::new(), in_use: 0 });
+        Self::starting_with(runner, max_parallel, Vec::new())
+    }
+
+    /// A pool that has places already.
+    pub(crate) fn starting_with(runner: R, max_parallel: usize, idle: Vec<R::Place>) -> Self {
+        let state = Mutex::new(State { idle, in_use: 0 });
         Self { runner, max_parallel: max_parallel.max(1), state, freed: Condvar::new() }
     }
 

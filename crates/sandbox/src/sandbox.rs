@@ -83,17 +83,17 @@ impl Sandbox {
     /// is run again, alone, in a new one.
     ///
     /// # Errors
-    /// When a worker cannot be started, lacks the image, or cannot be locked down; one is started to find out.
+    /// When a worker cannot be started, lacks the image, or cannot be locked down; the first one is started to find out.
     pub fn in_processes(
         image: Arc<Image>,
         options: SandboxOptions,
         program: WorkerProgram,
     ) -> Result<Self, ExecuteError> {
         let processes = Processes::new(program, &image, options.reset);
-        processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
+        let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
         Ok(Self {
             image,
-            workers: Workers::Processes(Pool::new(processes, options.parallel())),
+            workers: Workers::Processes(Pool::starting_with(processes, options.parallel(), vec![Some(first)])),
             alone: RwLock::new(()),
             weakened: Weakened::default(),
         })

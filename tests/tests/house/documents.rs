@@ -4,7 +4,7 @@ use std::fs;
 
 use super::root;
 
-const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "LIMITATIONS.md"];
+const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "LIMITATIONS.md", "SECURITY.md"];
 
 #[test]
 fn paths_named_in_documents_exist() {

@@ -12,7 +12,7 @@ use crate::workers::{self, Workers};
 /// What the probes attack.
 pub(crate) struct Ours {
     image: Arc<Image>,
-    /// Where Python programs run. Modules run in threads: a worker process knows the images of this binary alone.
+    /// Where guests run.
     workers: Workers,
     /// Sandboxes of one worker process that nobody uses.
     idle: Mutex<Vec<Sandbox>>,
@@ -64,7 +64,9 @@ impl Range for Ours {
 
     fn module(&self, id: &str, text: &str, parallel: u32) -> Result<Fresh<'_>, String> {
         let image = self.image.of_module(id, text).map_err(|error| error.to_string())?;
-        Ok(Box::new(Sandbox::new(image, options(parallel))))
+        let sandbox =
+            workers::sandbox(image, options(parallel), self.workers).map_err(|failure| failure.to_string())?;
+        Ok(Box::new(sandbox))
     }
 
     fn module_image(&self, id: &str) -> String {

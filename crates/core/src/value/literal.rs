@@ -52,10 +52,11 @@ impl Value {
         Parser::new(text, false).arguments()
     }
 
-    /// Writes an argument list as it stands between the brackets of a call.
+    /// Writes an argument list as it stands between the brackets of a call: literals, but for `nan` and `frozenset(…)`, which
+    /// have none.
     #[must_use]
     pub fn arguments_text(arguments: &[Value]) -> String {
-        let texts: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = arguments.iter().map(|argument| format!("{argument:#}")).collect();
         texts.join(", ")
     }
 }

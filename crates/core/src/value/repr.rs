@@ -5,13 +5,17 @@ use std::fmt::{self, Display, Formatter, Write};
 use super::Value;
 
 impl Display for Value {
-    /// Writes what Python's `repr` writes for this value.
+    /// Writes what Python's `repr` writes for this value. With `{:#}` an infinity is written as a literal that overflows, as
+    /// `ast.unparse` does it: `inf` is a name, and no literal.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Value::None => f.write_str("None"),
             Value::Bool(true) => f.write_str("True"),
             Value::Bool(false) => f.write_str("False"),
             Value::Int(value) => value.fmt(f),
+            Value::Float(value) if value.is_infinite() && f.alternate() => {
+                f.write_str(if *value > 0.0 { "1e309" } else { "-1e309" })
+            }
             Value::Float(value) => f.write_str(&float_repr(*value)),
             Value::Str(text) => write_quoted(f, text.chars().map(Unit::Char), text.contains('\''), text.contains('"')),
             Value::Bytes(bytes) => {
@@ -19,7 +23,7 @@ impl Display for Value {
                 write_quoted(f, bytes.iter().map(|b| Unit::Byte(*b)), bytes.contains(&b'\''), bytes.contains(&b'"'))
             }
             Value::List(items) => write_items(f, "[", items, "]"),
-            Value::Tuple(items) if items.len() == 1 => write!(f, "({},)", items[0]),
+            Value::Tuple(items) if items.len() == 1 => write_items(f, "(", items, ",)"),
             Value::Tuple(items) => write_items(f, "(", items, ")"),
             Value::Set(items) if items.is_empty() => f.write_str("set()"),
             Value::Set(items) => write_items(f, "{", items, "}"),
@@ -47,7 +51,9 @@ fn write_pairs(f: &mut Formatter<'_>, pairs: &[(Value, Value)]) -> fmt::Result {
         if index > 0 {
             f.write_str(", ")?;
         }
-        write!(f, "{key}: {value}")?;
+        key.fmt(f)?;
+        f.write_str(": ")?;
+        value.fmt(f)?;
     }
     f.write_char('}')
 }

@@ -196,10 +196,18 @@ fn argument_lists_are_literals_and_nothing_with_a_name() {
     for text in ["x=1", "*[1]", "**{}", "1) or (True", "1, x", "f(1), 2", ",", "1,,2", "1;2", "1 2", "print('a')"] {
         assert!(Value::parse_arguments(text).is_err(), "`{text}` was taken");
     }
-    for (text, wanted) in
-        [("", ""), ("1", "1"), ("1, 'a',", "1, 'a'"), ("[1],\n(2,)", "[1], (2,)"), ("(1, 2)", "(1, 2)")]
-    {
-        assert_eq!(Value::arguments_text(&Value::parse_arguments(text).unwrap()), wanted);
+    for (text, wanted) in [
+        ("", ""),
+        ("1", "1"),
+        ("1, 'a',", "1, 'a'"),
+        ("[1],\n(2,)", "[1], (2,)"),
+        ("(1, 2)", "(1, 2)"),
+        // A literal may overflow, and `inf` is a name.
+        ("1e400, [(-1e999,)], {1: 1e309}", "1e309, [(-1e309,)], {1: 1e309}"),
+    ] {
+        let read = Value::parse_arguments(text).unwrap();
+        assert_eq!(Value::arguments_text(&read), wanted);
+        assert_eq!(Value::parse_arguments(wanted).unwrap(), read);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The attempts file: one JSON object a row, `{"task_id", "attempt_id"?, "completion"}`, or `"program"` in place of
 //! `"completion"` (or `"solution"`, as EvalPlus calls it). Other fields are not looked at.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use super::BadRow;
@@ -42,6 +43,14 @@ pub struct AttemptRows {
 /// The file cannot be read, or is damaged gzip.
 pub fn read_attempts(path: &Path, max_row_bytes: u64) -> Result<AttemptRows, CorpusError> {
     Ok(AttemptRows { path: path.to_owned(), rows: Rows::open(path, max_row_bytes)? })
+}
+
+/// As [`read_attempts`], of `bytes` in place of a file; errors name `origin`.
+///
+/// # Errors
+/// The bytes are damaged gzip.
+pub fn parse_attempts(origin: &Path, bytes: Vec<u8>, max_row_bytes: u64) -> Result<AttemptRows, CorpusError> {
+    Ok(AttemptRows { path: origin.to_owned(), rows: Rows::over(origin, Cursor::new(bytes), max_row_bytes)? })
 }
 
 impl Iterator for AttemptRows {

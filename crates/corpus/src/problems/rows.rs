@@ -41,7 +41,11 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn open(path: &Path, cap: u64) -> Result<Self, CorpusError> {
         let file = File::open(path).map_err(CorpusError::io("read", path))?;
-        let mut plain = BufReader::new(file);
+        Self::over(path, BufReader::new(file), cap)
+    }
+
+    /// The rows of `plain`, which `path` names.
+    pub(super) fn over(path: &Path, mut plain: impl BufRead + Send + 'static, cap: u64) -> Result<Self, CorpusError> {
         let start = plain.fill_buf().map_err(CorpusError::io("read", path))?;
         let reader: Box<dyn BufRead + Send> = match start.starts_with(&GZIP) {
             true => Box::new(BufReader::new(MultiGzDecoder::new(plain))),

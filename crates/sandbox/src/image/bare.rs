@@ -7,6 +7,8 @@
 
 use std::sync::Arc;
 
+use wasmtime::Engine;
+
 use super::spec::ImageSpec;
 use super::wheel::Wheel;
 use super::{Image, ImageError, build};
@@ -39,15 +41,28 @@ impl Image {
     }
 
     fn of_module_under(&self, name: &str, text: &str, weakened: &Weakened) -> Result<Arc<Image>, ImageError> {
-        let fail =
-            |error: wat::Error| ImageError::Build { phase: "reading the module's text", detail: error.to_string() };
-        let wheel = Wheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
-        let (spec, engine) = (spec(name)?, self.engine.clone());
         let _weakened = weakened.enter();
-        let code = build::compile(&engine, wheel)?;
-        let snapshot = build::preload(&spec, &engine, &code)?;
-        Image::new(&spec, engine, code, snapshot).map(Arc::new)
+        build_under(self.engine.clone(), name, text)
     }
+}
+
+/// An image of the module in `text`, under an engine of its own: how a worker process makes it. A thread of the compiler that
+/// is still starting when the worker locks itself down would be killed, and the worker with it.
+///
+/// # Errors
+/// As for [`Image::of_module`].
+pub(crate) fn build_alone(name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
+    build_under(super::engine::engine_without_threads()?, name, text)
+}
+
+fn build_under(engine: Engine, name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
+    let fail = |error: wat::Error| ImageError::Build { phase: "reading the module's text", detail: error.to_string() };
+    let wheel = Wheel { wasm: wat::parse_str(text).map_err(fail)?, library: LIBRARY.to_vec() };
+    let spec = spec(name)?;
+    let code = build::compile(&engine, wheel)?;
+    let snapshot = build::preload(&spec, &engine, &code)?;
+    let image = Image::new(&spec, engine, code, snapshot)?;
+    Ok(Arc::new(Image { text: Some(text.to_owned()), ..image }))
 }
 
 /// A manifest with nothing in it: no preload, no headroom, no wheel.

@@ -99,10 +99,19 @@ fn read_manifest(dir: &Path, key: &str) -> Result<Manifest, String> {
 
 fn parse_manifest(dir: &Path) -> Result<Manifest, String> {
     let text = fs::read(dir.join(MANIFEST)).map_err(|error| format!("no manifest: {error}"))?;
-    serde_json::from_slice(&text).map_err(|error| format!("its manifest: {error}"))
+    Manifest::parse(&text)
 }
 
 impl Manifest {
+    /// Reads a manifest. It names files beside it and nothing else: what it names is opened and read to its end.
+    fn parse(text: &[u8]) -> Result<Self, String> {
+        let manifest: Self = serde_json::from_slice(text).map_err(|error| format!("its manifest: {error}"))?;
+        match manifest.files.iter().find(|entry| ![MODULE, LIBRARY, MEMORY].contains(&entry.name.as_str())) {
+            Some(entry) => Err(format!("its manifest names `{}`, which is no file of an image", entry.name)),
+            None => Ok(manifest),
+        }
+    }
+
     fn open(&self, dir: &Path, name: &str) -> Result<(&Entry, File), String> {
         let entry = self.files.iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| format!("its manifest does not name `{name}`"))?;
@@ -269,4 +278,18 @@ pub(crate) fn check(dir: &Path) -> Result<u64, String> {
         manifest.file(dir, &entry.name)?;
     }
     Ok(manifest.files.iter().map(|entry| entry.bytes).sum())
+}
+
+/// Reads `text` as the manifest of an image, and holds `content` to what it says of it: for fuzzing.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn read_any_manifest(text: &[u8], content: &[u8]) {
+    let Ok(manifest) = Manifest::parse(text) else { return };
+    let (bytes, digest) = (content.len() as u64, blake3::hash(content));
+    for entry in &manifest.files {
+        assert!(!entry.name.contains('/'), "a manifest names `{}`", entry.name);
+        let whole = entry.bytes == bytes && entry.blake3 == digest.to_hex().as_str();
+        assert_eq!(entry.check(bytes, &digest).is_ok(), whole);
+    }
+    let again = serde_json::to_vec(&manifest).expect("a manifest has string keys only");
+    assert!(Manifest::parse(&again).is_ok(), "a manifest that was read cannot be read again");
 }

@@ -13,9 +13,23 @@ const WASM_STACK: usize = 32 << 20;
 /// Bytes of the stacks guests run on, which wasmtime makes: the guest's, and the host functions' on top of it.
 const GUEST_STACK: usize = WASM_STACK + (4 << 20);
 
+/// The engine of this process.
+///
 /// # Errors
 /// When the host cannot run the engine.
 pub(crate) fn engine() -> Result<Engine, ImageError> {
+    with_compiler_threads(true)
+}
+
+/// The same, for a process that may have no threads but its own: it compiles on the calling one.
+///
+/// # Errors
+/// When the host cannot run the engine.
+pub(crate) fn engine_without_threads() -> Result<Engine, ImageError> {
+    with_compiler_threads(false)
+}
+
+fn with_compiler_threads(allowed: bool) -> Result<Engine, ImageError> {
     let mut config = Config::new();
     config
         .consume_fuel(true)
@@ -23,7 +37,7 @@ pub(crate) fn engine() -> Result<Engine, ImageError> {
         .max_wasm_stack(WASM_STACK)
         .async_stack_size(GUEST_STACK)
         .with_host_stack(Arc::new(Stacks::default()))
-        .parallel_compilation(true)
+        .parallel_compilation(allowed)
         // What a program computes must not depend on the machine: NaN bits and relaxed vector operations do by default.
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)

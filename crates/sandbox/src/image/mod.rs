@@ -7,7 +7,7 @@
 mod bare;
 mod build;
 mod cache;
-mod engine;
+pub(crate) mod engine;
 mod error;
 mod spec;
 mod store;
@@ -23,6 +23,9 @@ use crate::memory::Baseline;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;
 
+pub(crate) use bare::build_alone;
+#[cfg(feature = "fuzzing")]
+pub(crate) use cache::read_any_manifest;
 pub use error::ImageError;
 pub use spec::ImageSpec;
 pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
@@ -62,6 +65,8 @@ pub struct Image {
     baseline: Baseline,
     base_tree: Tree,
     state: State,
+    /// The module's text, where it is one of its own ([`bare`]).
+    text: Option<String>,
 }
 
 impl Image {
@@ -80,6 +85,7 @@ impl Image {
             module: code.module,
             base_tree,
             state: snapshot.state,
+            text: None,
         })
     }
 
@@ -105,6 +111,11 @@ impl Image {
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.baseline.len() as u64
+    }
+
+    /// The text of a module of its own.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -25,7 +25,7 @@ const IMAGES: &[Builtin] = &[Builtin {
 }];
 
 /// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
-const SHIM_VERSION: u32 = 2;
+const SHIM_VERSION: u32 = 3;
 /// The engine's version decides what a program costs in fuel, and so is part of the name too. A test holds it to the lock file.
 const ENGINE_VERSION: &str = "48.0.8";
 

@@ -9,6 +9,18 @@ const MAX_OPEN: usize = 256;
 /// Every right there is in preview 1; rights are advisory here, the tree itself decides.
 const ALL_RIGHTS: u64 = (1 << 30) - 1;
 const RIGHTS_SEEK: u64 = (1 << 2) | (1 << 5);
+/// What only makes sense of a file: data sync, read, seek, tell, write, advise, allocate, set its size.
+const RIGHTS_OF_FILES: u64 = (1 << 0) | (1 << 1) | RIGHTS_SEEK | (1 << 6) | (1 << 7) | (1 << 8) | (1 << 22);
+
+/// Writes go to the end of the file.
+pub(crate) const APPEND: u16 = 1;
+/// All flags of a descriptor: besides [`APPEND`] those that promise what is so anyway (synchronous, never blocking).
+const FLAGS: u16 = 0x1f;
+
+/// What a guest may set of a descriptor's flags.
+pub(crate) fn flags(given: i32) -> u16 {
+    given as u16 & FLAGS
+}
 
 /// The descriptor of the one preopened directory, `/`.
 pub(crate) const PREOPEN: i32 = 3;
@@ -20,7 +32,7 @@ pub(crate) enum Fd {
     Stdout,
     Stderr,
     Dir(NodeId),
-    File { node: NodeId, offset: u64, read: bool, write: bool, append: bool },
+    File { node: NodeId, offset: u64, read: bool, write: bool, flags: u16 },
 }
 
 impl Fd {
@@ -105,13 +117,13 @@ pub(crate) fn fdstat(fd: &Fd, kind: Option<&Kind>) -> [u8; 24] {
     let mut record = [0; 24];
     // A stream is of unknown type: a pipe, and so neither a terminal nor seekable.
     record[0] = kind.map_or(0, file_type);
-    if let Fd::File { append: true, .. } = fd {
-        record[2] = 1;
+    if let Fd::File { flags, .. } = fd {
+        record[2..4].copy_from_slice(&flags.to_le_bytes());
     }
     let rights = match fd {
         Fd::Stdin | Fd::Stdout | Fd::Stderr => ALL_RIGHTS & !RIGHTS_SEEK,
         Fd::File { read, write, .. } => ALL_RIGHTS & !(u64::from(!read) << 1) & !(u64::from(!write) << 6),
-        Fd::Dir(_) => ALL_RIGHTS,
+        Fd::Dir(_) => ALL_RIGHTS & !RIGHTS_OF_FILES,
     };
     record[8..16].copy_from_slice(&rights.to_le_bytes());
     record[16..24].copy_from_slice(&ALL_RIGHTS.to_le_bytes());

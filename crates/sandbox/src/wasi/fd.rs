@@ -1,7 +1,7 @@
 //! The `fd_*` calls: streams, files, directories.
 
 use super::Wasi;
-use super::descriptors::{Fd, PREOPEN, dirent, fdstat, file_type, filestat};
+use super::descriptors::{self, APPEND, Fd, PREOPEN, dirent, fdstat, file_type, filestat};
 use super::errno::{Answer, Errno};
 use super::files::NodeId;
 use super::view::View;
@@ -53,9 +53,9 @@ impl Wasi {
         Ok(view.write(out, &fdstat(open, kind))?)
     }
 
-    pub(super) fn fd_fdstat_set_flags(&mut self, fd: i32, flags: i32) -> Answer {
-        if let Fd::File { append, .. } = self.fds.get_mut(fd)? {
-            *append = flags & 1 != 0;
+    pub(super) fn fd_fdstat_set_flags(&mut self, fd: i32, given: i32) -> Answer {
+        if let Fd::File { flags, .. } = self.fds.get_mut(fd)? {
+            *flags = descriptors::flags(given);
         }
         Ok(())
     }
@@ -111,6 +111,12 @@ impl Wasi {
         Ok(())
     }
 
+    /// There are no sockets.
+    pub(super) fn no_socket(&self, fd: i32) -> Answer {
+        self.fds.get(fd)?;
+        Err(Errno::NOTSOCK.into())
+    }
+
     pub(super) fn fd_read(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
         self.read_vectored(view, fd, None, (iovs, count), out)
     }
@@ -128,6 +134,7 @@ impl Wasi {
         (iovs, count): (i32, i32),
         out: i32,
     ) -> Answer {
+        self.fds.get(fd)?;
         let ranges = view.iovecs(iovs, count)?;
         let mut total = 0u32;
         for range in ranges {
@@ -176,6 +183,7 @@ impl Wasi {
         (iovs, count): (i32, i32),
         out: i32,
     ) -> Answer {
+        self.fds.get(fd)?;
         let ranges = view.iovecs(iovs, count)?;
         let mut total = 0u32;
         for range in ranges {
@@ -192,9 +200,10 @@ impl Wasi {
             Fd::Stdout if at.is_none() => Ok(self.stdout.write(bytes)?),
             Fd::Stderr if at.is_none() => Ok(self.stderr.write(bytes)?),
             Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
-            Fd::File { node, offset, write: true, append, .. } => {
+            Fd::File { node, offset, write: true, flags, .. } => {
                 let end = self.tree.size(*node)?;
-                let start = at.unwrap_or(if *append { end } else { *offset });
+                let appends = *flags & APPEND != 0;
+                let start = at.unwrap_or(if appends { end } else { *offset });
                 self.tree.write_at(*node, start, bytes)?;
                 if at.is_none() {
                     *offset = start.saturating_add(bytes.len() as u64);
@@ -207,8 +216,10 @@ impl Wasi {
     }
 
     pub(super) fn fd_seek(&mut self, view: &mut View<'_>, fd: i32, delta: i64, whence: i32, out: i32) -> Answer {
-        let Fd::File { node, offset, .. } = self.fds.get_mut(fd)? else {
-            return Err(Errno::SPIPE.into());
+        let (node, offset) = match self.fds.get_mut(fd)? {
+            Fd::File { node, offset, .. } => (node, offset),
+            Fd::Dir(_) => return Err(Errno::BADF.into()),
+            Fd::Stdin | Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
         };
         let from = match whence {
             0 => 0,
@@ -225,7 +236,8 @@ impl Wasi {
     pub(super) fn fd_tell(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
         match self.fds.get(fd)? {
             Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
-            _ => Err(Errno::SPIPE.into()),
+            Fd::Dir(_) => Err(Errno::BADF.into()),
+            Fd::Stdin | Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
         }
     }
 

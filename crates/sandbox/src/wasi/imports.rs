@@ -194,25 +194,25 @@ fn add_paths(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 
 /// Calls that are there and never do anything: links and sockets.
 fn add_refused(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    let refuse = |c: C<'_>, errno: Errno| {
-        let taken = if errno == Errno::PERM { Weakness::LinksAllowed } else { Weakness::SocketsAllowed };
-        answer(c, |_, _| if weakness::is(taken) { Ok(()) } else { Err(errno.into()) })
+    let refuse = |c: C<'_>| {
+        answer(c, |_, _| if weakness::is(Weakness::LinksAllowed) { Ok(()) } else { Err(Errno::PERM.into()) })
     };
     linker.func_wrap(
         MODULE,
         "path_link",
-        move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c, Errno::PERM),
+        move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c),
     )?;
-    linker.func_wrap(MODULE, "path_symlink", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32| {
-        refuse(c, Errno::PERM)
-    })?;
-    linker.func_wrap(MODULE, "sock_accept", move |c: C<'_>, _: i32, _: i32, _: i32| refuse(c, Errno::NOTSOCK))?;
-    linker.func_wrap(MODULE, "sock_recv", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32, _: i32| {
-        refuse(c, Errno::NOTSOCK)
-    })?;
-    linker.func_wrap(MODULE, "sock_send", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32| {
-        refuse(c, Errno::NOTSOCK)
-    })?;
-    linker.func_wrap(MODULE, "sock_shutdown", move |c: C<'_>, _: i32, _: i32| refuse(c, Errno::NOTSUP))?;
+    linker.func_wrap(MODULE, "path_symlink", move |c: C<'_>, _: i32, _: i32, _: i32, _: i32, _: i32| refuse(c))?;
+    linker.func_wrap(MODULE, "sock_accept", |c: C<'_>, fd: i32, _: i32, _: i32| no_socket(c, fd))?;
+    linker
+        .func_wrap(MODULE, "sock_recv", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32, _: i32| no_socket(c, fd))?;
+    linker.func_wrap(MODULE, "sock_send", |c: C<'_>, fd: i32, _: i32, _: i32, _: i32, _: i32| no_socket(c, fd))?;
+    linker.func_wrap(MODULE, "sock_shutdown", |c: C<'_>, fd: i32, _: i32| no_socket(c, fd))?;
     Ok(())
+}
+
+/// What is open is no socket.
+fn no_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
+    let taken = weakness::is(Weakness::SocketsAllowed);
+    answer(c, |wasi, _| if taken { Ok(()) } else { wasi.no_socket(fd) })
 }

@@ -4,11 +4,15 @@
 //! [`files`] is the file tree, [`descriptors`] the open files; [`fd`], [`path`] and [`poll`] are the calls; [`imports`]
 //! gives them their names. A call either succeeds, returns an error number, or ends the job ([`errno::Fault`]).
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod any_call;
 mod clock;
 mod descriptors;
 pub(crate) mod errno;
 mod fd;
 pub(crate) mod files;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 pub(crate) mod imports;
 mod path;
 mod poll;

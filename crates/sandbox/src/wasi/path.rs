@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Wasi;
-use super::descriptors::{Fd, filestat};
+use super::descriptors::{self, Fd, filestat};
 use super::errno::{Answer, Errno};
 use super::files::{Content, Kind, Place};
 use super::view::View;
@@ -14,7 +14,6 @@ const O_EXCL: i32 = 4;
 const O_TRUNC: i32 = 8;
 const RIGHT_READ: i64 = 1 << 1;
 const RIGHT_WRITE: i64 = 1 << 6;
-const FLAG_APPEND: i32 = 1;
 
 /// The arguments of `path_open` that are not pointers.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +74,7 @@ impl Wasi {
             }
             (Kind::File(_) | Kind::Null, false) => {}
         }
-        Ok(Fd::File { node, offset: 0, read, write, append: flags.fdflags & FLAG_APPEND != 0 })
+        Ok(Fd::File { node, offset: 0, read, write, flags: descriptors::flags(flags.fdflags) })
     }
 
     pub(super) fn path_filestat_get(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32), out: i32) -> Answer {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use veriplay_core::Job;
 
 use super::{Hello, Reply, frames, lockdown};
-use crate::image::{Image, ImageSpec, ImageStore};
+use crate::image::{Image, ImageSpec, ImageStore, build_alone};
 use crate::pool::{Here, Pool};
 
 /// Bytes of a frame from the parent, which is trusted: a bound on mistakes.
@@ -39,12 +39,10 @@ pub fn serve() -> io::Result<()> {
 }
 
 fn load(hello: &Hello) -> Result<Pool<Here>, String> {
-    let fail = |error: &dyn std::fmt::Display| error.to_string();
-    let spec = ImageSpec::builtin(&hello.image).map_err(|error| fail(&error))?;
-    let store = ImageStore::open(&hello.cache_dir).map_err(|error| fail(&error))?;
-    let image: Arc<Image> = store
-        .load(&spec)
-        .ok_or_else(|| format!("image `{}` is not in the cache `{}`", hello.image, hello.cache_dir.display()))?;
+    let image = match &hello.module {
+        Some(text) => build_alone(&hello.image, text).map_err(|error| error.to_string())?,
+        None => cached(hello)?,
+    };
     if image.digest().as_str() != hello.digest {
         return Err(format!(
             "image `{}` is another one than the parent's: is the worker another version?",
@@ -52,6 +50,14 @@ fn load(hello: &Hello) -> Result<Pool<Here>, String> {
         ));
     }
     Ok(Pool::new(Here::new(image, hello.reset.into()), 1))
+}
+
+fn cached(hello: &Hello) -> Result<Arc<Image>, String> {
+    let fail = |error: &dyn std::fmt::Display| error.to_string();
+    let spec = ImageSpec::builtin(&hello.image).map_err(|error| fail(&error))?;
+    let store = ImageStore::open(&hello.cache_dir).map_err(|error| fail(&error))?;
+    let missing = || format!("image `{}` is not in the cache `{}`", hello.image, hello.cache_dir.display());
+    store.load(&spec).ok_or_else(missing)
 }
 
 fn answer(pipe: &mut UnixStream, pool: &Pool<Here>) -> io::Result<()> {

@@ -8,10 +8,14 @@
 
 mod child;
 mod frames;
+#[cfg(feature = "fuzzing")]
+mod fuzzing;
 mod lockdown;
 mod parent;
 
 pub use child::serve;
+#[cfg(feature = "fuzzing")]
+pub(crate) use fuzzing::read_any_frames;
 pub(crate) use parent::Processes;
 pub use parent::WorkerProgram;
 
@@ -44,6 +48,8 @@ impl From<String> for RunError {
 struct Hello {
     cache_dir: PathBuf,
     image: String,
+    /// The text of a module that is an image of its own; else the image is a built-in one, from the cache.
+    module: Option<String>,
     /// The image's content name as the parent has it.
     digest: String,
     reset: Reset,

@@ -45,6 +45,7 @@ impl Processes {
         let hello = Hello {
             cache_dir: program.cache_dir.clone(),
             image: image.name().to_owned(),
+            module: image.text().map(str::to_owned),
             digest: image.digest().as_str().to_owned(),
             reset: reset.into(),
         };
@@ -91,7 +92,7 @@ impl Runner for Processes {
 }
 
 /// Whether `job` could have ended so: a worker that was taken over could say anything.
-fn is_possible(outcome: &Outcome, job: &Job) -> bool {
+pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
     let calls = match &job.entry {
         Entry::Script => 0,
         Entry::Calls { arguments, .. } => arguments.len(),

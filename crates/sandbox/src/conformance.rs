@@ -1,0 +1,84 @@
+//! Runs a wasip1 *command*, a module with `_start`, on the shim that jobs have: for the WebAssembly test suite alone
+//! (`examples/wasi_testsuite.rs`).
+//!
+//! The one difference to a job's system is the file tree: its root is writable and holds the suite's files. What the shim
+//! does not offer at all (calls the interpreter never makes) is a trap when the module calls it.
+
+use std::sync::Arc;
+
+use wasmtime::{Linker, Module, Store};
+
+use crate::channel::Channel;
+use crate::guest::{Host, linker};
+use crate::image::engine;
+use crate::slices::{self, Deadline};
+use crate::stop::Stop;
+use crate::wasi::files::{Content, Kind, Tree};
+use crate::wasi::{Setup, Wasi};
+
+const FUEL: u64 = 1_000_000_000;
+const MEMORY_BYTES: u64 = 64 << 20;
+const BYTES: u64 = 16 << 20;
+const DEADLINE_NS: u64 = 20_000_000_000;
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Its exit code, or what ended it instead.
+    pub exit: Result<i32, String>,
+    /// What it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to standard error.
+    pub stderr: Vec<u8>,
+}
+
+/// Runs the command in `wasm`, with `files` (paths from the root, and content) in its tree.
+///
+/// # Errors
+/// When the module is none, or two files clash.
+pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<Ran, String> {
+    let say = |error: wasmtime::Error| format!("{error:#}");
+    let engine = engine::engine().map_err(|error| error.to_string())?;
+    let module = Module::new(&engine, wasm).map_err(say)?;
+    let mut store = Store::new(&engine, Host::new(system(files)?, Channel::default(), MEMORY_BYTES));
+    store.limiter(|host| host);
+    store.set_fuel(FUEL).map_err(say)?;
+    store.fuel_async_yield_interval(Some(slices::FUEL)).map_err(say)?;
+    store.data_mut().deadline = Deadline::after(DEADLINE_NS);
+    let ended = start(&mut store, &mut linker(&engine).map_err(say)?, &module);
+    let wasi = &mut store.data_mut().wasi;
+    let (stdout, stderr) = (std::mem::take(&mut wasi.stdout.bytes), std::mem::take(&mut wasi.stderr.bytes));
+    Ok(Ran { exit: exit(ended), stdout, stderr })
+}
+
+fn start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
+    linker.define_unknown_imports_as_traps(module)?;
+    let deadline = store.data().deadline;
+    let instance = slices::drive(linker.instantiate_async(&mut *store, module), deadline)?;
+    let memory = instance.get_memory(&mut *store, "memory");
+    store.data_mut().set_memory(memory);
+    let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;
+    slices::drive(start.call_async(&mut *store, ()), deadline)
+}
+
+fn exit(ended: wasmtime::Result<()>) -> Result<i32, String> {
+    match ended {
+        Ok(()) => Ok(0),
+        Err(error) => match error.downcast_ref::<Stop>() {
+            Some(Stop::ProcExit(code)) => Ok(*code),
+            _ => Err(format!("{error:#}")),
+        },
+    }
+}
+
+fn system(files: &[(String, Vec<u8>)]) -> Result<Wasi, String> {
+    let fail = |path: &str| format!("the file `{path}` clashes with another");
+    let mut tree = Tree::new();
+    for (path, bytes) in files {
+        let content = Kind::File(Content::Shared(Arc::new(bytes.clone())));
+        tree.provide(&format!("/{path}"), content, false).map_err(|_| fail(path))?;
+    }
+    tree.make_writable();
+    let setup = Setup { seed: 1, stdin: b"", files: &[], output_bytes: BYTES, file_bytes: BYTES };
+    Wasi::new(&tree, &setup).map_err(|errno| format!("no file tree: errno {}", errno.0))
+}

@@ -1,0 +1,44 @@
+//! All targets.
+
+mod attempts;
+mod cache_manifest;
+mod channel_frames;
+mod literals;
+mod system_calls;
+mod tasks;
+mod values;
+mod worker_frames;
+
+/// One target.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name, also of its corpus and of its binary.
+    pub name: &'static str,
+    /// Reads the bytes.
+    ///
+    /// # Panics
+    /// When a promise is broken.
+    pub run: fn(&[u8]),
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    Target { name: "attempts", run: attempts::run },
+    Target { name: "cache_manifest", run: cache_manifest::run },
+    Target { name: "channel_frames", run: channel_frames::run },
+    Target { name: "literals", run: literals::run },
+    Target { name: "system_calls", run: system_calls::run },
+    Target { name: "tasks", run: tasks::run },
+    Target { name: "values", run: values::run },
+    Target { name: "worker_frames", run: worker_frames::run },
+];
+
+/// The target of that name.
+///
+/// # Panics
+/// When there is none.
+#[must_use]
+pub fn target(name: &str) -> Target {
+    let found = TARGETS.iter().find(|target| target.name == name);
+    *found.unwrap_or_else(|| panic!("there is no target `{name}`"))
+}

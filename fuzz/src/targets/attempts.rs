@@ -1,0 +1,59 @@
+//! What a model wrote, as an attempt: both prompt formats, and rows of a file of attempts.
+
+use std::path::Path;
+
+use veriplay_core::{Attempt, Proposal, TaskType, Value};
+use veriplay_corpus::parse_attempts;
+use veriplay_verifier::formats::{FORMATS, ProposalShape};
+
+const TYPES: [TaskType; 3] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction];
+const MAX_ROW_BYTES: u64 = 1 << 16;
+
+/// The first byte says what is read, the rest is the text.
+pub(super) fn run(bytes: &[u8]) {
+    let Some((choice, text)) = bytes.split_first() else { return };
+    if *choice >= 0x80 {
+        return rows(text);
+    }
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let format = FORMATS[usize::from(*choice) % FORMATS.len()];
+    let task_type = TYPES[usize::from(*choice) / FORMATS.len() % TYPES.len()];
+    for given in [None, Some("def f(a):\n    return a")] {
+        let shape = ProposalShape { task_type, given, inputs: 3 };
+        holds(&format.extract_proposal(&shape, text));
+    }
+    holds(&format.extract_answer(task_type, text));
+    format.is_well_formed(text);
+}
+
+/// Values that were read are values: their encoding decodes, and what is malformed says why.
+fn holds(attempt: &Attempt) {
+    match attempt {
+        Attempt::Malformed { reason } => assert!(!reason.is_empty()),
+        Attempt::Value(value) => survives(std::slice::from_ref(value)),
+        Attempt::Arguments(arguments) => survives(arguments),
+        Attempt::Proposal(Proposal::Triplet { input, .. }) => survives(input),
+        Attempt::Proposal(Proposal::Inputs { inputs, .. }) => inputs.iter().for_each(|input| survives(input)),
+        Attempt::Program(program) => assert!(!program.trim().is_empty()),
+    }
+}
+
+fn survives(values: &[Value]) {
+    let encoded = Value::List(values.to_vec()).encode();
+    // One level more than the text was allowed to have.
+    for value in values {
+        let caps = veriplay_core::EncodeCaps::with_bytes(encoded.len());
+        assert_eq!(Value::decode(&value.encode(), caps).expect("what was encoded decodes").encode(), value.encode());
+    }
+}
+
+fn rows(bytes: &[u8]) {
+    let Ok(rows) = parse_attempts(Path::new("fuzz"), bytes.to_vec(), MAX_ROW_BYTES) else { return };
+    for row in rows {
+        match row {
+            Ok(Ok(row)) => assert!(!row.task_id.is_empty()),
+            Ok(Err(bad)) => assert!(!bad.reason.is_empty()),
+            Err(_) => return,
+        }
+    }
+}
