@@ -10,6 +10,7 @@ use veriplay_selfplay::games::absolute_zero::GameConfig;
 use veriplay_verifier::Gate;
 
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::model::refuse_frozen;
 
 /// `veriplay play`'s configuration, as `configs/quickstart.toml` shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,6 +121,7 @@ impl PlayConfig {
         let bad = |key: &str, value: &dyn std::fmt::Display, want: &str| {
             Err(Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}")))
         };
+        refuse_frozen(&self.model)?;
         if self.steps == 0 {
             return bad("steps", &self.steps, "at least 1");
         }

@@ -9,7 +9,7 @@ use veriplay_selfplay::games::absolute_zero::{
     ScoredSample, SolverRecord, SolverTurn,
 };
 
-use crate::support::{accepted, config, dropped, game, malformed, proposal, refused, seeds, task, verdict};
+use crate::support::{accepted, config, dropped, game, malformed, proposal, refused, rollout, seeds, task, verdict};
 
 /// What the policy writes, and what becomes of it. A proposal is a word and a number, such as `good 7`; an answer is a word.
 pub(crate) struct Script {
