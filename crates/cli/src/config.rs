@@ -20,7 +20,7 @@ pub(crate) struct PlayConfig {
     pub(crate) seed: u64,
     /// Optimizer steps.
     pub(crate) steps: u64,
-    /// The start checkpoint: a directory in Hugging Face layout, or `embedded:tiny`.
+    /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `embedded:tiny`. Frozen models are refused.
     pub(crate) model: String,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,

@@ -26,8 +26,8 @@ pub(super) struct Asked<'a> {
     seed: u32,
     temperature: f32,
     top_p: f32,
-    /// All, to vLLM, SGLang and llama.cpp.
-    top_k: i32,
+    /// More than any vocabulary has. Servers spell "all" as 0, as -1, or as both, and refuse what they do not know.
+    top_k: u32,
     min_p: f32,
     frequency_penalty: f32,
     presence_penalty: f32,
@@ -64,7 +64,7 @@ impl<'a> Asked<'a> {
             seed,
             temperature: sampling.temperature,
             top_p: 1.0,
-            top_k: -1,
+            top_k: 1 << 30,
             min_p: 0.0,
             frequency_penalty: 0.0,
             presence_penalty: 0.0,
