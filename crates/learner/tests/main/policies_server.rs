@@ -163,6 +163,15 @@ fn lasting_faults_are_told_with_the_prompt_and_the_number_of_attempts() {
 }
 
 #[test]
+fn after_a_prompt_has_failed_for_good_no_other_is_begun() {
+    let server = Server::start(Dialect::Vllm, |_, _| Act::Say(503, "", String::new()));
+    let policy = policy(&server, ServerOptions { concurrency: 2, ..options() });
+    let error = policy.generate(&prompts(50), &sampling(1)).expect_err("it fails");
+    assert!(error.to_string().contains("after 3 attempts"), "{error}");
+    assert!(server.seen().len() <= 4 * 3, "{} requests", server.seen().len());
+}
+
+#[test]
 fn refusals_are_not_asked_again() {
     for (status, body) in [(400, r#"{"message": "maximum context length is 9"}"#), (401, "{}"), (404, ""), (501, "")] {
         let (error, asked) = refused(options(), move |_, _| Act::Say(status, "", body.to_owned()));

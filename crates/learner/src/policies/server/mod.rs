@@ -17,8 +17,8 @@ mod retry;
 mod transport;
 mod wire;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
@@ -101,14 +101,27 @@ impl ServerPolicy {
         prompts: &[Prompt],
         sampling: &Sampling,
     ) -> Result<Vec<Result<Vec<Rollout>, ServerError>>, ServerError> {
+        let all = self.run(prompts, sampling, false)?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Works on all prompts, or with `hasty` until one has failed for good; `None` are those that nobody began.
+    fn run(
+        &self,
+        prompts: &[Prompt],
+        sampling: &Sampling,
+        hasty: bool,
+    ) -> Result<Vec<Option<Result<Vec<Rollout>, ServerError>>>, ServerError> {
         check_sampling(sampling)?;
-        let next = AtomicUsize::new(0);
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let done: Vec<Mutex<Option<_>>> = prompts.iter().map(|_| Mutex::new(None)).collect();
+        // Relaxed: neither orders anything but itself.
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < prompts.len());
         let work = || {
-            // Relaxed: the counter orders nothing but itself.
-            while let Some(index) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < prompts.len()) {
+            while let Some(index) = take().filter(|_| !(hasty && failed.load(Ordering::Relaxed))) {
                 let group = self.group(index, &prompts[index], sampling);
-                *done[index].lock().expect("no thread panics while it holds this") = Some(group);
+                failed.fetch_or(group.is_err(), Ordering::Relaxed);
+                *done[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(group);
             }
         };
         std::thread::scope(|scope| {
@@ -116,8 +129,7 @@ impl ServerPolicy {
                 scope.spawn(work);
             }
         });
-        let take = |slot: Mutex<Option<_>>| slot.into_inner().ok().flatten().expect("every prompt was worked on");
-        Ok(done.into_iter().map(take).collect())
+        Ok(done.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
     }
 
     fn group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
@@ -179,9 +191,10 @@ fn rollout(told: Told, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
 }
 
 impl Policy for ServerPolicy {
-    /// See the trait, and the module for what a rollout holds.
+    /// See the trait, and the module for what a rollout holds. After a prompt has failed for good no other is begun; for those that
+    /// succeeded all the same see [`ServerPolicy::generate_each`].
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let groups = self.generate_each(prompts, sampling).and_then(|groups| groups.into_iter().collect());
+        let groups = self.run(prompts, sampling, true).and_then(|groups| groups.into_iter().flatten().collect());
         groups.map_err(|error| match error {
             ServerError::Refused(error) => error,
             other => PolicyError::Backend(other.to_string()),
