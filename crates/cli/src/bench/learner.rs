@@ -1,4 +1,4 @@
-//! `veriplay bench learner`: training and batched generation, beside PyTorch eager with the same shapes, in turns.
+//! `veriplay bench learner`: training and batched generation, beside PyTorch eager with the same shapes.
 //!
 //! A round is one training step or one generated batch of each side; the best of all rounds counts, for both. Model FLOPs
 //! utilisation is what the model's products need, over what PyTorch's own product of two 2,048² float32 matrices reaches here with as
@@ -22,7 +22,7 @@ use super::torch::Torch;
 pub(crate) enum Shape {
     /// The embedded model's: one million parameters.
     Tiny,
-    /// Qwen2.5-0.5B's: wants 16 GB of memory.
+    /// Qwen2.5-0.5B's: wants 18 GB of memory; the two sides go one after the other.
     HalfBillion,
 }
 
@@ -177,45 +177,94 @@ impl Best {
     }
 }
 
-/// Measures one shape, both sides in turns; the first round of each warms up and does not count.
+impl Best {
+    /// Keeps a round, unless it is the first, which warms up.
+    fn keep(&mut self, round: usize, train: f64, generate: f64) {
+        if round > 0 {
+            (self.train, self.generate) = (self.train.min(train), self.generate.min(generate));
+        }
+    }
+}
+
+/// Our side.
+struct Ours {
+    learner: Learner,
+    batch: TrainBatch,
+    requests: Vec<Request>,
+    best: Best,
+}
+
+impl Ours {
+    fn new(work: &Work, threads: usize) -> anyhow::Result<Self> {
+        let options = LearnerOptions { shards: threads, ..LearnerOptions::default() };
+        let learner = Learner::initialize(work.config.clone(), Tokenizer::none(), 1, options)?;
+        Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: Best::NONE })
+    }
+
+    fn round(&mut self, round: usize) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        self.learner.update(&self.batch, 1e-5)?;
+        let (train, begin) = (begin.elapsed(), Instant::now());
+        self.learner.complete(&self.requests)?;
+        self.best.keep(round, train.as_secs_f64(), begin.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// The other side: absent, or running.
+struct Theirs {
+    torch: Result<Torch, String>,
+    best: Best,
+    peak: f64,
+}
+
+impl Theirs {
+    fn new(work: &Work, threads: usize, python: &Path) -> Self {
+        Self { torch: Torch::start(python, &work.told(threads)), best: Best::NONE, peak: 0.0 }
+    }
+
+    fn round(&mut self, round: usize) -> anyhow::Result<()> {
+        let Ok(torch) = &mut self.torch else { return Ok(()) };
+        let mut time = |what: &str| torch.time(what).map_err(|why| anyhow::anyhow!("PyTorch: {why}"));
+        let (train, generate, gemm) = (time("train")?, time("generate")?, time("gemm")?);
+        self.best.keep(round, train.seconds, generate.seconds);
+        self.peak = self.peak.max(gemm.flops.unwrap_or(0.0));
+        Ok(())
+    }
+}
+
+/// Measures one shape; the first round of each side warms up and does not count. Both sides take turns, except where memory does
+/// not hold both: then one goes after the other.
 ///
 /// # Errors
 /// What failed.
 pub(crate) fn measure(shape: Shape, threads: usize, rounds: usize, python: &Path) -> anyhow::Result<Report> {
     let work = shape.work();
-    let options = LearnerOptions { shards: threads, ..LearnerOptions::default() };
-    let mut learner = Learner::initialize(work.config.clone(), Tokenizer::none(), 1, options)?;
-    let mut torch = Torch::start(python, &work.told(threads));
-    let (batch, requests) = (work.batch(), work.requests());
-    let (mut ours, mut theirs, mut peak) = (Best::NONE, Best::NONE, 0.0_f64);
-    for round in 0..=rounds {
-        let keep = |best: &mut f64, seconds: f64| *best = if round == 0 { *best } else { best.min(seconds) };
-        let begin = Instant::now();
-        learner.update(&batch, 1e-5)?;
-        keep(&mut ours.train, begin.elapsed().as_secs_f64());
-        let begin = Instant::now();
-        learner.complete(&requests)?;
-        keep(&mut ours.generate, begin.elapsed().as_secs_f64());
-        if let Ok(torch) = &mut torch {
-            let mut time = |what: &str| torch.time(what).map_err(|why| anyhow::anyhow!("PyTorch: {why}"));
-            keep(&mut theirs.train, time("train")?.seconds);
-            keep(&mut theirs.generate, time("generate")?.seconds);
-            peak = peak.max(time("gemm")?.flops.unwrap_or(0.0));
-        }
-    }
+    let mut ours = Ours::new(&work, threads)?;
+    let parameters = ours.learner.parameter_count();
+    let (best, theirs) = if shape == Shape::Tiny {
+        let mut theirs = Theirs::new(&work, threads, python);
+        (0..=rounds).try_for_each(|round| ours.round(round).and_then(|()| theirs.round(round)))?;
+        (ours.best, theirs)
+    } else {
+        (0..=rounds).try_for_each(|round| ours.round(round))?;
+        let best = ours.best;
+        drop(ours);
+        let mut theirs = Theirs::new(&work, threads, python);
+        (0..=rounds).try_for_each(|round| theirs.round(round))?;
+        (best, theirs)
+    };
+    let Theirs { torch, best: other, peak } = theirs;
     let gemm_flops = torch.is_ok().then_some(peak);
     Ok(Report {
         schema_version: SCHEMA_VERSION,
         shape: shape.name(),
-        parameters: learner.parameter_count(),
+        parameters,
         threads,
         rounds,
-        veriplay: ours.side(&work, gemm_flops),
-        torch: torch.is_ok().then(|| theirs.side(&work, gemm_flops)),
-        peer: match &torch {
-            Ok(torch) => torch.versions.clone(),
-            Err(why) => format!("absent: {why}"),
-        },
+        veriplay: best.side(&work, gemm_flops),
+        torch: torch.is_ok().then(|| other.side(&work, gemm_flops)),
+        peer: torch.map_or_else(|why| format!("absent: {why}"), |torch| torch.versions.clone()),
         gemm_flops,
     })
 }

@@ -70,6 +70,9 @@ impl Default for ServerOptions {
     }
 }
 
+/// What became of a prompt.
+type Group = Result<Vec<Rollout>, ServerError>;
+
 /// A served model. It never learns here: the version of its rollouts is 0.
 #[derive(Debug)]
 pub struct ServerPolicy {
@@ -96,22 +99,13 @@ impl ServerPolicy {
     ///
     /// # Errors
     /// Sampling options that no server could take.
-    pub fn generate_each(
-        &self,
-        prompts: &[Prompt],
-        sampling: &Sampling,
-    ) -> Result<Vec<Result<Vec<Rollout>, ServerError>>, ServerError> {
+    pub fn generate_each(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Group>, ServerError> {
         let all = self.run(prompts, sampling, false)?;
         Ok(all.into_iter().flatten().collect())
     }
 
     /// Works on all prompts, or with `hasty` until one has failed for good; `None` are those that nobody began.
-    fn run(
-        &self,
-        prompts: &[Prompt],
-        sampling: &Sampling,
-        hasty: bool,
-    ) -> Result<Vec<Option<Result<Vec<Rollout>, ServerError>>>, ServerError> {
+    fn run(&self, prompts: &[Prompt], sampling: &Sampling, hasty: bool) -> Result<Vec<Option<Group>>, ServerError> {
         check_sampling(sampling)?;
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let done: Vec<Mutex<Option<_>>> = prompts.iter().map(|_| Mutex::new(None)).collect();
