@@ -6,6 +6,7 @@
 
 mod helper;
 pub(crate) mod jobs;
+pub(crate) mod learner;
 mod machine;
 mod memory;
 pub(crate) mod report;
@@ -13,6 +14,7 @@ pub(crate) mod rounds;
 mod soak;
 mod statistics;
 mod subprocess;
+mod torch;
 mod veriplay;
 pub(crate) mod way;
 

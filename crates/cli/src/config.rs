@@ -10,6 +10,7 @@ use veriplay_selfplay::games::absolute_zero::GameConfig;
 use veriplay_verifier::Gate;
 
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::model::refuse_frozen;
 
 /// `veriplay play`'s configuration, as `configs/quickstart.toml` shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +20,7 @@ pub(crate) struct PlayConfig {
     pub(crate) seed: u64,
     /// Optimizer steps.
     pub(crate) steps: u64,
-    /// The start checkpoint: a directory in Hugging Face layout, or `embedded:tiny`.
+    /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `embedded:tiny`. Frozen models are refused.
     pub(crate) model: String,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
@@ -120,6 +121,7 @@ impl PlayConfig {
         let bad = |key: &str, value: &dyn std::fmt::Display, want: &str| {
             Err(Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}")))
         };
+        refuse_frozen(&self.model)?;
         if self.steps == 0 {
             return bad("steps", &self.steps, "at least 1");
         }

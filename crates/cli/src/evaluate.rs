@@ -1,7 +1,6 @@
 //! Measures a policy on a set of tasks: pass@1 and pass@8 of the sampling policy, and greedy accuracy, always together.
 
 use veriplay_core::{Attempt, Dropped, Execute, Policy, Prompt, Sampling, Status, Task, TaskType, Verdict};
-use veriplay_learner::Learner;
 use veriplay_selfplay::games::absolute_zero::AbsoluteZero;
 use veriplay_selfplay::heldout::{EvalCounts, EvalTable};
 
@@ -15,7 +14,7 @@ const CHUNK: usize = 100;
 
 /// Measures `tasks`. A Dropped attempt is an error here: a number with holes is no number.
 pub(crate) fn evaluate(
-    learner: &Learner,
+    policy: &dyn Policy,
     game: &AbsoluteZero,
     execute: &dyn Execute,
     tasks: &[Task],
@@ -25,8 +24,8 @@ pub(crate) fn evaluate(
     let max_tokens = game.config().solver_max_tokens;
     let sampled = Sampling { temperature: 1.0, max_tokens, group: config.samples, seed };
     let greedy = Sampling { temperature: 0.0, group: 1, ..sampled.clone() };
-    let sampled = solve_counts(learner, game, execute, tasks, &sampled)?;
-    let greedy = solve_counts(learner, game, execute, tasks, &greedy)?;
+    let sampled = solve_counts(policy, game, execute, tasks, &sampled)?;
+    let greedy = solve_counts(policy, game, execute, tasks, &greedy)?;
     let counts = tasks.iter().zip(sampled).zip(greedy).map(|((task, accepted), greedy)| EvalCounts {
         task_type: task.question.task_type(),
         samples: config.samples,
@@ -38,7 +37,7 @@ pub(crate) fn evaluate(
 
 /// How many of each task's samples are Accepted, in the order of the tasks.
 fn solve_counts(
-    learner: &Learner,
+    policy: &dyn Policy,
     game: &AbsoluteZero,
     execute: &dyn Execute,
     tasks: &[Task],
@@ -50,7 +49,7 @@ fn solve_counts(
             let prompts: Vec<Prompt> = chunk.iter().map(|task| game.format().solver_prompt(task)).collect();
             // Each chunk draws from its own stream.
             let seed = sampling.seed.wrapping_add(index as u64);
-            let rollouts = learner.generate(&prompts, &Sampling { seed, ..sampling.clone() });
+            let rollouts = policy.generate(&prompts, &Sampling { seed, ..sampling.clone() });
             rollouts.or_fail(ExitCode::Model).map(|rollouts| (chunk, rollouts))
         },
         |(chunk, rollouts)| {

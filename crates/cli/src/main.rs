@@ -11,6 +11,7 @@ mod image;
 mod isolate;
 mod judge;
 mod logfile;
+mod model;
 mod overlap;
 mod play;
 mod progress;
@@ -35,7 +36,8 @@ fn main() -> ExitCode {
     if workers::is_worker() {
         return veriplay_sandbox::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    if std::env::var_os(CANDLE_THREADS).is_none() {
+    let quantised = std::env::args().any(|argument| model::is_quantised(&argument));
+    if std::env::var_os(CANDLE_THREADS).is_none() && !quantised {
         restart_with_one_candle_thread();
     }
     let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| "warn".into());

@@ -15,6 +15,7 @@ mod policy;
 mod problem;
 mod program;
 mod reward;
+mod scripted;
 mod seams;
 mod task;
 mod value;
@@ -33,6 +34,7 @@ pub use problem::{
 };
 pub use program::{count_statements, normalize_program, program_hash};
 pub use reward::Reward;
+pub use scripted::{Scripted, Turn};
 pub use seams::{Execute, ExecuteError, Learn, Policy};
 pub use task::{IoPair, Provenance, Question, Task, TaskType};
 pub use value::{DecodeError, EncodeCaps, LiteralError, Value};

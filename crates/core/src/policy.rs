@@ -56,11 +56,13 @@ pub struct Sampling {
 /// Tokens a policy generated for a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rollout {
-    /// The prompt's tokens, as the policy saw them.
+    /// The prompt's tokens, as the policy saw them; empty where a server does not tell them.
     pub prompt_tokens: Vec<u32>,
-    /// Generated tokens, the end token included when there is one.
+    /// Generated tokens, the end token included when there is one. Empty where a server does not tell them: nothing can be trained on
+    /// such a rollout.
     pub tokens: Vec<u32>,
-    /// Behaviour log-probability of each of `tokens`, in nats, at the sampling temperature.
+    /// Behaviour log-probability of each of `tokens`, in nats, at the sampling temperature. Empty, never guessed, where the policy does
+    /// not tell them: a loss that weighs by them must refuse such a rollout.
     pub logprobs: Vec<f32>,
     /// The decoded text without the end token.
     pub text: String,

@@ -9,6 +9,7 @@ use crate::generate::Continuation;
 use crate::learner::Learner;
 use crate::rollout::{Ask, Stops, TokenSampler};
 use crate::score::backend;
+use crate::speaker::Speaker;
 
 /// What is to be sampled behind one prompt.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,13 +97,21 @@ impl Learner {
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
     pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
-        requests.iter().enumerate().try_for_each(|(index, request)| self.check_request(index, request))?;
-        let asks = requests.iter().map(|request| self.ask_of(request)).collect();
+        self.speaker().check(requests)?;
+        let asks = requests.iter().map(|request| self.speaker().request(request)).collect();
         Ok(self.continuations(asks).map_err(backend)?)
     }
+}
 
-    fn ask_of<'a>(&'a self, request: &'a Request) -> Ask<'a> {
-        let stops = Stops { texts: &request.stop, tokenizer: &self.tokenizer };
+impl<'a> Speaker<'a> {
+    /// Refuses what cannot be done.
+    pub(crate) fn check(&self, requests: &[Request]) -> Result<(), RequestError> {
+        requests.iter().enumerate().try_for_each(|(index, request)| self.check_request(index, request))
+    }
+
+    /// What a request asks of the sampling loop.
+    pub(crate) fn request(&self, request: &'a Request) -> Ask<'a> {
+        let stops = Stops { texts: &request.stop, tokenizer: self.tokenizer };
         Ask {
             prompt: &request.prompt,
             samples: request.samples,
@@ -110,7 +119,7 @@ impl Learner {
             sampler: request.sampler,
             seed: request.seed,
             stream: 0,
-            end_tokens: if request.ignore_end { &[] } else { &self.end_tokens },
+            end_tokens: if request.ignore_end { &[] } else { self.end_tokens },
             stops: (!request.stop.is_empty()).then_some(stops),
             forced: None,
         }
@@ -118,12 +127,11 @@ impl Learner {
 
     fn check_request(&self, index: usize, request: &Request) -> Result<(), RequestError> {
         request.check_options(index)?;
-        let vocabulary = self.config.vocab_size;
+        let Self { vocabulary, context, .. } = *self;
         if let Some(&token) = request.prompt.iter().find(|&&token| token as usize >= vocabulary) {
             return Err(RequestError::Vocabulary { index, token, vocabulary });
         }
         let (prompt, max_tokens) = (request.prompt.len(), request.max_tokens);
-        let context = self.config.max_position_embeddings;
         if prompt.saturating_add(max_tokens) > context {
             return Err(RequestError::TooLong { index, prompt, max_tokens, context });
         }

@@ -6,8 +6,9 @@ use crate::Result;
 use crate::learner::Learner;
 use crate::model::Mode;
 use crate::model::packed::Purpose;
-use crate::rollout::{Ask, End, Frozen, Queue, Sampled, Sampler, TokenSampler};
+use crate::rollout::{Ask, End, Frozen, Queue, Sampled, Sampler};
 use crate::score::backend;
+use crate::speaker::Speaker;
 use crate::train::on_threads;
 
 /// What was sampled behind a prompt.
@@ -38,17 +39,21 @@ const PREFILL_TOKENS: usize = 1024;
 impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let tokens: Vec<Vec<u32>> =
-            prompts.iter().enumerate().map(|(i, p)| self.encode_prompt(i, &p.text)).collect::<Result<_, _>>()?;
-        let groups = self.continue_tokens(&tokens, sampling)?;
-        let rollouts = |(prompt, group): (Vec<u32>, Vec<Continuation>)| {
-            group.into_iter().map(|continuation| self.rollout(prompt.clone(), continuation)).collect()
-        };
-        Ok(tokens.into_iter().zip(groups).map(rollouts).collect())
+        self.speaker().generate(prompts, sampling, self.version, |tokens| self.continue_tokens(tokens, sampling))
     }
 }
 
 impl Learner {
+    /// What is said with the model: how text becomes tokens, and what may be asked.
+    pub(crate) fn speaker(&self) -> Speaker<'_> {
+        Speaker {
+            tokenizer: &self.tokenizer,
+            end_tokens: &self.end_tokens,
+            vocabulary: self.config.vocab_size,
+            context: self.config.max_position_embeddings,
+        }
+    }
+
     /// `sampling.group` continuations of each prompt, which is given in tokens: no tokenizer is needed. As
     /// [`Policy::generate`] samples: one seed for all prompts, which their index tells apart. For prompts with options and seeds of
     /// their own see [`Learner::complete`].
@@ -60,59 +65,19 @@ impl Learner {
         prompts: &[Vec<u32>],
         sampling: &Sampling,
     ) -> Result<Vec<Vec<Continuation>>, PolicyError> {
-        for (index, prompt) in prompts.iter().enumerate() {
-            self.check_prompt(index, prompt, sampling)?;
-        }
+        let speaker = self.speaker();
+        speaker.check_prompts(prompts, sampling)?;
         if sampling.group == 0 {
             return Ok(prompts.iter().map(|_| Vec::new()).collect());
         }
-        let asks = prompts.iter().enumerate().map(|(index, prompt)| self.ask(index, prompt, sampling)).collect();
-        self.continuations(asks).map_err(backend)
-    }
-
-    fn ask<'a>(&'a self, index: usize, prompt: &'a [u32], sampling: &Sampling) -> Ask<'a> {
-        Ask {
-            prompt,
-            samples: sampling.group,
-            max_tokens: sampling.max_tokens,
-            sampler: TokenSampler::at(sampling.temperature),
-            seed: sampling.seed,
-            stream: index as u64,
-            end_tokens: &self.end_tokens,
-            stops: None,
-            forced: None,
-        }
-    }
-
-    fn encode_prompt(&self, index: usize, text: &str) -> Result<Vec<u32>, PolicyError> {
-        let fail = |reason: String| PolicyError::Tokenize { index, reason };
-        let tokens = self.tokenizer.encode(text).map_err(|e| fail(e.to_string()))?;
-        if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(tokens) }
-    }
-
-    fn check_prompt(&self, index: usize, prompt: &[u32], sampling: &Sampling) -> Result<(), PolicyError> {
-        let Sampling { max_tokens, temperature, .. } = sampling;
-        if *max_tokens == 0 || !(temperature.is_finite() && *temperature >= 0.0) {
-            return Err(PolicyError::Backend(format!(
-                "max_tokens `{max_tokens}` must be positive and temperature `{temperature}` not negative"
-            )));
-        }
-        if prompt.is_empty() {
-            return Err(PolicyError::Tokenize { index, reason: "it is empty".to_owned() });
-        }
-        self.check_tokens(prompt)?;
-        let context = self.config.max_position_embeddings;
-        if prompt.len().saturating_add(*max_tokens) > context {
-            return Err(PolicyError::PromptTooLong { index, tokens: prompt.len(), context });
-        }
-        Ok(())
+        self.continuations(speaker.asks(prompts, sampling)).map_err(backend)
     }
 
     /// The log-probabilities of given tokens, one response for each prompt, by the path that samples.
     pub(crate) fn force(&self, prompts: &[Vec<u32>], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>> {
         let asks = prompts.iter().zip(responses).enumerate().map(|(index, (prompt, response))| {
             let sampling = Sampling { temperature: 1.0, max_tokens: response.len(), group: 1, seed: 0 };
-            Ask { forced: Some(response), ..self.ask(index, prompt, &sampling) }
+            Ask { forced: Some(response), ..self.speaker().ask(index, prompt, &sampling) }
         });
         Ok(self.sample(asks.collect())?.into_iter().map(|sample| sample.logprobs).collect())
     }
@@ -145,17 +110,6 @@ impl Learner {
     /// tokenizer.
     #[must_use]
     pub fn text(&self, continuation: &Continuation) -> String {
-        let Continuation { tokens, end, .. } = continuation;
-        let mut text = self.tokenizer.decode(&tokens[..tokens.len() - usize::from(matches!(end, End::Token(_)))]);
-        if let End::Stop(stop) = end {
-            text.truncate(text.find(stop.as_str()).unwrap_or(text.len()));
-        }
-        text
-    }
-
-    fn rollout(&self, prompt_tokens: Vec<u32>, continuation: Continuation) -> Rollout {
-        let (text, finish) = (self.text(&continuation), continuation.finish());
-        let Continuation { tokens, logprobs, .. } = continuation;
-        Rollout { prompt_tokens, tokens, logprobs, text, finish, policy: self.version }
+        self.speaker().text(continuation)
     }
 }

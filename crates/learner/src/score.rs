@@ -111,11 +111,7 @@ impl Learner {
 
     /// Refuses tokens outside the vocabulary.
     pub(crate) fn check_tokens(&self, tokens: &[u32]) -> Result<(), PolicyError> {
-        let size = self.config.vocab_size;
-        let outside = tokens.iter().find(|&&t| t as usize >= size);
-        outside.map_or(Ok(()), |token| {
-            Err(PolicyError::Backend(format!("token {token} is outside the vocabulary of {size}")))
-        })
+        self.speaker().check_tokens(tokens)
     }
 }
 

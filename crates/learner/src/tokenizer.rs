@@ -98,7 +98,7 @@ fn check_tokens(tokens: &[String]) -> Result<(), TokenizerError> {
 }
 
 impl Tokenizer {
-    fn wrap(inner: Inner) -> Self {
+    pub(crate) fn wrap(inner: Inner) -> Self {
         let fused = matches!(inner.get_decoder(), Some(DecoderWrapper::Fuse(_)));
         let size = inner.get_vocab_size(true) as u32;
         let spellings = fused.then(|| (0..size).map(|id| inner.id_to_token(id).unwrap_or_default()).collect());

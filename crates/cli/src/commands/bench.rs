@@ -1,5 +1,6 @@
 //! `veriplay bench`: Veriplay beside what people use today, on this machine, in one run.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use veriplay_sandbox::SandboxOptions;
 
 use super::{Spec, arguments};
 use crate::bench::jobs::{self, Work};
+use crate::bench::learner::{self, Shape};
 use crate::bench::report::{Facts, Measured, Report};
 use crate::bench::rounds::{self, Open, ROUNDS, Samples};
 use crate::bench::way::Setting;
@@ -26,8 +28,20 @@ pub(super) const COMMAND: Spec = Spec::new::<Arguments>(
 /// The longest a cell may be asked to take.
 const MAX_SECONDS: f64 = 3600.0;
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    /// The sandbox, beside other ways to run programs.
+    Sandbox,
+    /// Training and generation, beside PyTorch.
+    Learner,
+}
+
 #[derive(Debug, Args)]
 struct Arguments {
+    /// What is measured
+    #[arg(value_enum, default_value = "sandbox")]
+    what: What,
     /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound` [repeatable; default: all]
     #[arg(long, value_name = "NAME")]
     job: Vec<String>,
@@ -40,6 +54,15 @@ struct Arguments {
     /// Instead of that: run N empty jobs, and say what memory and descriptors are held before and after
     #[arg(long, value_name = "N", conflicts_with_all = ["job", "seconds"])]
     soak: Option<u64>,
+    /// `learner`: the model's shape [repeatable; default: tiny]
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    shape: Vec<Shape>,
+    /// `learner`: rounds that count, of which the best is told
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    rounds: usize,
+    /// `learner`: a Python with torch and transformers
+    #[arg(long, value_name = "PATH", default_value = "python3")]
+    python: PathBuf,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Workers,
@@ -53,6 +76,9 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     check(&asked)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.threads.unwrap_or_else(processors);
+    if asked.what == What::Learner {
+        return learner(&asked, threads);
+    }
     if let Some(jobs) = asked.soak {
         return soak(jobs, threads, asked.workers, asked.json);
     }
@@ -72,6 +98,16 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
+fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
+    let shapes = if asked.shape.is_empty() { &[Shape::Tiny][..] } else { &asked.shape };
+    for &shape in shapes {
+        let report = learner::measure(shape, threads, asked.rounds, &asked.python).or_fail(ExitCode::Model)?;
+        let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
+        progress::data(if asked.json { json()? } else { report.text() });
+    }
+    Ok(())
+}
+
 fn soak(jobs: u64, threads: usize, workers: Workers, json: bool) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = workers::sandbox(image::python()?, options, workers)?;
@@ -87,6 +123,9 @@ fn check(asked: &Arguments) -> Result<(), Failure> {
     if !(asked.seconds > 0.0 && asked.seconds <= MAX_SECONDS) {
         let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", asked.seconds);
         return Err(Failure::message(ExitCode::Input, text));
+    }
+    if asked.rounds == 0 {
+        return Err(Failure::message(ExitCode::Input, "--rounds is `0`: it must be at least 1"));
     }
     if asked.threads == Some(0) {
         return Err(Failure::message(ExitCode::Input, "--threads is `0`: it must be at least 1"));

@@ -10,6 +10,7 @@ use super::{Spec, arguments};
 use crate::config::{EvalSet, PlayConfig, read_toml};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::model::Model;
 use crate::workers::Workers;
 use crate::{embedded, evaluate, progress, tasks};
 
@@ -18,8 +19,8 @@ pub(super) const COMMAND: Spec =
 
 #[derive(Debug, Args)]
 struct Arguments {
-    /// Checkpoint directory in Hugging Face layout, or `embedded:tiny`
-    #[arg(long, value_name = "DIR", default_value = embedded::TINY)]
+    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
+    #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
     model: String,
     /// Configuration that says how to measure; the embedded quickstart when left out
     #[arg(long, value_name = "FILE")]
@@ -43,12 +44,12 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     config.eval.set = asked.set.unwrap_or(config.eval.set);
     config.validate()?;
-    let learner = embedded::load_model(&asked.model, &config.learn.options)?;
+    let model = Model::open(&asked.model, &config.learn.options)?;
     let referee = Referee::open(Workers::Thread)?;
     let tasks = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, &referee)?;
     let seed = asked.seed.unwrap_or(config.tasks.eval_seed);
     let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
-    let table = evaluate::evaluate(&learner, &game, &referee, &tasks, &config.eval, seed)?;
+    let table = evaluate::evaluate(model.policy(), &game, &referee, &tasks, &config.eval, seed)?;
     if asked.json {
         progress::data(serde_json::to_string(&table).or_fail(ExitCode::Bug)?);
     } else {

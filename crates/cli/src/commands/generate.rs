@@ -6,11 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use clap::{ArgMatches, Args};
 use serde::Serialize;
-use veriplay_core::SCHEMA_VERSION;
-use veriplay_learner::{Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, TokenSampler};
+use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling, TaskType};
+use veriplay_learner::{
+    Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, ServerPolicy, TokenSampler, Tokenizer,
+};
 
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::model::Model;
 use crate::{embedded, progress};
 
 pub(super) const COMMAND: Spec =
@@ -18,7 +21,7 @@ pub(super) const COMMAND: Spec =
 
 #[derive(Debug, Args)]
 struct Arguments {
-    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, or `embedded:tiny`
+    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
     #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
     model: String,
     #[command(flatten)]
@@ -72,41 +75,37 @@ struct PromptArguments {
 
 /// What `--json` prints for every sample.
 #[derive(Serialize)]
-struct Report<'a> {
+struct Report {
     schema_version: u32,
-    /// Generated tokens, the end token included.
-    tokens: &'a [u32],
-    /// Of each token, in nats, in the distribution it was drawn from; 0 at temperature 0.
-    logprobs: &'a [f32],
+    /// Generated tokens, the end token included; empty where a server does not tell them.
+    tokens: Vec<u32>,
+    /// Of each token, in nats, in the distribution it was drawn from; 0 at temperature 0; empty where a server does not tell them.
+    logprobs: Vec<f32>,
     /// Without the end token and the stop string; `null` where the checkpoint has no tokenizer.
     text: Option<String>,
     /// `stop` (an end token), `stop_string` or `length`.
     finish: &'static str,
     /// The stop string that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stop: Option<&'a str>,
+    stop: Option<String>,
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Arguments = arguments(matches);
-    let learner = embedded::load_model_by_ids(&asked.model, &LearnerOptions::default())?;
-    let request = Request {
-        prompt: prompt_tokens(&learner, &asked.prompt)?,
-        samples: asked.samples,
-        max_tokens: asked.max_tokens,
-        sampler: TokenSampler {
-            temperature: asked.temperature,
-            top_k: asked.top_k,
-            top_p: asked.top_p,
-            min_p: asked.min_p,
-        },
-        seed: asked.seed,
-        stop: asked.stop.clone(),
-        ignore_end: asked.ignore_eos,
+    let reports = match Model::open_by_ids(&asked.model, &LearnerOptions::default())? {
+        Model::Ours(learner) => {
+            let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &asked.prompt)?;
+            let groups = learner.complete(&[request(&asked, prompt)]).map_err(refused)?;
+            reports(learner.tokenizer(), &groups, |continuation| learner.text(continuation))
+        }
+        Model::Gguf(policy) => {
+            let prompt = prompt_tokens(policy.tokenizer(), None, &asked.prompt)?;
+            let groups = policy.complete(&[request(&asked, prompt)]).map_err(refused)?;
+            reports(policy.tokenizer(), &groups, |continuation| policy.text(continuation))
+        }
+        Model::Served(policy) => served(&policy, &asked)?,
     };
-    let groups = learner.complete(&[request]).map_err(refused)?;
-    for continuation in groups.iter().flatten() {
-        let report = report(&learner, continuation);
+    for report in reports {
         if asked.json {
             progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
         } else {
@@ -116,26 +115,79 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     Ok(())
 }
 
-fn prompt_tokens(learner: &Learner, asked: &PromptArguments) -> Result<Vec<u32>, Failure> {
+fn request(asked: &Arguments, prompt: Vec<u32>) -> Request {
+    Request {
+        prompt,
+        samples: asked.samples,
+        max_tokens: asked.max_tokens,
+        sampler: asked.sampler(),
+        seed: asked.seed,
+        stop: asked.stop.clone(),
+        ignore_end: asked.ignore_eos,
+    }
+}
+
+impl Arguments {
+    const fn sampler(&self) -> TokenSampler {
+        let Self { temperature, top_k, top_p, min_p, .. } = *self;
+        TokenSampler { temperature, top_k, top_p, min_p }
+    }
+
+    /// What it asks of a server: text, a temperature and limits.
+    fn plain_text(&self) -> Result<&str, Failure> {
+        let plain = self.sampler() == TokenSampler::at(self.temperature) && self.stop.is_empty() && !self.ignore_eos;
+        let text = self.prompt.prompt.as_deref().filter(|_| plain);
+        text.ok_or_else(|| {
+            let what = format!("`{}` is served elsewhere and is asked to continue text, no more", self.model);
+            let hint = "use `--prompt`, without `--prompt-ids`, `--chat`, `--top-k`, `--top-p`, `--min-p`, `--stop` and `--ignore-eos`";
+            Failure::message(ExitCode::Input, what).hint(hint)
+        })
+    }
+}
+
+fn served(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<Report>, Failure> {
+    // A server sees the text alone; role and type are for rollouts that are judged.
+    let prompt = Prompt { role: Role::Solver, task_type: TaskType::Deduction, text: asked.plain_text()?.to_owned() };
+    let &Arguments { temperature, max_tokens, samples, seed, .. } = asked;
+    let sampling = Sampling { temperature, max_tokens, group: samples, seed };
+    let groups = policy.generate(&[prompt], &sampling).or_fail(ExitCode::Model)?;
+    Ok(groups.into_iter().flatten().map(served_report).collect())
+}
+
+fn served_report(rollout: Rollout) -> Report {
+    let Rollout { tokens, logprobs, text, finish, .. } = rollout;
+    let finish = if finish == Finish::Stop { "stop" } else { "length" };
+    Report { schema_version: SCHEMA_VERSION, tokens, logprobs, text: Some(text), finish, stop: None }
+}
+
+fn prompt_tokens(
+    tokenizer: &Tokenizer,
+    learner: Option<&Learner>,
+    asked: &PromptArguments,
+) -> Result<Vec<u32>, Failure> {
     if let Some(ids) = &asked.prompt_ids {
         return Ok(ids.clone());
     }
     if let Some(path) = &asked.chat {
         return chat_tokens(learner, path);
     }
-    let (text, tokenizer) = (asked.prompt.as_deref().unwrap_or_default(), learner.tokenizer());
+    let text = asked.prompt.as_deref().unwrap_or_default();
     // The first refuses what the tokenizer cannot spell, the second adds what goes around a document.
     let tokens = tokenizer.encode(text).and_then(|_| tokenizer.encode_document(text));
     let tokens = tokens.context("the prompt cannot be tokenized").or_fail(ExitCode::Input);
     tokens.map_err(|failure| failure.hint("`--prompt-ids` takes tokens instead of text"))
 }
 
-fn chat_tokens(learner: &Learner, path: &PathBuf) -> Result<Vec<u32>, Failure> {
+fn chat_tokens(learner: Option<&Learner>, path: &PathBuf) -> Result<Vec<u32>, Failure> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
     let text = text.or_fail(ExitCode::Input)?;
     let chat = Chat::parse(&text).with_context(|| format!("`{}`", path.display())).or_fail(ExitCode::Input);
     let chat = chat.map_err(|failure| failure.hint(r#"a chat is `[{"role": "user", "content": "Hello"}]`"#))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
+    let learner = learner.ok_or_else(|| {
+        let what = "the chat template of a quantised model is not read";
+        Failure::message(ExitCode::Input, what).hint("`--prompt` and `--prompt-ids` need no chat template")
+    })?;
     let tokens = learner.encode_chat(&chat.at(i64::try_from(now).unwrap_or(i64::MAX)));
     let tokens =
         tokens.with_context(|| format!("`{}` cannot become a prompt", path.display())).or_fail(ExitCode::Input);
@@ -155,31 +207,37 @@ fn refused(error: RequestError) -> Failure {
     Failure::new(code, error).hint(hint)
 }
 
-fn report<'a>(learner: &Learner, continuation: &'a Continuation) -> Report<'a> {
-    let (finish, stop) = match &continuation.end {
-        End::Token(_) => ("stop", None),
-        End::Stop(stop) => ("stop_string", Some(stop.as_str())),
-        End::Length => ("length", None),
+fn reports(tokenizer: &Tokenizer, groups: &[Vec<Continuation>], text: impl Fn(&Continuation) -> String) -> Vec<Report> {
+    let report = |continuation: &Continuation| {
+        let (finish, stop) = match &continuation.end {
+            End::Token(_) => ("stop", None),
+            End::Stop(stop) => ("stop_string", Some(stop.clone())),
+            End::Length => ("length", None),
+        };
+        let (tokens, logprobs) = (continuation.tokens.clone(), continuation.logprobs.clone());
+        let text = tokenizer.is_present().then(|| text(continuation));
+        Report { schema_version: SCHEMA_VERSION, tokens, logprobs, text, finish, stop }
     };
-    Report {
-        schema_version: SCHEMA_VERSION,
-        tokens: &continuation.tokens,
-        logprobs: &continuation.logprobs,
-        text: learner.tokenizer().is_present().then(|| learner.text(continuation)),
-        finish,
-        stop,
-    }
+    groups.iter().flatten().map(report).collect()
 }
 
 /// For people: the text, or the ids where there is no tokenizer, and how it ended.
-fn tell(report: &Report<'_>) {
+fn tell(report: &Report) {
     let ids = || report.tokens.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
     progress::data(report.text.clone().unwrap_or_else(ids));
-    let end = match (report.finish, report.stop) {
+    let end = match (report.finish, &report.stop) {
         ("stop", _) => "an end token".to_owned(),
         (_, Some(stop)) => format!("the stop string `{}`", stop.escape_debug()),
         _ => "the limit of tokens".to_owned(),
     };
+    if report.tokens.is_empty() {
+        return progress::say(format!("tokens: not told, ended by {end}"));
+    }
     let total: f64 = report.logprobs.iter().map(|&l| f64::from(l)).sum();
-    progress::say(format!("tokens: {}, ended by {end}; log-probability {total:.2}", report.tokens.len()));
+    let told = if report.logprobs.is_empty() {
+        "log-probability not told".to_owned()
+    } else {
+        format!("log-probability {total:.2}")
+    };
+    progress::say(format!("tokens: {}, ended by {end}; {told}", report.tokens.len()));
 }

@@ -20,7 +20,7 @@ use crate::logfile::LogFile;
 use crate::progress;
 use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
 use crate::workers::Workers;
-use crate::{embedded, tasks};
+use crate::{model, tasks};
 
 /// One run, at the start of step `step`.
 pub(crate) struct Session {
@@ -92,7 +92,7 @@ impl Session {
     }
 
     fn at_start(config: PlayConfig, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
-        let learner = embedded::load_model(&config.model, &config.learn.options)?;
+        let learner = model::trainable(&config.model, &config.learn.options)?;
         let referee = Referee::open(workers)?;
         let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
         let game = start::state(&config, &game, &learner, &referee)?;

@@ -98,3 +98,21 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
         assert!(stderr(&output).contains(reason), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn the_learner_is_measured_beside_pytorch_or_it_is_said_why_not() {
+    let asked = ["bench", "learner", "--rounds", "1", "--threads", "2", "--json", "--python", "/no/such/python"];
+    let output = finished(veriplay().args(asked));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report = last_json(&output);
+    assert_eq!(
+        (&report["shape"], &report["threads"], &report["parameters"]),
+        (&"tiny".into(), &2.into(), &1_009_344.into())
+    );
+    for rate in ["train_tokens_per_s", "generate_tokens_per_s"] {
+        assert!(report["veriplay"][rate].as_f64() > Some(0.0), "{report}");
+    }
+    assert!(report["torch"].is_null() && report["veriplay"]["train_mfu"].is_null(), "{report}");
+    assert!(report["peer"].as_str().is_some_and(|peer| peer.starts_with("absent: `/no/such/python`")), "{report}");
+    assert_eq!(finished(veriplay().args(["bench", "learner", "--rounds", "0"])).status.code(), Some(3));
+}

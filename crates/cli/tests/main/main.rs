@@ -1,9 +1,13 @@
 //! The command line as its users meet it: the real binary, the real Python image, the embedded model.
 
 mod bench;
+#[path = "../../../learner/tests/main/completions_server.rs"]
+#[expect(dead_code, reason = "the learner's tests use the rest of it")]
+mod completions_server;
 mod generate;
 mod inputs;
 mod isolate;
+mod policies;
 mod resume;
 mod run;
 mod verify;

@@ -7,3 +7,4 @@ mod literals;
 mod program;
 mod python;
 mod repr;
+mod scripted;

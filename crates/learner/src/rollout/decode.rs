@@ -7,7 +7,6 @@ use super::cache::Cache;
 use super::frozen::Frozen;
 use super::prompts::{Prompt, Prompts, Start};
 use super::queue::{Ask, End, Queue, Sampled};
-use super::sampler::{log_probability, uniform};
 use crate::kernels::attention::{Group, HeadSizes, Heads};
 use crate::kernels::bias::add_bias;
 use crate::kernels::gemm::{Target, View, multiply};
@@ -37,21 +36,7 @@ pub(super) struct Row {
 impl Row {
     /// Takes one more token. Says why the row is done, if it is.
     fn extend(&mut self, ask: &Ask<'_>, logits: &mut [f32]) -> Option<End> {
-        if let Some(forced) = ask.forced {
-            let token = forced[self.tokens.len()];
-            self.tokens.push(token);
-            self.logprobs.push(log_probability(logits, token));
-            return (self.tokens.len() == forced.len()).then_some(End::Length);
-        }
-        let u = uniform(ask.seed, ask.stream, self.sample as u64, self.tokens.len() as u64);
-        let (token, logprob) = ask.sampler.draw(logits, u);
-        self.tokens.push(token);
-        self.logprobs.push(logprob);
-        if ask.end_tokens.contains(&token) {
-            return Some(End::Token(token));
-        }
-        let stop = ask.stops.and_then(|stops| stops.found(&self.tokens)).map(End::Stop);
-        stop.or_else(|| (self.tokens.len() >= ask.max_tokens).then_some(End::Length))
+        ask.extend(self.sample, &mut self.tokens, &mut self.logprobs, logits)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::sampler::TokenSampler;
+use super::sampler::{TokenSampler, log_probability, uniform};
 use super::stops::Stops;
 
 /// One prompt to continue.
@@ -24,6 +24,33 @@ pub(crate) struct Ask<'a> {
     pub(crate) stops: Option<Stops<'a>>,
     /// Tokens of its one sample, which are taken instead of drawn.
     pub(crate) forced: Option<&'a [u32]>,
+}
+
+impl Ask<'_> {
+    /// Gives a sample of this ask one more token, from the logits behind what it has. Says why the sample is done, if it is.
+    pub(crate) fn extend(
+        &self,
+        sample: usize,
+        tokens: &mut Vec<u32>,
+        logprobs: &mut Vec<f32>,
+        logits: &mut [f32],
+    ) -> Option<End> {
+        if let Some(forced) = self.forced {
+            let token = forced[tokens.len()];
+            tokens.push(token);
+            logprobs.push(log_probability(logits, token));
+            return (tokens.len() == forced.len()).then_some(End::Length);
+        }
+        let (token, logprob) =
+            self.sampler.draw(logits, uniform(self.seed, self.stream, sample as u64, tokens.len() as u64));
+        tokens.push(token);
+        logprobs.push(logprob);
+        if self.end_tokens.contains(&token) {
+            return Some(End::Token(token));
+        }
+        let stop = self.stops.and_then(|stops| stops.found(tokens)).map(End::Stop);
+        stop.or_else(|| (tokens.len() >= self.max_tokens).then_some(End::Length))
+    }
 }
 
 /// Asks, and how they are worked off.

@@ -3,6 +3,7 @@
 mod chats;
 mod checkpoints;
 mod common;
+mod completions_server;
 mod configs;
 mod gradients;
 mod hub;
@@ -10,6 +11,9 @@ mod learning;
 mod optimizers;
 mod oracle;
 mod parity;
+mod policies_gguf;
+mod policies_oracle;
+mod policies_server;
 mod requests;
 mod sampling;
 mod schedules;

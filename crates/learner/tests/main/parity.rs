@@ -113,7 +113,7 @@ impl Case {
 }
 
 /// The largest difference, over the largest number wanted.
-fn relative(got: &[f32], want: &[f32]) -> f64 {
+pub(crate) fn relative(got: &[f32], want: &[f32]) -> f64 {
     assert_eq!(got.len(), want.len());
     let scale = want.iter().fold(0.0_f64, |m, &x| m.max(f64::from(x.abs())));
     assert!(scale > 0.0, "transformers has a gradient for every parameter");

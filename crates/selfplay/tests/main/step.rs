@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use veriplay_core::{
-    Attempt, Digest, Policy, PolicyError, Prompt, Role, Rollout, Sampling, Status, TaskType, TrainBatch, Value,
-};
+use veriplay_core::{Attempt, Digest, Policy, Prompt, Role, Rollout, Scripted, Status, TaskType, TrainBatch, Value};
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, Anchor, GameConfig, GameState, Origin, ProposalRecord, ProposerMode, ProposerTurn, SampleRef, Scored,
     ScoredSample, SolverRecord, SolverTurn,
@@ -42,15 +40,13 @@ impl Script {
     }
 }
 
-impl Policy for Script {
-    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let text = |index: usize, sample: usize| match prompts[index].role {
-            Role::Proposer => self.proposals[index * sampling.group + sample].clone(),
-            Role::Solver => (self.answer)(&prompts[index], sample).to_owned(),
-        };
-        let one = |index: usize, sample: usize| rollout(&prompts[index].text, &text(index, sample));
-        let group = |index: usize| (0..sampling.group).map(|sample| one(index, sample)).collect();
-        Ok((0..prompts.len()).map(group).collect())
+impl Script {
+    fn policy(&self) -> Scripted {
+        let (proposals, answer) = (self.proposals.clone(), self.answer);
+        Scripted::new(move |turn| match turn.prompt.role {
+            Role::Proposer => proposals[turn.index * turn.sampling.group + turn.sample].clone(),
+            Role::Solver => answer(turn.prompt, turn.sample).to_owned(),
+        })
     }
 }
 
@@ -74,7 +70,7 @@ pub(crate) fn propose(
     for of_type in turns.chunk_by(|a, b| a.task_type == b.task_type) {
         let prompts: Vec<Prompt> = of_type.iter().map(|turn| turn.prompt.clone()).collect();
         let sampling = game.sampling(Role::Proposer, of_type[0].rollouts, 0, 0);
-        let rollouts = script.generate(&prompts, &sampling).unwrap();
+        let rollouts = script.policy().generate(&prompts, &sampling).unwrap();
         let written =
             (first..).zip(rollouts).flat_map(|(turn, group)| group.into_iter().map(move |rollout| (turn, rollout)));
         records.extend(written.map(|(turn, rollout)| proposal_record(turn, of_type[0].task_type, rollout)));
@@ -113,7 +109,8 @@ pub(crate) fn play_step(game: &AbsoluteZero, state: &mut GameState, seed: u64, s
     let proposals = propose(game, state, &game.proposer_turns(state, seed, step), script);
     let turns = game.solver_turns(state, seed, step, &proposals);
     let prompts: Vec<Prompt> = turns.iter().map(|turn| turn.prompt.clone()).collect();
-    let rollouts = script.generate(&prompts, &game.sampling(Role::Solver, game.config().group, seed, step)).unwrap();
+    let rollouts =
+        script.policy().generate(&prompts, &game.sampling(Role::Solver, game.config().group, seed, step)).unwrap();
     let written =
         rollouts.into_iter().enumerate().flat_map(|(turn, group)| group.into_iter().map(move |one| (turn, one)));
     let solutions: Vec<SolverRecord> = written.map(|(turn, rollout)| solver_record(turn, rollout)).collect();

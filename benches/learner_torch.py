@@ -1,0 +1,92 @@
+"""The peer of `veriplay bench learner`: the same work in PyTorch eager with a Qwen of transformers, random weights, float32.
+
+    pip install torch transformers
+    veriplay bench learner --python PYTHON        # starts this script and talks to it
+
+Protocol, one line each: the first line of stdin is the work as JSON; this answers {"ready": versions, "threads": N} or
+{"absent": why}. Then each line asks for one thing, and is answered with {"seconds": S}:
+
+    train       forward, backward, clipping and an AdamW step on all sequences; the loss is over the responses' tokens
+    generate    continues all prompts, left-padded, by sampling at temperature 1, `new_tokens` each, no end token
+    gemm        a product of two square matrices of 2,048; "flops" is its rate
+
+The script ends with its input.
+"""
+
+import json
+import sys
+import time
+
+
+def ready(work):
+    import torch
+    import transformers
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    torch.manual_seed(0)
+    torch.set_num_threads(work["threads"])
+    config = AutoConfig.for_model(**work["shape"])
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
+    versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
+    return torch, model, optimizer, {"ready": versions, "threads": torch.get_num_threads()}
+
+
+def train(torch, model, optimizer, work):
+    ids = torch.tensor(work["sequences"])
+    response = work["response"]
+    model.train()
+    # Logits of the responses' tokens alone, as the other side computes them.
+    logits = model(input_ids=ids, logits_to_keep=response + 1, use_cache=False).logits[:, :-1]
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, -response:].flatten())
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+
+
+def generate(torch, model, work):
+    prompts = work["prompts"]
+    width = max(map(len, prompts))
+    ids = torch.tensor([[0] * (width - len(row)) + row for row in prompts])
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts])
+    new = work["new_tokens"]
+    model.eval()
+    with torch.no_grad():
+        out = model.generate(
+            input_ids=ids, attention_mask=mask, do_sample=True, temperature=1.0, top_k=0, top_p=1.0,
+            max_new_tokens=new, min_new_tokens=new, eos_token_id=None, pad_token_id=0,
+        )
+    assert out.shape == (len(prompts), width + new), out.shape
+
+
+def gemm(torch):
+    a, b = torch.randn(2048, 2048), torch.randn(2048, 2048)
+    torch.mm(a, b)
+    begin = time.perf_counter()
+    torch.mm(a, b)
+    return 2 * 2048**3 / (time.perf_counter() - begin)
+
+
+def main():
+    say = lambda answer: print(json.dumps(answer), flush=True)
+    work = json.loads(sys.stdin.readline())
+    try:
+        torch, model, optimizer, hello = ready(work)
+    except ImportError as error:
+        return say({"absent": str(error)})
+    say(hello)
+    for line in sys.stdin:
+        begin = time.perf_counter()
+        answer = {}
+        if line.strip() == "train":
+            train(torch, model, optimizer, work)
+        elif line.strip() == "generate":
+            generate(torch, model, work)
+        else:
+            answer["flops"] = gemm(torch)
+        say(answer | {"seconds": time.perf_counter() - begin})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,313 @@
+//! `veriplay bench learner`: training and batched generation, beside PyTorch eager with the same shapes.
+//!
+//! A round is one training step or one generated batch of each side; the best of all rounds counts, for both. Model FLOPs
+//! utilisation is what the model's products need, over what PyTorch's own product of two 2,048² float32 matrices reaches here with as
+//! many threads. A step needs, over all sequences of T tokens with R of them in the response,
+//! 6·N·T + 6·V·H·R + 6·L·h·d·T²: N weights in matrices of the L layers, V·H in the head, and causal attention of h heads of width d;
+//! 6 is 2 forward and 4 backward (PaLM, Chowdhery et al. 2022, appendix B, with the causal half of attention).
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
+use veriplay_learner::{Architecture, Learner, LearnerOptions, ModelConfig, Request, Tokenizer};
+
+use super::torch::Torch;
+
+/// A model's shape, and how much work makes a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Shape {
+    /// The embedded model's: one million parameters.
+    Tiny,
+    /// Qwen2.5-0.5B's: wants 18 GB of memory; the two sides go one after the other.
+    HalfBillion,
+}
+
+/// The work of a round.
+struct Work {
+    config: ModelConfig,
+    /// Sequences of a step, each of `prompt` + `response` tokens.
+    sequences: usize,
+    prompt: usize,
+    response: usize,
+    /// Prompts of a batch: ragged, from an eighth of `prompt` to all of it.
+    prompts: usize,
+    new_tokens: usize,
+}
+
+impl Shape {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Tiny => "tiny",
+            Self::HalfBillion => "half-billion",
+        }
+    }
+
+    fn work(self) -> Work {
+        match self {
+            Self::Tiny => {
+                let config = ModelConfig::default();
+                Work { config, sequences: 64, prompt: 48, response: 32, prompts: 64, new_tokens: 48 }
+            }
+            Self::HalfBillion => {
+                let config = ModelConfig {
+                    model_type: Architecture::Qwen2,
+                    vocab_size: 151_936,
+                    hidden_size: 896,
+                    num_hidden_layers: 24,
+                    num_attention_heads: 14,
+                    num_key_value_heads: 2,
+                    head_dim: 64,
+                    intermediate_size: 4864,
+                    rope_theta: 1e6,
+                    ..ModelConfig::default()
+                };
+                Work { config, sequences: 4, prompt: 96, response: 32, prompts: 8, new_tokens: 16 }
+            }
+        }
+    }
+}
+
+impl Work {
+    /// Token `at` of row `row`: any but the end token.
+    fn token(&self, row: usize, at: usize) -> u32 {
+        (1 + (row * 31 + at * 7 + at * at) % (self.config.vocab_size - 1)) as u32
+    }
+
+    fn row(&self, row: usize, length: usize) -> Vec<u32> {
+        (0..length).map(|at| self.token(row, at)).collect()
+    }
+
+    fn sequence_rows(&self) -> Vec<Vec<u32>> {
+        (0..self.sequences).map(|row| self.row(row, self.prompt + self.response)).collect()
+    }
+
+    fn prompt_rows(&self) -> Vec<Vec<u32>> {
+        let shortest = (self.prompt / 8).max(1);
+        (0..self.prompts).map(|row| self.row(row, shortest + row * 5 % (self.prompt - shortest + 1))).collect()
+    }
+
+    fn batch(&self) -> TrainBatch {
+        let sample = |row: Vec<u32>| {
+            let (prompt, response) = row.split_at(self.prompt);
+            Sample { prompt: Arc::from(prompt), response: response.to_vec(), masked: 0, weight: 1.0 }
+        };
+        let samples = self.sequence_rows().into_iter().map(sample).collect();
+        TrainBatch { samples, normalizer: (self.sequences * self.response) as f64 }
+    }
+
+    fn requests(&self) -> Vec<Request> {
+        let request = |prompt| Request { ignore_end: true, ..Request::new(prompt, self.new_tokens) };
+        self.prompt_rows().into_iter().map(request).collect()
+    }
+
+    /// What a training step needs; see the module for the formula.
+    fn train_flops(&self) -> f64 {
+        let c = &self.config;
+        let (queries, keys) = (c.num_attention_heads * c.head_dim, c.num_key_value_heads * c.head_dim);
+        let layer = c.hidden_size * (2 * queries + 2 * keys + 3 * c.intermediate_size);
+        let (length, layers) = (self.prompt + self.response, c.num_hidden_layers);
+        let products = layers * layer * length + c.vocab_size * c.hidden_size * self.response;
+        6.0 * (self.sequences * (products + layers * queries * length * length)) as f64
+    }
+
+    /// What the peer is told.
+    fn told(&self, threads: usize) -> Value {
+        let c = &self.config;
+        let shape = json!({
+            "model_type": c.model_type.name(), "vocab_size": c.vocab_size, "hidden_size": c.hidden_size,
+            "num_hidden_layers": c.num_hidden_layers, "num_attention_heads": c.num_attention_heads,
+            "num_key_value_heads": c.num_key_value_heads, "head_dim": c.head_dim, "intermediate_size": c.intermediate_size,
+            "tie_word_embeddings": c.tie_word_embeddings, "max_position_embeddings": c.max_position_embeddings,
+            "rope_theta": c.rope_theta, "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu",
+        });
+        json!({
+            "shape": shape, "threads": threads, "sequences": self.sequence_rows(), "response": self.response,
+            "prompts": self.prompt_rows(), "new_tokens": self.new_tokens,
+        })
+    }
+}
+
+/// One side's best round of each kind.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Side {
+    train_tokens_per_s: f64,
+    /// Of new tokens.
+    generate_tokens_per_s: f64,
+    /// Of training; `null` where nothing says what the machine can do.
+    train_mfu: Option<f64>,
+}
+
+/// What was measured of one shape.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    schema_version: u32,
+    shape: &'static str,
+    parameters: usize,
+    threads: usize,
+    rounds: usize,
+    veriplay: Side,
+    torch: Option<Side>,
+    /// What the peer is, or why it is absent.
+    peer: String,
+    /// Rate of PyTorch's float32 product, in FLOP a second.
+    gemm_flops: Option<f64>,
+}
+
+/// The best times of one side, in seconds.
+#[derive(Clone, Copy)]
+struct Best {
+    train: f64,
+    generate: f64,
+}
+
+impl Best {
+    const NONE: Self = Self { train: f64::INFINITY, generate: f64::INFINITY };
+
+    fn side(self, work: &Work, peak: Option<f64>) -> Side {
+        let tokens = (work.sequences * (work.prompt + work.response)) as f64;
+        Side {
+            train_tokens_per_s: tokens / self.train,
+            generate_tokens_per_s: (work.prompts * work.new_tokens) as f64 / self.generate,
+            train_mfu: peak.map(|peak| work.train_flops() / self.train / peak),
+        }
+    }
+}
+
+impl Best {
+    /// Keeps a round, unless it is the first, which warms up.
+    fn keep(&mut self, round: usize, train: f64, generate: f64) {
+        if round > 0 {
+            (self.train, self.generate) = (self.train.min(train), self.generate.min(generate));
+        }
+    }
+}
+
+/// Our side.
+struct Ours {
+    learner: Learner,
+    batch: TrainBatch,
+    requests: Vec<Request>,
+    best: Best,
+}
+
+impl Ours {
+    fn new(work: &Work, threads: usize) -> anyhow::Result<Self> {
+        let options = LearnerOptions { shards: threads, ..LearnerOptions::default() };
+        let learner = Learner::initialize(work.config.clone(), Tokenizer::none(), 1, options)?;
+        Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: Best::NONE })
+    }
+
+    fn round(&mut self, round: usize) -> anyhow::Result<()> {
+        let begin = Instant::now();
+        self.learner.update(&self.batch, 1e-5)?;
+        let (train, begin) = (begin.elapsed(), Instant::now());
+        self.learner.complete(&self.requests)?;
+        self.best.keep(round, train.as_secs_f64(), begin.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// The other side: absent, or running.
+struct Theirs {
+    torch: Result<Torch, String>,
+    best: Best,
+    peak: f64,
+}
+
+impl Theirs {
+    fn new(work: &Work, threads: usize, python: &Path) -> Self {
+        Self { torch: Torch::start(python, &work.told(threads)), best: Best::NONE, peak: 0.0 }
+    }
+
+    fn round(&mut self, round: usize) -> anyhow::Result<()> {
+        let Ok(torch) = &mut self.torch else { return Ok(()) };
+        let mut time = |what: &str| torch.time(what).map_err(|why| anyhow::anyhow!("PyTorch: {why}"));
+        let (train, generate, gemm) = (time("train")?, time("generate")?, time("gemm")?);
+        self.best.keep(round, train.seconds, generate.seconds);
+        self.peak = self.peak.max(gemm.flops.unwrap_or(0.0));
+        Ok(())
+    }
+}
+
+/// Measures one shape; the first round of each side warms up and does not count. Both sides take turns, except where memory does
+/// not hold both: then one goes after the other.
+///
+/// # Errors
+/// What failed.
+pub(crate) fn measure(shape: Shape, threads: usize, rounds: usize, python: &Path) -> anyhow::Result<Report> {
+    let work = shape.work();
+    let mut ours = Ours::new(&work, threads)?;
+    let parameters = ours.learner.parameter_count();
+    let (best, theirs) = if shape == Shape::Tiny {
+        let mut theirs = Theirs::new(&work, threads, python);
+        (0..=rounds).try_for_each(|round| ours.round(round).and_then(|()| theirs.round(round)))?;
+        (ours.best, theirs)
+    } else {
+        (0..=rounds).try_for_each(|round| ours.round(round))?;
+        let best = ours.best;
+        drop(ours);
+        let mut theirs = Theirs::new(&work, threads, python);
+        (0..=rounds).try_for_each(|round| theirs.round(round))?;
+        (best, theirs)
+    };
+    let Theirs { torch, best: other, peak } = theirs;
+    let gemm_flops = torch.is_ok().then_some(peak);
+    Ok(Report {
+        schema_version: SCHEMA_VERSION,
+        shape: shape.name(),
+        parameters,
+        threads,
+        rounds,
+        veriplay: best.side(&work, gemm_flops),
+        torch: torch.is_ok().then(|| other.side(&work, gemm_flops)),
+        peer: torch.map_or_else(|why| format!("absent: {why}"), |torch| torch.versions.clone()),
+        gemm_flops,
+    })
+}
+
+impl Report {
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let percent = |mfu: Option<f64>| mfu.map_or_else(|| "?".to_owned(), |mfu| format!("{:.0} %", 100.0 * mfu));
+        let row = |name: &str, side: &Side| {
+            let Side { train_tokens_per_s: train, generate_tokens_per_s: generate, train_mfu } = side;
+            format!("| {name} | {train:.0} | {} | {generate:.0} |\n", percent(*train_mfu))
+        };
+        let Self { shape, parameters, threads, rounds, peer, .. } = self;
+        let mut text = format!(
+            "{shape}: {parameters} parameters, f32, {threads} threads, best of {rounds}; {peer}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
+        );
+        text += &row("veriplay", &self.veriplay);
+        text += &self.torch.as_ref().map_or_else(String::new, |torch| row("PyTorch", torch));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shape;
+
+    #[test]
+    fn a_step_needs_about_six_operations_a_weight_and_token() {
+        let work = Shape::HalfBillion.work();
+        let tokens = (work.sequences * (work.prompt + work.response)) as f64;
+        // 358 million weights in layers; the head of 136 million is for a quarter of the tokens.
+        let products = 6.0 * tokens * (357.8e6 + 136.1e6 / 4.0);
+        let ratio = work.train_flops() / products;
+        assert!((1.0..1.02).contains(&ratio), "attention adds a little: {ratio}");
+    }
+
+    #[test]
+    fn prompts_are_ragged_and_hold_no_end_token() {
+        for work in [Shape::Tiny.work(), Shape::HalfBillion.work()] {
+            let rows = work.prompt_rows();
+            let lengths: std::collections::BTreeSet<usize> = rows.iter().map(Vec::len).collect();
+            assert!(lengths.len() > rows.len() / 2 && lengths.iter().all(|&length| length <= work.prompt));
+            assert!(rows.iter().flatten().all(|&token| token > 0 && (token as usize) < work.config.vocab_size));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! A model that is served elsewhere, by a server that speaks OpenAI's completions protocol: vLLM, SGLang, llama.cpp.
+//!
+//! Called by the command line for `openai:URL#MODEL`. The group of a prompt is one request (`n`); prompts go side by side, at most
+//! [`ServerOptions::concurrency`] at a time; a passing fault is asked again, and what has come is kept meanwhile.
+//!
+//! What rollouts hold is what the server told, and nothing else:
+//! - Token ids are there if the server gives them (vLLM), or llama.cpp's log-probabilities do; else [`Rollout::tokens`] is empty.
+//! - Log-probabilities are there at temperature 1, where every server's are those of the distribution that was drawn from, and at
+//!   temperature 0, where they are 0 by definition. At other temperatures servers differ in whether theirs are taken before or after
+//!   scaling, so they are left empty.
+//! - Sample j of prompt i is asked with a seed that is a function of (seed, i) for the whole group; whether the server's samples
+//!   repeat is up to the server, and with batching most do not, to the bit.
+
+mod error;
+mod place;
+mod retry;
+mod transport;
+mod wire;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+
+use self::place::Place;
+use self::retry::Patience;
+use self::transport::Client;
+use self::wire::{Asked, Told};
+use crate::rollout::uniform;
+use crate::speaker::check_sampling;
+use crate::tokenizer::Tokenizer;
+
+pub use self::error::ServerError;
+pub use self::transport::ApiKey;
+
+/// How a server is asked.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// Sent as `Authorization: Bearer`.
+    pub key: Option<ApiKey>,
+    /// Requests in flight at most.
+    pub concurrency: usize,
+    /// How often a prompt is asked without getting on, the first time included.
+    pub attempts: usize,
+    /// The wait before the second attempt; doubled before each further one.
+    pub backoff: Duration,
+    /// The longest wait, also of those that the server asks for.
+    pub longest_wait: Duration,
+    /// For one exchange, from the connection to the last byte.
+    pub timeout: Duration,
+    /// Bytes of an answer at most.
+    pub response_bytes: u64,
+    /// Whether log-probabilities are asked for.
+    pub logprobs: bool,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            key: None,
+            concurrency: 16,
+            attempts: 6,
+            backoff: Duration::from_millis(500),
+            longest_wait: Duration::from_secs(60),
+            timeout: Duration::from_secs(600),
+            response_bytes: 64 << 20,
+            logprobs: true,
+        }
+    }
+}
+
+/// What became of a prompt.
+type Group = Result<Vec<Rollout>, ServerError>;
+
+/// A served model. It never learns here: the version of its rollouts is 0.
+#[derive(Debug)]
+pub struct ServerPolicy {
+    client: Client,
+    model: String,
+    tokenizer: Tokenizer,
+    options: ServerOptions,
+}
+
+impl ServerPolicy {
+    /// For `URL#MODEL`, or `URL#MODEL#TOKENIZER` with the path of the model's `tokenizer.json`: prompts are then sent as token ids.
+    /// Nothing is asked of the server yet.
+    ///
+    /// # Errors
+    /// A name that cannot be used, or a tokenizer that cannot be read.
+    pub fn open(name: &str, options: ServerOptions) -> Result<Self, ServerError> {
+        let place = Place::parse(name)?;
+        let tokenizer = place.tokenizer.as_deref().map_or(Ok(Tokenizer::none()), Tokenizer::load)?;
+        let client = Client::new(&place, &options);
+        Ok(Self { client, model: place.model, tokenizer, options })
+    }
+
+    /// As [`Policy::generate`], but what succeeded is kept beside what failed, prompt by prompt.
+    ///
+    /// # Errors
+    /// Sampling options that no server could take.
+    pub fn generate_each(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Group>, ServerError> {
+        let all = self.run(prompts, sampling, false)?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Works on all prompts, or with `hasty` until one has failed for good; `None` are those that nobody began.
+    fn run(&self, prompts: &[Prompt], sampling: &Sampling, hasty: bool) -> Result<Vec<Option<Group>>, ServerError> {
+        check_sampling(sampling)?;
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let done: Vec<Mutex<Option<_>>> = prompts.iter().map(|_| Mutex::new(None)).collect();
+        // Relaxed: neither orders anything but itself.
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < prompts.len());
+        let work = || {
+            while let Some(index) = take().filter(|_| !(hasty && failed.load(Ordering::Relaxed))) {
+                let group = self.group(index, &prompts[index], sampling);
+                failed.fetch_or(group.is_err(), Ordering::Relaxed);
+                *done[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(group);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.options.concurrency.clamp(1, prompts.len().max(1)) {
+                scope.spawn(work);
+            }
+        });
+        Ok(done.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+    }
+
+    fn group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
+        let ids = self.ids(index, prompt)?;
+        let sent = ids.as_deref().map_or(wire::Prompt::Text(&prompt.text), wire::Prompt::Tokens);
+        let told = self.samples(index, sent, sampling)?;
+        Ok(told.into_iter().map(|told| rollout(told, ids.as_deref(), sampling)).collect())
+    }
+
+    /// The prompt's tokens, if there is a tokenizer.
+    fn ids(&self, index: usize, prompt: &Prompt) -> Result<Option<Vec<u32>>, ServerError> {
+        let refused = |reason| ServerError::Refused(PolicyError::Tokenize { index, reason });
+        if prompt.text.is_empty() {
+            return Err(refused("it is empty".to_owned()));
+        }
+        let encode = || self.tokenizer.encode(&prompt.text).map_err(|e| refused(e.to_string()));
+        self.tokenizer.is_present().then(encode).transpose()
+    }
+
+    /// All samples of a prompt. A server that gives fewer than were asked for is asked for the rest.
+    fn samples(&self, index: usize, prompt: wire::Prompt<'_>, sampling: &Sampling) -> Result<Vec<Told>, ServerError> {
+        let mut told: Vec<Told> = Vec::with_capacity(sampling.group);
+        let mut patience = Patience::new(&self.options, |attempt| uniform(sampling.seed, index as u64, 0, attempt));
+        while told.len() < sampling.group {
+            let missing = sampling.group - told.len();
+            let seed = seed(sampling.seed, index, told.len());
+            let asked = Asked::new(&self.model, prompt, missing, seed, self.options.logprobs, sampling);
+            match self.exchange(&asked, missing, sampling.max_tokens) {
+                Ok(more) => {
+                    told.extend(more);
+                    patience.renew();
+                }
+                Err(fault) => patience.bear(index, fault)?,
+            }
+        }
+        Ok(told)
+    }
+
+    fn exchange(&self, asked: &Asked<'_>, n: usize, max_tokens: usize) -> Result<Vec<Told>, ServerError> {
+        let body = serde_json::to_vec(asked).expect("a request has no map with odd keys");
+        wire::read(&self.client.post(&body)?, n, max_tokens)
+    }
+}
+
+/// The seed of a request: of 31 bits, which every server takes for what it is.
+fn seed(seed: u64, prompt: usize, sample: usize) -> u32 {
+    (uniform(seed, prompt as u64, sample as u64, 0) * f64::from(1_u32 << 31)) as u32
+}
+
+fn rollout(told: Told, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
+    let tokens = told.tokens.unwrap_or_default();
+    let logprobs = match sampling.temperature {
+        0.0 => vec![0.0; tokens.len()],
+        1.0 => told.logprobs.filter(|logprobs| logprobs.len() == tokens.len()).unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let prompt_tokens = ids.map(<[u32]>::to_vec).or(told.prompt_tokens).unwrap_or_default();
+    Rollout { prompt_tokens, tokens, logprobs, text: told.text, finish: told.finish, policy: PolicyVersion(0) }
+}
+
+impl Policy for ServerPolicy {
+    /// See the trait, and the module for what a rollout holds. After a prompt has failed for good no other is begun; for those that
+    /// succeeded all the same see [`ServerPolicy::generate_each`].
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let groups = self.run(prompts, sampling, true).and_then(|groups| groups.into_iter().flatten().collect());
+        groups.map_err(|error| match error {
+            ServerError::Refused(error) => error,
+            other => PolicyError::Backend(other.to_string()),
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! One HTTP exchange with a server: a body there, a bounded body back, and every way it can fail.
+//!
+//! Called by [`super::ServerPolicy`]. Invariant: the access key goes into one header and nowhere else; no redirect is followed, so
+//! it reaches no other host.
+
+use std::fmt;
+use std::time::Duration;
+
+use ureq::{Agent, Body, Error, http};
+
+use super::error::ServerError;
+use super::wire::excerpt;
+use super::{ServerOptions, place::Place};
+
+/// An access key. It is not shown by any formatter.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// From the key's text; `None` where it is empty or cannot stand in a header.
+    #[must_use]
+    pub fn new(key: &str) -> Option<Self> {
+        let fine = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
+        fine.then(|| Self(key.to_owned()))
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(hidden)")
+    }
+}
+
+/// Bytes of an error's body that are read.
+const MESSAGE_BYTES: u64 = 1 << 16;
+/// A host that does not take a connection in this time is not there.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// A client of one server. Connections are kept between calls.
+#[derive(Debug)]
+pub(super) struct Client {
+    agent: Agent,
+    url: String,
+    key: Option<ApiKey>,
+    timeout: Duration,
+    largest: u64,
+}
+
+impl Client {
+    pub(super) fn new(place: &Place, options: &ServerOptions) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(options.timeout))
+            .timeout_connect(Some(CONNECT.min(options.timeout)))
+            .max_idle_connections_per_host(options.concurrency);
+        // A proxy from the environment is for other machines.
+        let config = if place.is_loopback() { config.proxy(None) } else { config };
+        let (key, timeout, largest) = (options.key.clone(), options.timeout, options.response_bytes);
+        Self { agent: config.build().new_agent(), url: place.endpoint(), key, timeout, largest }
+    }
+
+    /// Posts a JSON body. Returns the body of an answer with status 200.
+    pub(super) fn post(&self, body: &[u8]) -> Result<Vec<u8>, ServerError> {
+        let mut request = self.agent.post(&self.url).content_type("application/json");
+        if let Some(ApiKey(key)) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        let mut answer = request.send(body).map_err(|e| self.fault(e))?;
+        if answer.status() != http::StatusCode::OK {
+            return Err(self.refusal(&mut answer));
+        }
+        let read = answer.body_mut().with_config().limit(self.largest).read_to_vec();
+        read.map_err(|e| self.fault(e))
+    }
+
+    fn fault(&self, error: Error) -> ServerError {
+        match error {
+            Error::Timeout(_) => ServerError::Timeout(self.timeout),
+            Error::BodyExceedsLimit(limit) => ServerError::TooLarge(limit),
+            // The timeout of a socket comes as this where the system notices first.
+            Error::Io(e) if e.kind() == std::io::ErrorKind::TimedOut => ServerError::Timeout(self.timeout),
+            other => ServerError::Connection(self.hidden(&other.to_string())),
+        }
+    }
+
+    fn refusal(&self, answer: &mut http::Response<Body>) -> ServerError {
+        let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        // The other form, a date, is answered by our own waiting.
+        let retry_after = retry_after.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
+        let said = answer.body_mut().with_config().limit(MESSAGE_BYTES).read_to_vec().unwrap_or_default();
+        let status = answer.status().as_u16();
+        ServerError::Status { status, message: self.hidden(&excerpt(&said)), retry_after }
+    }
+
+    /// Some servers repeat a wrong key in their answer.
+    fn hidden(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |ApiKey(key)| text.replace(key.as_str(), "(key)"))
+    }
+}

@@ -1,0 +1,220 @@
+//! A small completions server: HTTP/1.1 on loopback, OpenAI's wire format, and our own tiny model behind it. It can be told to
+//! fail.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::{Value, json};
+use veriplay_learner::{Continuation, End, Learner, LearnerOptions, Request, TokenSampler};
+
+/// What a server does with a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// Answers it.
+    Answer,
+    /// Answers it after `change` has been at the answer.
+    Changed(fn(&mut Value)),
+    /// Status, further header lines, body.
+    Say(u16, &'static str, String),
+    /// Sends half of the answer, and hangs up.
+    Cut,
+    /// Hangs up.
+    HangUp,
+    /// Says nothing until the client hangs up.
+    Silence,
+}
+
+/// How a server tells tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Ids of prompt and answer, and log-probabilities in lists.
+    Vllm,
+    /// Log-probabilities with ids in a list of objects.
+    LlamaCpp,
+    /// Text alone.
+    Plain,
+}
+
+/// One request, as it came.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) path: String,
+    pub(crate) authorization: Option<String>,
+    pub(crate) body: Value,
+}
+
+type Script = dyn Fn(&Value, usize) -> Act + Send + Sync;
+
+struct Shared {
+    dialect: Dialect,
+    script: Box<Script>,
+    seen: Mutex<Vec<Seen>>,
+    /// Requests in flight, now and at most.
+    flying: Mutex<(usize, usize)>,
+}
+
+/// A running server. It ends with the process.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// `script` decides about a request from its body and from how many came before it.
+    pub(crate) fn start(dialect: Dialect, script: impl Fn(&Value, usize) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let (seen, flying) = (Mutex::default(), Mutex::default());
+        let shared = Arc::new(Shared { dialect, script: Box::new(script), seen, flying });
+        let serving = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let serving = Arc::clone(&serving);
+                std::thread::spawn(move || serving.serve(stream));
+            }
+        });
+        Self { url, shared }
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.shared.seen.lock().expect("whole").clone()
+    }
+
+    /// Requests that were in flight together, at most.
+    pub(crate) fn most_flying(&self) -> usize {
+        self.shared.flying.lock().expect("whole").1
+    }
+}
+
+/// The tiny model of the repository.
+pub(crate) fn model() -> &'static Learner {
+    static MODEL: OnceLock<Learner> = OnceLock::new();
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/tiny");
+    MODEL.get_or_init(|| Learner::load(dir.as_ref(), LearnerOptions::default()).expect("the tiny model"))
+}
+
+impl Shared {
+    /// Requests of one connection, one after another.
+    fn serve(&self, stream: TcpStream) {
+        let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
+        while let Some(seen) = read(&mut reader) {
+            let number = {
+                let mut all = self.seen.lock().expect("whole");
+                all.push(seen.clone());
+                all.len() - 1
+            };
+            self.fly(1);
+            let stays = self.act((self.script)(&seen.body, number), &seen.body, &stream);
+            self.fly(-1);
+            if stays.is_none() {
+                let _ = stream.shutdown(Shutdown::Both);
+                return;
+            }
+        }
+    }
+
+    fn fly(&self, change: isize) {
+        let mut flying = self.flying.lock().expect("whole");
+        flying.0 = flying.0.saturating_add_signed(change);
+        flying.1 = flying.1.max(flying.0);
+    }
+
+    /// `None` ends the connection.
+    fn act(&self, act: Act, body: &Value, stream: &TcpStream) -> Option<()> {
+        match act {
+            Act::Answer => send(stream, 200, "", &self.answer(body).to_string()),
+            Act::Changed(change) => {
+                let mut answer = self.answer(body);
+                change(&mut answer);
+                send(stream, 200, "", &answer.to_string())
+            }
+            Act::Say(status, headers, text) => send(stream, status, headers, &text),
+            Act::Cut => {
+                let whole = message(200, "", &self.answer(body).to_string());
+                (&mut &*stream).write_all(&whole.as_bytes()[..whole.len() / 2]).ok()?;
+                None
+            }
+            Act::HangUp => None,
+            Act::Silence => {
+                let _ = (&mut &*stream).read(&mut [0]);
+                None
+            }
+        }
+    }
+
+    fn answer(&self, body: &Value) -> Value {
+        let request = request(body);
+        let group = model().complete(std::slice::from_ref(&request)).expect("samples").remove(0);
+        let choices: Vec<Value> =
+            group.iter().enumerate().map(|(index, sample)| self.choice(index, sample, &request.prompt)).collect();
+        json!({"id": "cmpl-1", "object": "text_completion", "model": body["model"], "choices": choices})
+    }
+
+    fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32]) -> Value {
+        let finish = if matches!(sample.end, End::Length) { "length" } else { "stop" };
+        let mut choice = json!({"index": index, "text": model().text(sample), "finish_reason": finish});
+        match self.dialect {
+            Dialect::Vllm => {
+                let spellings: Vec<String> = sample.tokens.iter().map(|id| format!("token_id:{id}")).collect();
+                choice["logprobs"] = json!({"tokens": spellings, "token_logprobs": sample.logprobs});
+                choice["token_ids"] = json!(sample.tokens);
+                choice["prompt_token_ids"] = json!(prompt);
+            }
+            Dialect::LlamaCpp => {
+                let pairs = sample.tokens.iter().zip(&sample.logprobs);
+                let content: Vec<Value> =
+                    pairs.map(|(id, p)| json!({"id": id, "token": "?", "bytes": [63], "logprob": p})).collect();
+                choice["logprobs"] = json!({"content": content});
+            }
+            Dialect::Plain => {}
+        }
+        choice
+    }
+}
+
+/// What is asked of the model: as a server reads it, from the names of the protocol.
+pub(crate) fn request(body: &Value) -> Request {
+    let number = |key: &str| body[key].as_f64().unwrap_or_else(|| panic!("`{key}` in {body}"));
+    let prompt = match &body["prompt"] {
+        Value::String(text) => model().tokenizer().encode(text).expect("it can be spelled"),
+        ids => serde_json::from_value(ids.clone()).expect("ids"),
+    };
+    assert_eq!((number("top_p"), number("min_p")), (1.0, 0.0), "nothing is cut off");
+    assert!(number("top_k") > model().config().vocab_size as f64, "nothing is cut off");
+    Request {
+        samples: number("n") as usize,
+        seed: number("seed") as u64,
+        sampler: TokenSampler::at(number("temperature") as f32),
+        ..Request::new(prompt, number("max_tokens") as usize)
+    }
+}
+
+fn message(status: u16, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!("HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
+}
+
+fn send(mut stream: &TcpStream, status: u16, headers: &str, body: &str) -> Option<()> {
+    stream.write_all(message(status, headers, body).as_bytes()).ok()
+}
+
+fn read(reader: &mut impl BufRead) -> Option<Seen> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|&bytes| bytes > 0)?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let (mut length, mut authorization) = (0, None);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim().split_once(':') else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().ok()?,
+            "authorization" => authorization = Some(value.trim().to_owned()),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Seen { path, authorization, body: serde_json::from_slice(&body).ok()? })
+}

@@ -1,0 +1,334 @@
+//! Quantised models: the files of `tests/gguf`, which `scripts/quantised.py` made of random checkpoints, against our own decoder on
+//! the checkpoints themselves; and every way a file can be broken.
+//!
+//! With weights of 16 bits both compute with the same numbers, and logits are wanted within 1e-5, relative to the largest (measured:
+//! 2.7e-6 at worst). With `q8_0` weights have 8 bits, and candle rounds what they are multiplied with to 8 bits too: the root mean
+//! square is wanted within 10 % of that of the logits (measured: 4 to 6 %; the width of 32 is a single block, so rounding shows).
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use candle_core::quantized::gguf_file::{self, Content, Value};
+use candle_core::quantized::{GgmlDType, QTensor};
+use candle_core::{Device, Tensor};
+use tempfile::TempDir;
+use veriplay_core::{Finish, Policy, PolicyError, PolicyVersion, Sampling};
+use veriplay_learner::{
+    Architecture, End, GgufError, GgufPolicy, Learner, LearnerOptions, Request, RequestError, TokenSampler,
+};
+
+use crate::common::{prompt, tokenizer};
+use crate::parity::relative;
+
+const F16: f64 = 1e-5;
+const Q8_0: f64 = 0.1;
+
+fn folder(family: Architecture) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gguf").join(family.name())
+}
+
+fn quantised(family: Architecture, kind: &str) -> GgufPolicy {
+    GgufPolicy::load(&folder(family).join(kind), None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn ours(family: Architecture) -> Learner {
+    Learner::load_by_ids(&folder(family).join("hf"), LearnerOptions::default()).expect("the same weights")
+}
+
+fn tokens(count: usize) -> Vec<u32> {
+    (0..count).map(|i| ((i * i * 17 + i * 5 + 3) % 104) as u32).collect()
+}
+
+/// Prompts of one token, of some, and of more than candle is given at a time.
+const LENGTHS: [usize; 6] = [1, 2, 17, 128, 129, 300];
+
+/// Logits behind prompts of these lengths: candle's, and ours.
+fn logits(family: Architecture, kind: &str) -> Vec<(Vec<f32>, Vec<f32>)> {
+    let (policy, tokens) = (quantised(family, kind), tokens(300));
+    let mut ours = ours(family).logits(&tokens).expect("computes");
+    let pair =
+        |length: usize| (policy.logits(&tokens[..length]).expect("computes"), std::mem::take(&mut ours[length - 1]));
+    LENGTHS.into_iter().map(pair).collect()
+}
+
+#[test]
+fn logits_are_those_of_our_decoder_on_the_same_weights() {
+    for family in Architecture::ALL {
+        for ((got, want), length) in logits(family, "f16.gguf").iter().zip(LENGTHS) {
+            let error = relative(got, want);
+            assert!(error <= F16, "{family:?} behind {length} tokens: {error:e} away");
+        }
+    }
+}
+
+#[test]
+fn logits_of_eight_bits_are_near_those_of_our_decoder_and_are_not_the_same() {
+    for family in Architecture::ALL {
+        let (got, want): (Vec<_>, Vec<_>) = logits(family, "q8_0.gguf").into_iter().unzip();
+        let (got, want) = (got.concat(), want.concat());
+        let square = |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x).powi(2)).sum::<f64>();
+        let off = square(&mut got.iter().zip(&want).map(|(a, b)| a - b));
+        let error = (off / square(&mut want.iter().copied())).sqrt();
+        assert!((1e-3..=Q8_0).contains(&error), "{family:?}: {error:e} away");
+    }
+}
+
+#[test]
+fn greedy_and_sampled_continuations_are_those_of_our_decoder_with_the_same_seeds() {
+    for family in Architecture::ALL {
+        let (policy, learner) = (quantised(family, "f16.gguf"), ours(family));
+        let plain = Request { samples: 3, seed: 11, ..Request::new(tokens(9), 30) };
+        let greedy = Request { sampler: TokenSampler::at(0.0), samples: 1, ..plain.clone() };
+        let narrow = Request { sampler: TokenSampler { top_k: 7, ..TokenSampler::at(0.8) }, ..plain.clone() };
+        let long = Request { ignore_end: true, ..Request::new(tokens(200), 12) };
+        let requests = [plain, greedy, narrow, long];
+        let (got, want) = (policy.complete(&requests).expect("samples"), learner.complete(&requests).expect("samples"));
+        for (got, want) in got.iter().flatten().zip(want.iter().flatten()) {
+            assert_eq!((&got.tokens, &got.end), (&want.tokens, &want.end), "{family:?}");
+            assert!(got.logprobs.iter().zip(&want.logprobs).all(|(a, b)| (a - b).abs() < 1e-4), "{family:?}");
+        }
+        assert_eq!(got.iter().map(Vec::len).collect::<Vec<_>>(), [3, 1, 3, 1]);
+        assert_ne!(got[0][0].tokens, got[0][1].tokens, "samples of one prompt differ");
+    }
+}
+
+#[test]
+fn a_sample_depends_on_its_request_alone_and_not_on_the_batch() {
+    for family in Architecture::ALL {
+        let policy = quantised(family, "q8_0.gguf");
+        let request = |count, seed| Request { samples: 2, seed, ..Request::new(tokens(count), 14) };
+        let requests = [request(5, 1), request(140, 2), request(1, 3)];
+        let together = policy.complete(&requests).expect("samples");
+        for (request, want) in requests.iter().zip(&together).rev() {
+            assert_eq!(&policy.complete(std::slice::from_ref(request)).expect("samples")[0], want, "{family:?}");
+        }
+        let more = Request { samples: 5, ..requests[1].clone() };
+        assert_eq!(policy.complete(&[more]).expect("samples")[0][..2], together[1]);
+    }
+}
+
+/// A directory with a model and a tokenizer beside it.
+fn with_tokenizer(family: Architecture) -> TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::copy(folder(family).join("f16.gguf"), dir.path().join("model.gguf")).expect("copies");
+    let json = tokenizer().to_json().expect("serialises");
+    std::fs::write(dir.path().join("tokenizer.json"), json).expect("writes");
+    dir
+}
+
+#[test]
+fn it_is_a_policy_whose_rollouts_have_text_tokens_and_log_probabilities() {
+    let dir = with_tokenizer(Architecture::Llama);
+    let policy = GgufPolicy::load(&dir.path().join("model.gguf"), None).expect("loads");
+    assert_eq!(policy.end_tokens(), [0]);
+    let sampling = Sampling { temperature: 1.0, max_tokens: 40, group: 12, seed: 4 };
+    let prompts = [prompt("def f(x):"), prompt("<D>1 + 1")];
+    let groups = policy.generate(&prompts, &sampling).expect("samples");
+    assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [12, 12]);
+    let mut ended = 0;
+    for (rollout, asked) in groups.iter().zip(&prompts).flat_map(|(group, p)| group.iter().map(move |r| (r, p))) {
+        assert_eq!(policy.tokenizer().decode(&rollout.prompt_tokens), asked.text);
+        let is_ended = rollout.finish == Finish::Stop;
+        assert_eq!(is_ended, rollout.tokens.last() == Some(&0));
+        let own = &rollout.tokens[..rollout.tokens.len() - usize::from(is_ended)];
+        assert_eq!((rollout.text.as_str(), rollout.policy), (&*policy.tokenizer().decode(own), PolicyVersion(0)));
+        assert_eq!(rollout.logprobs.len(), rollout.tokens.len());
+        ended += usize::from(is_ended);
+    }
+    assert!((1..24).contains(&ended), "{ended} of 24 ended by themselves");
+    assert_eq!(groups, policy.generate(&prompts, &sampling).expect("samples"), "the same seed, the same rollouts");
+    let later = policy.generate(&prompts[1..], &sampling).expect("samples");
+    assert_ne!(groups[1], later[0], "the place in the call is part of the seed");
+}
+
+#[test]
+fn a_tokenizer_can_be_named_and_without_one_only_ids_work() {
+    let dir = with_tokenizer(Architecture::Qwen2);
+    std::fs::rename(dir.path().join("tokenizer.json"), dir.path().join("other.json")).expect("moves");
+    let path = dir.path().join("model.gguf").display().to_string();
+    assert!(GgufPolicy::open(&format!("{path}#other.json")).expect("loads").tokenizer().is_present());
+    let without = GgufPolicy::open(&path).expect("loads");
+    assert_eq!(without.complete(&[Request::new(vec![1, 2], 3)]).expect("samples")[0].len(), 1);
+    let sampling = Sampling { temperature: 1.0, max_tokens: 4, group: 1, seed: 0 };
+    let error = without.generate(&[prompt("x")], &sampling);
+    assert!(matches!(error, Err(PolicyError::Tokenize { index: 0, .. })), "{error:?}");
+    let error = GgufPolicy::open(&format!("{path}#none.json"));
+    assert!(matches!(&error, Err(GgufError::Tokenizer { .. })), "{error:?}");
+}
+
+#[test]
+fn requests_that_cannot_be_done_are_refused_as_by_our_own_model() {
+    let policy = quantised(Architecture::Qwen3, "f16.gguf");
+    let refused = |request| policy.complete(&[request]).expect_err("refused");
+    assert!(matches!(refused(Request::new(vec![], 1)), RequestError::Option { key: "prompt", .. }));
+    assert!(matches!(refused(Request::new(vec![104], 1)), RequestError::Vocabulary { token: 104, .. }));
+    assert!(matches!(refused(Request::new(tokens(500), 13)), RequestError::TooLong { context: 512, .. }));
+    let stopping = Request { stop: vec!["x".to_owned()], ..Request::new(vec![1], 1) };
+    assert!(matches!(refused(stopping), RequestError::NoTokenizer { .. }));
+    let whole =
+        policy.complete(&[Request { ignore_end: true, ..Request::new(tokens(500), 12) }]).expect("it just fits");
+    assert_eq!((whole[0][0].tokens.len(), &whole[0][0].end), (12, &End::Length));
+}
+
+/// A file taken apart.
+struct Parts {
+    metadata: HashMap<String, Value>,
+    tensors: HashMap<String, QTensor>,
+}
+
+impl Parts {
+    fn of(family: Architecture) -> Self {
+        let mut file = File::open(folder(family).join("f16.gguf")).expect("opens");
+        let content = Content::read(&mut file).expect("reads");
+        let names = content.tensor_infos.keys();
+        let tensors = names.map(|name| (name.clone(), content.tensor(&mut file, name, &Device::Cpu).expect("reads")));
+        Self { tensors: tensors.collect(), metadata: content.metadata }
+    }
+
+    fn set(&mut self, key: &str, value: Value) {
+        self.metadata.insert(key.to_owned(), value);
+    }
+
+    fn put(&mut self, name: &str, shape: (usize, usize)) {
+        let zeros = Tensor::zeros(shape, candle_core::DType::F32, &Device::Cpu).expect("zeros");
+        self.tensors.insert(name.to_owned(), QTensor::quantize(&zeros, GgmlDType::F32).expect("quantises"));
+    }
+
+    /// Puts it together again, and loads it.
+    fn load(&self) -> Result<GgufPolicy, GgufError> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("model.gguf");
+        let metadata: Vec<_> = self.metadata.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let tensors: Vec<_> = self.tensors.iter().map(|(name, tensor)| (name.as_str(), tensor)).collect();
+        gguf_file::write(&mut File::create(&path).expect("creates"), &metadata, &tensors).expect("writes");
+        GgufPolicy::load(&path, None)
+    }
+}
+
+/// What becomes of a file after a change.
+fn changed(family: Architecture, change: impl FnOnce(&mut Parts)) -> String {
+    let mut parts = Parts::of(family);
+    change(&mut parts);
+    parts.load().map_or_else(|e| e.to_string(), |_| "it loads".to_owned())
+}
+
+#[test]
+fn a_file_that_candle_would_misread_is_refused_and_the_key_or_tensor_is_named() {
+    use Architecture::{Llama, Qwen2, Qwen3};
+    let text = |text: &str| Value::String(text.to_owned());
+    assert_eq!(changed(Qwen2, |_| ()), "it loads");
+    let cases: [(&str, String); 14] = [
+        (
+            "`gemma3`, want `qwen2`, `qwen3` or `llama`",
+            changed(Qwen2, |p| p.set("general.architecture", text("gemma3"))),
+        ),
+        ("`general.architecture` is missing", changed(Qwen2, |p| drop(p.metadata.remove("general.architecture")))),
+        ("`qwen3.block_count` is missing", changed(Qwen3, |p| drop(p.metadata.remove("qwen3.block_count")))),
+        ("no tensor `blk.2.attn_", changed(Qwen3, |p| p.set("qwen3.block_count", Value::U32(3)))),
+        ("no tensor `blk.1.ffn_up.weight`", changed(Llama, |p| drop(p.tensors.remove("blk.1.ffn_up.weight")))),
+        ("no tensor `token_embd.weight`", changed(Llama, |p| drop(p.tensors.remove("token_embd.weight")))),
+        (
+            "`blk.0.attn_k.weight` has shape [32, 32], want [16, 32]",
+            changed(Qwen2, |p| p.put("blk.0.attn_k.weight", (32, 32))),
+        ),
+        ("`output.weight` has shape [9, 32], want [104, 32]", changed(Llama, |p| p.put("output.weight", (9, 32)))),
+        ("holds tensor `rope_freqs.weight`", changed(Llama, |p| p.put("rope_freqs.weight", (1, 32)))),
+        ("holds tensor `blk.0.attn_q_norm.weight`", changed(Llama, |p| p.put("blk.0.attn_q_norm.weight", (1, 32)))),
+        ("`qwen2.rope.scaling.type` is", changed(Qwen2, |p| p.set("qwen2.rope.scaling.type", text("yarn")))),
+        (
+            "`llama.attention.key_length` is `16`",
+            changed(Llama, |p| p.set("llama.attention.key_length", Value::U32(16))),
+        ),
+        (
+            "`qwen2.attention.head_count_kv` is `3`",
+            changed(Qwen2, |p| p.set("qwen2.attention.head_count_kv", Value::U32(3))),
+        ),
+        (
+            "`tokenizer.ggml.eos_token_id` is `104`",
+            changed(Qwen2, |p| p.set("tokenizer.ggml.eos_token_id", Value::U32(104))),
+        ),
+    ];
+    for (want, got) in cases {
+        assert!(got.contains(want), "want {want}: {got}");
+    }
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_an_error() {
+    let bytes = std::fs::read(folder(Architecture::Qwen2).join("q8_0.gguf")).expect("reads");
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("model.gguf");
+    let load = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("writes");
+        GgufPolicy::load(&path, None)
+    };
+    let mut inside = 0;
+    for length in (0..bytes.len()).step_by(997) {
+        match load(&bytes[..length]) {
+            Err(GgufError::Truncated { .. }) => inside += 1,
+            Err(GgufError::Header { .. }) => assert!(inside == 0, "the header comes first"),
+            other => panic!("{length} of {} bytes: {other:?}", bytes.len()),
+        }
+    }
+    assert!(inside > 10, "cut inside tensors {inside} times");
+    assert!(matches!(load(b"not a model"), Err(GgufError::Header { .. })));
+    assert!(load(&bytes).is_ok());
+    assert!(matches!(GgufPolicy::load(&dir.path().join("none.gguf"), None), Err(GgufError::Io { .. })));
+}
+
+#[test]
+fn a_tokenizer_with_more_tokens_than_the_model_is_refused() {
+    let json = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chat/plain/tokenizer.json");
+    let error = GgufPolicy::load(&folder(Architecture::Qwen2).join("f16.gguf"), Some(&json));
+    assert!(matches!(error, Err(GgufError::Vocabulary { vocabulary: 104, tokens, .. }) if tokens > 104), "{error:?}");
+}
+
+/// The metadata of a byte-level tokenizer: those of `tests/chat/plain`.
+fn bytes_inside(parts: &mut Parts, kind: &str) -> usize {
+    let json = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chat/plain/tokenizer.json");
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(json).expect("reads")).expect("parses");
+    let mut tokens: Vec<(u64, String)> = Vec::new();
+    for (token, id) in json["model"]["vocab"].as_object().expect("a vocabulary") {
+        tokens.push((id.as_u64().expect("an id"), token.clone()));
+    }
+    for added in json["added_tokens"].as_array().expect("a list") {
+        let id = added["id"].as_u64().expect("an id");
+        if tokens.iter().all(|(known, _)| *known != id) {
+            tokens.push((id, added["content"].as_str().expect("text").to_owned()));
+        }
+    }
+    tokens.sort();
+    let strings = |list: Vec<String>| Value::Array(list.into_iter().map(Value::String).collect());
+    let count = tokens.len();
+    assert_eq!(tokens.last().map(|last| last.0 as usize + 1), Some(count), "ids have no holes");
+    parts.set("tokenizer.ggml.model", Value::String("gpt2".to_owned()));
+    parts.set("tokenizer.ggml.pre", Value::String(kind.to_owned()));
+    parts.set("tokenizer.ggml.tokens", strings(tokens.into_iter().map(|(_, token)| token).collect()));
+    let merges = json["model"]["merges"].as_array().expect("a list");
+    let pair = |merge: &serde_json::Value| match merge.as_array() {
+        Some(pair) => format!("{} {}", pair[0].as_str().unwrap(), pair[1].as_str().unwrap()),
+        None => merge.as_str().expect("a pair").to_owned(),
+    };
+    parts.set("tokenizer.ggml.merges", strings(merges.iter().map(pair).collect()));
+    parts.put("token_embd.weight", (count, 32));
+    count
+}
+
+#[test]
+fn the_tokenizer_inside_a_file_is_read_where_its_kind_is_known() {
+    for kind in ["qwen2", "llama-bpe"] {
+        let mut parts = Parts::of(Architecture::Qwen2);
+        let count = bytes_inside(&mut parts, kind);
+        let policy = parts.load().expect("loads");
+        assert_eq!(policy.tokenizer().vocab_size(), count);
+        for text in ["def f(x):\n    return x + 1", "a é→ b", "  two  spaces\n\n"] {
+            let tokens = policy.tokenizer().encode(text).expect("bytes spell everything");
+            assert_eq!(policy.tokenizer().decode(&tokens), text, "{kind}");
+        }
+    }
+    let refused = changed(Architecture::Qwen2, |parts| {
+        bytes_inside(parts, "tekken");
+    });
+    assert!(refused.contains("kind `gpt2, tekken`") && refused.contains("tokenizer.json"), "{refused}");
+}
