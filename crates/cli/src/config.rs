@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_learner::{LearnerOptions, Schedule, Shape};
+use veriplay_learner::{Kl, LearnerOptions, Loss, Schedule, Shape};
 use veriplay_selfplay::games::absolute_zero::GameConfig;
 use veriplay_verifier::Gate;
 
@@ -47,11 +47,35 @@ pub(crate) struct LearnConfig {
     pub(crate) shape: Shape,
     /// Share of the peak left at the last step.
     pub(crate) final_fraction: f64,
-    /// Optimizer, shards, micro-batches.
-    pub(crate) options: LearnerOptions,
+    /// What a nat of the policy's entropy is worth, beside the loss. Absent means 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    entropy_bonus: f64,
+    /// Optimizer, shards, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
+    options: LearnerOptions,
+    /// What is minimised. Absent means `policy_gradient`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    loss: Loss,
+    /// A divergence from the start model that is added to it. Absent means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kl: Option<Kl>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl LearnConfig {
+    /// How the learner works, with the tables that are its own.
+    pub(crate) fn learner_options(&self) -> LearnerOptions {
+        let Self { loss, kl, entropy_bonus, .. } = *self;
+        LearnerOptions { loss, kl, entropy_bonus, ..self.options.clone() }
+    }
+
+    /// Whether the learner must hold the start model as a reference.
+    pub(crate) const fn needs_reference(&self) -> bool {
+        self.kl.is_some()
+    }
+
     /// The learning rate of step `step` of `steps`, both counted from zero.
     pub(crate) fn rate(&self, step: u64, steps: u64) -> f64 {
         let schedule = Schedule {
@@ -143,6 +167,7 @@ impl PlayConfig {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
             return bad("gate.induction", &value, "what `game.induction_visible` and `game.induction_hidden` say");
         }
+        self.learn.learner_options().validate().or_fail(ExitCode::Input)?;
         self.gate.check().or_fail(ExitCode::Input)?;
         game.validate().or_fail(ExitCode::Input)
     }

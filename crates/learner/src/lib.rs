@@ -5,6 +5,7 @@
 //! reads the same storage. Both use the same kernels, so they agree on log-probabilities. The learner sees tokens and weights,
 //! never verdicts.
 
+mod batch;
 mod chat;
 mod checkpoint;
 mod complete;
@@ -15,14 +16,20 @@ mod hub;
 mod init;
 mod kernels;
 mod learner;
+mod losses;
 mod model;
+mod objective;
 mod ops;
 mod optim;
+mod options;
+mod preference;
+mod reference;
 mod rollout;
 mod schedule;
 mod score;
 mod tokenizer;
 mod train;
+mod update;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;
@@ -30,9 +37,14 @@ pub use complete::{Request, RequestError};
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig};
 pub use generate::Continuation;
 pub use hub::{HubError, HubOptions, resolve};
-pub use learner::{Learner, LearnerOptions, NamedTensor};
+pub use learner::{Learner, NamedTensor};
+pub use losses::{
+    Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, PolicyGradient, PpoClip, Preference, Rft, Sft, Spin, Takes,
+    Tis,
+};
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
+pub use options::LearnerOptions;
 pub use rollout::{End, TokenSampler, uniform};
 pub use schedule::{Schedule, Shape};
 pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};

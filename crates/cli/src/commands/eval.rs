@@ -43,7 +43,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     config.eval.set = asked.set.unwrap_or(config.eval.set);
     config.validate()?;
-    let learner = embedded::load_model(&asked.model, &config.learn.options)?;
+    let learner = embedded::load_model(&asked.model, &config.learn.learner_options())?;
     let referee = Referee::open(Workers::Thread)?;
     let tasks = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, &referee)?;
     let seed = asked.seed.unwrap_or(config.tasks.eval_seed);

@@ -22,9 +22,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::ModelConfig;
-use crate::learner::{Learner, LearnerOptions};
+use crate::learner::Learner;
 use crate::model::names::{TensorSpec, tensor_specs};
 use crate::ops::slices::Slice;
+use crate::options::LearnerOptions;
 use crate::tokenizer::Tokenizer;
 use companions::GENERATION;
 use files::{make_dir, read_text, read_text_if_there, write};

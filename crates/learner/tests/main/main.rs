@@ -7,6 +7,7 @@ mod configs;
 mod gradients;
 mod hub;
 mod learning;
+mod losses;
 mod optimizers;
 mod oracle;
 mod parity;
