@@ -11,6 +11,7 @@ use veriplay_core::PolicyVersion;
 use crate::checkpoint::Companions;
 use crate::config::{ConfigError, ModelConfig};
 use crate::kernels::rope::RopeTable;
+use crate::lora::{Adapters, Lora};
 use crate::model::names::{TensorSpec, tensor_specs};
 use crate::model::packed::Purpose;
 use crate::model::{Mode, View, Weights};
@@ -30,6 +31,8 @@ pub struct Learner {
     pub(crate) tokenizer: Tokenizer,
     pub(crate) options: LearnerOptions,
     pub(crate) specs: Vec<TensorSpec>,
+    /// Those that train: all, or the adapters.
+    pub(crate) trainable: Vec<TensorSpec>,
     pub(crate) weights: Weights,
     pub(crate) state: OptimizerState,
     pub(crate) version: PolicyVersion,
@@ -69,10 +72,12 @@ impl Learner {
         }
         let weights = Weights::new(&config, values, &Device::Cpu).expect("every tensor has the size of its spec");
         let specs = tensor_specs(&config);
-        Ok(Self {
+        let lora = options.lora.clone();
+        let mut learner = Self {
             tokenizer,
             weights,
-            state: OptimizerState::new(&specs),
+            state: OptimizerState::new(&[]),
+            trainable: Vec::new(),
             specs,
             version: PolicyVersion(0),
             rope: Arc::new(RopeTable::new(config.max_position_embeddings, &config.rope_frequencies())),
@@ -84,7 +89,21 @@ impl Learner {
             config,
             options,
             idle: Mutex::default(),
-        })
+        };
+        let start =
+            |lora: &Lora| Adapters::start(lora, &learner.specs, &Device::Cpu).expect("adapters have their sizes");
+        let adapters = lora.as_ref().map(start);
+        learner.adapt(lora, adapters);
+        Ok(learner)
+    }
+
+    /// Trains these adapters from now on, or the weights themselves, with a fresh optimizer.
+    pub(crate) fn adapt(&mut self, lora: Option<Lora>, adapters: Option<Adapters>) {
+        self.trainable = lora.as_ref().map_or_else(|| self.specs.clone(), |lora| lora.specs(&self.specs));
+        self.state = OptimizerState::new(&self.trainable);
+        self.weights.set_adapters(adapters);
+        self.options.lora = lora;
+        self.checked = false;
     }
 
     /// With the small files of its checkpoint, and the end tokens that they name.
@@ -147,10 +166,16 @@ impl Learner {
         self.specs.iter().map(TensorSpec::elements).sum()
     }
 
-    /// Every weight tensor, in the order of [`tensor_specs`].
+    /// Number of parameters that train.
+    #[must_use]
+    pub fn trainable_count(&self) -> usize {
+        self.trainable.iter().map(TensorSpec::elements).sum()
+    }
+
+    /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
     #[must_use]
     pub fn named_weights(&self) -> Vec<NamedTensor> {
-        self.named(self.weights.values(&self.specs).expect("the weights are f32 and on the CPU"))
+        named(&self.specs, self.weights.values(&self.specs).expect("the weights are f32 and on the CPU"))
     }
 
     /// The present weights, ready to compute with.
@@ -168,11 +193,6 @@ impl Learner {
         &self.rope
     }
 
-    /// `values` with the names and shapes of the weights.
-    pub(crate) fn named(&self, values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
-        self.specs.iter().cloned().zip(values).collect()
-    }
-
     /// Runs `work` with the buffers of a sampling thread.
     pub(crate) fn with_space<R>(&self, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,4 +202,9 @@ impl Learner {
         idle().push(space);
         result
     }
+}
+
+/// `values` with their names and shapes.
+pub(crate) fn named(specs: &[TensorSpec], values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
+    specs.iter().cloned().zip(values).collect()
 }

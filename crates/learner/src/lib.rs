@@ -16,6 +16,7 @@ mod hub;
 mod init;
 mod kernels;
 mod learner;
+mod lora;
 mod losses;
 mod model;
 mod objective;
@@ -27,6 +28,7 @@ mod reference;
 mod rollout;
 mod schedule;
 mod score;
+mod segments;
 mod tokenizer;
 mod train;
 mod update;
@@ -38,13 +40,14 @@ pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig};
 pub use generate::Continuation;
 pub use hub::{HubError, HubOptions, resolve};
 pub use learner::{Learner, NamedTensor};
+pub use lora::Lora;
 pub use losses::{
     Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, PolicyGradient, PpoClip, Preference, Rft, Sft, Spin, Takes,
     Tis,
 };
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
-pub use options::LearnerOptions;
+pub use options::{LearnerOptions, Segments};
 pub use rollout::{End, TokenSampler, uniform};
 pub use schedule::{Schedule, Shape};
 pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};

@@ -2,13 +2,17 @@
 
 use std::fmt::Display;
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::ConfigError;
+use crate::lora::Lora;
 use crate::losses::{BadOption, Kl, Loss, Preference, check_entropy};
 use crate::objective::Terms;
 use crate::optim::Optimizer;
+use crate::train::Sizes;
 
 /// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearnerOptions {
     /// Parts a batch is dealt to, one thread each; also the threads of sampling.
@@ -21,7 +25,13 @@ pub struct LearnerOptions {
     pub optimizer: Optimizer,
     /// Largest global gradient norm; larger gradients are scaled down to it.
     pub clip_norm: f64,
-    /// What `update` minimises. This and the three below are tables of their own in a config.
+    /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Segments>,
+    /// Low-rank adapters to train instead of the weights. This and what is below are tables of their own in a config.
+    #[serde(skip)]
+    pub lora: Option<Lora>,
+    /// What `update` minimises.
     #[serde(skip)]
     pub loss: Loss,
     /// A divergence that is added to it.
@@ -35,6 +45,17 @@ pub struct LearnerOptions {
     pub preference: Preference,
 }
 
+/// What a backward pass by segments computes again, and how many logits it makes at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Segments {
+    /// Layers of a segment. Memory for one segment's intermediate results is needed at a time, and each layer boundary between
+    /// segments is kept.
+    pub layers: usize,
+    /// Rows of logits that exist at a time; a micro-batch with more of them goes through the head twice.
+    pub logit_rows: usize,
+}
+
 impl Default for LearnerOptions {
     fn default() -> Self {
         Self {
@@ -43,6 +64,8 @@ impl Default for LearnerOptions {
             rollout_rows: 256,
             optimizer: Optimizer::default(),
             clip_norm: 1.0,
+            segments: None,
+            lora: None,
             loss: Loss::default(),
             kl: None,
             entropy_bonus: 0.0,
@@ -65,6 +88,13 @@ impl LearnerOptions {
         for (key, value, most) in sizes {
             bad_unless((1..=most).contains(&value), key, &value, &format!("1 to {most}"))?;
         }
+        if let Some(Segments { layers, logit_rows }) = self.segments {
+            bad_unless((1..=1 << 16).contains(&layers), "segments.layers", &layers, "1 to 65536")?;
+            bad_unless((1..=1 << 20).contains(&logit_rows), "segments.logit_rows", &logit_rows, "1 to 1048576")?;
+        }
+        if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::fault) {
+            return Err(refusal(key, &value, &want));
+        }
         bad_unless(self.clip_norm > 0.0, "clip_norm", &self.clip_norm, "a positive number")?;
         self.validate_losses().map_err(|bad| refusal(bad.key, &bad.value, bad.want))
     }
@@ -74,6 +104,11 @@ impl LearnerOptions {
         self.preference.formula().check()?;
         self.kl.as_ref().map_or(Ok(()), Kl::check)?;
         check_entropy(self.entropy_bonus)
+    }
+
+    /// How much goes through the model together.
+    pub(crate) const fn sizes(&self) -> Sizes {
+        Sizes { micro_tokens: self.micro_tokens, segments: self.segments }
     }
 
     /// What `update` minimises, with what is added to it.

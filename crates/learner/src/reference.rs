@@ -1,10 +1,10 @@
 //! The reference: a frozen copy of weights that the policy is held to, by KL terms and by losses over pairs.
 //!
-//! It costs one more copy of the weights (4 bytes a parameter) while it is held, and their packed form while it scores.
+//! It costs one more copy of the weights (4 bytes a parameter) while it is held, or of the adapters alone where there are some, and
+//! the weights' packed form while it scores.
 
 use std::collections::BTreeMap;
 
-use candle_core::DType;
 use veriplay_core::{LearnError, PolicyError, PreferenceBatch};
 
 use crate::Result;
@@ -21,7 +21,7 @@ impl Learner {
     /// # Errors
     /// The tensor backend failed.
     pub fn hold_reference(&mut self) -> Result<(), PolicyError> {
-        self.reference = Some(self.weights.converted(DType::F32).map_err(backend)?);
+        self.reference = Some(self.weights.snapshot().map_err(backend)?);
         Ok(())
     }
 
@@ -34,7 +34,7 @@ impl Learner {
             let what = "the reference's config.json differs from the policy's: they must be the same model";
             return Err(PolicyError::Backend(what.to_owned()));
         }
-        self.reference = Some(other.weights.converted(DType::F32).map_err(backend)?);
+        self.reference = Some(other.weights.snapshot().map_err(backend)?);
         Ok(())
     }
 

@@ -9,6 +9,8 @@ use crate::model::weights::values;
 use crate::model::{Decoder, Weights};
 use crate::objective::{Evaluated, Metrics, Objective};
 use crate::ops::{Engine, SharedSpace};
+use crate::options::Segments;
+use crate::segments::Segmented;
 
 /// What a pass over a batch gave.
 #[derive(Debug, Clone, Default)]
@@ -43,16 +45,34 @@ pub(crate) fn warn_of_pool() {
     });
 }
 
+/// How much goes through the model together, and how much of it is kept for backward.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Rows of a micro-batch.
+    pub(crate) micro_tokens: usize,
+    /// Segments of layers that are computed again; `None` keeps everything.
+    pub(crate) segments: Option<Segments>,
+}
+
 /// Loss and gradients of an objective; one shard, and one thread, for each space. `weights` are those that `engine` tracks.
 pub(crate) fn gradients(
     engine: &Engine,
     weights: &Weights,
     spaces: &[SharedSpace],
     objective: &dyn Objective,
-    micro_tokens: usize,
+    sizes: Sizes,
 ) -> Result<(Totals, Gradients)> {
+    let Sizes { micro_tokens, segments } = sizes;
     let shards = deal(bundle(objective.responses().into_iter(), micro_tokens), spaces.len(), micro_tokens);
-    let work = |(space, share)| shard(&engine.decoder(space), weights, objective, share);
+    let quiet = segments.map(|segments| (engine.detached(), segments));
+    let work = |(space, share): (&SharedSpace, &Vec<MicroBatch>)| {
+        let tracked = engine.decoder(space);
+        let Some((quiet, sizes)) = &quiet else {
+            return shard(share, |batch, sum| one(&tracked, weights, objective, batch, sum));
+        };
+        let pass = Segmented { tracked: &tracked, quiet: &quiet.decoder(space), weights, sizes: *sizes };
+        shard(share, |batch, sum| pass.run(objective, batch, sum))
+    };
     let parts = on_threads(spaces.iter().zip(&shards), work);
     let mut sum = (Totals::default(), Gradients::default());
     for part in parts {
@@ -65,14 +85,12 @@ pub(crate) fn gradients(
 
 /// One shard's micro-batches, one after the other.
 fn shard(
-    decoder: &Decoder<'_>,
-    weights: &Weights,
-    objective: &dyn Objective,
-    share: &Vec<MicroBatch>,
+    share: &[MicroBatch],
+    pass: impl Fn(&MicroBatch, &mut Gradients) -> Result<Totals>,
 ) -> Result<(Totals, Gradients)> {
     let (mut totals, mut gradients) = (Totals::default(), Gradients::default());
     for batch in share {
-        totals.add(one(decoder, weights, objective, batch, &mut gradients)?);
+        totals.add(pass(batch, &mut gradients)?);
     }
     Ok((totals, gradients))
 }
@@ -89,16 +107,27 @@ fn one(
     let predicted = decoder.predict(batch)?;
     let outputs = values(&predicted)?;
     let (logprobs, entropies) = outputs.split_at(batch.predictions.len());
-    let Evaluated { loss, slopes, metrics } = objective.evaluate(batch, logprobs, entropies);
-    let steepest = slopes.iter().fold(0.0, |most: f32, slope| most.max(slope.abs()));
-    let slopes = Tensor::from_vec(slopes, predicted.shape(), predicted.device())?.to_dtype(predicted.dtype())?;
+    let evaluated = objective.evaluate(batch, logprobs, entropies);
+    let totals = Totals::of(batch, &evaluated, entropies);
+    let slopes = Tensor::from_vec(evaluated.slopes, predicted.shape(), predicted.device())?;
+    let slopes = slopes.to_dtype(predicted.dtype())?;
     sum.add(weights, (predicted * slopes)?.sum_all()?.backward()?)?;
-    let entropy = entropies.iter().map(|&e| f64::from(e)).sum();
-    let (count, tokens) = (batch.predictions.len() as u64, batch.tokens.len() as u64);
-    Ok(Totals { loss, entropy, count, tokens, steepest, metrics })
+    Ok(totals)
 }
 
 impl Totals {
+    /// Of one micro-batch.
+    pub(crate) fn of(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
+        Self {
+            loss: evaluated.loss,
+            entropy: entropies.iter().map(|&e| f64::from(e)).sum(),
+            count: batch.predictions.len() as u64,
+            tokens: batch.tokens.len() as u64,
+            steepest: evaluated.slopes.iter().fold(0.0, |most: f32, slope| most.max(slope.abs())),
+            metrics: evaluated.metrics.clone(),
+        }
+    }
+
     fn add(&mut self, other: Self) {
         self.loss += other.loss;
         self.entropy += other.entropy;

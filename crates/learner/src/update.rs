@@ -8,7 +8,8 @@ use veriplay_core::{Learn, LearnError, PreferenceBatch, TrainBatch, Update};
 use crate::Result;
 use crate::batch::{check_batch, check_pairs, check_rate};
 use crate::gradients::Gradients;
-use crate::learner::{Learner, NamedTensor};
+use crate::learner::{Learner, NamedTensor, named};
+use crate::lora::is_a;
 use crate::model::packed::Purpose;
 use crate::model::{Mode, View};
 use crate::objective::{Objective, SampleObjective};
@@ -43,7 +44,7 @@ impl Learner {
         let batch = self.referenced(batch)?;
         let objective = SampleObjective::new(self.options.terms(), &batch)?;
         let (totals, gradients) = self.compute(&objective).map_err(backend)?;
-        Ok((totals.loss, self.named(gradients.values(&self.specs).map_err(backend)?)))
+        Ok((totals.loss, named(&self.trainable, gradients.values(&self.trainable).map_err(backend)?)))
     }
 
     /// As [`Learner::named_gradients`], of pairs.
@@ -58,7 +59,7 @@ impl Learner {
         let held = self.referenced_pairs(batch)?;
         let objective = PairObjective::new(self.options.preference, batch, &held)?;
         let (totals, gradients) = self.compute(&objective).map_err(backend)?;
-        Ok((totals.loss, self.named(gradients.values(&self.specs).map_err(backend)?)))
+        Ok((totals.loss, named(&self.trainable, gradients.values(&self.trainable).map_err(backend)?)))
     }
 
     /// As [`Learner::named_gradients`], by candle's own operations in f64 instead of our kernels: what they are held to.
@@ -71,10 +72,10 @@ impl Learner {
         let compute = || {
             let weights = self.weights.converted(DType::F64)?;
             let engine = Engine::stock(&self.config, &self.rope, View::new(&self.config, &weights, Mode::Tracked)?);
-            gradients(&engine, &weights, &[SharedSpace::default()], &objective, self.options.micro_tokens)
+            gradients(&engine, &weights, &[SharedSpace::default()], &objective, self.options.sizes())
         };
         let (totals, gradients) = compute().map_err(backend)?;
-        Ok((totals.loss, self.named(gradients.values(&self.specs).map_err(backend)?)))
+        Ok((totals.loss, named(&self.trainable, gradients.values(&self.trainable).map_err(backend)?)))
     }
 
     /// One optimizer step on an objective.
@@ -89,8 +90,11 @@ impl Learner {
         let (totals, gradients) = self.compute(objective).map_err(backend)?;
         // Neither does a batch at a minimum of its objective, such as a policy that is its own reference.
         let telling = telling && totals.steepest > 0.0;
-        let norm = gradients.checked_norm(&self.specs, telling && !self.checked)?;
-        self.checked |= telling;
+        // As long as every B of an adapter is zero, so is the gradient of its A, rightly.
+        let asleep = self.weights.asleep().map_err(backend)?;
+        let doubted = |name: &str| telling && !self.checked && !(asleep && is_a(name));
+        let norm = gradients.checked_norm(&self.trainable, doubted)?;
+        self.checked |= telling && !asleep;
         self.apply(&gradients, norm, learning_rate).map_err(backend)?;
         self.version.0 += 1;
         Ok(self.report(totals, norm))
@@ -106,14 +110,14 @@ impl Learner {
         warn_of_pool();
         self.spaces.resize_with(self.options.shards, SharedSpace::default);
         let engine = self.engine(Mode::Tracked, Purpose::Training)?;
-        gradients(&engine, &self.weights, &self.spaces, objective, self.options.micro_tokens)
+        gradients(&engine, &self.weights, &self.spaces, objective, self.options.sizes())
     }
 
     fn apply(&mut self, gradients: &Gradients, norm: f64, learning_rate: f64) -> Result<()> {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
         let rate = Rate { learning_rate, scale, threads: self.options.shards };
-        self.state.step(&self.options.optimizer, &self.specs, &self.weights, gradients, rate)
+        self.state.step(&self.options.optimizer, &self.trainable, &self.weights, gradients, rate)
     }
 
     /// The batch, checked, with the reference log-probabilities that its loss needs and that the held reference can give.

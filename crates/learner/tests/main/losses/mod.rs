@@ -1,6 +1,6 @@
 //! Losses: formulas against slow ones written here, gradients against finite differences of a model in f64.
 
-mod common;
+pub(crate) mod common;
 mod differences;
 mod formulas;
 mod invariants;
