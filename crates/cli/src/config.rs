@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_learner::{Kl, LearnerOptions, Loss, Schedule, Shape};
+use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Schedule, Shape};
 use veriplay_selfplay::games::absolute_zero::GameConfig;
 use veriplay_verifier::Gate;
 
@@ -55,6 +55,9 @@ pub(crate) struct LearnConfig {
     /// What is minimised. Absent means `policy_gradient`.
     #[serde(default, skip_serializing_if = "is_default")]
     loss: Loss,
+    /// Low-rank adapters to train instead of the weights. Absent trains the weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lora: Option<Lora>,
     /// A divergence from the start model that is added to it. Absent means none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kl: Option<Kl>,
@@ -68,7 +71,12 @@ impl LearnConfig {
     /// How the learner works, with the tables that are its own.
     pub(crate) fn learner_options(&self) -> LearnerOptions {
         let Self { loss, kl, entropy_bonus, .. } = *self;
-        LearnerOptions { loss, kl, entropy_bonus, ..self.options.clone() }
+        LearnerOptions { loss, kl, entropy_bonus, lora: self.lora.clone(), ..self.options.clone() }
+    }
+
+    /// Whether adapters train, on a base that does not.
+    pub(crate) const fn trains_adapters(&self) -> bool {
+        self.lora.is_some()
     }
 
     /// Whether the learner must hold the start model as a reference.

@@ -11,6 +11,7 @@ mod image;
 mod isolate;
 mod judge;
 mod logfile;
+mod memory;
 mod overlap;
 mod play;
 mod progress;

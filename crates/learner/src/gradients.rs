@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candle_core::backprop::GradStore;
-use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor};
+use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var};
 use veriplay_core::LearnError;
 
 use crate::Result;
@@ -40,6 +40,13 @@ impl Gradients {
             return sum.inplace_op2(&gradient, &Accumulate);
         }
         *sum = (&*sum + gradient)?;
+        Ok(())
+    }
+
+    /// Adds the gradients of rows that a lookup took out of a weight, row by row to what is there, as candle does.
+    pub(crate) fn add_rows(&mut self, name: &str, weight: &Var, rows: &Tensor, gradients: &Tensor) -> Result<()> {
+        let sum = self.0.remove(name).map_or_else(|| weight.zeros_like(), Ok)?;
+        self.0.insert(name.to_owned(), sum.index_add(rows, gradients, 0)?);
         Ok(())
     }
 

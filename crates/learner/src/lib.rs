@@ -18,6 +18,7 @@ mod kernels;
 mod learner;
 mod lora;
 mod losses;
+mod memory;
 mod model;
 mod objective;
 mod ops;
@@ -45,6 +46,7 @@ pub use losses::{
     Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, PolicyGradient, PpoClip, Preference, Rft, Sft, Spin, Takes,
     Tis,
 };
+pub use memory::MemoryPlan;
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
 pub use options::{LearnerOptions, Segments};

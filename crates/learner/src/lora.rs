@@ -35,15 +35,15 @@ impl Lora {
     /// What is wrong with it: a key, its value and what it may be.
     pub(crate) fn fault(&self) -> Option<(&'static str, String, String)> {
         if !(1..=4096).contains(&self.rank) {
-            return Some(("lora.rank", self.rank.to_string(), "1 to 4096".to_owned()));
+            return Some(("rank", self.rank.to_string(), "1 to 4096".to_owned()));
         }
         if !(self.alpha.is_finite() && self.alpha > 0.0) {
-            return Some(("lora.alpha", self.alpha.to_string(), "a positive number".to_owned()));
+            return Some(("alpha", self.alpha.to_string(), "a positive number".to_owned()));
         }
         let unknown = self.target_modules.iter().find(|module| !MODULES.contains(&module.as_str()));
         if unknown.is_some() || self.target_modules.is_empty() {
             let value = unknown.cloned().unwrap_or_default();
-            return Some(("lora.target_modules", value, format!("some of {}", MODULES.join(", "))));
+            return Some(("target_modules", value, format!("some of {}", MODULES.join(", "))));
         }
         None
     }

@@ -93,7 +93,7 @@ impl LearnerOptions {
             bad_unless((1..=1 << 20).contains(&logit_rows), "segments.logit_rows", &logit_rows, "1 to 1048576")?;
         }
         if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::fault) {
-            return Err(refusal(key, &value, &want));
+            return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
         bad_unless(self.clip_norm > 0.0, "clip_norm", &self.clip_norm, "a positive number")?;
         self.validate_losses().map_err(|bad| refusal(bad.key, &bad.value, bad.want))

@@ -12,6 +12,7 @@ use crate::Result;
 use crate::gradients::Gradients;
 use crate::kernels::logprob::Prediction;
 use crate::model::layout::MicroBatch;
+use crate::model::names::EMBEDDING;
 use crate::model::weights::values;
 use crate::model::{Decoder, Weights};
 use crate::objective::{Evaluated, Objective};
@@ -50,7 +51,9 @@ impl Segmented<'_> {
             inputs.push(x.clone());
             x = self.quiet.run(start..layers.min(start + self.sizes.layers), x, &groups, |_, _| Ok(()))?;
         }
-        let (totals, mut gradient) = self.head(objective, batch, &x, sum)?;
+        // Where the head is the embedding, both its gradients are of one micro-batch before they meet those of another.
+        let mut ends = Gradients::default();
+        let (totals, mut gradient) = self.head(objective, batch, &x, &mut ends)?;
         drop(x);
         for &start in starts.iter().rev() {
             let input = inputs.pop().expect("one for each start");
@@ -60,10 +63,11 @@ impl Segmented<'_> {
             let y = self.tracked.run(segment, x.as_tensor().clone(), &groups, |_, _| Ok(()))?;
             gradient = self.pull(&y, &gradient, &x, sum)?;
         }
-        let embedded = self.tracked.embed(batch)?;
-        if embedded.track_op() {
-            sum.add(self.weights, (embedded * gradient)?.sum_all()?.backward()?)?;
+        if let Some((name, embedding)) = self.weights.trainable().find(|(name, _)| *name == EMBEDDING) {
+            let tokens = Tensor::new(&*batch.tokens, gradient.device())?;
+            ends.add_rows(name, embedding, &tokens, &gradient)?;
         }
+        sum.merge(ends)?;
         Ok(totals)
     }
 

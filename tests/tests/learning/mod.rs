@@ -2,7 +2,7 @@
 //! task, and the same updates with rewards or preferences dealt out at random do not.
 //!
 //! The task: behind `a?` to `d?` a tiny model writes an expression, which becomes the body of a program; the verifier runs it in
-//! the sandbox on hidden inputs. Before anything is measured the model imitates ten expressions without regard to which is right:
+//! the sandbox on hidden inputs. Before anything is measured the model imitates six expressions without regard to which is right:
 //! it then writes each about as often. Everything is seeded; a run of one method takes a second or two.
 
 mod methods;

@@ -10,11 +10,12 @@ use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, Anchor, GameState};
 use crate::config::{EvalSet, PlayConfig};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::{embedded, judge, tasks};
+use crate::{embedded, judge, memory, tasks};
 
 /// The start model, ready to learn.
 pub(super) fn learner(config: &PlayConfig) -> Result<Learner, Failure> {
     let mut learner = embedded::load_model(&config.model, &config.learn.learner_options())?;
+    memory::check(learner.config(), learner.options())?;
     if config.learn.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
@@ -23,10 +24,19 @@ pub(super) fn learner(config: &PlayConfig) -> Result<Learner, Failure> {
 
 /// The model of a checkpoint, ready to learn on as if nothing had happened.
 pub(super) fn resumed(config: &PlayConfig, checkpoint: &Path) -> Result<Learner, Failure> {
-    let mut learner = Learner::load(checkpoint, config.learn.learner_options()).or_fail(ExitCode::Model)?;
+    let options = config.learn.learner_options();
+    if config.learn.trains_adapters() {
+        // The checkpoint's own weights are merged: the base is the start model, and adapters that start are the reference.
+        let mut learner = self::learner(config)?;
+        learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
+        learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
+        return Ok(learner);
+    }
+    let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
+    memory::check(learner.config(), &options)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if config.learn.needs_reference() {
-        let start = embedded::load_model(&config.model, &config.learn.learner_options())?;
+        let start = embedded::load_model(&config.model, &options)?;
         learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
     }
     Ok(learner)

@@ -4,6 +4,7 @@ mod bench;
 mod generate;
 mod inputs;
 mod isolate;
+mod losses;
 mod resume;
 mod run;
 mod verify;

@@ -2,6 +2,7 @@
 
 use candle_core::{Device, Error, Result, Tensor};
 
+use super::names::EMBEDDING;
 use super::weights::{Mode, Weights};
 use crate::config::{Architecture, ModelConfig};
 
@@ -75,7 +76,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(config: &ModelConfig, weights: &Weights, mode: Mode) -> Result<Self> {
-        let embedding = weights.tensor("model.embed_tokens.weight", mode)?;
+        let embedding = weights.tensor(EMBEDDING, mode)?;
         let head = match config.tie_word_embeddings {
             true => embedding.clone(),
             false => weights.tensor("lm_head.weight", mode)?,

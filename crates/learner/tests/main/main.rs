@@ -9,6 +9,7 @@ mod hub;
 mod learning;
 mod lora;
 mod losses;
+mod memory;
 mod optimizers;
 mod oracle;
 mod parity;

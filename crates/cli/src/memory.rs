@@ -1,0 +1,64 @@
+//! Refuses a run that will not fit in memory, before it begins. Called by `play` with the model it is to train.
+
+use veriplay_learner::{LearnerOptions, MemoryPlan, ModelConfig};
+
+use crate::exit::{ExitCode, Failure};
+
+/// Compares what training is predicted to take with what the machine has left. The weights of `config` are in memory already.
+/// Where the machine does not say, nothing is refused.
+pub(crate) fn check(config: &ModelConfig, options: &LearnerOptions) -> Result<(), Failure> {
+    available().map_or(Ok(()), |available| fits(config, options, available))
+}
+
+fn fits(config: &ModelConfig, options: &LearnerOptions, available: u64) -> Result<(), Failure> {
+    // A micro-batch is cut where a bundle would lead half of it over the limit.
+    let rows = (options.micro_tokens + options.micro_tokens / 2).max(1);
+    let plan = MemoryPlan::predict(config, options, rows);
+    let wanted = plan.total() - plan.weights;
+    tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of training");
+    if wanted <= available {
+        return Ok(());
+    }
+    let what = format!(
+        "training this model takes about {} of memory beside its weights, and {} is free: {} for activations, {} for gradients, {} \
+         for the optimizer, {} for logits",
+        gib(wanted),
+        gib(available),
+        gib(plan.activations),
+        gib(plan.gradients),
+        gib(plan.moments),
+        gib(plan.logits),
+    );
+    Err(Failure::message(ExitCode::Input, what).hint(plan.advice(options).join("; or ")))
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+/// Bytes that can be had without pushing anything out, as Linux says.
+fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_passes_and_what_does_not_is_refused_with_advice() {
+        let (config, options) = (ModelConfig::default(), LearnerOptions::default());
+        assert!(fits(&config, &options, 8 << 30).is_ok());
+        let refusal = fits(&config, &options, 1 << 20).expect_err("a megabyte is too little").to_string();
+        assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
+        let huge = ModelConfig { hidden_size: 8192, intermediate_size: 1 << 15, num_hidden_layers: 80, ..config };
+        assert!(fits(&huge, &options, 64 << 30).is_err());
+    }
+
+    #[test]
+    fn this_machine_says_what_it_has() {
+        assert!(available().is_some_and(|bytes| bytes > 1 << 20));
+    }
+}
