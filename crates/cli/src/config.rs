@@ -175,7 +175,16 @@ impl PlayConfig {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
             return bad("gate.induction", &value, "what `game.induction_visible` and `game.induction_hidden` say");
         }
-        self.learn.learner_options().validate().or_fail(ExitCode::Input)?;
+        let options = self.learn.learner_options();
+        options.validate().or_fail(ExitCode::Input)?;
+        for (key, temperature) in [
+            ("game.proposer_temperature", game.proposer_temperature),
+            ("game.solver_temperature", game.solver_temperature),
+        ] {
+            if let Some(want) = options.refuses_temperature(temperature) {
+                return bad(key, &temperature, &format!("{want}, under the loss `{}`", options.loss.name()));
+            }
+        }
         self.gate.check().or_fail(ExitCode::Input)?;
         game.validate().or_fail(ExitCode::Input)
     }

@@ -14,7 +14,8 @@ fn fits(config: &ModelConfig, options: &LearnerOptions, available: u64) -> Resul
     // A micro-batch is cut where a bundle would lead half of it over the limit.
     let rows = (options.micro_tokens + options.micro_tokens / 2).max(1);
     let plan = MemoryPlan::predict(config, options, rows);
-    let wanted = plan.total() - plan.weights;
+    // Measured, predictions were up to 7 % too low.
+    let wanted = (plan.total() + plan.total() / 10).saturating_sub(plan.weights);
     tracing::info!(predicted_bytes = plan.total(), available_bytes = available, "memory of training");
     if wanted <= available {
         return Ok(());

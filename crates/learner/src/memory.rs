@@ -10,8 +10,9 @@ use crate::options::{LearnerOptions, Segments};
 
 /// Bytes of a number.
 const F32: u64 = size_of::<f32>() as u64;
-/// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, a zero and their sum.
-const COPIES: u64 = 4;
+/// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, and the sum with what was
+/// there. (What was there is zeros that nobody writes, and Linux gives no memory for those.)
+const COPIES: u64 = 3;
 
 /// Bytes at the worst moment of an update, by what they are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,9 +149,13 @@ impl Model {
         let all = self.sum(|_| true);
         let kept = trained.unwrap_or(all);
         let layer = self.sum(TensorSpec::is_hidden_matrix) / self.layers.max(1);
-        let head = if trained.is_some() { 0 } else { COPIES * self.vocab * self.hidden };
+        let head = if trained.is_some() { 0 } else { (COPIES - 1) * self.vocab * self.hidden };
         match options.segments {
-            Some(Segments { layers, .. }) => kept + head.max(2 * layer * (layers as u64).min(self.layers)),
+            Some(Segments { layers, .. }) => {
+                // Of a segment's matrices, and under adapters of the products that are added to them.
+                let copies = if trained.is_some() { 2 * (COPIES - 1) } else { COPIES - 1 };
+                kept + head.max(copies * layer * (layers as u64).min(self.layers))
+            }
             None if trained.is_some() => kept + 2 * (all - self.vocab * self.hidden),
             None => kept + all + self.joined(),
         }
@@ -159,7 +164,8 @@ impl Model {
     /// One row's numbers.
     fn activations(&self, segments: Option<Segments>) -> u64 {
         let at_once = segments.map_or(self.layers, |s| (s.layers as u64).min(self.layers));
-        let boundaries = segments.map_or(0, |s| self.layers.div_ceil(s.layers as u64) * self.hidden);
+        // What enters each segment; and of the one that is computed again its input, output, the output's gradient and their product.
+        let boundaries = segments.map_or(0, |s| (self.layers.div_ceil(s.layers as u64) + 4) * self.hidden);
         boundaries + at_once * self.kept_by_layer() + self.passing()
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 use crate::lora::Lora;
-use crate::losses::{BadOption, Kl, Loss, Preference, check_entropy};
+use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
 use crate::objective::Terms;
 use crate::optim::Optimizer;
 use crate::train::Sizes;
@@ -104,6 +104,21 @@ impl LearnerOptions {
         self.preference.formula().check()?;
         self.kl.as_ref().map_or(Ok(()), Kl::check)?;
         check_entropy(self.entropy_bonus)
+    }
+
+    /// What rollouts must be for the losses to mean what they say, by their sampling temperature: `None` where any will do.
+    ///
+    /// Behaviour log-probabilities are those of sampling, at its temperature. A ratio or a divergence of policies needs temperature 1;
+    /// truncated importance sampling corrects for another one, but greedy rollouts have no log-probabilities.
+    #[must_use]
+    pub fn refuses_temperature(&self, temperature: f32) -> Option<&'static str> {
+        let in_reward = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
+        let ratio = matches!(self.loss, Loss::PpoClip(_)) || in_reward;
+        let wrong =
+            if ratio { temperature != 1.0 } else { self.loss.formula().needs_behaviour() && temperature == 0.0 };
+        let want =
+            if ratio { "1, or ratios compare two temperatures" } else { "above 0, or there are no log-probabilities" };
+        wrong.then_some(want)
     }
 
     /// How much goes through the model together.

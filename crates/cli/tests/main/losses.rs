@@ -83,6 +83,8 @@ fn optional_keys_that_make_no_sense_are_told() {
         ("[learn.kl]\ncoefficient = 0.1\nestimator = \"k1\"\nplace = \"loss\"", "k1"),
         ("[learn.lora]\nrank = 0\nalpha = 1.0\ntarget_modules = [\"q_proj\"]", "lora.rank"),
         ("[learn.options.segments]\nlayers = 0\nlogit_rows = 1", "segments.layers"),
+        ("[game]\nsolver_temperature = 0.7\n[learn.loss]\nkind = \"ppo_clip\"", "game.solver_temperature"),
+        ("[game]\nproposer_temperature = 0.0\n[learn.loss]\nkind = \"tis\"", "game.proposer_temperature"),
         ("[game]\naggregation = \"mean\"", "aggregation"),
     ];
     for (text, word) in cases {

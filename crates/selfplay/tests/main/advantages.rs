@@ -159,6 +159,32 @@ fn batch(rows: &[AdvantageRow], values: &[f64], index: usize) -> Vec<f64> {
     rows.iter().zip(values).filter(|(row, _)| same(row)).map(|(_, value)| *value).collect()
 }
 
+/// Every estimator again, from its formula, row by row: the mean and the deviation over the rows that `with` puts together.
+fn slow(name: &str, rows: &[AdvantageRow], at: usize) -> f64 {
+    let row = rows[at];
+    let rewards = |with: &dyn Fn(&AdvantageRow) -> bool| -> Vec<f64> {
+        rows.iter().filter(|other| with(other)).map(|other| other.reward).collect()
+    };
+    let all = rewards(&|_| true);
+    let role = rewards(&|other| (other.role, other.task_type) == (row.role, row.task_type));
+    let group = rewards(&|other| (other.role, other.task_type, other.group) == (row.role, row.task_type, row.group));
+    let mean = |set: &[f64]| set.iter().sum::<f64>() / set.len() as f64;
+    let over_deviation = |value: f64, set: &[f64]| {
+        let variance = set.iter().map(|r| (r - mean(set)) * (r - mean(set))).sum::<f64>() / set.len() as f64;
+        if variance < 1e-18 { 0.0 } else { value / variance.sqrt() }
+    };
+    match name {
+        "group" => over_deviation(row.reward - mean(&group), &role),
+        "trr" => over_deviation(row.reward - mean(&role), &role),
+        "reinforce" => row.reward - mean(&all),
+        "reinforce_plus_plus" => over_deviation(row.reward - mean(&all), &all),
+        "grpo" => over_deviation(row.reward - mean(&group), &group),
+        "dr_grpo" => row.reward - mean(&group),
+        "rae" => row.reward,
+        _ => panic!("`{name}` has no formula here"),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -169,6 +195,16 @@ proptest! {
                 // |r - batch mean| <= sigma sqrt(n - 1), and a group mean is no further away than its members.
                 prop_assert!(advantage.is_finite());
                 prop_assert!(advantage.abs() <= 2.0 * (rows.len() as f64).sqrt(), "{} of {}", advantage, estimator.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_estimator_is_its_formula(rows in prop::collection::vec(any_row(), 1..40)) {
+        for estimator in ADVANTAGES {
+            for (at, advantage) in fresh(*estimator, &rows).into_iter().enumerate() {
+                let want = slow(estimator.name(), &rows, at);
+                prop_assert!((advantage - want).abs() < 1e-7, "{}: {} for {}", estimator.name(), advantage, want);
             }
         }
     }

@@ -76,7 +76,8 @@ fn supervised_fine_tuning_refuses_what_it_would_have_to_unlearn() {
 fn pairs_without_reference_are_named_and_bad_pairs_are_refused() {
     let mut learner = learner(LearnerOptions::default());
     let good = pairs(&learner, 1.0);
-    let cases: [(fn(&mut PreferenceBatch), &str); 6] = [
+    type Spoil = fn(&mut PreferenceBatch);
+    let cases: [(Spoil, &str); 6] = [
         (|b| b.pairs[2].reference = None, "sample 2 has no reference log-probabilities"),
         (|b| b.pairs[1].chosen.clear(), "the chosen response of pair 1 has an empty"),
         (|b| b.pairs[1].rejected[0] = 110, "the rejected response of pair 1 holds token 110"),
