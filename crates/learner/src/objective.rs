@@ -79,36 +79,34 @@ impl Terms {
 
     /// The sample, ready for the formulas.
     fn row<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<Row<'a>, LearnError> {
-        let missing = |what, loss, hint| LearnError::Missing { index, what, loss, hint };
-        let (weight, unit) = if sample.imitate { (sample.weight, 1.0) } else { (self.weight(index, sample)?, 1.0) };
+        let weight = if sample.imitate { sample.weight } else { self.weight(index, sample)? };
         let factor = |x: f32| f64::from((f64::from(x) * f64::from(sample.scale) * scale) as f32);
-        let mut row = Row {
-            sample,
-            weight: factor(weight),
-            unit: factor(unit),
-            behaviour: &[],
-            reference: &[],
-            shift: Vec::new(),
-        };
-        if sample.imitate {
-            return Ok(row);
+        let (weight, unit) = (factor(weight), factor(1.0));
+        let mut row = Row { sample, weight, unit, behaviour: &[], reference: &[], shift: Vec::new() };
+        if !sample.imitate {
+            self.attach(index, &mut row)?;
         }
+        Ok(row)
+    }
+
+    /// Gives a rollout the log-probabilities under other policies that its terms need.
+    fn attach(&self, index: usize, row: &mut Row<'_>) -> Result<(), LearnError> {
+        let missing = |what, loss, hint| LearnError::Missing { index, what, loss, hint };
         if self.needs_behaviour() {
             let loss = if self.loss.formula().needs_behaviour() { self.loss.name() } else { "kl" };
             const HINT: &str = "keep those that sampling gives, or mark what nobody sampled as `imitate`";
-            row.behaviour =
-                sample.behaviour.as_deref().ok_or_else(|| missing("behaviour log-probabilities", loss, HINT))?;
+            let found = row.sample.behaviour.as_deref();
+            row.behaviour = found.ok_or_else(|| missing("behaviour log-probabilities", loss, HINT))?;
         }
-        if let Some(kl) = self.kl {
-            const HINT: &str = "hold a reference in the learner, or give them with the sample";
-            row.reference =
-                sample.reference.as_deref().ok_or_else(|| missing("reference log-probabilities", "kl", HINT))?;
-            if kl.place == KlPlace::Reward {
-                row.shift = Kl::to_go(row.behaviour, row.reference);
-                row.shift.iter_mut().for_each(|shift| *shift *= kl.coefficient);
-            }
+        let Some(kl) = self.kl else { return Ok(()) };
+        const HINT: &str = "hold a reference in the learner, or give them with the sample";
+        let found = row.sample.reference.as_deref();
+        row.reference = found.ok_or_else(|| missing("reference log-probabilities", "kl", HINT))?;
+        if kl.place == KlPlace::Reward {
+            row.shift = Kl::to_go(row.behaviour, row.reference);
+            row.shift.iter_mut().for_each(|shift| *shift *= kl.coefficient);
         }
-        Ok(row)
+        Ok(())
     }
 
     /// What the loss makes of a rollout's weight: 0 where only the added terms want the sample.

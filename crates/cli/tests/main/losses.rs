@@ -4,34 +4,26 @@ use std::path::Path;
 
 use super::{finished, small_config, stderr, veriplay, write_config};
 
-/// The quickstart's configuration made small, with a table of everything optional.
+/// The quickstart's configuration made small, with everything that stands in it as a comment, and values other than the defaults.
 fn everything() -> toml::Table {
-    let mut config = small_config();
-    let optional: toml::Table = r#"
+    let text = include_str!("../../../../configs/quickstart.toml");
+    let is_key =
+        |rest: &str| rest.starts_with('[') || rest.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '));
+    let shown = |line: &'static str| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line);
+    let whole: Vec<&str> = text.lines().map(shown).collect();
+    let mut config: toml::Table = whole.join("\n").parse().expect("the comments are TOML too");
+    merge(&mut config, small_config());
+    let changed = r#"
         [game]
         advantage = "rae"
         aggregation = "sequence_mean"
         zero_advantage = "keep"
-        [learn]
-        entropy_bonus = 0.001
-        [learn.loss]
-        kind = "ppo_clip"
-        clip_high = 0.28
         [learn.kl]
         coefficient = 0.01
-        estimator = "k3"
-        place = "loss"
-        [learn.lora]
-        rank = 4
-        alpha = 8.0
-        target_modules = ["q_proj", "v_proj", "down_proj"]
         [learn.options.segments]
         layers = 2
-        logit_rows = 4096
-    "#
-    .parse()
-    .expect("TOML");
-    merge(&mut config, optional);
+    "#;
+    merge(&mut config, changed.parse().expect("TOML"));
     config
 }
 

@@ -1,4 +1,4 @@
-//! `policy_gradient`: REINFORCE (Williams 1992, "Simple statistical gradient-following algorithms", equation 6). The default.
+//! `policy_gradient`: REINFORCE (Williams 1992, "Simple statistical gradient-following algorithms"). The default.
 //!
 //! # What it computes
 //! −A · log π(token), summed over the tokens of a response. Its gradient is −A · ∇log π, and so is that of PPO-clip at ratio 1.

@@ -30,7 +30,7 @@ fn close(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-6 * (1.0 + b.abs()), "{a} is not {b}");
 }
 
-/// Equation 7 of the PPO paper with bounds of its own on each side, and equation 5 of the dual clip, as they stand there.
+/// Equation 7 of the PPO paper with bounds of its own on each side, and the dual clip, as they stand there.
 fn slow_ppo(ratio: f64, a: f64, low: f64, high: f64, dual: Option<f64>) -> f64 {
     let clip = if ratio < 1.0 - low {
         1.0 - low

@@ -1,5 +1,5 @@
 //! `tis`: policy gradient with truncated importance sampling, for rollouts of an older or another policy (Ionides 2008; as
-//! V-trace's ρ in IMPALA, arXiv 1802.01561, equation 1; for rollout engines that differ from the trainer, Yao et al. 2025).
+//! V-trace's ρ in IMPALA, arXiv 1802.01561, section 4.1; for rollout engines that differ from the trainer, Yao et al. 2025).
 //!
 //! # What it computes
 //! −min(r, `cap`) · A · log π with r = π / π_behaviour, and r taken as a constant: its slope is −min(r, `cap`)·A.

@@ -1,4 +1,4 @@
-//! `rae`: role-conditioned advantage estimation of SPIRAL (arXiv 2506.24119, section 3.3).
+//! `rae`: role-conditioned advantage estimation of SPIRAL (arXiv 2506.24119).
 //!
 //! # What it computes
 //! A = r − b with a running baseline b for each role and task type, as it was before the batch; b begins at 0. Afterwards
