@@ -15,7 +15,7 @@ use crate::{embedded, judge, memory, tasks};
 /// The start model, ready to learn.
 pub(super) fn learner(config: &PlayConfig) -> Result<Learner, Failure> {
     let mut learner = embedded::load_model(&config.model, &config.learn.learner_options())?;
-    memory::check(learner.config(), learner.options())?;
+    memory::check(learner.config(), learner.options(), &config.game)?;
     if config.learn.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
@@ -33,7 +33,7 @@ pub(super) fn resumed(config: &PlayConfig, checkpoint: &Path) -> Result<Learner,
         return Ok(learner);
     }
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
-    memory::check(learner.config(), &options)?;
+    memory::check(learner.config(), &options, &config.game)?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if config.learn.needs_reference() {
         let start = embedded::load_model(&config.model, &options)?;
