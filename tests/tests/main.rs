@@ -2,4 +2,5 @@
 
 mod house;
 mod isolation;
+mod learning;
 mod verifier;

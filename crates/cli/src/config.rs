@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_learner::{LearnerOptions, Schedule, Shape};
+use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Schedule, Shape};
 use veriplay_selfplay::games::absolute_zero::GameConfig;
 use veriplay_verifier::Gate;
 
@@ -48,11 +48,43 @@ pub(crate) struct LearnConfig {
     pub(crate) shape: Shape,
     /// Share of the peak left at the last step.
     pub(crate) final_fraction: f64,
-    /// Optimizer, shards, micro-batches.
-    pub(crate) options: LearnerOptions,
+    /// What a nat of the policy's entropy is worth, beside the loss. Absent means 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    entropy_bonus: f64,
+    /// Optimizer, shards, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
+    options: LearnerOptions,
+    /// What is minimised. Absent means `policy_gradient`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    loss: Loss,
+    /// Low-rank adapters to train instead of the weights. Absent trains the weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lora: Option<Lora>,
+    /// A divergence from the start model that is added to it. Absent means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kl: Option<Kl>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl LearnConfig {
+    /// How the learner works, with the tables that are its own.
+    pub(crate) fn learner_options(&self) -> LearnerOptions {
+        let Self { loss, kl, entropy_bonus, .. } = *self;
+        LearnerOptions { loss, kl, entropy_bonus, lora: self.lora.clone(), ..self.options.clone() }
+    }
+
+    /// Whether adapters train, on a base that does not.
+    pub(crate) const fn trains_adapters(&self) -> bool {
+        self.lora.is_some()
+    }
+
+    /// Whether the learner must hold the start model as a reference.
+    pub(crate) const fn needs_reference(&self) -> bool {
+        self.kl.is_some()
+    }
+
     /// The learning rate of step `step` of `steps`, both counted from zero.
     pub(crate) fn rate(&self, step: u64, steps: u64) -> f64 {
         let schedule = Schedule {
@@ -144,6 +176,16 @@ impl PlayConfig {
         if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
             let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
             return bad("gate.induction", &value, "what `game.induction_visible` and `game.induction_hidden` say");
+        }
+        let options = self.learn.learner_options();
+        options.validate().or_fail(ExitCode::Input)?;
+        for (key, temperature) in [
+            ("game.proposer_temperature", game.proposer_temperature),
+            ("game.solver_temperature", game.solver_temperature),
+        ] {
+            if let Some(want) = options.refuses_temperature(temperature) {
+                return bad(key, &temperature, &format!("{want}, under the loss `{}`", options.loss.name()));
+            }
         }
         self.gate.check().or_fail(ExitCode::Input)?;
         game.validate().or_fail(ExitCode::Input)

@@ -11,6 +11,7 @@ mod image;
 mod isolate;
 mod judge;
 mod logfile;
+mod memory;
 mod model;
 mod overlap;
 mod play;

@@ -6,7 +6,7 @@
 //! events.jsonl             one metrics object a step, without clocks
 //! timing.jsonl             seconds and rates a step: the one file that differs between two equal runs
 //! rollouts.jsonl.zst       every prompt, rollout, attempt, verdict and reward; one zstd frame a step
-//! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`
+//! checkpoints/step_N/      the model in Hugging Face layout, optimizer state, `play.json`; adapters in PEFT's layout
 //! ```
 //!
 //! A checkpoint is made under another name and renamed when whole. It records how long the logs were, so a resumed run
@@ -152,6 +152,9 @@ impl RunDir {
         fs::create_dir_all(&staging)?;
         learner.save(&staging)?;
         learner.save_trainer_state(&staging)?;
+        if learner.options().lora.is_some() {
+            learner.save_adapters(&staging)?;
+        }
         write_json(&staging.join("play.json"), state)?;
         if target.exists() {
             fs::remove_dir_all(&target)?;

@@ -85,7 +85,7 @@ fn new_learner(config: &WarmupConfig, grammar: &Grammar) -> Result<Learner, Fail
     let control: Vec<String> = compact::CONTROL.iter().map(|token| (*token).to_owned()).collect();
     let tokenizer: Tokenizer = build_tokenizer(&control, grammar.fragments()).or_fail(ExitCode::Model)?;
     let model = ModelConfig { vocab_size: tokenizer.vocab_size(), ..config.model.clone() };
-    Learner::initialize(model, tokenizer, config.seed, config.learn.options.clone()).or_fail(ExitCode::Model)
+    Learner::initialize(model, tokenizer, config.seed, config.learn.learner_options()).or_fail(ExitCode::Model)
 }
 
 fn draw(

@@ -24,7 +24,7 @@ mod verdict;
 pub use attempt::{Attempt, Proposal};
 pub use hash::{Digest, content_hash};
 pub use job::{Entry, Job, Peer};
-pub use learn::{LearnError, Sample, TrainBatch, Update};
+pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Outcome};
 pub use policy::{Finish, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling};

@@ -1,6 +1,6 @@
 //! The three seams: where a crate's work can be swapped for another's.
 
-use crate::{Job, LearnError, Outcome, PolicyError, Prompt, Rollout, Sampling, TrainBatch, Update};
+use crate::{Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Rollout, Sampling, TrainBatch, Update};
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
 pub trait Execute: Sync {
@@ -41,11 +41,17 @@ pub trait Policy {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError>;
 }
 
-/// Learns from weighted samples.
+/// Learns from weighted samples, and from pairs.
 pub trait Learn {
-    /// One optimizer step at `learning_rate`.
+    /// One optimizer step at `learning_rate`, by the loss over samples.
     ///
     /// # Errors
     /// A bad batch, a cut or non-finite gradient, or a backend fault; the weights are then unchanged.
     fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError>;
+
+    /// One optimizer step at `learning_rate`, by the loss over pairs.
+    ///
+    /// # Errors
+    /// As [`Learn::update`].
+    fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError>;
 }

@@ -86,11 +86,9 @@ fn train(learner: &mut Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<()
     let samples = (0..prompts)
         .flat_map(|p| {
             let shared: Arc<[u32]> = (0..prompt).map(|t| ((p * 31 + t * 7) % 97) as u32).collect();
-            (0..group).map(move |g| Sample {
-                prompt: Arc::clone(&shared),
-                response: (0..response + (p + g) % 5).map(|t| ((g * 13 + t * 5) % 97) as u32).collect(),
-                masked: 0,
-                weight: if g % 2 == 0 { 1.0 } else { -0.5 },
+            (0..group).map(move |g| {
+                let response = (0..response + (p + g) % 5).map(|t| ((g * 13 + t * 5) % 97) as u32).collect();
+                Sample::new(Arc::clone(&shared), response, if g % 2 == 0 { 1.0 } else { -0.5 })
             })
         })
         .collect();

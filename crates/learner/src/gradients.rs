@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candle_core::backprop::GradStore;
-use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor};
+use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var};
 use veriplay_core::LearnError;
 
 use crate::Result;
@@ -20,7 +20,7 @@ pub(crate) struct Gradients(BTreeMap<String, Tensor>);
 impl Gradients {
     /// Adds what one backward pass left for the weights.
     pub(crate) fn add(&mut self, weights: &Weights, mut store: GradStore) -> Result<()> {
-        weights.iter().try_for_each(|(name, var)| match store.remove(var) {
+        weights.trainable().try_for_each(|(name, var)| match store.remove(var) {
             Some(gradient) => self.add_one(name, gradient),
             None => Ok(()),
         })
@@ -43,6 +43,13 @@ impl Gradients {
         Ok(())
     }
 
+    /// Adds the gradients of rows that a lookup took out of a weight, row by row to what is there, as candle does.
+    pub(crate) fn add_rows(&mut self, name: &str, weight: &Var, rows: &Tensor, gradients: &Tensor) -> Result<()> {
+        let sum = self.0.remove(name).map_or_else(|| weight.zeros_like(), Ok)?;
+        self.0.insert(name.to_owned(), sum.index_add(rows, gradients, 0)?);
+        Ok(())
+    }
+
     /// The gradient of a weight.
     pub(crate) fn get(&self, name: &str) -> Option<&Tensor> {
         self.0.get(name)
@@ -53,9 +60,9 @@ impl Gradients {
         specs.iter().map(|spec| self.get(&spec.name).map_or_else(|| Ok(vec![0.0; spec.elements()]), values)).collect()
     }
 
-    /// The global norm. A weight without an entry is a cut in the graph and always an error; with `detect`, so is one whose
-    /// gradient is all zero.
-    pub(crate) fn checked_norm(&self, specs: &[TensorSpec], detect: bool) -> Result<f64, LearnError> {
+    /// The global norm. A weight without an entry is a cut in the graph and always an error; so is one of those that `doubted` names
+    /// whose gradient is all zero.
+    pub(crate) fn checked_norm(&self, specs: &[TensorSpec], doubted: impl Fn(&str) -> bool) -> Result<f64, LearnError> {
         let backend = |e: candle_core::Error| LearnError::Backend(e.to_string());
         let (mut total, mut cut) = (0.0, Vec::new());
         for spec in specs {
@@ -63,7 +70,7 @@ impl Gradients {
             match square {
                 Some(square) if !square.is_finite() => return Err(LearnError::NotFinite { name: spec.name.clone() }),
                 None => cut.push(spec.name.clone()),
-                Some(0.0) if detect => cut.push(spec.name.clone()),
+                Some(0.0) if doubted(&spec.name) => cut.push(spec.name.clone()),
                 Some(square) => total += square,
             }
         }
@@ -103,7 +110,7 @@ mod tests {
         let config = ModelConfig { num_hidden_layers: 1, vocab_size: 5, hidden_size: 4, ..ModelConfig::default() };
         let weights = Weights::new(&config, crate::init::initial(&config, 1), &Device::Cpu).expect("weights");
         let mut loss = Tensor::new(0.0_f32, &Device::Cpu).expect("zero");
-        for (name, var) in weights.iter() {
+        for (name, var) in weights.trainable() {
             let weight = if Some(name.as_str()) == cut { var.as_detached_tensor() } else { var.as_tensor().clone() };
             loss = weight.sqr().and_then(|s| s.sum_all()).and_then(|s| loss + s).expect("a sum");
         }
@@ -115,11 +122,11 @@ mod tests {
     #[test]
     fn a_weight_that_the_graph_does_not_reach_is_named_even_when_zeros_are_let_pass() {
         let (specs, whole) = squares(None);
-        assert!(whole.checked_norm(&specs, true).expect("whole") > 0.0);
+        assert!(whole.checked_norm(&specs, |_| true).expect("whole") > 0.0);
         const NAME: &str = "model.layers.0.mlp.up_proj.weight";
         let (specs, cut) = squares(Some(NAME));
         for detect in [false, true] {
-            match cut.checked_norm(&specs, detect) {
+            match cut.checked_norm(&specs, |_| detect) {
                 Err(LearnError::NoGradient { names }) => assert_eq!(names, [NAME]),
                 other => panic!("{other:?}"),
             }

@@ -5,6 +5,7 @@
 //! reads the same storage. Both use the same kernels, so they agree on log-probabilities. The learner sees tokens and weights,
 //! never verdicts.
 
+mod batch;
 mod chat;
 mod checkpoint;
 mod complete;
@@ -15,16 +16,25 @@ mod hub;
 mod init;
 mod kernels;
 mod learner;
+mod lora;
+mod losses;
+mod memory;
 mod model;
+mod objective;
 mod ops;
 mod optim;
+mod options;
 mod policies;
+mod preference;
+mod reference;
 mod rollout;
 mod schedule;
 mod score;
+mod segments;
 mod speaker;
 mod tokenizer;
 mod train;
+mod update;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;
@@ -32,9 +42,16 @@ pub use complete::{Request, RequestError};
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig};
 pub use generate::Continuation;
 pub use hub::{HubError, HubOptions, resolve};
-pub use learner::{Learner, LearnerOptions, NamedTensor};
+pub use learner::{Learner, NamedTensor};
+pub use lora::Lora;
+pub use losses::{
+    Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, PolicyGradient, PpoClip, Preference, Rft, Sft, Spin, Takes,
+    Tis,
+};
+pub use memory::MemoryPlan;
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
+pub use options::{LearnerOptions, Segments};
 pub use policies::{ApiKey, GgufError, GgufPolicy, ServerError, ServerOptions, ServerPolicy};
 pub use rollout::{End, TokenSampler, uniform};
 pub use schedule::{Schedule, Shape};

@@ -19,7 +19,7 @@ impl Learner {
     /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
     pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         self.check_score(prompt, responses)?;
-        let score = || self.score_with(&self.engine(Mode::Detached, Purpose::Forward)?, prompt, responses);
+        let score = || self.score_with(&self.engine(Mode::Detached, Purpose::Forward)?, &asked(prompt, responses));
         score().map_err(backend)
     }
 
@@ -29,21 +29,20 @@ impl Learner {
     /// As [`Learner::score`].
     pub fn reference_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         self.check_score(prompt, responses)?;
-        let score = || self.score_with(&self.stock_engine()?, prompt, responses);
+        let score = || self.score_with(&self.stock_engine()?, &asked(prompt, responses));
         score().map_err(backend)
     }
 
-    fn score_with(&self, engine: &Engine, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>> {
-        let samples = responses
-            .iter()
-            .enumerate()
-            .map(|(index, tokens)| (prompt, Response { index, tokens, masked: 0, weight: 0.0 }));
+    /// Log-probabilities of every response behind its prompt.
+    pub(crate) fn score_with(&self, engine: &Engine, asked: &[(&[u32], &[u32])]) -> Result<Vec<Vec<f32>>> {
+        let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });
+        let samples = asked.iter().enumerate().map(response);
         let shards = deal(bundle(samples, self.options.micro_tokens), self.options.shards, self.options.micro_tokens);
         let parts: Vec<Result<Vec<Vec<f32>>>> = on_threads(shards.iter(), |share| {
             self.with_space(|space| share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect())
         });
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut out: Vec<Vec<f32>> = responses.iter().map(|r| vec![0.0; r.len()]).collect();
+        let mut out: Vec<Vec<f32>> = asked.iter().map(|(_, r)| vec![0.0; r.len()]).collect();
         for (batch, logprobs) in shards.iter().flatten().zip(parts.into_iter().flatten()) {
             for (&(response, at), logprob) in batch.origins.iter().zip(logprobs) {
                 out[response][at] = logprob;
@@ -89,7 +88,8 @@ impl Learner {
         compute().map_err(backend)
     }
 
-    fn check_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
+    /// Refuses what cannot be scored.
+    pub(crate) fn check_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
         let context = self.config.max_position_embeddings;
         self.check_tokens(prompt)?;
         if prompt.is_empty() {
@@ -113,6 +113,11 @@ impl Learner {
     pub(crate) fn check_tokens(&self, tokens: &[u32]) -> Result<(), PolicyError> {
         self.speaker().check_tokens(tokens)
     }
+}
+
+/// Every response with the one prompt.
+fn asked<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<(&'a [u32], &'a [u32])> {
+    responses.iter().map(|response| (prompt, response.as_slice())).collect()
 }
 
 /// The log-probability of every prediction of a micro-batch.

@@ -1,19 +1,21 @@
-//! Gradients of one batch: checked, dealt to shards, computed in parallel, summed in shard order.
+//! Gradients of one objective: its responses dealt to shards, computed in parallel, summed in shard order.
 
 use candle_core::Tensor;
-use veriplay_core::{LearnError, TrainBatch};
 
 use crate::Result;
-use crate::config::ModelConfig;
 use crate::gradients::Gradients;
-use crate::model::layout::{MicroBatch, Response, bundle, deal};
+use crate::model::layout::{MicroBatch, bundle, deal};
+use crate::model::weights::values;
 use crate::model::{Decoder, Weights};
+use crate::objective::{Evaluated, Metrics, Objective};
 use crate::ops::{Engine, SharedSpace};
+use crate::options::Segments;
+use crate::segments::Segmented;
 
 /// What a pass over a batch gave.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
-    /// Σ weight · −log p.
+    /// The objective's value.
     pub(crate) loss: f64,
     /// Σ entropy, one term a prediction.
     pub(crate) entropy: f64,
@@ -21,43 +23,10 @@ pub(crate) struct Totals {
     pub(crate) count: u64,
     /// Rows that went through the model.
     pub(crate) tokens: u64,
-}
-
-/// Refuses what cannot be learned from.
-pub(crate) fn check_batch(batch: &TrainBatch, config: &ModelConfig, learning_rate: f64) -> Result<(), LearnError> {
-    let bad = |what: String| Err(LearnError::BadBatch(what));
-    if !(batch.normalizer.is_finite() && batch.normalizer > 0.0) {
-        return bad(format!("normalizer is `{}`: want a positive number", batch.normalizer));
-    }
-    if !(learning_rate.is_finite() && learning_rate >= 0.0) {
-        return bad(format!("learning rate is `{learning_rate}`: want zero or a positive number"));
-    }
-    for (i, sample) in batch.samples.iter().enumerate() {
-        let tokens = sample.prompt.len() + sample.response.len();
-        if sample.prompt.is_empty() || sample.response.is_empty() {
-            return bad(format!("sample {i} has an empty prompt or response"));
-        }
-        if sample.masked >= sample.response.len() {
-            return bad(format!(
-                "sample {i} masks {} of {} response tokens: nothing is left to learn",
-                sample.masked,
-                sample.response.len()
-            ));
-        }
-        if tokens > config.max_position_embeddings {
-            return bad(format!(
-                "sample {i} has {tokens} tokens, and the model's context holds {}",
-                config.max_position_embeddings
-            ));
-        }
-        if !sample.weight.is_finite() {
-            return bad(format!("sample {i} has weight `{}`", sample.weight));
-        }
-        if let Some(token) = sample.prompt.iter().chain(&sample.response).find(|&&t| t as usize >= config.vocab_size) {
-            return bad(format!("sample {i} holds token {token}, and the vocabulary has {}", config.vocab_size));
-        }
-    }
-    Ok(())
+    /// The largest slope, without its sign.
+    pub(crate) steepest: f32,
+    /// What the objective says of itself.
+    pub(crate) metrics: Metrics,
 }
 
 /// Says once that candle's own pool works beside the shards.
@@ -76,73 +45,96 @@ pub(crate) fn warn_of_pool() {
     });
 }
 
-/// Loss and gradients of a batch; one shard, and one thread, for each space. `weights` are those that `engine` tracks.
+/// How much goes through the model together, and how much of it is kept for backward.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Rows of a micro-batch.
+    pub(crate) micro_tokens: usize,
+    /// Segments of layers that are computed again; `None` keeps everything.
+    pub(crate) segments: Option<Segments>,
+}
+
+/// Loss and gradients of an objective; one shard, and one thread, for each space. `weights` are those that `engine` tracks.
 pub(crate) fn gradients(
     engine: &Engine,
     weights: &Weights,
     spaces: &[SharedSpace],
-    batch: &TrainBatch,
-    micro_tokens: usize,
+    objective: &dyn Objective,
+    sizes: Sizes,
 ) -> Result<(Totals, Gradients)> {
-    let scale = 1.0 / batch.normalizer;
-    let samples = batch.samples.iter().enumerate().filter(|(_, s)| s.weight != 0.0).map(|(index, s)| {
-        (
-            &*s.prompt,
-            Response { index, tokens: &s.response, masked: s.masked, weight: (f64::from(s.weight) * scale) as f32 },
-        )
-    });
-    let shards = deal(bundle(samples, micro_tokens), spaces.len(), micro_tokens);
-    let work = |(space, share)| shard(&engine.decoder(space), weights, share);
+    let Sizes { micro_tokens, segments } = sizes;
+    let shards = deal(bundle(objective.responses().into_iter(), micro_tokens), spaces.len(), micro_tokens);
+    let quiet = segments.map(|segments| (engine.detached(), segments));
+    let work = |(space, share): (&SharedSpace, &Vec<MicroBatch>)| {
+        let tracked = engine.decoder(space);
+        let Some((quiet, sizes)) = &quiet else {
+            return shard(share, |batch, sum| one(&tracked, weights, objective, batch, sum));
+        };
+        let pass = Segmented { tracked: &tracked, quiet: &quiet.decoder(space), weights, sizes: *sizes };
+        shard(share, |batch, sum| pass.run(objective, batch, sum))
+    };
     let parts = on_threads(spaces.iter().zip(&shards), work);
     let mut sum = (Totals::default(), Gradients::default());
     for part in parts {
         let (totals, gradients) = part?;
-        sum.0 = sum.0.plus(totals);
+        sum.0.add(totals);
         sum.1.merge(gradients)?;
     }
     Ok(sum)
 }
 
 /// One shard's micro-batches, one after the other.
-fn shard(decoder: &Decoder<'_>, weights: &Weights, share: &Vec<MicroBatch>) -> Result<(Totals, Gradients)> {
+fn shard(
+    share: &[MicroBatch],
+    pass: impl Fn(&MicroBatch, &mut Gradients) -> Result<Totals>,
+) -> Result<(Totals, Gradients)> {
     let (mut totals, mut gradients) = (Totals::default(), Gradients::default());
     for batch in share {
-        totals = totals.plus(one(decoder, weights, batch, &mut gradients)?);
+        totals.add(pass(batch, &mut gradients)?);
     }
     Ok((totals, gradients))
 }
 
-/// One micro-batch, forward and backward.
-fn one(decoder: &Decoder<'_>, weights: &Weights, batch: &MicroBatch, sum: &mut Gradients) -> Result<Totals> {
+/// One micro-batch, forward and backward. The objective's slopes are factors of the log-probabilities and entropies: the gradient of
+/// Σ slope · output in the weights is that of the objective, whatever its formula.
+fn one(
+    decoder: &Decoder<'_>,
+    weights: &Weights,
+    objective: &dyn Objective,
+    batch: &MicroBatch,
+    sum: &mut Gradients,
+) -> Result<Totals> {
     let predicted = decoder.predict(batch)?;
-    let factors: Vec<f32> = batch.predictions.iter().map(|p| -p.weight).collect();
-    let factors = Tensor::new(factors, predicted.device())?.to_dtype(predicted.dtype())?;
-    let loss = (predicted.get(0)? * factors)?.sum_all()?;
-    sum.add(weights, loss.backward()?)?;
-    Totals::of(batch, &predicted)
+    let outputs = values(&predicted)?;
+    let (logprobs, entropies) = outputs.split_at(batch.predictions.len());
+    let evaluated = objective.evaluate(batch, logprobs, entropies);
+    let totals = Totals::of(batch, &evaluated, entropies);
+    let slopes = Tensor::from_vec(evaluated.slopes, predicted.shape(), predicted.device())?;
+    let slopes = slopes.to_dtype(predicted.dtype())?;
+    sum.add(weights, (predicted * slopes)?.sum_all()?.backward()?)?;
+    Ok(totals)
 }
 
 impl Totals {
-    /// The sums of one micro-batch, in f64.
-    fn of(batch: &MicroBatch, predicted: &Tensor) -> Result<Self> {
-        let values = crate::model::weights::values(predicted)?;
-        let (logprobs, entropies) = values.split_at(batch.predictions.len());
-        let terms = batch.predictions.iter().zip(logprobs).map(|(p, &l)| -f64::from(p.weight) * f64::from(l));
-        Ok(Self {
-            loss: terms.sum(),
+    /// Of one micro-batch.
+    pub(crate) fn of(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
+        Self {
+            loss: evaluated.loss,
             entropy: entropies.iter().map(|&e| f64::from(e)).sum(),
             count: batch.predictions.len() as u64,
             tokens: batch.tokens.len() as u64,
-        })
+            steepest: evaluated.slopes.iter().fold(0.0, |most: f32, slope| most.max(slope.abs())),
+            metrics: evaluated.metrics.clone(),
+        }
     }
 
-    fn plus(self, other: Self) -> Self {
-        Self {
-            loss: self.loss + other.loss,
-            entropy: self.entropy + other.entropy,
-            count: self.count + other.count,
-            tokens: self.tokens + other.tokens,
-        }
+    fn add(&mut self, other: Self) {
+        self.loss += other.loss;
+        self.entropy += other.entropy;
+        self.count += other.count;
+        self.tokens += other.tokens;
+        self.steepest = self.steepest.max(other.steepest);
+        self.metrics.merge(&other.metrics);
     }
 }
 

@@ -2,16 +2,24 @@
 //!
 //! One file an estimator; each is in [`ADVANTAGES`] under its file's name. All statistics are over samples, each rollout
 //! counting once whatever its length, and deviations are population deviations (divided by n). Invariants, tested: the
-//! result is finite, shifting all rewards changes nothing, the order of the rows does not matter, and rewards that are
-//! all equal give exactly 0, so that no sample is trained on rounding noise.
+//! result is finite and the order of the rows does not matter. Of estimators without a memory also: shifting all rewards
+//! changes nothing, and rewards that are all equal give exactly 0, so that no sample is trained on rounding noise. What an
+//! advantage is worth in a loss, and the methods that pairs of the two make, is in the docs of the learner's `losses`.
 
+mod dr_grpo;
 mod group;
+mod grpo;
+mod memory;
+mod rae;
 mod reinforce;
+mod reinforce_plus_plus;
 mod trr;
 
 use std::collections::BTreeMap;
 
 use veriplay_core::{Role, TaskType};
+
+pub use memory::AdvantageMemory;
 
 use crate::statistics::{all_equal, deviation, mean};
 
@@ -32,6 +40,10 @@ impl AdvantageRow {
     const fn batch(&self) -> (Role, TaskType) {
         (self.role, self.task_type)
     }
+
+    const fn question(&self) -> (Role, TaskType, usize) {
+        (self.role, self.task_type, self.group)
+    }
 }
 
 /// A named way to turn rewards into advantages.
@@ -39,12 +51,31 @@ pub trait AdvantageEstimator: Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
-    /// One advantage for each row, in order.
-    fn advantages(&self, rows: &[AdvantageRow]) -> Vec<f64>;
+    /// Whether it compares a rollout with the others of its group, so that a group of one teaches nothing.
+    fn needs_groups(&self) -> bool {
+        false
+    }
+
+    /// Whether it carries anything from batch to batch.
+    fn remembers(&self) -> bool {
+        false
+    }
+
+    /// One advantage for each row, in order. `memory` is what earlier batches left; estimators that remember nothing leave it
+    /// alone.
+    fn advantages(&self, rows: &[AdvantageRow], memory: &mut AdvantageMemory) -> Vec<f64>;
 }
 
 /// Every advantage estimator.
-pub const ADVANTAGES: &[&dyn AdvantageEstimator] = &[&group::Group, &trr::Trr, &reinforce::Reinforce];
+pub const ADVANTAGES: &[&dyn AdvantageEstimator] = &[
+    &group::Group,
+    &trr::Trr,
+    &reinforce::Reinforce,
+    &reinforce_plus_plus::ReinforcePlusPlus,
+    &grpo::Grpo,
+    &dr_grpo::DrGrpo,
+    &rae::Rae,
+];
 
 /// The estimator of that name.
 #[must_use]
@@ -77,14 +108,14 @@ fn centered<K: Ord>(rows: &[AdvantageRow], key: impl Fn(&AdvantageRow) -> K) -> 
     centered
 }
 
-/// Divides each value by the deviation of the rewards of its (role, task type) batch; 0 where there is no deviation.
-fn scaled(rows: &[AdvantageRow], values: Vec<f64>) -> Vec<f64> {
-    let mut batches: BTreeMap<(Role, TaskType), Vec<f64>> = BTreeMap::new();
+/// Divides each value by the deviation of the rewards of the rows with the same key; 0 where there is no deviation.
+fn scaled<K: Ord>(rows: &[AdvantageRow], values: Vec<f64>, key: impl Fn(&AdvantageRow) -> K) -> Vec<f64> {
+    let mut sets: BTreeMap<K, Vec<f64>> = BTreeMap::new();
     for row in rows {
-        batches.entry(row.batch()).or_default().push(row.reward);
+        sets.entry(key(row)).or_default().push(row.reward);
     }
-    let deviations: BTreeMap<_, _> = batches.iter().map(|(batch, rewards)| (batch, deviation(rewards))).collect();
-    let scale = |row: &AdvantageRow, value: f64| match deviations[&row.batch()] {
+    let deviations: BTreeMap<_, _> = sets.into_iter().map(|(key, rewards)| (key, deviation(&rewards))).collect();
+    let scale = |row: &AdvantageRow, value: f64| match deviations[&key(row)] {
         deviation if deviation > NOISE => value / deviation,
         _ => 0.0,
     };

@@ -93,7 +93,7 @@ impl Work {
     fn batch(&self) -> TrainBatch {
         let sample = |row: Vec<u32>| {
             let (prompt, response) = row.split_at(self.prompt);
-            Sample { prompt: Arc::from(prompt), response: response.to_vec(), masked: 0, weight: 1.0 }
+            Sample::new(Arc::from(prompt), response.to_vec(), 1.0)
         };
         let samples = self.sequence_rows().into_iter().map(sample).collect();
         TrainBatch { samples, normalizer: (self.sequences * self.response) as f64 }

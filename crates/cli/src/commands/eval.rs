@@ -44,7 +44,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     config.eval.set = asked.set.unwrap_or(config.eval.set);
     config.validate()?;
-    let model = Model::open(&asked.model, &config.learn.options)?;
+    let model = Model::open(&asked.model, &config.learn.learner_options())?;
     let referee = Referee::open(Workers::Thread)?;
     let tasks = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, &referee)?;
     let seed = asked.seed.unwrap_or(config.tasks.eval_seed);

@@ -1,5 +1,6 @@
 //! One run: what it holds, its step, its checkpoints.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -19,8 +20,8 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::logfile::LogFile;
 use crate::progress;
 use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
+use crate::tasks;
 use crate::workers::Workers;
-use crate::{model, tasks};
 
 /// One run, at the start of step `step`.
 pub(crate) struct Session {
@@ -53,6 +54,9 @@ struct Event<'a> {
     gradient_norm: f64,
     #[serde(rename = "perf/total_num_tokens")]
     tokens: u64,
+    /// What the loss says of itself; the default one says nothing.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    loss_terms: BTreeMap<&'static str, f64>,
     play: &'a StepMetrics,
 }
 
@@ -84,15 +88,13 @@ impl Session {
             return Self::at_start(config, dir, workers);
         };
         let state: PlayState = dir.load_state(step)?;
-        let mut learner =
-            Learner::load(&dir.checkpoint_path(step), config.learn.options.clone()).or_fail(ExitCode::Model)?;
-        learner.load_trainer_state(&dir.checkpoint_path(step)).or_fail(ExitCode::Model)?;
+        let learner = start::resumed(&config, &dir.checkpoint_path(step))?;
         let referee = Referee::open(workers)?;
         Self::assemble(config, dir, referee, learner, state)
     }
 
     fn at_start(config: PlayConfig, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
-        let learner = model::trainable(&config.model, &config.learn.options)?;
+        let learner = start::learner(&config)?;
         let referee = Referee::open(workers)?;
         let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
         let game = start::state(&config, &game, &learner, &referee)?;
@@ -223,6 +225,7 @@ impl Session {
             entropy: update.entropy,
             gradient_norm: update.gradient_norm,
             tokens: update.tokens,
+            loss_terms: update.metrics,
             play: &scored.metrics,
         };
         self.events.append(&[event]).or_fail(ExitCode::Input)?;

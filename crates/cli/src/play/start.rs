@@ -1,5 +1,7 @@
 //! What a run begins with: seed tasks from the corpus, programs nobody may propose, and the anchor.
 
+use std::path::Path;
+
 use veriplay_core::{Attempt, Dropped, Judged, Policy, Prompt, Role, Rollout, Status, TaskType, program_hash};
 use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_learner::Learner;
@@ -8,7 +10,37 @@ use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, Anchor, GameState};
 use crate::config::{EvalSet, PlayConfig};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::{judge, tasks};
+use crate::{embedded, judge, memory, model, tasks};
+
+/// The start model, ready to learn.
+pub(super) fn learner(config: &PlayConfig) -> Result<Learner, Failure> {
+    let mut learner = model::trainable(&config.model, &config.learn.learner_options())?;
+    memory::check(learner.config(), learner.options(), &config.game)?;
+    if config.learn.needs_reference() {
+        learner.hold_reference().or_fail(ExitCode::Model)?;
+    }
+    Ok(learner)
+}
+
+/// The model of a checkpoint, ready to learn on as if nothing had happened.
+pub(super) fn resumed(config: &PlayConfig, checkpoint: &Path) -> Result<Learner, Failure> {
+    let options = config.learn.learner_options();
+    if config.learn.trains_adapters() {
+        // The checkpoint's own weights are merged: the base is the start model, and adapters that start are the reference.
+        let mut learner = self::learner(config)?;
+        learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
+        learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
+        return Ok(learner);
+    }
+    let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
+    memory::check(learner.config(), &options, &config.game)?;
+    learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
+    if config.learn.needs_reference() {
+        let start = embedded::load_model(&config.model, &options)?;
+        learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
+    }
+    Ok(learner)
+}
 
 /// Keeps the anchor's samples apart from those of the steps.
 const ANCHOR_STREAM: u64 = 0xa17c;

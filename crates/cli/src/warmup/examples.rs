@@ -134,5 +134,5 @@ fn example(tokenizer: &Tokenizer, prompt: &[u32], asked: &str, answer: &str) -> 
     response.push(
         tokenizer.token_id(END_TOKEN).ok_or_else(|| TokenizerError::Encode(format!("there is no `{END_TOKEN}`")))?,
     );
-    Ok(Sample { prompt: prompt.into(), response, masked, weight: 1.0 })
+    Ok(Sample { masked, ..Sample::example(prompt.into(), response, 1.0) })
 }

@@ -7,6 +7,7 @@ mod completions_server;
 mod generate;
 mod inputs;
 mod isolate;
+mod losses;
 mod policies;
 mod resume;
 mod run;

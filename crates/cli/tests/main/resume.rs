@@ -25,7 +25,7 @@ fn bytes_of(run: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn assert_same(one: &Path, two: &Path) {
+pub(crate) fn assert_same(one: &Path, two: &Path) {
     let (one, two) = (bytes_of(one), bytes_of(two));
     assert_eq!(one.keys().collect::<Vec<_>>(), two.keys().collect::<Vec<_>>());
     for (name, bytes) in &one {

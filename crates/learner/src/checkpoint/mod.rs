@@ -6,6 +6,7 @@
 //! f32. The small files are saved as they were read.
 //! Every file is written beside its name, synced and renamed, so a killed process leaves whole files only.
 
+mod adapters;
 mod companions;
 mod error;
 mod files;
@@ -18,13 +19,16 @@ pub use error::CheckpointError;
 
 use std::path::Path;
 
+use candle_core::Tensor;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::ModelConfig;
-use crate::learner::{Learner, LearnerOptions};
+use crate::learner::Learner;
+use crate::model::Mode;
 use crate::model::names::{TensorSpec, tensor_specs};
 use crate::ops::slices::Slice;
+use crate::options::LearnerOptions;
 use crate::tokenizer::Tokenizer;
 use companions::GENERATION;
 use files::{make_dir, read_text, read_text_if_there, write};
@@ -139,7 +143,8 @@ impl Learner {
             write(&dir.join(GENERATION), pretty(&self.generation_config()).as_bytes())?;
         }
         self.save_tokenizer(dir)?;
-        let weights = self.weight_slices()?;
+        let weights = self.weight_tensors()?;
+        let weights = slices(&weights)?;
         let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
         write_weights(dir, &self.specs, &weights, max_shard_bytes)
     }
@@ -157,8 +162,9 @@ impl Learner {
         }
     }
 
-    fn weight_slices(&self) -> Result<Vec<Slice<'_>>, CheckpointError> {
-        let weight = |spec: &TensorSpec| Slice::of(self.weights.var(&spec.name)?);
+    /// The weights as the model uses them: adapters are merged.
+    fn weight_tensors(&self) -> Result<Vec<Tensor>, CheckpointError> {
+        let weight = |spec: &TensorSpec| self.weights.tensor(&spec.name, Mode::Detached);
         let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
         weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
     }
@@ -168,7 +174,8 @@ impl Learner {
     /// # Errors
     /// The format's library refuses the tensors.
     pub fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        let weights = self.weight_slices()?;
+        let weights = self.weight_tensors()?;
+        let weights = slices(&weights)?;
         let entries = self
             .specs
             .iter()
@@ -200,6 +207,12 @@ impl Learner {
             "pad_token": end,
         })
     }
+}
+
+/// The numbers of tensors.
+fn slices(tensors: &[Tensor]) -> Result<Vec<Slice<'_>>, CheckpointError> {
+    let slices = tensors.iter().map(Slice::of).collect::<Result<_, _>>();
+    slices.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
 }
 
 fn pretty(value: &impl Serialize) -> String {

@@ -38,7 +38,7 @@ impl Learner {
     pub fn save_trainer_state(&self, dir: &Path) -> Result<(), CheckpointError> {
         make_dir(dir)?;
         let OptimizerState { step, moments } = &self.state;
-        let entries = self.specs.iter().zip(moments).flat_map(|(spec, Moments { first, second })| {
+        let entries = self.trainable.iter().zip(moments).flat_map(|(spec, Moments { first, second })| {
             let [a, b] = names(spec);
             [(a, first), (b, second)].map(|(name, data)| Entry { name, shape: &spec.shape, data })
         });
@@ -53,10 +53,13 @@ impl Learner {
     /// A file that is missing, broken, of another schema, or of another model; the learner is then unchanged.
     pub fn load_trainer_state(&mut self, dir: &Path) -> Result<(), CheckpointError> {
         let trainer = read_counters(&dir.join(TRAINER))?;
-        let wanted: Vec<Wanted<'_>> =
-            self.specs.iter().flat_map(|spec| names(spec).map(|name| Wanted { name, shape: &spec.shape })).collect();
+        let wanted: Vec<Wanted<'_>> = self
+            .trainable
+            .iter()
+            .flat_map(|spec| names(spec).map(|name| Wanted { name, shape: &spec.shape }))
+            .collect();
         let mut values = TensorFile::open(&dir.join(OPTIMIZER))?.read_all(&wanted)?.into_iter();
-        let mut moments = Vec::with_capacity(self.specs.len());
+        let mut moments = Vec::with_capacity(self.trainable.len());
         while let (Some(first), Some(second)) = (values.next(), values.next()) {
             moments.push(Moments { first, second });
         }

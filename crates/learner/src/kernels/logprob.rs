@@ -3,15 +3,13 @@
 use super::math::{LANES, exp, max, sum};
 use super::simd::wide;
 
-/// A token that a row of logits is asked to predict, and what its −log p is multiplied by.
+/// A token that a row of logits is asked to predict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Prediction {
     /// Index of the row of logits.
     pub(crate) row: usize,
     /// The token.
     pub(crate) token: u32,
-    /// Factor of −log p in the loss.
-    pub(crate) weight: f32,
 }
 
 /// Log-sum-exp of a row and its entropy in nats; leaves the probabilities in `row`.

@@ -2,6 +2,7 @@
 //!
 //! Whether it can be differentiated depends on the view alone (tracked or detached); what computes it, on the operations.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
@@ -9,6 +10,7 @@ use candle_core::{Result, Tensor};
 use super::layout::MicroBatch;
 use super::view::{Layer, View};
 use crate::kernels::attention::Group;
+use crate::kernels::logprob::Prediction;
 use crate::ops::{Ops, Site};
 
 /// Weights and the operations that read them.
@@ -21,18 +23,33 @@ pub(crate) struct Decoder<'a> {
 impl Decoder<'_> {
     /// The residual stream after the last layer [rows, hidden]. `keep` sees every layer's raw query, key and value projections:
     /// what a cache is made of.
-    pub(crate) fn forward(
+    pub(crate) fn forward(&self, batch: &MicroBatch, keep: impl FnMut(usize, &Tensor) -> Result<()>) -> Result<Tensor> {
+        self.run(0..self.layers(), self.embed(batch)?, &batch.groups.as_slice().into(), keep)
+    }
+
+    /// Decoder layers.
+    pub(crate) fn layers(&self) -> usize {
+        self.view.layers.len()
+    }
+
+    /// The residual stream before the first layer [rows, hidden].
+    pub(crate) fn embed(&self, batch: &MicroBatch) -> Result<Tensor> {
+        self.view.embedding.index_select(&Tensor::new(&*batch.tokens, self.view.device())?, 0)
+    }
+
+    /// Some layers, one after the other; `keep` as in [`Decoder::forward`].
+    pub(crate) fn run(
         &self,
-        batch: &MicroBatch,
+        layers: Range<usize>,
+        mut x: Tensor,
+        groups: &Arc<[Group]>,
         mut keep: impl FnMut(usize, &Tensor) -> Result<()>,
     ) -> Result<Tensor> {
-        let tokens = Tensor::new(&*batch.tokens, self.view.device())?;
-        let groups: Arc<[Group]> = batch.groups.as_slice().into();
-        let mut x = self.view.embedding.index_select(&tokens, 0)?;
-        for (at, layer) in self.view.layers.iter().enumerate() {
+        for at in layers {
+            let layer = &self.view.layers[at];
             let qkv = self.project(at, layer, &x)?;
             keep(at, &qkv)?;
-            x = (&x + self.attend(at, layer, &qkv, &groups)?)?;
+            x = (&x + self.attend(at, layer, &qkv, groups)?)?;
             let normed = self.ops.norm(&x, &layer.post_norm)?;
             x = (&x + self.ops.mlp(&normed, &layer.gate_up, &layer.down, at)?)?;
         }
@@ -55,8 +72,17 @@ impl Decoder<'_> {
     /// Logits [outputs, vocab] of some rows of what [`Decoder::forward`] returned.
     pub(crate) fn logits(&self, last: &Tensor, outputs: &[usize]) -> Result<Tensor> {
         let rows: Vec<u32> = outputs.iter().map(|&row| row as u32).collect();
-        let picked = last.index_select(&Tensor::new(rows, last.device())?, 0)?;
-        self.ops.linear(&self.ops.norm(&picked, &self.view.norm)?, &self.view.head, Site::Head)
+        self.head(&last.index_select(&Tensor::new(rows, last.device())?, 0)?)
+    }
+
+    /// Logits [rows, vocab] of rows behind the last layer.
+    fn head(&self, rows: &Tensor) -> Result<Tensor> {
+        self.ops.linear(&self.ops.norm(rows, &self.view.norm)?, &self.view.head, Site::Head)
+    }
+
+    /// As [`Decoder::predict`], from the rows behind the last layer that the predictions are of.
+    pub(crate) fn predict_rows(&self, rows: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
+        self.ops.logprobs(&self.head(rows)?, predictions)
     }
 
     /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions].

@@ -10,7 +10,7 @@ use crate::kernels::logprob::Prediction;
 pub(crate) struct Bundle<'a> {
     /// Tokens of the prompt; never empty.
     pub(crate) prompt: &'a [u32],
-    /// Index, tokens (never empty) and weight of each response.
+    /// Index and tokens (never empty) of each response.
     pub(crate) responses: Vec<Response<'a>>,
 }
 
@@ -23,8 +23,8 @@ pub(crate) struct Response<'a> {
     pub(crate) tokens: &'a [u32],
     /// Tokens at its start that are context only.
     pub(crate) masked: usize,
-    /// Factor of its −log p.
-    pub(crate) weight: f32,
+    /// Whether it stays in the bundle of the one before it, however long they are together.
+    pub(crate) bound: bool,
 }
 
 impl Bundle<'_> {
@@ -32,14 +32,19 @@ impl Bundle<'_> {
     pub(crate) fn rows(&self) -> usize {
         self.prompt.len() + self.responses.iter().map(|r| r.tokens.len() - 1).sum::<usize>()
     }
+
+    fn fits(&self, response: &Response<'_>, limit: usize) -> bool {
+        self.rows() + response.tokens.len() <= limit + 1
+    }
 }
 
-/// Joins responses that follow one another with the same prompt, as long as they fit in `limit` rows together.
+/// Joins responses that follow one another with the same prompt, as long as they fit in `limit` rows together. A bound response
+/// has the prompt of the one before it.
 pub(crate) fn bundle<'a>(samples: impl Iterator<Item = (&'a [u32], Response<'a>)>, limit: usize) -> Vec<Bundle<'a>> {
     let mut bundles: Vec<Bundle<'a>> = Vec::new();
     for (prompt, response) in samples {
         match bundles.last_mut() {
-            Some(last) if last.prompt == prompt && last.rows() + response.tokens.len() <= limit + 1 => {
+            Some(last) if response.bound || last.prompt == prompt && last.fits(&response, limit) => {
                 last.responses.push(response)
             }
             _ => bundles.push(Bundle { prompt, responses: vec![response] }),
@@ -128,11 +133,7 @@ impl MicroBatch {
 
     /// The last output predicts token `at` of `response`.
     fn predict(&mut self, response: &Response<'_>, at: usize) {
-        self.predictions.push(Prediction {
-            row: self.outputs.len() - 1,
-            token: response.tokens[at],
-            weight: response.weight,
-        });
+        self.predictions.push(Prediction { row: self.outputs.len() - 1, token: response.tokens[at] });
         self.origins.push((response.index, at));
     }
 }

@@ -4,6 +4,9 @@
 
 use crate::config::ModelConfig;
 
+/// The embedding, and the head too where they are tied.
+pub(crate) const EMBEDDING: &str = "model.embed_tokens.weight";
+
 /// Name and shape of one tensor of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSpec {
@@ -35,7 +38,7 @@ impl TensorSpec {
 #[must_use]
 pub fn tensor_specs(config: &ModelConfig) -> Vec<TensorSpec> {
     let hidden = config.hidden_size;
-    let mut specs = vec![TensorSpec::new("model.embed_tokens.weight".to_owned(), &[config.vocab_size, hidden])];
+    let mut specs = vec![TensorSpec::new(EMBEDDING.to_owned(), &[config.vocab_size, hidden])];
     for layer in 0..config.num_hidden_layers {
         specs.extend(layer_specs(config, layer));
     }

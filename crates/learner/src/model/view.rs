@@ -2,6 +2,7 @@
 
 use candle_core::{Device, Error, Result, Tensor};
 
+use super::names::EMBEDDING;
 use super::weights::{Mode, Weights};
 use crate::config::{Architecture, ModelConfig};
 
@@ -46,6 +47,19 @@ impl Layer {
             down: get("mlp.down_proj")?,
         })
     }
+
+    fn detached(&self) -> Self {
+        Self {
+            input_norm: self.input_norm.detach(),
+            qkv: self.qkv.detach(),
+            qkv_bias: self.qkv_bias.as_ref().map(Tensor::detach),
+            qk_norms: self.qk_norms.as_ref().map(|norms| norms.each_ref().map(Tensor::detach)),
+            output: self.output.detach(),
+            post_norm: self.post_norm.detach(),
+            gate_up: self.gate_up.detach(),
+            down: self.down.detach(),
+        }
+    }
 }
 
 /// A whole model: made once an update or a call of the policy, and read by all its threads.
@@ -62,7 +76,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(config: &ModelConfig, weights: &Weights, mode: Mode) -> Result<Self> {
-        let embedding = weights.tensor("model.embed_tokens.weight", mode)?;
+        let embedding = weights.tensor(EMBEDDING, mode)?;
         let head = match config.tie_word_embeddings {
             true => embedding.clone(),
             false => weights.tensor("lm_head.weight", mode)?,
@@ -71,6 +85,13 @@ impl View {
             .map(|layer| Layer::new(config.model_type, weights, layer, mode))
             .collect::<Result<_>>();
         Ok(Self { embedding, layers: layers?, norm: weights.tensor("model.norm.weight", mode)?, head })
+    }
+
+    /// The same weights, without a record for backward. Nothing is copied.
+    pub(crate) fn detached(&self) -> Self {
+        let layers = self.layers.iter().map(Layer::detached).collect();
+        let [embedding, norm, head] = [&self.embedding, &self.norm, &self.head].map(Tensor::detach);
+        Self { embedding, layers, norm, head }
     }
 
     /// Where the weights are.

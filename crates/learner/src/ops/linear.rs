@@ -43,8 +43,12 @@ impl CustomOp2 for LinearOp {
         let mut dx = vec![0.0; rows * inputs];
         let target = Target::set(&mut dx, inputs);
         multiply(rows, View::rows(&dy, outputs), &self.packed.backward, target, &mut space.left);
-        let dw = weight_gradient(&dy, outputs, &xs, inputs, space);
-        Ok((gradient(dx, x.shape())?, gradient(dw, w.shape())?))
+        let dx = gradient(dx, x.shape())?;
+        // A frozen matrix, under LoRA, wants no gradient.
+        if !w.track_op() {
+            return Ok((dx, None));
+        }
+        Ok((dx, gradient(weight_gradient(&dy, outputs, &xs, inputs, space), w.shape())?))
     }
 }
 

@@ -92,14 +92,19 @@ impl CustomOp3 for Mlp {
         let dactivated = Target::set(activated.resize(rows * inner), inner);
         multiply(rows, View::rows(&dy, hidden), &self.down.backward, dactivated, &mut space.left);
         swiglu_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner);
-        let ddown = weight_gradient(&dy, hidden, activated.as_slice(), inner, space);
+        // A frozen matrix, under LoRA, wants no gradient.
+        let mut of_weight = |weight: &Tensor, dy: &[f32], outputs: usize, x: &[f32], inputs: usize| {
+            let wanted = weight.track_op().then(|| weight_gradient(dy, outputs, x, inputs, space));
+            wanted.map_or(Ok(None), |dw| gradient(dw, weight.shape()))
+        };
+        let ddown = of_weight(down, &dy, hidden, activated.as_slice(), inner)?;
         let dpair = pair.as_slice();
-        let dgate_up = weight_gradient(dpair, 2 * inner, &xs, hidden, space);
+        let dgate_up = of_weight(gate_up, dpair, 2 * inner, &xs, hidden)?;
         let mut dx = vec![0.0; rows * hidden];
         let target = Target::set(&mut dx, hidden);
         multiply(rows, View::rows(dpair, 2 * inner), &self.gate_up.backward, target, &mut space.left);
         space.give(pair);
         space.give(activated);
-        Ok((gradient(dx, x.shape())?, gradient(dgate_up, gate_up.shape())?, gradient(ddown, down.shape())?))
+        Ok((gradient(dx, x.shape())?, dgate_up, ddown))
     }
 }

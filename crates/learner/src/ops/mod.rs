@@ -83,6 +83,12 @@ impl Engine {
         Self { view, sizes: HeadSizes::new(config), rope: Arc::clone(rope), packed: None }
     }
 
+    /// The same without a record for backward.
+    pub(crate) fn detached(&self) -> Self {
+        let (rope, packed) = (Arc::clone(&self.rope), self.packed.clone());
+        Self { view: self.view.detached(), sizes: self.sizes, rope, packed }
+    }
+
     /// The decoder of one thread, which works in `space`.
     pub(crate) fn decoder(&self, space: &SharedSpace) -> Decoder<'_> {
         let (sizes, rope) = (self.sizes, Arc::clone(&self.rope));

@@ -48,8 +48,7 @@ fn close(a: &Tensor, b: &Tensor) {
 #[test]
 fn log_probabilities_entropies_and_the_gradients_of_both_agree_with_candle() {
     let (_, cpu, stock) = engines().expect("engines");
-    let predictions =
-        [(0, 3), (2, 36), (2, 0), (2, 36), (3, 5)].map(|(row, token)| Prediction { row, token, weight: 1.0 });
+    let predictions = [(0, 3), (2, 36), (2, 0), (2, 36), (3, 5)].map(|(row, token)| Prediction { row, token });
     let logits = Var::from_tensor(&wave(5, 37, 3.0).expect("logits")).expect("a variable");
     let run = |ops: &dyn Ops| {
         let out = ops.logprobs(&logits, &predictions)?;

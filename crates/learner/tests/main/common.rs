@@ -41,7 +41,7 @@ pub(crate) fn prompt(text: &str) -> Prompt {
 }
 
 pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {
-    Sample { prompt: Arc::from(prompt), response: response.to_vec(), masked: 0, weight }
+    Sample::new(Arc::from(prompt), response.to_vec(), weight)
 }
 
 /// Loads a saved model after changing one tensor of it.

@@ -43,15 +43,29 @@ impl Oracle {
 
     /// The loss with one element of one tensor moved by `step`.
     pub(crate) fn loss_with(&self, name: &str, at: usize, step: f64, batch: &TrainBatch) -> f64 {
-        let moved = || {
-            let var = &self.vars[name];
-            let mut values: Vec<f64> = var.flatten_all()?.to_vec1()?;
-            values[at] += step;
-            let mut vars = self.vars.clone();
-            vars.insert(name.to_owned(), Var::from_tensor(&Tensor::from_vec(values, var.shape(), &Device::Cpu)?)?);
-            Self { config: self.config.clone(), vars }.loss(batch)?.to_scalar::<f64>()
+        let moved = self.moved(name, at, step);
+        moved.loss(batch).and_then(|loss| loss.to_scalar::<f64>()).expect("the oracle runs")
+    }
+
+    /// The model with one element of one tensor moved by `step`.
+    pub(crate) fn moved(&self, name: &str, at: usize, step: f64) -> Self {
+        let var = &self.vars[name];
+        let mut values: Vec<f64> = var.flatten_all().and_then(|t| t.to_vec1()).expect("f64");
+        values[at] += step;
+        let mut vars = self.vars.clone();
+        let moved = Tensor::from_vec(values, var.shape(), &Device::Cpu).and_then(|t| Var::from_tensor(&t));
+        vars.insert(name.to_owned(), moved.expect("the same shape"));
+        Self { config: self.config.clone(), vars }
+    }
+
+    /// Log-probability of every response token, and the entropy of the policy where it was drawn.
+    pub(crate) fn outputs(&self, prompt: &[u32], response: &[u32]) -> (Vec<f64>, Vec<f64>) {
+        let compute = || {
+            let all = self.distributions(prompt, response)?;
+            let entropy = (all.exp()? * &all)?.sum(D::Minus1)?.neg()?;
+            Ok::<_, candle_core::Error>((selected(&all, response)?.to_vec1()?, entropy.to_vec1()?))
         };
-        moved().expect("the oracle runs")
+        compute().expect("the oracle runs")
     }
 
     /// Gradients of the batch's loss by name, and the loss.
@@ -69,6 +83,11 @@ impl Oracle {
 
     /// Log-probability of every response token.
     pub(crate) fn logprobs(&self, prompt: &[u32], response: &[u32]) -> Result<Tensor> {
+        selected(&self.distributions(prompt, response)?, response)
+    }
+
+    /// Log-probabilities of the whole vocabulary at every response token.
+    fn distributions(&self, prompt: &[u32], response: &[u32]) -> Result<Tensor> {
         let tokens: Vec<u32> = prompt.iter().chain(&response[..response.len() - 1]).copied().collect();
         let embedding = self.get("model.embed_tokens.weight");
         let mut x = embedding.index_select(&Tensor::new(tokens, &Device::Cpu)?, 0)?;
@@ -80,8 +99,7 @@ impl Oracle {
         let logits = self.norm(&x, "model.norm.weight")?.matmul(&head.t()?)?;
         let top = logits.max_keepdim(D::Minus1)?.detach();
         let shifted = logits.broadcast_sub(&top)?;
-        let logprobs = shifted.broadcast_sub(&shifted.exp()?.sum_keepdim(D::Minus1)?.log()?)?;
-        logprobs.gather(&Tensor::new(response, &Device::Cpu)?.unsqueeze(1)?, 1)?.squeeze(1)
+        shifted.broadcast_sub(&shifted.exp()?.sum_keepdim(D::Minus1)?.log()?)
     }
 
     fn get(&self, name: &str) -> &Tensor {
@@ -140,4 +158,9 @@ impl Oracle {
         let weights = scores.broadcast_sub(&scores.max_keepdim(D::Minus1)?.detach())?.exp()?;
         weights.broadcast_div(&weights.sum_keepdim(D::Minus1)?)?.matmul(v)
     }
+}
+
+/// Those of the response's tokens.
+fn selected(logprobs: &Tensor, response: &[u32]) -> Result<Tensor> {
+    logprobs.gather(&Tensor::new(response, &Device::Cpu)?.unsqueeze(1)?, 1)?.squeeze(1)
 }

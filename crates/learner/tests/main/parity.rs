@@ -91,7 +91,7 @@ impl Case {
         }
         let sample = |s: &Sequence| {
             let (prompt, response) = (Arc::from(s.prompt.as_slice()), s.response.clone());
-            Sample { prompt, response, masked: 0, weight: s.weight }
+            Sample::new(prompt, response, s.weight)
         };
         TrainBatch { samples: sequences.into_iter().map(sample).collect(), normalizer: self.expected.normalizer }
     }

@@ -12,7 +12,7 @@
 //! # Example
 //! Rewards 1, 0, 0, 0 of one task: mean 0.25, σ 0.433, so advantages 1.73 and three times −0.58.
 
-use super::{AdvantageEstimator, AdvantageRow, centered, scaled};
+use super::{AdvantageEstimator, AdvantageMemory, AdvantageRow, centered, scaled};
 
 pub(super) struct Group;
 
@@ -21,7 +21,11 @@ impl AdvantageEstimator for Group {
         "group"
     }
 
-    fn advantages(&self, rows: &[AdvantageRow]) -> Vec<f64> {
-        scaled(rows, centered(rows, |row| (row.batch(), row.group)))
+    fn needs_groups(&self) -> bool {
+        true
+    }
+
+    fn advantages(&self, rows: &[AdvantageRow], _: &mut AdvantageMemory) -> Vec<f64> {
+        scaled(rows, centered(rows, AdvantageRow::question), AdvantageRow::batch)
     }
 }

@@ -9,7 +9,7 @@
 //! # Example
 //! Rewards 1, 0, 0, 0: mean 0.25, so advantages 0.75 and three times −0.25.
 
-use super::{AdvantageEstimator, AdvantageRow, centered};
+use super::{AdvantageEstimator, AdvantageMemory, AdvantageRow, centered};
 
 pub(super) struct Reinforce;
 
@@ -18,7 +18,7 @@ impl AdvantageEstimator for Reinforce {
         "reinforce"
     }
 
-    fn advantages(&self, rows: &[AdvantageRow]) -> Vec<f64> {
+    fn advantages(&self, rows: &[AdvantageRow], _: &mut AdvantageMemory) -> Vec<f64> {
         centered(rows, |_| ())
     }
 }

@@ -11,7 +11,7 @@
 //! # Example
 //! Rewards 1, 0, 0, 0 over a batch of four tasks: μ 0.25, σ 0.433, so advantages 1.73 and three times −0.58.
 
-use super::{AdvantageEstimator, AdvantageRow, centered, scaled};
+use super::{AdvantageEstimator, AdvantageMemory, AdvantageRow, centered, scaled};
 
 pub(super) struct Trr;
 
@@ -20,7 +20,7 @@ impl AdvantageEstimator for Trr {
         "trr"
     }
 
-    fn advantages(&self, rows: &[AdvantageRow]) -> Vec<f64> {
-        scaled(rows, centered(rows, AdvantageRow::batch))
+    fn advantages(&self, rows: &[AdvantageRow], _: &mut AdvantageMemory) -> Vec<f64> {
+        scaled(rows, centered(rows, AdvantageRow::batch), AdvantageRow::batch)
     }
 }

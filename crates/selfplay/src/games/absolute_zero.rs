@@ -33,7 +33,7 @@ use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
 
 pub use buffer::{Buffer, Entry};
-pub use config::{ConfigError, GameConfig, ProposerMode};
+pub use config::{Aggregation, ConfigError, GameConfig, ProposerMode, ZeroAdvantage};
 pub use metrics::{RoleMetrics, StepMetrics};
 pub use records::{Origin, ProposalRecord, ProposerTurn, SolverRecord, SolverTurn};
 pub use score::{SampleRef, Scored, ScoredSample};

@@ -2,10 +2,23 @@
 
 use proptest::prelude::*;
 use veriplay_core::{Role, TaskType};
-use veriplay_selfplay::advantages::{ADVANTAGES, AdvantageRow, by_name};
+use veriplay_selfplay::advantages::{ADVANTAGES, AdvantageEstimator, AdvantageMemory, AdvantageRow, by_name};
 
 fn row(role: Role, task_type: TaskType, group: usize, reward: f64) -> AdvantageRow {
     AdvantageRow { role, task_type, group, reward }
+}
+
+/// What an estimator without a past says.
+fn fresh(estimator: &dyn AdvantageEstimator, rows: &[AdvantageRow]) -> Vec<f64> {
+    estimator.advantages(rows, &mut AdvantageMemory::default())
+}
+
+fn named(name: &str, rows: &[AdvantageRow]) -> Vec<f64> {
+    fresh(by_name(name).unwrap(), rows)
+}
+
+fn without_memory() -> impl Iterator<Item = &'static dyn AdvantageEstimator> {
+    ADVANTAGES.iter().copied().filter(|estimator| !estimator.remembers())
 }
 
 fn solver_rows(rewards: &[(usize, f64)]) -> Vec<AdvantageRow> {
@@ -14,7 +27,7 @@ fn solver_rows(rewards: &[(usize, f64)]) -> Vec<AdvantageRow> {
 
 #[track_caller]
 fn check(name: &str, rows: &[AdvantageRow], expected: &[f64]) {
-    let advantages = by_name(name).unwrap().advantages(rows);
+    let advantages = named(name, rows);
     assert_eq!(advantages.len(), expected.len());
     for (got, wanted) in advantages.iter().zip(expected) {
         assert!((got - wanted).abs() < 1e-9, "{name}: {advantages:?} instead of {expected:?}");
@@ -51,11 +64,68 @@ fn reinforce_centres_on_the_whole_batch_and_does_not_scale() {
 }
 
 #[test]
+fn reinforce_plus_plus_scales_by_the_whole_batch() {
+    let mut rows = two_groups();
+    rows.push(row(Role::Proposer, TaskType::Induction, 0, -0.5));
+    // Mean 0.5, mean square 3.25 / 5.
+    let deviation = (0.65_f64 - 0.25).sqrt();
+    check("reinforce_plus_plus", &rows, &[0.5, -0.5, 0.5, 0.5, -1.0].map(|a| a / deviation));
+}
+
+#[test]
+fn grpo_scales_by_the_group_and_dr_grpo_does_not() {
+    let rows = solver_rows(&[(0, 1.0), (0, 0.0), (0, 0.0), (0, 0.0), (1, 1.0), (1, 0.0), (2, 1.0), (2, 1.0)]);
+    let deviation = 0.1875_f64.sqrt();
+    check(
+        "grpo",
+        &rows,
+        &[0.75 / deviation, -0.25 / deviation, -0.25 / deviation, -0.25 / deviation, 1.0, -1.0, 0.0, 0.0],
+    );
+    check("dr_grpo", &rows, &[0.75, -0.25, -0.25, -0.25, 0.5, -0.5, 0.0, 0.0]);
+}
+
+#[test]
+fn rae_follows_a_baseline_for_each_role_and_task_type_and_goes_on_where_it_was_saved() {
+    let rae = by_name("rae").unwrap();
+    let mut memory = AdvantageMemory::default();
+    let first = [
+        row(Role::Solver, TaskType::Deduction, 0, 1.0),
+        row(Role::Solver, TaskType::Deduction, 0, 0.0),
+        row(Role::Proposer, TaskType::Deduction, 0, -0.5),
+    ];
+    assert_eq!(rae.advantages(&first, &mut memory), [1.0, 0.0, -0.5]);
+    // Two updates with the mean, one by one.
+    let solver = (0..2).fold(0.0, |b, _| 0.95 * b + 0.05 * 0.5);
+    assert!((memory.baseline(Role::Solver, TaskType::Deduction) - solver).abs() < 1e-15);
+    assert!((memory.baseline(Role::Proposer, TaskType::Deduction) + 0.025).abs() < 1e-15);
+    assert_eq!(memory.baseline(Role::Solver, TaskType::Abduction), 0.0);
+
+    let saved = serde_json::to_string(&memory).unwrap();
+    let mut restored: AdvantageMemory = serde_json::from_str(&saved).unwrap();
+    let (go_on, again) = (rae.advantages(&first, &mut memory), rae.advantages(&first, &mut restored));
+    assert_eq!(
+        go_on.iter().map(|a| a.to_bits()).collect::<Vec<_>>(),
+        again.iter().map(|a| a.to_bits()).collect::<Vec<_>>()
+    );
+    assert_eq!(memory, restored);
+    assert!((go_on[0] - (1.0 - solver)).abs() < 1e-15);
+}
+
+#[test]
+fn raes_baseline_comes_to_the_mean_of_what_it_sees() {
+    let rae = by_name("rae").unwrap();
+    let mut memory = AdvantageMemory::default();
+    let rows = solver_rows(&[(0, 1.0), (0, 0.0), (0, 1.0), (0, 1.0)]);
+    (0..200).for_each(|_| drop(rae.advantages(&rows, &mut memory)));
+    assert!((memory.baseline(Role::Solver, TaskType::Deduction) - 0.75).abs() < 1e-9);
+}
+
+#[test]
 fn a_hundred_equal_rewards_that_no_mean_hits_exactly_give_exactly_zero() {
     for reward in [0.1, 1.0 / 3.0, -0.7] {
         let rows = solver_rows(&vec![(0, reward); 100]);
-        for estimator in ADVANTAGES {
-            assert_eq!(estimator.advantages(&rows), vec![0.0; 100], "{}", estimator.name());
+        for estimator in without_memory() {
+            assert_eq!(fresh(estimator, &rows), vec![0.0; 100], "{}", estimator.name());
         }
     }
 }
@@ -63,7 +133,7 @@ fn a_hundred_equal_rewards_that_no_mean_hits_exactly_give_exactly_zero() {
 #[test]
 fn an_empty_batch_gives_nothing() {
     for estimator in ADVANTAGES {
-        assert!(estimator.advantages(&[]).is_empty(), "{}", estimator.name());
+        assert!(fresh(*estimator, &[]).is_empty(), "{}", estimator.name());
     }
 }
 
@@ -89,13 +159,39 @@ fn batch(rows: &[AdvantageRow], values: &[f64], index: usize) -> Vec<f64> {
     rows.iter().zip(values).filter(|(row, _)| same(row)).map(|(_, value)| *value).collect()
 }
 
+/// Every estimator again, from its formula, row by row: the mean and the deviation over the rows that `with` puts together.
+fn slow(name: &str, rows: &[AdvantageRow], at: usize) -> f64 {
+    let row = rows[at];
+    let rewards = |with: &dyn Fn(&AdvantageRow) -> bool| -> Vec<f64> {
+        rows.iter().filter(|other| with(other)).map(|other| other.reward).collect()
+    };
+    let all = rewards(&|_| true);
+    let role = rewards(&|other| (other.role, other.task_type) == (row.role, row.task_type));
+    let group = rewards(&|other| (other.role, other.task_type, other.group) == (row.role, row.task_type, row.group));
+    let mean = |set: &[f64]| set.iter().sum::<f64>() / set.len() as f64;
+    let over_deviation = |value: f64, set: &[f64]| {
+        let variance = set.iter().map(|r| (r - mean(set)) * (r - mean(set))).sum::<f64>() / set.len() as f64;
+        if variance < 1e-18 { 0.0 } else { value / variance.sqrt() }
+    };
+    match name {
+        "group" => over_deviation(row.reward - mean(&group), &role),
+        "trr" => over_deviation(row.reward - mean(&role), &role),
+        "reinforce" => row.reward - mean(&all),
+        "reinforce_plus_plus" => over_deviation(row.reward - mean(&all), &all),
+        "grpo" => over_deviation(row.reward - mean(&group), &group),
+        "dr_grpo" => row.reward - mean(&group),
+        "rae" => row.reward,
+        _ => panic!("`{name}` has no formula here"),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn advantages_are_finite_and_bounded(rows in prop::collection::vec(any_row(), 0..60)) {
         for estimator in ADVANTAGES {
-            for advantage in estimator.advantages(&rows) {
+            for advantage in fresh(*estimator, &rows) {
                 // |r - batch mean| <= sigma sqrt(n - 1), and a group mean is no further away than its members.
                 prop_assert!(advantage.is_finite());
                 prop_assert!(advantage.abs() <= 2.0 * (rows.len() as f64).sqrt(), "{} of {}", advantage, estimator.name());
@@ -104,10 +200,20 @@ proptest! {
     }
 
     #[test]
+    fn every_estimator_is_its_formula(rows in prop::collection::vec(any_row(), 1..40)) {
+        for estimator in ADVANTAGES {
+            for (at, advantage) in fresh(*estimator, &rows).into_iter().enumerate() {
+                let want = slow(estimator.name(), &rows, at);
+                prop_assert!((advantage - want).abs() < 1e-7, "{}: {} for {}", estimator.name(), advantage, want);
+            }
+        }
+    }
+
+    #[test]
     fn shifting_all_rewards_changes_nothing(rows in prop::collection::vec(any_row(), 0..60), shift in -5.0..5.0_f64) {
         let shifted: Vec<AdvantageRow> = rows.iter().map(|row| AdvantageRow { reward: row.reward + shift, ..*row }).collect();
-        for estimator in ADVANTAGES {
-            prop_assert!(close(&estimator.advantages(&rows), &estimator.advantages(&shifted)), "{}", estimator.name());
+        for estimator in without_memory() {
+            prop_assert!(close(&fresh(estimator, &rows), &fresh(estimator, &shifted)), "{}", estimator.name());
         }
     }
 
@@ -120,26 +226,26 @@ proptest! {
     ) {
         let moved: Vec<AdvantageRow> = order.iter().map(|index| rows[*index]).collect();
         for estimator in ADVANTAGES {
-            let advantages = estimator.advantages(&rows);
+            let advantages = fresh(*estimator, &rows);
             let expected: Vec<f64> = order.iter().map(|index| advantages[*index]).collect();
-            prop_assert!(close(&estimator.advantages(&moved), &expected), "{}", estimator.name());
+            prop_assert!(close(&fresh(*estimator, &moved), &expected), "{}", estimator.name());
         }
     }
 
     #[test]
     fn advantages_of_a_batch_sum_to_zero(rows in prop::collection::vec(any_row(), 1..60)) {
-        for name in ["group", "trr"] {
-            let advantages = by_name(name).unwrap().advantages(&rows);
+        for name in ["group", "trr", "grpo", "dr_grpo"] {
+            let advantages = named(name, &rows);
             for index in 0..rows.len() {
                 prop_assert!(batch(&rows, &advantages, index).iter().sum::<f64>().abs() < 1e-6, "{}", name);
             }
         }
-        prop_assert!(by_name("reinforce").unwrap().advantages(&rows).iter().sum::<f64>().abs() < 1e-6);
+        prop_assert!(named("reinforce", &rows).iter().sum::<f64>().abs() < 1e-6);
     }
 
     #[test]
     fn trr_has_unit_deviation_where_rewards_differ(rows in prop::collection::vec(any_row(), 1..60)) {
-        let advantages = by_name("trr").unwrap().advantages(&rows);
+        let advantages = named("trr", &rows);
         let rewards: Vec<f64> = rows.iter().map(|row| row.reward).collect();
         for index in 0..rows.len() {
             let differ = batch(&rows, &rewards, index).windows(2).any(|pair| pair[0] != pair[1]);

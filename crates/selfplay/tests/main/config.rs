@@ -65,11 +65,19 @@ fn values_at_the_edge_of_their_range_are_accepted() {
         "reward = \"azr_inverse\"",
         "format = \"fenced\"",
         "advantage = \"trr\"",
+        "advantage = \"rae\"",
+        "aggregation = \"constant_length\"",
+        "zero_advantage = \"keep\"",
     ];
     for line in edges {
         assert_eq!(told(line), format!("{line}: accepted"));
     }
-    assert!(AbsoluteZero::new(GameConfig { group: 1, advantage: "trr".to_owned(), ..config() }).is_ok());
+    for (advantage, alone) in
+        [("trr", true), ("rae", true), ("reinforce_plus_plus", true), ("grpo", false), ("dr_grpo", false)]
+    {
+        let config = GameConfig { group: 1, advantage: advantage.to_owned(), ..config() };
+        assert_eq!(AbsoluteZero::new(config).is_ok(), alone, "{advantage}");
+    }
 }
 
 #[test]
@@ -101,7 +109,7 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
     expect![[r#"
         `format` is `chat`: use one of `compact`, `fenced`
         `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `random`
-        `advantage` is `gae`: use one of `group`, `trr`, `reinforce`
+        `advantage` is `gae`: use one of `group`, `trr`, `reinforce`, `reinforce_plus_plus`, `grpo`, `dr_grpo`, `rae`
         `proposals_per_type` is `65537`: use a whole number from `0` to `65536`
         `tasks_per_type` is `0`: use a whole number from `1` to `65536`
         `group` is `0`: use a whole number from `1` to `4096`
@@ -136,7 +144,7 @@ fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
         told(&with("group = \"8\"")),
     ];
     expect![[r#"
-        unknown field `rewards`, expected one of `format`, `proposals_per_type`, `tasks_per_type`, `group`, `references`, `proposer`, `reward`, `advantage`, `proposer_weight`, `anchor_weight`, `anchor_samples`, `buffer_capacity`, `fresh_fraction`, `seed_share`, `resample_learnable`, `induction_visible`, `induction_hidden`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`
+        unknown field `rewards`, expected one of `format`, `proposals_per_type`, `tasks_per_type`, `group`, `references`, `proposer`, `reward`, `advantage`, `aggregation`, `zero_advantage`, `proposer_weight`, `anchor_weight`, `anchor_samples`, `buffer_capacity`, `fresh_fraction`, `seed_share`, `resample_learnable`, `induction_visible`, `induction_hidden`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`
         missing field `group`
         missing field `seed_share`
         unknown variant `off`, expected `train` or `frozen`

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use veriplay_core::{Attempt, Digest, Policy, Prompt, Role, Rollout, Scripted, Status, TaskType, TrainBatch, Value};
 use veriplay_selfplay::games::absolute_zero::{
-    AbsoluteZero, Anchor, GameConfig, GameState, Origin, ProposalRecord, ProposerMode, ProposerTurn, SampleRef, Scored,
-    ScoredSample, SolverRecord, SolverTurn,
+    AbsoluteZero, Aggregation, Anchor, GameConfig, GameState, Origin, ProposalRecord, ProposerMode, ProposerTurn,
+    SampleRef, Scored, ScoredSample, SolverRecord, SolverTurn, ZeroAdvantage,
 };
 
 use crate::support::{accepted, config, dropped, game, malformed, proposal, refused, rollout, seeds, task, verdict};
@@ -372,4 +372,53 @@ proptest! {
             prop_assert!(role.malformed + role.duplicates + role.valid + role.dropped <= role.rollouts);
         }
     }
+}
+
+/// The batch of one step under an aggregation, and the numbers of paid solver rollouts and of their tokens.
+fn aggregated(aggregation: Aggregation, zero_advantage: ZeroAdvantage) -> (TrainBatch, usize, usize) {
+    let mut state = seeded(0..9);
+    state.add_anchors([Anchor::from(&rollout("<PD>", "anchor"))]);
+    let played =
+        play_step(&game(GameConfig { aggregation, zero_advantage, ..config() }), &mut state, 1, 0, &Script::fresh(0));
+    let solvers: Vec<&ScoredSample> = played.scored.samples.iter().filter(|s| s.role == Role::Solver).collect();
+    let tokens = |sample: &&ScoredSample| match sample.source {
+        SampleRef::Solver(index) => played.solutions[index].rollout.tokens.len(),
+        SampleRef::Proposal(_) => 0,
+    };
+    (played.batch, solvers.len(), solvers.iter().map(tokens).sum())
+}
+
+#[test]
+fn aggregations_differ_in_scales_and_denominators_alone() {
+    let (token, count, tokens) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
+    assert_eq!(token.normalizer, tokens as f64);
+    assert!(token.samples.iter().all(|sample| sample.scale == 1.0));
+    let (sequence, ..) = aggregated(Aggregation::SequenceMean, ZeroAdvantage::Drop);
+    assert_eq!(sequence.normalizer, count as f64);
+    assert!(sequence.samples.iter().all(|sample| sample.scale == 1.0 / sample.response.len() as f32));
+    let (constant, ..) = aggregated(Aggregation::ConstantLength, ZeroAdvantage::Drop);
+    assert_eq!(constant.normalizer, (count * config().solver_max_tokens) as f64);
+    assert_eq!(constant.samples, token.samples);
+    let weights = |batch: &TrainBatch| batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>();
+    assert_eq!(weights(&sequence), weights(&token));
+}
+
+#[test]
+fn rollouts_bring_their_behaviour_and_anchors_are_imitated() {
+    let (batch, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
+    assert!(batch.samples.iter().any(|sample| sample.imitate) && batch.samples.iter().any(|sample| !sample.imitate));
+    for sample in &batch.samples {
+        let behaviour = sample.behaviour.as_ref().map(Vec::len);
+        assert_eq!(behaviour, (!sample.imitate).then_some(sample.response.len()));
+    }
+}
+
+#[test]
+fn samples_of_advantage_zero_are_kept_where_the_config_says_so() {
+    let zeros = |batch: &TrainBatch| batch.samples.iter().filter(|sample| sample.weight == 0.0).count();
+    let (dropped, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
+    let (kept, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Keep);
+    assert_eq!(zeros(&dropped), 0);
+    assert!(zeros(&kept) > 0);
+    assert_eq!((kept.samples.len() - zeros(&kept), kept.normalizer), (dropped.samples.len(), dropped.normalizer));
 }

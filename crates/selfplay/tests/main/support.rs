@@ -4,7 +4,7 @@ use veriplay_core::{
     Attempt, Dropped, Evidence, Finish, IoPair, Judged, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout,
     Status, Task, TaskType, Value, Verdict,
 };
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, ProposerMode};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, Aggregation, GameConfig, ProposerMode, ZeroAdvantage};
 
 pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
 
@@ -18,6 +18,8 @@ pub(crate) fn config() -> GameConfig {
         proposer: ProposerMode::Train,
         reward: "quickstart".to_owned(),
         advantage: "group".to_owned(),
+        aggregation: Aggregation::TokenMean,
+        zero_advantage: ZeroAdvantage::Drop,
         proposer_weight: 0.5,
         anchor_weight: 0.25,
         anchor_samples: 2,

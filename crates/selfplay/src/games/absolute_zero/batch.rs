@@ -7,15 +7,17 @@ use veriplay_core::{Role, Rollout, Sample, TrainBatch};
 
 use super::AbsoluteZero;
 use super::buffer::draw;
+use super::config::{Aggregation, ZeroAdvantage};
 use super::records::{ProposalRecord, SolverRecord};
 use super::score::{SampleRef, Scored};
 use super::state::{Anchor, GameState};
 use crate::randomness::generator;
 
 impl AbsoluteZero {
-    /// The step's batch: every sample whose weight is not 0, then this step's draw of anchors, with samples of one prompt
-    /// side by side. The normalizer is the number of response tokens of all paid solver rollouts, those of weight 0
-    /// included, so that the solver's loss is a token mean. `samples` is empty when nothing is to be learned: skip the update.
+    /// The step's batch: every sample whose weight is not 0, or every one if the config keeps those, then this step's draw of
+    /// anchors, with samples of one prompt side by side. Denominators count all paid solver rollouts, those of weight 0 included,
+    /// so that the solver's loss is the mean that the config's `aggregation` says. `samples` is empty when nothing is to be learned:
+    /// skip the update.
     #[must_use]
     pub fn train_batch(
         &self,
@@ -30,17 +32,25 @@ impl AbsoluteZero {
             SampleRef::Proposal(index) => &proposals[index].rollout,
             SampleRef::Solver(index) => &solutions[index].rollout,
         };
-        let mut batch = PromptGroups::default();
-        for sample in scored.samples.iter().filter(|sample| sample.weight != 0.0) {
+        let mut batch = PromptGroups { aggregation: self.config.aggregation, ..PromptGroups::default() };
+        let keep = self.config.zero_advantage == ZeroAdvantage::Keep;
+        for sample in scored.samples.iter().filter(|sample| keep || sample.weight != 0.0) {
             let rollout: &Rollout = rollout(sample.source);
-            batch.push(&rollout.prompt_tokens, &rollout.tokens, sample.weight as f32);
+            let behaviour = Some(rollout.logprobs.clone());
+            batch.push(&rollout.prompt_tokens, &rollout.tokens, |prompt, response| Sample {
+                behaviour,
+                ..Sample::new(prompt, response, sample.weight as f32)
+            });
         }
         for anchor in self.draw_anchors(state, seed, step) {
-            batch.push(&anchor.prompt_tokens, &anchor.tokens, self.config.anchor_weight as f32);
+            let weight = self.config.anchor_weight as f32;
+            batch.push(&anchor.prompt_tokens, &anchor.tokens, |prompt, response| {
+                Sample::example(prompt, response, weight)
+            });
         }
         let solver_samples = scored.samples.iter().filter(|sample| sample.role == Role::Solver);
-        let solver_tokens: usize = solver_samples.map(|sample| rollout(sample.source).tokens.len()).sum();
-        batch.finish(solver_tokens)
+        let lengths = solver_samples.map(|sample| rollout(sample.source).tokens.len());
+        batch.finish(&lengths.collect::<Vec<_>>(), self.config.solver_max_tokens)
     }
 
     fn draw_anchors<'a>(&self, state: &'a GameState, seed: u64, step: u64) -> Vec<&'a Anchor> {
@@ -55,26 +65,36 @@ impl AbsoluteZero {
 /// Samples by prompt, prompts in the order of their first sample.
 #[derive(Default)]
 struct PromptGroups<'a> {
+    aggregation: Aggregation,
     groups: Vec<(Arc<[u32]>, Vec<Sample>)>,
     index: HashMap<&'a [u32], usize>,
 }
 
 impl<'a> PromptGroups<'a> {
-    fn push(&mut self, prompt: &'a [u32], response: &[u32], weight: f32) {
+    fn push(&mut self, prompt: &'a [u32], response: &[u32], make: impl FnOnce(Arc<[u32]>, Vec<u32>) -> Sample) {
         let next = self.groups.len();
         let index = *self.index.entry(prompt).or_insert(next);
         if index == next {
             self.groups.push((Arc::from(prompt), Vec::new()));
         }
         let (prompt, samples) = &mut self.groups[index];
-        samples.push(Sample { prompt: Arc::clone(prompt), response: response.to_vec(), masked: 0, weight });
+        let mut sample = make(Arc::clone(prompt), response.to_vec());
+        if self.aggregation == Aggregation::SequenceMean {
+            sample.scale = 1.0 / sample.response.len() as f32;
+        }
+        samples.push(sample);
     }
 
-    /// The normalizer is `solver_tokens`, or the batch's own response tokens where no solver was paid.
-    fn finish(self, solver_tokens: usize) -> TrainBatch {
+    /// `lengths` are those of all paid solver rollouts; where there is none, the batch's own responses count.
+    fn finish(self, lengths: &[usize], max_tokens: usize) -> TrainBatch {
         let samples: Vec<Sample> = self.groups.into_iter().flat_map(|(_, samples)| samples).collect();
-        let own_tokens: usize = samples.iter().map(|sample| sample.response.len()).sum();
-        let tokens = if solver_tokens > 0 { solver_tokens } else { own_tokens.max(1) };
-        TrainBatch { samples, normalizer: tokens as f64 }
+        let own: Vec<usize> = samples.iter().map(|sample| sample.response.len()).collect();
+        let lengths = if lengths.iter().sum::<usize>() > 0 { lengths } else { &own };
+        let denominator = match self.aggregation {
+            Aggregation::TokenMean => lengths.iter().sum(),
+            Aggregation::SequenceMean => lengths.len(),
+            Aggregation::ConstantLength => lengths.len() * max_tokens,
+        };
+        TrainBatch { samples, normalizer: denominator.max(1) as f64 }
     }
 }

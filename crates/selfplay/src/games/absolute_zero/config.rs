@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{advantages, prompts, rewards};
+use crate::advantages::{self, AdvantageEstimator};
+use crate::{prompts, rewards};
 
 /// Whether the proposer learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,6 +13,45 @@ pub enum ProposerMode {
     Train,
     /// It proposes, and its samples are not trained on. The anchor still applies: both roles share their weights.
     Frozen,
+}
+
+/// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aggregation {
+    /// The sum over all tokens, divided by the number of the solver's: long responses weigh more (DAPO, arXiv 2503.14476,
+    /// equation 12).
+    #[default]
+    TokenMean,
+    /// The mean over a response's tokens, then over the solver's responses: a token of a long response weighs less (GRPO, arXiv
+    /// 2402.03300, equation 3).
+    SequenceMean,
+    /// The sum over all tokens, divided by the number of the solver's responses times `solver_max_tokens`: no response's length
+    /// changes what its tokens weigh (Dr. GRPO, arXiv 2503.20783).
+    ConstantLength,
+}
+
+impl Aggregation {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What becomes of samples of advantage 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ZeroAdvantage {
+    /// They are left out: a loss that is a multiple of the advantage does not depend on them.
+    #[default]
+    Drop,
+    /// They stay, for losses with a KL term or an entropy bonus.
+    Keep,
+}
+
+impl ZeroAdvantage {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
@@ -34,6 +74,12 @@ pub struct GameConfig {
     pub reward: String,
     /// Name of the advantage estimator, one of [`advantages::ADVANTAGES`].
     pub advantage: String,
+    /// How the losses of tokens become one number. Absent means `token_mean`.
+    #[serde(default, skip_serializing_if = "Aggregation::is_default")]
+    pub aggregation: Aggregation,
+    /// Whether samples of advantage 0 are trained on. Absent means `drop`.
+    #[serde(default, skip_serializing_if = "ZeroAdvantage::is_default")]
+    pub zero_advantage: ZeroAdvantage,
     /// Multiplies the proposer's advantages; the solver's weigh 1.
     pub proposer_weight: f64,
     /// Weight of each anchor sample, which is imitated.
@@ -135,10 +181,11 @@ impl GameConfig {
 
     /// A group of one is its own mean, so every solver advantage would be 0.
     fn check_group_advantage(&self) -> Result<(), ConfigError> {
-        if self.advantage != "group" || self.group >= 2 {
+        let grouped = advantages::by_name(&self.advantage).is_some_and(AdvantageEstimator::needs_groups);
+        if !grouped || self.group >= 2 {
             return Ok(());
         }
-        let allowed = "advantage `group` needs at least `2`; raise it, or use advantage `trr`".to_owned();
+        let allowed = format!("advantage `{}` needs at least `2`; raise it, or use advantage `trr`", self.advantage);
         Err(ConfigError { key: "group", value: self.group.to_string(), allowed })
     }
 }

@@ -11,7 +11,7 @@ use super::records::{Origin, ProposalRecord, SolverRecord, SolverTurn};
 use super::state::{GameState, proposal_digest};
 use super::turns::accepted_task;
 use super::{AbsoluteZero, ProposerMode};
-use crate::advantages::AdvantageRow;
+use crate::advantages::{AdvantageMemory, AdvantageRow};
 use crate::metrics::SolveCount;
 use crate::randomness::generator;
 use crate::rewards::ProposalOutcome;
@@ -85,7 +85,7 @@ impl AbsoluteZero {
         if self.reward.shuffled() {
             shuffle_rewards(&mut samples, seed, step);
         }
-        self.weigh(&mut samples, solutions);
+        self.weigh(&mut samples, solutions, state.memory_mut());
         let metrics = step_metrics(proposals, &standings, turns, solutions, &solved, &samples);
         Scored { samples, solved, metrics }
     }
@@ -113,13 +113,13 @@ impl AbsoluteZero {
     }
 
     /// Fills in advantages and weights.
-    fn weigh(&self, samples: &mut [ScoredSample], solutions: &[SolverRecord]) {
+    fn weigh(&self, samples: &mut [ScoredSample], solutions: &[SolverRecord], memory: &mut AdvantageMemory) {
         let rows: Vec<AdvantageRow> = samples.iter().map(|sample| row(sample, solutions)).collect();
         let proposer_weight = match self.config.proposer {
             ProposerMode::Train => self.config.proposer_weight,
             ProposerMode::Frozen => 0.0,
         };
-        for (sample, advantage) in samples.iter_mut().zip(self.advantage.advantages(&rows)) {
+        for (sample, advantage) in samples.iter_mut().zip(self.advantage.advantages(&rows, memory)) {
             let role_weight = if sample.role == Role::Proposer { proposer_weight } else { 1.0 };
             sample.advantage = advantage;
             sample.weight = advantage * role_weight;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Digest, Proposal, Question, Rollout, Task, TaskType, Value, content_hash, program_hash};
 
 use super::buffer::{Buffer, Entry};
+use crate::advantages::AdvantageMemory;
 
 /// A response that is imitated a little in each step, so that the policy stays near where it began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct GameState {
     induction: Buffer,
     anchors: Vec<Anchor>,
     reserved: BTreeSet<Digest>,
+    /// What the advantage estimator remembers, where it does.
+    #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
+    memory: AdvantageMemory,
 }
 
 impl GameState {
@@ -79,6 +83,16 @@ impl GameState {
     #[must_use]
     pub fn anchors(&self) -> &[Anchor] {
         &self.anchors
+    }
+
+    /// What the advantage estimator remembers.
+    #[must_use]
+    pub const fn memory(&self) -> &AdvantageMemory {
+        &self.memory
+    }
+
+    pub(super) const fn memory_mut(&mut self) -> &mut AdvantageMemory {
+        &mut self.memory
     }
 
     /// Makes every proposal with one of these programs count as known: those of the held-out set, by [`veriplay_core::program_hash`].

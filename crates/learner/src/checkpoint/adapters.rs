@@ -1,0 +1,141 @@
+//! Adapters in PEFT's layout: `adapter_model.safetensors` and `adapter_config.json`, as `peft.PeftModel` reads and writes them.
+
+use std::path::Path;
+
+use candle_core::Device;
+use serde_json::{Value, json};
+
+use super::files::{make_dir, read_text, write, write_with};
+use super::tensor_file::{Entry, TensorFile, Wanted, write_tensors};
+use super::{CheckpointError, pretty};
+use crate::learner::Learner;
+use crate::lora::{Adapters, Lora};
+use crate::model::weights::values;
+
+const TENSORS: &str = "adapter_model.safetensors";
+const CONFIG: &str = "adapter_config.json";
+
+/// What PEFT can do and this learner cannot, with the values that mean it is off.
+const OFF: &[&str] = &[
+    "use_dora",
+    "use_rslora",
+    "fan_in_fan_out",
+    "modules_to_save",
+    "rank_pattern",
+    "alpha_pattern",
+    "layers_to_transform",
+    "layers_pattern",
+    "lora_bias",
+    "target_parameters",
+    "trainable_token_indices",
+    "exclude_modules",
+];
+
+impl Learner {
+    /// Writes the adapters, and nothing of the base, into a directory, which is made when missing.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or a learner without adapters.
+    pub fn save_adapters(&self, dir: &Path) -> Result<(), CheckpointError> {
+        let file = dir.join(CONFIG).display().to_string();
+        let none = || CheckpointError::Format { file, what: "the learner has no adapters to save".to_owned() };
+        let lora = self.options.lora.as_ref().ok_or_else(none)?;
+        make_dir(dir)?;
+        write(&dir.join(CONFIG), pretty(&config(lora)).as_bytes())?;
+        let data = |name: &str| self.weights.var(name).and_then(|var| values(var));
+        let format = |e: candle_core::Error| CheckpointError::Format { file: TENSORS.to_owned(), what: e.to_string() };
+        let data: Vec<Vec<f32>> =
+            self.trainable.iter().map(|spec| data(&spec.name)).collect::<Result<_, _>>().map_err(format)?;
+        let specs = self.trainable.iter().zip(&data);
+        let entries = specs.map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
+        write_with(&dir.join(TENSORS), |file| write_tensors(file, entries))
+    }
+
+    /// Trains the adapters of a directory on this base from now on, with a fresh optimizer. Those it trained before are lost.
+    ///
+    /// # Errors
+    /// A file that is missing or broken, an option of PEFT that this learner does not have, or tensors of another model; the learner
+    /// is then unchanged.
+    pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        let path = dir.join(CONFIG);
+        let format = |what: String| CheckpointError::Format { file: path.display().to_string(), what };
+        let lora = parse(&read_text(&path)?).map_err(format)?;
+        if let Some((key, value, want)) = lora.fault() {
+            return Err(format(format!("`{key}` is `{value}`, want {want}")));
+        }
+        let specs = lora.specs(&self.specs);
+        let wanted: Vec<Wanted<'_>> =
+            specs.iter().map(|spec| Wanted { name: spec.name.clone(), shape: &spec.shape }).collect();
+        let tensors = TensorFile::open(&dir.join(TENSORS))?.read_all(&wanted)?;
+        let adapters = Adapters::new(&lora, &self.specs, tensors, &Device::Cpu).map_err(|e| format(e.to_string()))?;
+        self.adapt(Some(lora), Some(adapters));
+        Ok(())
+    }
+
+    /// Adds the adapters to the weights for good; from now on the weights themselves train, with a fresh optimizer.
+    ///
+    /// # Errors
+    /// The tensor backend failed.
+    pub fn merge_adapters(&mut self) -> Result<(), CheckpointError> {
+        let format =
+            |e: candle_core::Error| CheckpointError::Format { file: "(weights)".to_owned(), what: e.to_string() };
+        let merged = self.weights.values(&self.specs).map_err(format)?;
+        let device = Device::Cpu;
+        self.weights = crate::model::Weights::new(&self.config, merged, &device).map_err(format)?;
+        self.adapt(None, None);
+        Ok(())
+    }
+}
+
+fn config(lora: &Lora) -> Value {
+    json!({
+        "base_model_name_or_path": null,
+        "bias": "none",
+        "fan_in_fan_out": false,
+        "inference_mode": true,
+        "init_lora_weights": true,
+        "lora_alpha": lora.alpha,
+        "lora_dropout": 0.0,
+        "modules_to_save": null,
+        "peft_type": "LORA",
+        "r": lora.rank,
+        "target_modules": lora.target_modules,
+        "task_type": "CAUSAL_LM",
+        "use_dora": false,
+        "use_rslora": false,
+    })
+}
+
+/// What the file asks for, or why this learner cannot do it.
+fn parse(text: &str) -> Result<Lora, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let kind = value.get("peft_type").and_then(Value::as_str).unwrap_or_default();
+    if kind != "LORA" {
+        return Err(format!("`peft_type` is `{kind}`, want `LORA`"));
+    }
+    if let Some(bias) = value.get("bias").and_then(Value::as_str).filter(|bias| *bias != "none") {
+        return Err(format!("`bias` is `{bias}`, want `none`: this learner trains no biases beside adapters"));
+    }
+    for key in OFF {
+        let on = value.get(key).filter(|option| !is_off(option));
+        if let Some(option) = on {
+            return Err(format!("`{key}` is `{option}`: this learner does not have it"));
+        }
+    }
+    let rank = value.get("r").and_then(Value::as_u64).ok_or("`r` is missing or no whole number")?;
+    let alpha = value.get("lora_alpha").and_then(Value::as_f64).ok_or("`lora_alpha` is missing or no number")?;
+    let modules = value.get("target_modules").and_then(Value::as_array);
+    let modules = modules.ok_or("`target_modules` is missing or no list of names")?;
+    let name = |module: &Value| module.as_str().map(str::to_owned).ok_or("`target_modules` holds what is no name");
+    let target_modules = modules.iter().map(name).collect::<Result<_, _>>()?;
+    Ok(Lora { rank: rank as usize, alpha, target_modules, seed: 0 })
+}
+
+fn is_off(option: &Value) -> bool {
+    match option {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(items) => items.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,260 @@
+//! Losses: from the log-probabilities and entropies of a batch's tokens to a value and its slopes.
+//!
+//! Called by `objective` and `preference`. A loss is a formula on plain numbers in f64 and knows no tensors: its slopes go into
+//! the backward pass as factors, so whatever the formula, the graph is the same. One file a loss; [`LOSSES`] lists them all.
+//! The field's methods are pairs of an advantage (`veriplay-selfplay`) and a loss:
+//!
+//! | method | advantage | loss | aggregation |
+//! |---|---|---|---|
+//! | REINFORCE | `reinforce` | `policy_gradient` | `token_mean` |
+//! | REINFORCE++ | `reinforce_plus_plus` | `ppo_clip`, `kl` in the reward | `token_mean` |
+//! | TRR++ | `trr` | `ppo_clip` | `token_mean` |
+//! | GRPO | `grpo` | `ppo_clip`, `kl` k3 in the loss | `sequence_mean` |
+//! | DAPO | `grpo` | `ppo_clip` with `clip_high` 0.28 | `token_mean` |
+//! | Dr. GRPO | `dr_grpo` | `ppo_clip` | `constant_length` |
+//! | SPIRAL | `rae` | `policy_gradient` | any |
+//! | RAFT, RFT | any | `rft` | any |
+
+mod dpo;
+mod entropy;
+mod kl;
+mod policy_gradient;
+mod ppo_clip;
+mod rft;
+mod sft;
+mod spin;
+#[cfg(test)]
+mod tests;
+mod tis;
+
+use serde::{Deserialize, Serialize};
+
+pub use dpo::Dpo;
+pub(crate) use entropy::{check as check_entropy, token as entropy_term};
+pub use kl::{Kl, KlEstimator, KlPlace};
+pub use policy_gradient::PolicyGradient;
+pub use ppo_clip::PpoClip;
+pub use rft::Rft;
+pub use sft::Sft;
+pub use spin::Spin;
+pub use tis::Tis;
+
+/// What a loss is computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Samples with a weight each: the config's `loss`.
+    Samples,
+    /// Pairs of a chosen and a rejected response: the config's `preference`.
+    Pairs,
+    /// It is added to a loss over samples: the config's `kl` and `entropy_bonus`.
+    Rollouts,
+}
+
+/// One line of the registry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LossEntry {
+    /// Its name in the config, and that of its file.
+    pub name: &'static str,
+    /// What it is computed from.
+    pub takes: Takes,
+}
+
+/// Makes a config's enum and the lines of the registry from one list.
+macro_rules! losses {
+    (
+        samples { $($(#[$sample_doc:meta])* $sample:ident = $sample_name:literal,)* }
+        pairs { $($(#[$pair_doc:meta])* $pair:ident = $pair_name:literal,)* }
+        rollouts { $($term_name:literal,)* }
+    ) => {
+        /// A loss over samples, with its options. In a config: `kind` and the options.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum Loss { $($(#[$sample_doc])* #[serde(rename = $sample_name)] $sample($sample),)* }
+
+        $(impl From<$sample> for Loss {
+            fn from(loss: $sample) -> Self {
+                Self::$sample(loss)
+            }
+        })*
+
+        impl Loss {
+            /// Its name.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$sample(_) => $sample_name,)* }
+            }
+
+            pub(crate) const fn formula(&self) -> &dyn TokenLoss {
+                match self { $(Self::$sample(loss) => loss,)* }
+            }
+        }
+
+        /// A loss over preference pairs, with its options. In a config: `kind` and the options.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum Preference { $($(#[$pair_doc])* #[serde(rename = $pair_name)] $pair($pair),)* }
+
+        impl Preference {
+            /// Its name.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$pair(_) => $pair_name,)* }
+            }
+
+            pub(crate) const fn formula(&self) -> &dyn PairLoss {
+                match self { $(Self::$pair(loss) => loss,)* }
+            }
+        }
+
+        /// Every loss, and every term that can be added to one.
+        pub const LOSSES: &[LossEntry] = &[
+            $(LossEntry { name: $sample_name, takes: Takes::Samples },)*
+            $(LossEntry { name: $pair_name, takes: Takes::Pairs },)*
+            $(LossEntry { name: $term_name, takes: Takes::Rollouts },)*
+        ];
+    };
+}
+
+losses! {
+    samples {
+        /// REINFORCE.
+        PolicyGradient = "policy_gradient",
+        /// The clipped surrogate.
+        PpoClip = "ppo_clip",
+        /// Truncated importance sampling.
+        Tis = "tis",
+        /// Supervised fine-tuning.
+        Sft = "sft",
+        /// Rejection-sampling fine-tuning.
+        Rft = "rft",
+    }
+    pairs {
+        /// Direct preference optimisation.
+        Dpo = "dpo",
+        /// Self-play fine-tuning.
+        Spin = "spin",
+    }
+    rollouts {
+        "kl",
+        "entropy",
+    }
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self::PolicyGradient(PolicyGradient::default())
+    }
+}
+
+impl Default for Preference {
+    fn default() -> Self {
+        Self::Dpo(Dpo::default())
+    }
+}
+
+/// What a formula sees of one token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TokenView {
+    /// log π, in nats.
+    pub(crate) logprob: f64,
+    /// The advantage, times what aggregation gives the token.
+    pub(crate) weight: f64,
+    /// π / π_behaviour; 1 for a loss that does not need it.
+    pub(crate) ratio: f64,
+}
+
+/// What a formula says of one token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Term {
+    pub(crate) value: f64,
+    /// ∂ value / ∂ log π.
+    pub(crate) slope: f64,
+    /// Whether a clip decided.
+    pub(crate) clipped: bool,
+}
+
+impl Term {
+    /// −weight · log π.
+    pub(crate) fn weighted(weight: f64, logprob: f64) -> Self {
+        Self { value: -weight * logprob, slope: -weight, clipped: false }
+    }
+
+    /// A value that no longer depends on log π.
+    const fn clipped(value: f64) -> Self {
+        Self { value, slope: 0.0, clipped: true }
+    }
+}
+
+/// A loss that is a sum over tokens. Formulas are homogeneous in the weight: aggregation is folded into it.
+pub(crate) trait TokenLoss {
+    /// Whether rollouts must come with behaviour log-probabilities.
+    fn needs_behaviour(&self) -> bool {
+        false
+    }
+
+    /// Whether the options are in their ranges.
+    fn check(&self) -> Result<(), BadOption> {
+        Ok(())
+    }
+
+    /// Whether the batch's loss depends on a rollout of this weight.
+    fn keeps(&self, weight: f32) -> bool {
+        weight != 0.0
+    }
+
+    /// Whether a rollout of this weight makes the batch a bad one.
+    fn refuses(&self, _weight: f32) -> bool {
+        false
+    }
+
+    /// The weight that a kept rollout counts with.
+    fn weighs(&self, weight: f32) -> f32 {
+        weight
+    }
+
+    /// Whether the sum is divided by what is kept, and not by the batch's normalizer.
+    fn means_over_kept(&self) -> bool {
+        false
+    }
+
+    /// Value and slope at one token.
+    fn token(&self, seen: TokenView) -> Term;
+}
+
+/// What a formula says of one pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PairTerm {
+    pub(crate) value: f64,
+    /// ∂ value / ∂ margin: the slope of every chosen token; a rejected token's is its negative.
+    pub(crate) slope: f64,
+}
+
+/// A loss on the margin (log π(y⁺) − log ref(y⁺)) − (log π(y⁻) − log ref(y⁻)).
+pub(crate) trait PairLoss {
+    /// Whether the options are in their ranges.
+    fn check(&self) -> Result<(), BadOption>;
+
+    /// Value and slope at one pair.
+    fn pair(&self, margin: f64) -> PairTerm;
+}
+
+/// −log σ(strength · margin), without overflow on either side.
+fn logistic(strength: f64, margin: f64) -> PairTerm {
+    let z = strength * margin;
+    let value = (-z).max(0.0) + (-z.abs()).exp().ln_1p();
+    PairTerm { value, slope: -strength / (1.0 + z.exp()) }
+}
+
+/// An option out of its range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BadOption {
+    pub(crate) key: &'static str,
+    pub(crate) value: String,
+    pub(crate) want: &'static str,
+}
+
+impl BadOption {
+    fn unless(key: &'static str, value: impl ToString, fine: bool, want: &'static str) -> Result<(), Self> {
+        if fine { Ok(()) } else { Err(Self { key, value: value.to_string(), want }) }
+    }
+}

@@ -1,0 +1,177 @@
+//! Peak memory of training, predicted before anything is allocated.
+//!
+//! Called by the command line before a run, and by a test that measures a process at two lengths and two depths. The formulas
+//! count the tensors that are alive at the worst moment of an update on the CPU, all f32. What an allocator wastes, the
+//! program itself and the caches of rollouts are not in them.
+
+use crate::config::ModelConfig;
+use crate::model::names::{TensorSpec, tensor_specs};
+use crate::options::{LearnerOptions, Segments};
+
+/// Bytes of a number.
+const F32: u64 = size_of::<f32>() as u64;
+/// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, and the sum with what was
+/// there. (What was there is zeros that nobody writes, and Linux gives no memory for those.)
+const COPIES: u64 = 3;
+
+/// Bytes at the worst moment of an update, by what they are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// The weights, or base and adapters.
+    pub weights: u64,
+    /// A reference, where the loss wants one.
+    pub reference: u64,
+    /// The optimizer's two moments.
+    pub moments: u64,
+    /// Joined and packed copies of the matrices.
+    pub working: u64,
+    /// Gradients of the weights, of all shards.
+    pub gradients: u64,
+    /// Intermediate results that backward needs, of all shards.
+    pub activations: u64,
+    /// Logits and their gradients, of all shards.
+    pub logits: u64,
+}
+
+/// Sizes of a model, in numbers.
+struct Model {
+    hidden: u64,
+    layers: u64,
+    vocab: u64,
+    inner: u64,
+    heads: u64,
+    /// Width of queries, keys and values together.
+    qkv: u64,
+    query: u64,
+    biased: bool,
+    specs: Vec<TensorSpec>,
+}
+
+impl Model {
+    fn new(config: &ModelConfig) -> Self {
+        let query = config.query_width() as u64;
+        Self {
+            hidden: config.hidden_size as u64,
+            layers: config.num_hidden_layers as u64,
+            vocab: config.vocab_size as u64,
+            inner: config.intermediate_size as u64,
+            heads: config.num_attention_heads as u64,
+            qkv: query + 2 * config.key_width() as u64,
+            query,
+            biased: config.model_type.qkv_bias(),
+            specs: tensor_specs(config),
+        }
+    }
+
+    fn sum(&self, of: impl Fn(&TensorSpec) -> bool) -> u64 {
+        self.specs.iter().filter(|spec| of(spec)).map(|spec| spec.elements() as u64).sum()
+    }
+
+    /// What a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
+    /// and two branches and two sums of the residual stream.
+    fn kept_by_layer(&self) -> u64 {
+        let bias = if self.biased { self.qkv } else { 0 };
+        6 * self.hidden + self.qkv + bias + self.query + self.heads + 2 * self.inner
+    }
+
+    /// What backward needs of one row beside what is kept: the gradients of the widest operation, and packed operands.
+    fn passing(&self) -> u64 {
+        COPIES * self.hidden + self.inner + self.qkv.max(2 * self.inner)
+    }
+}
+
+impl MemoryPlan {
+    /// Of a model of this shape, trained with these options on micro-batches of `rows` tokens.
+    #[must_use]
+    pub fn predict(config: &ModelConfig, options: &LearnerOptions, rows: usize) -> Self {
+        let (model, rows, shards) = (Model::new(config), rows as u64, options.shards as u64);
+        let all = model.sum(|_| true);
+        let trained = options.lora.as_ref().map(|lora| lora.specs(&model.specs));
+        let trained = trained.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum::<u64>());
+        let reference = if options.kl.is_none() { 0 } else { trained.unwrap_or(all) };
+        Self {
+            weights: F32 * (all + trained.unwrap_or(0)),
+            reference: F32 * reference,
+            moments: F32 * 2 * trained.unwrap_or(all),
+            working: F32 * model.working(options),
+            gradients: F32 * shards * model.gradients(options, trained),
+            activations: F32 * shards * rows * model.activations(options.segments),
+            logits: F32 * shards * model.logits(options.segments, rows),
+        }
+    }
+
+    /// Everything.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.weights + self.reference + self.moments + self.working + self.gradients + self.activations + self.logits
+    }
+
+    /// What would make it smaller, the most helpful first.
+    #[must_use]
+    pub fn advice(&self, options: &LearnerOptions) -> Vec<&'static str> {
+        let state = self.moments + self.gradients;
+        let mut advice = vec![
+            (
+                self.activations * 3 / 4,
+                options.segments.is_none(),
+                "recompute layers: `[learn.options.segments]` with `layers = 1`",
+            ),
+            ((self.activations + self.logits) / 2, options.micro_tokens > 1, "halve `learn.options.micro_tokens`"),
+            (state, options.lora.is_none(), "train adapters: `[learn.lora]`"),
+            (self.gradients / 2, options.shards > 1, "lower `learn.options.shards`"),
+        ];
+        advice.sort_by_key(|(saved, ..)| std::cmp::Reverse(*saved));
+        advice.into_iter().filter(|(saved, able, _)| *able && *saved > 0).map(|(.., text)| text).collect()
+    }
+}
+
+impl Model {
+    /// Projections joined by layer, matrices packed for both directions, and under adapters the sums that take their place.
+    fn working(&self, options: &LearnerOptions) -> u64 {
+        let matrices = self.sum(|spec| spec.is_hidden_matrix()) + self.vocab * self.hidden;
+        let joined = self.joined();
+        let adapted = options.lora.as_ref().map_or(0, |lora| {
+            let targets =
+                |spec: &TensorSpec| lora.target_modules.iter().any(|m| spec.name.ends_with(&format!("{m}.weight")));
+            // The product, its multiple and the sum are nodes of the graph.
+            3 * self.sum(targets)
+        });
+        joined + 2 * matrices + adapted
+    }
+
+    /// Projections that read the same input are joined by layer: copies.
+    fn joined(&self) -> u64 {
+        self.layers * self.hidden * (self.qkv + 2 * self.inner)
+    }
+
+    /// One shard's: the sum, and what one backward pass adds to it.
+    fn gradients(&self, options: &LearnerOptions, trained: Option<u64>) -> u64 {
+        let all = self.sum(|_| true);
+        let kept = trained.unwrap_or(all);
+        let layer = self.sum(TensorSpec::is_hidden_matrix) / self.layers.max(1);
+        let head = if trained.is_some() { 0 } else { (COPIES - 1) * self.vocab * self.hidden };
+        match options.segments {
+            Some(Segments { layers, .. }) => {
+                // Of a segment's matrices, and under adapters of the products that are added to them.
+                let copies = if trained.is_some() { 2 * (COPIES - 1) } else { COPIES - 1 };
+                kept + head.max(copies * layer * (layers as u64).min(self.layers))
+            }
+            None if trained.is_some() => kept + 2 * (all - self.vocab * self.hidden),
+            None => kept + all + self.joined(),
+        }
+    }
+
+    /// One row's numbers.
+    fn activations(&self, segments: Option<Segments>) -> u64 {
+        let at_once = segments.map_or(self.layers, |s| (s.layers as u64).min(self.layers));
+        // What enters each segment; and of the one that is computed again its input, output, the output's gradient and their product.
+        let boundaries = segments.map_or(0, |s| (self.layers.div_ceil(s.layers as u64) + 4) * self.hidden);
+        boundaries + at_once * self.kept_by_layer() + self.passing()
+    }
+
+    fn logits(&self, segments: Option<Segments>, rows: u64) -> u64 {
+        let at_once = segments.map_or(rows, |s| rows.min(s.logit_rows as u64));
+        // A chunk, or everything; and the rows behind the last layer, normed or not.
+        COPIES * at_once * self.vocab + 4 * rows * self.hidden
+    }
+}

@@ -1,0 +1,214 @@
+//! What an update minimises: formulas of `losses` on the samples of a batch, micro-batch by micro-batch.
+//!
+//! Called by `train`, which gives log-probabilities and entropies and takes slopes. A micro-batch holds whole responses.
+
+use std::collections::BTreeMap;
+
+use veriplay_core::{LearnError, Sample, TrainBatch};
+
+use crate::losses::{Kl, KlPlace, Loss, Term, TokenView, entropy_term};
+use crate::model::layout::{MicroBatch, Response};
+
+/// Something to minimise.
+pub(crate) trait Objective: Sync {
+    /// The responses that go through the model, each with its prompt.
+    fn responses(&self) -> Vec<(&[u32], Response<'_>)>;
+
+    /// Value and slopes on one micro-batch, from the log-probability and the entropy of every prediction.
+    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated;
+}
+
+/// What an objective says of a micro-batch.
+#[derive(Debug, Default)]
+pub(crate) struct Evaluated {
+    pub(crate) loss: f64,
+    /// ∂ loss / ∂ log-probability of every prediction, then ∂ loss / ∂ entropy of every prediction.
+    pub(crate) slopes: Vec<f32>,
+    pub(crate) metrics: Metrics,
+}
+
+/// Sums and counts by name; what is reported is their quotient.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Metrics(BTreeMap<&'static str, (f64, f64)>);
+
+impl Metrics {
+    pub(crate) fn add(&mut self, name: &'static str, value: f64) {
+        self.add_many(name, value, 1.0);
+    }
+
+    fn add_many(&mut self, name: &'static str, sum: f64, count: f64) {
+        let entry = self.0.entry(name).or_default();
+        *entry = (entry.0 + sum, entry.1 + count);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        other.0.iter().for_each(|(name, (sum, count))| self.add_many(name, *sum, *count));
+    }
+
+    pub(crate) fn means(&self) -> BTreeMap<&'static str, f64> {
+        self.0.iter().map(|(&name, (sum, count))| (name, sum / count)).collect()
+    }
+}
+
+/// A loss over samples with the terms that are added to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Terms {
+    pub(crate) loss: Loss,
+    pub(crate) kl: Option<Kl>,
+    pub(crate) entropy_bonus: f64,
+}
+
+impl Terms {
+    /// Whether rollouts of every weight count.
+    const fn has_terms(&self) -> bool {
+        self.kl.is_some() || self.entropy_bonus != 0.0
+    }
+
+    /// Whether the batch's loss depends on this sample.
+    pub(crate) fn keeps(&self, sample: &Sample) -> bool {
+        if sample.imitate {
+            return sample.weight != 0.0;
+        }
+        self.has_terms() || self.loss.formula().keeps(sample.weight)
+    }
+
+    /// Whether a rollout needs its behaviour log-probabilities.
+    fn needs_behaviour(&self) -> bool {
+        self.loss.formula().needs_behaviour() || self.kl.is_some_and(|kl| kl.place == KlPlace::Reward)
+    }
+
+    /// The sample, ready for the formulas.
+    fn row<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<Row<'a>, LearnError> {
+        let weight = if sample.imitate { sample.weight } else { self.weight(index, sample)? };
+        let factor = |x: f32| f64::from((f64::from(x) * f64::from(sample.scale) * scale) as f32);
+        let (weight, unit) = (factor(weight), factor(1.0));
+        let mut row = Row { sample, weight, unit, behaviour: &[], reference: &[], shift: Vec::new() };
+        if !sample.imitate {
+            self.attach(index, &mut row)?;
+        }
+        Ok(row)
+    }
+
+    /// Gives a rollout the log-probabilities under other policies that its terms need.
+    fn attach(&self, index: usize, row: &mut Row<'_>) -> Result<(), LearnError> {
+        let missing = |what, loss, hint| LearnError::Missing { index, what, loss, hint };
+        if self.needs_behaviour() {
+            let loss = if self.loss.formula().needs_behaviour() { self.loss.name() } else { "kl" };
+            const HINT: &str = "keep those that sampling gives, or mark what nobody sampled as `imitate`";
+            let found = row.sample.behaviour.as_deref();
+            row.behaviour = found.ok_or_else(|| missing("behaviour log-probabilities", loss, HINT))?;
+        }
+        let Some(kl) = self.kl else { return Ok(()) };
+        const HINT: &str = "hold a reference in the learner, or give them with the sample";
+        let found = row.sample.reference.as_deref();
+        row.reference = found.ok_or_else(|| missing("reference log-probabilities", "kl", HINT))?;
+        if kl.place == KlPlace::Reward {
+            row.shift = Kl::to_go(row.behaviour, row.reference);
+            row.shift.iter_mut().for_each(|shift| *shift *= kl.coefficient);
+        }
+        Ok(())
+    }
+
+    /// What the loss makes of a rollout's weight: 0 where only the added terms want the sample.
+    fn weight(&self, index: usize, sample: &Sample) -> Result<f32, LearnError> {
+        let formula = self.loss.formula();
+        if formula.refuses(sample.weight) {
+            let what =
+                format!("sample {index} has weight `{}`, which the loss `{}` refuses", sample.weight, self.loss.name());
+            return Err(LearnError::BadBatch(what));
+        }
+        Ok(if formula.keeps(sample.weight) { formula.weighs(sample.weight) } else { 0.0 })
+    }
+}
+
+/// A sample with everything its tokens' terms are made of.
+#[derive(Debug)]
+struct Row<'a> {
+    sample: &'a Sample,
+    /// The weight, and 1, each times what aggregation and normalizer give.
+    weight: f64,
+    unit: f64,
+    /// Empty where they are not needed.
+    behaviour: &'a [f32],
+    reference: &'a [f32],
+    /// What each token's advantage is lowered by.
+    shift: Vec<f64>,
+}
+
+/// A batch of samples and what is minimised on it.
+pub(crate) struct SampleObjective<'a> {
+    terms: Terms,
+    rows: BTreeMap<usize, Row<'a>>,
+}
+
+impl<'a> SampleObjective<'a> {
+    /// Of the samples that count.
+    pub(crate) fn new(terms: Terms, batch: &'a TrainBatch) -> Result<Self, LearnError> {
+        let kept: Vec<(usize, &Sample)> = batch.samples.iter().enumerate().filter(|(_, s)| terms.keeps(s)).collect();
+        let scale = 1.0 / normalizer(&terms, batch, &kept);
+        let rows =
+            kept.into_iter().map(|(i, sample)| Ok((i, terms.row(i, sample, scale)?))).collect::<Result<_, _>>()?;
+        Ok(Self { terms, rows })
+    }
+
+    fn token(&self, row: &Row<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> Term {
+        let weight = row.weight - row.unit * row.shift.get(at).copied().unwrap_or(0.0);
+        let behaviour = row.behaviour.get(at).map_or(logprob, |&b| f64::from(b));
+        let ratio = (logprob - behaviour).exp();
+        let mut term = match row.sample.imitate {
+            true => Term::weighted(weight, logprob),
+            false => self.terms.loss.formula().token(TokenView { logprob, weight, ratio }),
+        };
+        if !row.behaviour.is_empty() {
+            metrics.add("actor/pg_clipfrac", f64::from(u8::from(term.clipped)));
+            metrics.add("actor/ppo_kl", behaviour - logprob);
+        }
+        if let (Some(kl), Some(&reference)) = (self.terms.kl, row.reference.get(at)) {
+            let divergence = Kl::token(kl.estimator, logprob, f64::from(reference));
+            metrics.add("actor/kl_loss", divergence.value);
+            if kl.place == KlPlace::Loss {
+                term.value += row.unit * kl.coefficient * divergence.value;
+                term.slope += row.unit * kl.coefficient * divergence.slope;
+            }
+        }
+        term
+    }
+}
+
+/// What the summed loss is divided by.
+fn normalizer(terms: &Terms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f64 {
+    if !terms.loss.formula().means_over_kept() {
+        return batch.normalizer;
+    }
+    let share = |s: &Sample| f64::from(s.scale) * (s.response.len() - s.masked) as f64;
+    let counts = |s: &Sample| !s.imitate && terms.loss.formula().keeps(s.weight);
+    let total: f64 = kept.iter().filter(|(_, s)| counts(s)).map(|(_, s)| share(s)).sum();
+    if total > 0.0 { total } else { batch.normalizer }
+}
+
+impl Objective for SampleObjective<'_> {
+    fn responses(&self) -> Vec<(&[u32], Response<'_>)> {
+        let both = self.rows.iter().map(|(&index, Row { sample, .. })| {
+            let Sample { prompt, response, masked, .. } = sample;
+            (&**prompt, Response { index, tokens: response, masked: *masked, bound: false })
+        });
+        both.collect()
+    }
+
+    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated {
+        let mut out = Evaluated { slopes: vec![0.0; 2 * logprobs.len()], ..Evaluated::default() };
+        let (slopes, entropy_slopes) = out.slopes.split_at_mut(logprobs.len());
+        for (i, &(index, at)) in batch.origins.iter().enumerate() {
+            let row = &self.rows[&index];
+            let term = self.token(row, at, f64::from(logprobs[i]), &mut out.metrics);
+            out.loss += term.value;
+            slopes[i] = term.slope as f32;
+            if self.terms.entropy_bonus != 0.0 && !row.sample.imitate {
+                let (value, slope) = entropy_term(self.terms.entropy_bonus, f64::from(entropies[i]));
+                out.loss += row.unit * value;
+                entropy_slopes[i] = (row.unit * slope) as f32;
+            }
+        }
+        out
+    }
+}

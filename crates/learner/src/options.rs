@@ -1,0 +1,141 @@
+//! How a learner works: sizes, optimizer, losses.
+
+use std::fmt::Display;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::ConfigError;
+use crate::lora::Lora;
+use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
+use crate::objective::Terms;
+use crate::optim::Optimizer;
+use crate::train::Sizes;
+
+/// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LearnerOptions {
+    /// Parts a batch is dealt to, one thread each; also the threads of sampling.
+    pub shards: usize,
+    /// Tokens that go through the model together.
+    pub micro_tokens: usize,
+    /// Samples in flight in one sampling thread.
+    pub rollout_rows: usize,
+    /// The optimizer.
+    pub optimizer: Optimizer,
+    /// Largest global gradient norm; larger gradients are scaled down to it.
+    pub clip_norm: f64,
+    /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Segments>,
+    /// Low-rank adapters to train instead of the weights. This and what is below are tables of their own in a config.
+    #[serde(skip)]
+    pub lora: Option<Lora>,
+    /// What `update` minimises.
+    #[serde(skip)]
+    pub loss: Loss,
+    /// A divergence that is added to it.
+    #[serde(skip)]
+    pub kl: Option<Kl>,
+    /// An entropy bonus that is added to it; 0 for none.
+    #[serde(skip)]
+    pub entropy_bonus: f64,
+    /// What `prefer` minimises.
+    #[serde(skip)]
+    pub preference: Preference,
+}
+
+/// What a backward pass by segments computes again, and how many logits it makes at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Segments {
+    /// Layers of a segment. Memory for one segment's intermediate results is needed at a time, and each layer boundary between
+    /// segments is kept.
+    pub layers: usize,
+    /// Rows of logits that exist at a time; a micro-batch with more of them goes through the head twice.
+    pub logit_rows: usize,
+}
+
+impl Default for LearnerOptions {
+    fn default() -> Self {
+        Self {
+            shards: 2,
+            micro_tokens: 1024,
+            rollout_rows: 256,
+            optimizer: Optimizer::default(),
+            clip_norm: 1.0,
+            segments: None,
+            lora: None,
+            loss: Loss::default(),
+            kl: None,
+            entropy_bonus: 0.0,
+            preference: Preference::default(),
+        }
+    }
+}
+
+impl LearnerOptions {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// The first one that is wrong.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let sizes = [
+            ("shards", self.shards, 256),
+            ("micro_tokens", self.micro_tokens, 1 << 20),
+            ("rollout_rows", self.rollout_rows, 1 << 20),
+        ];
+        for (key, value, most) in sizes {
+            bad_unless((1..=most).contains(&value), key, &value, &format!("1 to {most}"))?;
+        }
+        if let Some(Segments { layers, logit_rows }) = self.segments {
+            bad_unless((1..=1 << 16).contains(&layers), "segments.layers", &layers, "1 to 65536")?;
+            bad_unless((1..=1 << 20).contains(&logit_rows), "segments.logit_rows", &logit_rows, "1 to 1048576")?;
+        }
+        if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::fault) {
+            return Err(refusal(&format!("lora.{key}"), &value, &want));
+        }
+        bad_unless(self.clip_norm > 0.0, "clip_norm", &self.clip_norm, "a positive number")?;
+        self.validate_losses().map_err(|bad| refusal(bad.key, &bad.value, bad.want))
+    }
+
+    fn validate_losses(&self) -> Result<(), BadOption> {
+        self.loss.formula().check()?;
+        self.preference.formula().check()?;
+        self.kl.as_ref().map_or(Ok(()), Kl::check)?;
+        check_entropy(self.entropy_bonus)
+    }
+
+    /// What rollouts must be for the losses to mean what they say, by their sampling temperature: `None` where any will do.
+    ///
+    /// Behaviour log-probabilities are those of sampling, at its temperature. A ratio or a divergence of policies needs temperature 1;
+    /// truncated importance sampling corrects for another one, but greedy rollouts have no log-probabilities.
+    #[must_use]
+    pub fn refuses_temperature(&self, temperature: f32) -> Option<&'static str> {
+        let in_reward = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
+        let ratio = matches!(self.loss, Loss::PpoClip(_)) || in_reward;
+        let wrong =
+            if ratio { temperature != 1.0 } else { self.loss.formula().needs_behaviour() && temperature == 0.0 };
+        let want =
+            if ratio { "1, or ratios compare two temperatures" } else { "above 0, or there are no log-probabilities" };
+        wrong.then_some(want)
+    }
+
+    /// How much goes through the model together.
+    pub(crate) const fn sizes(&self) -> Sizes {
+        Sizes { micro_tokens: self.micro_tokens, segments: self.segments }
+    }
+
+    /// What `update` minimises, with what is added to it.
+    pub(crate) const fn terms(&self) -> Terms {
+        Terms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
+    }
+}
+
+fn bad_unless(fine: bool, key: &str, value: &dyn Display, want: &str) -> Result<(), ConfigError> {
+    if fine { Ok(()) } else { Err(refusal(key, value, want)) }
+}
+
+fn refusal(key: &str, value: &dyn Display, want: &str) -> ConfigError {
+    ConfigError::Value { key: key.to_owned(), value: value.to_string(), want: format!("want {want}") }
+}

@@ -1,0 +1,165 @@
+//! Backward by segments: activation checkpointing (Chen et al. 2016, arXiv 1604.06174) and a vocabulary loss in chunks.
+//!
+//! Called by `train` where the options ask for it. Forward runs detached and keeps only what enters each segment of layers; backward
+//! goes from the last segment to the first, computes each one again, tracked, and differentiates Σ output · gradient, which is the
+//! vector–Jacobian product. The head goes first, some rows of logits at a time: the logits of all tokens never exist at once.
+//! The result is that of the plain backward, to the bit where the logits are in one chunk; it costs one more forward pass, and
+//! where there are several chunks one more of the head.
+
+use candle_core::{Tensor, Var};
+
+use crate::Result;
+use crate::gradients::Gradients;
+use crate::kernels::logprob::Prediction;
+use crate::model::layout::MicroBatch;
+use crate::model::names::EMBEDDING;
+use crate::model::weights::values;
+use crate::model::{Decoder, Weights};
+use crate::objective::{Evaluated, Objective};
+use crate::options::Segments;
+use crate::train::Totals;
+
+/// What a backward pass by segments works with.
+pub(crate) struct Segmented<'a> {
+    /// On tracked weights.
+    pub(crate) tracked: &'a Decoder<'a>,
+    /// On the same weights, detached.
+    pub(crate) quiet: &'a Decoder<'a>,
+    pub(crate) weights: &'a Weights,
+    pub(crate) sizes: Segments,
+}
+
+/// Some rows whose output is needed, and what they predict.
+struct Chunk {
+    /// [rows, hidden], detached.
+    hidden: Tensor,
+    /// `row` counts from the chunk's first.
+    predictions: Vec<Prediction>,
+    /// Index of the first of them among all predictions.
+    first: usize,
+}
+
+impl Segmented<'_> {
+    /// One micro-batch, forward and backward.
+    pub(crate) fn run(&self, objective: &dyn Objective, batch: &MicroBatch, sum: &mut Gradients) -> Result<Totals> {
+        let groups = batch.groups.as_slice().into();
+        let layers = self.tracked.layers();
+        let starts: Vec<usize> = (0..layers).step_by(self.sizes.layers).collect();
+        let mut x = self.quiet.embed(batch)?;
+        let mut inputs = Vec::with_capacity(starts.len());
+        for &start in &starts {
+            inputs.push(x.clone());
+            x = self.quiet.run(start..layers.min(start + self.sizes.layers), x, &groups, |_, _| Ok(()))?;
+        }
+        // Where the head is the embedding, both its gradients are of one micro-batch before they meet those of another.
+        let mut ends = Gradients::default();
+        let (totals, mut gradient) = self.head(objective, batch, &x, &mut ends)?;
+        drop(x);
+        for &start in starts.iter().rev() {
+            let input = inputs.pop().expect("one for each start");
+            let x = Var::from_tensor(&input)?;
+            drop(input);
+            let segment = start..layers.min(start + self.sizes.layers);
+            let y = self.tracked.run(segment, x.as_tensor().clone(), &groups, |_, _| Ok(()))?;
+            gradient = self.pull(&y, &gradient, &x, sum)?;
+        }
+        if let Some((name, embedding)) = self.weights.trainable().find(|(name, _)| *name == EMBEDDING) {
+            let tokens = Tensor::new(&*batch.tokens, gradient.device())?;
+            ends.add_rows(name, embedding, &tokens, &gradient)?;
+        }
+        sum.merge(ends)?;
+        Ok(totals)
+    }
+
+    /// Adds what Σ y · dy gives the weights; returns its gradient in `x`.
+    fn pull(&self, y: &Tensor, dy: &Tensor, x: &Var, sum: &mut Gradients) -> Result<Tensor> {
+        let mut store = (y * dy)?.sum_all()?.backward()?;
+        let dx = store.remove(x).ok_or_else(|| candle_core::Error::Msg("a segment is cut off its input".to_owned()))?;
+        sum.add(self.weights, store)?;
+        Ok(dx)
+    }
+
+    /// Objective and gradient of the rows behind the last layer.
+    fn head(
+        &self,
+        objective: &dyn Objective,
+        batch: &MicroBatch,
+        last: &Tensor,
+        sum: &mut Gradients,
+    ) -> Result<(Totals, Tensor)> {
+        let rows: Vec<u32> = batch.outputs.iter().map(|&row| row as u32).collect();
+        let rows = Tensor::new(rows, last.device())?;
+        let chunks = self.chunks(batch, &last.index_select(&rows, 0)?)?;
+        let (evaluated, entropies, gradients) = match chunks.as_slice() {
+            [only] => self.at_once(objective, batch, only, sum)?,
+            _ => self.in_turn(objective, batch, &chunks, sum)?,
+        };
+        let gradient = last.zeros_like()?.index_add(&rows, &Tensor::cat(&gradients, 0)?, 0)?;
+        Ok((Totals::of(batch, &evaluated, &entropies), gradient))
+    }
+
+    fn chunks(&self, batch: &MicroBatch, picked: &Tensor) -> Result<Vec<Chunk>> {
+        let mut chunks = Vec::new();
+        let mut first = 0;
+        for start in (0..batch.outputs.len()).step_by(self.sizes.logit_rows) {
+            let rows = self.sizes.logit_rows.min(batch.outputs.len() - start);
+            let count = batch.predictions[first..].iter().take_while(|p| p.row < start + rows).count();
+            let predictions = batch.predictions[first..first + count].iter();
+            let predictions = predictions.map(|p| Prediction { row: p.row - start, ..*p }).collect();
+            chunks.push(Chunk { hidden: picked.narrow(0, start, rows)?.contiguous()?, predictions, first });
+            first += count;
+        }
+        Ok(chunks)
+    }
+
+    /// One chunk: its logits serve forward and backward.
+    fn at_once(
+        &self,
+        objective: &dyn Objective,
+        batch: &MicroBatch,
+        chunk: &Chunk,
+        sum: &mut Gradients,
+    ) -> Result<(Evaluated, Vec<f32>, Vec<Tensor>)> {
+        let x = Var::from_tensor(&chunk.hidden)?;
+        let predicted = self.tracked.predict_rows(&x, &chunk.predictions)?;
+        let outputs = values(&predicted)?;
+        let (logprobs, entropies) = outputs.split_at(chunk.predictions.len());
+        let evaluated = objective.evaluate(batch, logprobs, entropies);
+        let slopes = slopes(&evaluated, &(0..chunk.predictions.len()), &predicted)?;
+        let gradient = self.pull(&predicted, &slopes, &x, sum)?;
+        Ok((evaluated, entropies.to_vec(), vec![gradient]))
+    }
+
+    /// Several chunks: the objective wants whole responses, so all are computed once to evaluate it and each again to go backward.
+    fn in_turn(
+        &self,
+        objective: &dyn Objective,
+        batch: &MicroBatch,
+        chunks: &[Chunk],
+        sum: &mut Gradients,
+    ) -> Result<(Evaluated, Vec<f32>, Vec<Tensor>)> {
+        let (mut logprobs, mut entropies) = (Vec::new(), Vec::new());
+        for chunk in chunks {
+            let outputs = values(&self.quiet.predict_rows(&chunk.hidden, &chunk.predictions)?)?;
+            let (logprob, entropy) = outputs.split_at(chunk.predictions.len());
+            logprobs.extend_from_slice(logprob);
+            entropies.extend_from_slice(entropy);
+        }
+        let evaluated = objective.evaluate(batch, &logprobs, &entropies);
+        let mut gradients = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            let x = Var::from_tensor(&chunk.hidden)?;
+            let predicted = self.tracked.predict_rows(&x, &chunk.predictions)?;
+            let slopes = slopes(&evaluated, &(chunk.first..chunk.first + chunk.predictions.len()), &predicted)?;
+            gradients.push(self.pull(&predicted, &slopes, &x, sum)?);
+        }
+        Ok((evaluated, entropies, gradients))
+    }
+}
+
+/// The slopes of some predictions, as factors of what was predicted [2, predictions].
+fn slopes(evaluated: &Evaluated, range: &std::ops::Range<usize>, predicted: &Tensor) -> Result<Tensor> {
+    let (logprobs, entropies) = evaluated.slopes.split_at(evaluated.slopes.len() / 2);
+    let both = [&logprobs[range.clone()], &entropies[range.clone()]].concat();
+    Tensor::from_vec(both, predicted.shape(), predicted.device())?.to_dtype(predicted.dtype())
+}

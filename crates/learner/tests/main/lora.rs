@@ -1,0 +1,244 @@
+//! Adapters: what trains, what stays, what is saved.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use veriplay_core::{Learn, TrainBatch};
+use veriplay_learner::{Learner, LearnerOptions, Lora, NamedTensor, Segments};
+
+use crate::common::{sample, tiny_config, tokenizer};
+
+fn lora(modules: &[&str]) -> Lora {
+    Lora { rank: 3, alpha: 6.0, target_modules: modules.iter().map(|m| (*m).to_owned()).collect(), seed: 11 }
+}
+
+const EVERYWHERE: &[&str] = &["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+
+fn options(lora: Option<Lora>) -> LearnerOptions {
+    LearnerOptions { lora, ..LearnerOptions::default() }
+}
+
+fn learner(lora: Option<Lora>) -> Learner {
+    Learner::initialize(tiny_config(), tokenizer(), 7, options(lora)).expect("valid")
+}
+
+fn batch(turn: u32) -> TrainBatch {
+    let one = |i: u32| sample(&[1 + turn, 2, 3 + i / 3], &[4 + i, 5, 6 + turn + i, 0], 1.0 - 0.3 * i as f32);
+    TrainBatch { samples: (0..6).map(one).collect(), normalizer: 12.0 }
+}
+
+/// Updates until every adapter is awake.
+fn trained(lora: Lora) -> Learner {
+    let mut learner = learner(Some(lora));
+    (0..4).for_each(|turn| drop(learner.update(&batch(turn), 1e-2).expect("learns")));
+    learner
+}
+
+fn find<'a>(tensors: &'a [NamedTensor], name: &str) -> &'a NamedTensor {
+    tensors.iter().find(|(spec, _)| spec.name == name).unwrap_or_else(|| panic!("no `{name}`"))
+}
+
+#[test]
+fn a_learner_with_new_adapters_is_its_base_to_the_bit() {
+    let (plain, adapted) = (learner(None), learner(Some(lora(EVERYWHERE))));
+    assert_eq!(plain.weights_bytes().expect("bytes"), adapted.weights_bytes().expect("bytes"));
+    let score = |learner: &Learner| learner.score(&[1, 2], &[vec![3, 4, 5]]).expect("scores");
+    assert_eq!(score(&plain), score(&adapted));
+    let sizes: usize =
+        [(40, 36), (20, 36), (20, 36), (36, 40), (50, 36), (50, 36), (36, 50)].map(|(o, i)| 3 * (o + i)).iter().sum();
+    assert_eq!((adapted.trainable_count(), adapted.parameter_count()), (2 * sizes, plain.trainable_count()));
+}
+
+/// The gradients of A and B by the chain rule from those of the merged matrices: dB = α/r · dW·Aᵀ and dA = α/r · Bᵀ·dW.
+#[test]
+fn gradients_of_adapters_follow_from_those_of_the_matrices_they_are_added_to() {
+    let mut adapted = trained(lora(EVERYWHERE));
+    let dir = tempfile::tempdir().expect("a directory");
+    adapted.save_adapters(dir.path()).expect("saves");
+    let adapters =
+        candle_core::safetensors::load(dir.path().join("adapter_model.safetensors"), &candle_core::Device::Cpu);
+    let adapters = adapters.expect("loads");
+    let values = |name: &str| adapters[name].flatten_all().and_then(|t| t.to_vec1::<f32>()).expect("f32");
+    let (_, gradients) = adapted.named_gradients(&batch(9)).expect("gradients");
+    adapted.merge_adapters().expect("merges");
+    let (_, full) = adapted.named_gradients(&batch(9)).expect("gradients");
+    assert_eq!(gradients.len(), 2 * 2 * EVERYWHERE.len());
+    for (spec, gradient) in &gradients {
+        let (module, part) =
+            spec.name.strip_prefix("base_model.model.").and_then(|n| n.split_once(".lora_")).expect("PEFT's");
+        let (of_weight, dw) = find(&full, &format!("{module}.weight"));
+        let (outputs, inputs) = (of_weight.shape[0], of_weight.shape[1]);
+        let is_a = part == "A.weight";
+        let other = values(&format!("base_model.model.{module}.lora_{}.weight", if is_a { "B" } else { "A" }));
+        let want = |at: usize| -> f64 {
+            let (row, column) = (at / spec.shape[1], at % spec.shape[1]);
+            let sum: f64 = match is_a {
+                true => (0..outputs).map(|o| f64::from(other[o * 3 + row]) * f64::from(dw[o * inputs + column])).sum(),
+                false => {
+                    (0..inputs).map(|i| f64::from(dw[row * inputs + i]) * f64::from(other[column * inputs + i])).sum()
+                }
+            };
+            2.0 * sum
+        };
+        let scale = gradient.iter().fold(0.0_f64, |m, g| m.max(f64::from(g.abs())));
+        assert!(scale > 0.0, "{} is asleep", spec.name);
+        for (at, &g) in gradient.iter().enumerate() {
+            assert!((f64::from(g) - want(at)).abs() < 2e-5 * scale, "{}[{at}]: {g}, want {}", spec.name, want(at));
+        }
+    }
+}
+
+#[test]
+fn only_the_adapters_train_and_only_where_they_are() {
+    let before = learner(None).named_weights();
+    let after = trained(lora(&["v_proj", "down_proj"])).named_weights();
+    for ((spec, before), (_, after)) in before.iter().zip(&after) {
+        let moved = before != after;
+        assert_eq!(moved, spec.name.contains("v_proj") || spec.name.contains("down_proj"), "{}", spec.name);
+    }
+}
+
+#[test]
+fn the_detector_of_cuts_lets_sleeping_adapters_lie_and_no_others() {
+    let mut learner = learner(Some(lora(EVERYWHERE)));
+    let (_, gradients) = learner.named_gradients(&batch(0)).expect("gradients");
+    for (spec, gradient) in &gradients {
+        let asleep = gradient.iter().all(|g| *g == 0.0);
+        assert_eq!(asleep, spec.name.ends_with("lora_A.weight"), "{}", spec.name);
+    }
+    (0..3).for_each(|turn| drop(learner.update(&batch(turn), 1e-2).expect("no cut")));
+    let (_, gradients) = learner.named_gradients(&batch(0)).expect("gradients");
+    assert!(gradients.iter().all(|(_, g)| g.iter().any(|g| *g != 0.0)), "all are awake");
+    // A single token of context gives queries and keys no gradient; behind enough of it, a cut would be named.
+    let lonely = TrainBatch { samples: vec![sample(&[1], &[2], 1.0)], normalizer: 1.0 };
+    assert!(trained(lora(EVERYWHERE)).update(&lonely, 1e-3).is_ok());
+}
+
+#[test]
+fn a_saved_run_of_adapters_goes_on_to_the_bit() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut whole = trained(lora(EVERYWHERE));
+    whole.save_adapters(dir.path()).expect("saves");
+    whole.save_trainer_state(dir.path()).expect("saves");
+    let mut resumed = learner(Some(lora(EVERYWHERE)));
+    resumed.load_adapters(dir.path()).expect("loads");
+    resumed.load_trainer_state(dir.path()).expect("loads");
+    for turn in 10..13 {
+        let (a, b) =
+            (whole.update(&batch(turn), 1e-2).expect("learns"), resumed.update(&batch(turn), 1e-2).expect("learns"));
+        assert_eq!(a, b);
+    }
+    assert_eq!(whole.weights_bytes().expect("bytes"), resumed.weights_bytes().expect("bytes"));
+}
+
+#[test]
+fn what_save_writes_is_the_merged_model() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut adapted = trained(lora(&["q_proj", "up_proj"]));
+    adapted.save(dir.path()).expect("saves");
+    let loaded = Learner::load(dir.path(), LearnerOptions::default()).expect("loads");
+    let score = |learner: &Learner| learner.score(&[1, 2], &[vec![3, 4, 5]]).expect("scores");
+    assert_eq!(score(&adapted), score(&loaded));
+    adapted.merge_adapters().expect("merges");
+    assert_eq!((score(&adapted), adapted.trainable_count()), (score(&loaded), adapted.parameter_count()));
+}
+
+#[test]
+fn segments_and_adapters_work_together() {
+    let gradients = |segments| {
+        let options = LearnerOptions { segments, ..options(Some(lora(EVERYWHERE))) };
+        let mut learner = Learner::initialize(tiny_config(), tokenizer(), 7, options).expect("valid");
+        (0..3).for_each(|turn| drop(learner.update(&batch(turn), 1e-2).expect("learns")));
+        learner.named_gradients(&batch(5)).expect("gradients")
+    };
+    assert!(gradients(None) == gradients(Some(Segments { layers: 1, logit_rows: 1 << 20 })));
+}
+
+#[test]
+fn a_reference_under_adapters_is_the_policy_as_it_was() {
+    let mut learner = learner(Some(lora(EVERYWHERE)));
+    learner.hold_reference().expect("holds");
+    let score = |learner: &Learner| learner.score(&[1, 2], &[vec![3, 4, 5]]).expect("scores");
+    let before = score(&learner);
+    (0..3).for_each(|turn| drop(learner.update(&batch(turn), 1e-2).expect("learns")));
+    assert_ne!(score(&learner), before);
+    assert_eq!(learner.reference_logprobs(&[1, 2], &[vec![3, 4, 5]]).expect("scores"), before);
+}
+
+fn config(dir: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(dir.join("adapter_config.json")).expect("reads")).expect("JSON")
+}
+
+#[test]
+fn files_have_pefts_names_and_what_this_learner_cannot_do_is_refused_by_key() {
+    let dir = tempfile::tempdir().expect("a directory");
+    trained(lora(&["q_proj"])).save_adapters(dir.path()).expect("saves");
+    let good = config(dir.path());
+    assert_eq!((&good["peft_type"], &good["task_type"]), (&json!("LORA"), &json!("CAUSAL_LM")));
+    assert_eq!(
+        (&good["r"], &good["lora_alpha"], &good["target_modules"]),
+        (&json!(3), &json!(6.0), &json!(["q_proj"]))
+    );
+    let tensors =
+        candle_core::safetensors::load(dir.path().join("adapter_model.safetensors"), &candle_core::Device::Cpu);
+    let mut names: Vec<String> = tensors.expect("loads").into_keys().collect();
+    names.sort();
+    let name =
+        |layer: usize, part: &str| format!("base_model.model.model.layers.{layer}.self_attn.q_proj.lora_{part}.weight");
+    assert_eq!(names, [name(0, "A"), name(0, "B"), name(1, "A"), name(1, "B")]);
+
+    let mut learner = learner(None);
+    let before = learner.weights_bytes().expect("bytes");
+    for (key, value) in [
+        ("use_dora", json!(true)),
+        ("use_rslora", json!(true)),
+        ("modules_to_save", json!(["lm_head"])),
+        ("rank_pattern", json!({ "q_proj": 4 })),
+        ("bias", json!("all")),
+        ("peft_type", json!("IA3")),
+        ("target_modules", json!("all-linear")),
+        ("target_modules", json!(["embed_tokens"])),
+        ("r", json!(0)),
+        ("r", Value::Null),
+        ("lora_alpha", json!(-1.0)),
+    ] {
+        let mut bad = good.clone();
+        bad[key] = value;
+        std::fs::write(dir.path().join("adapter_config.json"), bad.to_string()).expect("writes");
+        let error = learner.load_adapters(dir.path()).expect_err(key).to_string();
+        // The learner's own words for two of them.
+        let told =
+            [("r", "rank"), ("lora_alpha", "alpha")].iter().find(|(k, _)| *k == key).map_or(key, |(_, told)| told);
+        assert!(
+            error.contains(&format!("`{key}`")) || error.contains(&format!("`{told}`")),
+            "`{error}` does not say `{key}`"
+        );
+    }
+    let mut larger = good.clone();
+    larger["r"] = json!(5);
+    std::fs::write(dir.path().join("adapter_config.json"), larger.to_string()).expect("writes");
+    assert!(learner.load_adapters(dir.path()).expect_err("a wrong shape").to_string().contains("lora_A"));
+    assert_eq!(
+        (before, learner.trainable_count()),
+        (learner.weights_bytes().expect("bytes"), learner.parameter_count())
+    );
+    std::fs::write(dir.path().join("adapter_config.json"), good.to_string()).expect("writes");
+    learner.load_adapters(dir.path()).expect("loads");
+    assert!(learner.save_adapters(dir.path()).is_ok());
+    assert!(
+        self::learner(None).save_adapters(dir.path()).expect_err("nothing to save").to_string().contains("no adapters")
+    );
+}
+
+#[test]
+fn adapters_that_make_no_sense_are_refused_with_their_key() {
+    for (lora, key) in [
+        (Lora { rank: 0, ..lora(&["q_proj"]) }, "lora.rank"),
+        (Lora { alpha: 0.0, ..lora(&["q_proj"]) }, "lora.alpha"),
+        (lora(&[]), "lora.target_modules"),
+        (lora(&["q_proj", "lm_head"]), "lora.target_modules"),
+    ] {
+        let error = Learner::initialize(tiny_config(), tokenizer(), 1, options(Some(lora))).expect_err(key).to_string();
+        assert!(error.contains(key), "{error}");
+    }
+}

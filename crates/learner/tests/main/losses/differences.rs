@@ -1,0 +1,208 @@
+//! Every loss through the whole tiny model: its value against a formula in f64 on the f64 model, its gradient against central
+//! differences of that formula. Nothing of the learner's formulas, graph or kernels is in what it is compared with.
+
+use veriplay_core::{PreferenceBatch, Sample, TrainBatch};
+use veriplay_learner::{
+    Dpo, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PolicyGradient, PpoClip, Preference, Rft,
+    Sft, Spin, Tis,
+};
+
+use super::common::{batch, kl, learner, pairs, with_loss, with_preference};
+use crate::oracle::Oracle;
+
+/// f64 all through: at this step the truncation is about 1e-10 of the loss and the rounding about 1e-11. What is left between the two
+/// is the learner's f32.
+const STEP: f64 = 1e-5;
+const TOLERANCE: f64 = 2e-4;
+
+/// One tensor of each kind, in the first and the last layer, and the embedding that is also the head.
+const CHECKED: &[&str] = &[
+    "model.embed_tokens.weight",
+    "model.layers.0.input_layernorm.weight",
+    "model.layers.0.self_attn.q_proj.weight",
+    "model.layers.0.self_attn.k_norm.weight",
+    "model.layers.0.mlp.up_proj.weight",
+    "model.layers.1.self_attn.v_proj.weight",
+    "model.layers.1.self_attn.o_proj.weight",
+    "model.layers.1.mlp.down_proj.weight",
+    "model.norm.weight",
+];
+
+/// Log-probabilities and entropies of one response.
+type Outputs = (Vec<f64>, Vec<f64>);
+
+#[track_caller]
+fn check(learner: &Learner, (loss, gradients): (f64, Vec<NamedTensor>), slow: impl Fn(&Oracle) -> f64) {
+    let oracle = Oracle::of(learner).expect("an oracle");
+    let want = slow(&oracle);
+    assert!((loss - want).abs() < 1e-5 * want.abs().max(1.0), "loss {loss}, want {want}");
+    for name in CHECKED {
+        let (_, gradient) = gradients.iter().find(|(spec, _)| spec.name == *name).expect("the tensor is there");
+        let largest = gradient.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).expect("not empty");
+        // The steepest element, one that is none in particular, and the scale that both are compared on.
+        let scale = f64::from(largest.1.abs());
+        assert!(scale > 0.0, "{name} has no gradient");
+        for at in [largest.0, gradient.len() / 2] {
+            let ahead = slow(&oracle.moved(name, at, STEP));
+            let difference = (ahead - slow(&oracle.moved(name, at, -STEP))) / (2.0 * STEP);
+            let ours = f64::from(gradient[at]);
+            assert!((difference - ours).abs() < TOLERANCE * scale, "{name}[{at}]: {ours}, by differences {difference}");
+        }
+    }
+}
+
+/// Σ over samples of scale · Σ over tokens of `token`, divided by the normalizer. `token` sees the sample, the token's place, and
+/// the outputs now and at the point where gradients are taken: what a loss holds constant comes from the latter.
+fn sum(
+    oracle: &Oracle,
+    fixed: &[Outputs],
+    batch: &TrainBatch,
+    normalizer: f64,
+    token: impl Fn(&Sample, usize, &Outputs, &Outputs) -> f64,
+) -> f64 {
+    let mut total = 0.0;
+    for (sample, fixed) in batch.samples.iter().zip(fixed) {
+        let now = oracle.outputs(&sample.prompt, &sample.response);
+        for t in sample.masked..sample.response.len() {
+            let term = match sample.imitate {
+                true => -f64::from(sample.weight) * now.0[t],
+                false => token(sample, t, &now, fixed),
+            };
+            total += f64::from(sample.scale) * term / normalizer;
+        }
+    }
+    total
+}
+
+fn fixed(learner: &Learner, batch: &TrainBatch) -> Vec<Outputs> {
+    let oracle = Oracle::of(learner).expect("an oracle");
+    batch.samples.iter().map(|s| oracle.outputs(&s.prompt, &s.response)).collect()
+}
+
+fn behaviour(sample: &Sample, t: usize) -> f64 {
+    f64::from(sample.behaviour.as_ref().expect("rollouts have it")[t])
+}
+
+fn reference(sample: &Sample, t: usize) -> f64 {
+    f64::from(sample.reference.as_ref().expect("rollouts have it")[t])
+}
+
+/// A loss on the batch whose other policies are `away` nats away.
+#[track_caller]
+fn check_tokens(options: LearnerOptions, away: f32, token: impl Fn(&Sample, usize, &Outputs, &Outputs) -> f64) {
+    let mut learner = learner(options);
+    let batch = batch(&learner, away);
+    let fixed = fixed(&learner, &batch);
+    let found = learner.named_gradients(&batch).expect("gradients");
+    check(&learner, found, |oracle| sum(oracle, &fixed, &batch, batch.normalizer, &token));
+}
+
+fn weight(sample: &Sample) -> f64 {
+    f64::from(sample.weight)
+}
+
+#[test]
+fn policy_gradient() {
+    check_tokens(with_loss(PolicyGradient::default()), 0.5, |s, t, now, _| -weight(s) * now.0[t]);
+}
+
+#[test]
+fn ppo_clip_with_bounds_of_its_own_on_each_side_and_a_dual_clip() {
+    let loss = PpoClip { clip_low: 0.1, clip_high: 0.28, dual_clip: Some(1.4) };
+    check_tokens(with_loss(loss), 0.6, |s, t, now, _| {
+        let (a, ratio) = (weight(s), (now.0[t] - behaviour(s, t)).exp());
+        let surrogate = (ratio * a).min(ratio.clamp(0.9, 1.28) * a);
+        -if a < 0.0 { surrogate.max(1.4 * a) } else { surrogate }
+    });
+}
+
+#[test]
+fn truncated_importance_sampling() {
+    check_tokens(with_loss(Tis { cap: 1.2 }), 0.6, |s, t, now, fixed| {
+        -(fixed.0[t] - behaviour(s, t)).exp().min(1.2) * weight(s) * now.0[t]
+    });
+}
+
+#[test]
+fn supervised_fine_tuning() {
+    let mut learner = learner(with_loss(Sft::default()));
+    let mut batch = batch(&learner, 0.5);
+    batch.samples.iter_mut().for_each(|s| s.weight = s.weight.abs());
+    let fixed = fixed(&learner, &batch);
+    let found = learner.named_gradients(&batch).expect("gradients");
+    check(&learner, found, |oracle| {
+        sum(oracle, &fixed, &batch, batch.normalizer, |s, t, now, _| -weight(s) * now.0[t])
+    });
+}
+
+#[test]
+fn rejection_sampling_fine_tuning_divides_by_what_it_keeps() {
+    let mut learner = learner(with_loss(Rft::default()));
+    let batch = batch(&learner, 0.5);
+    let kept = |s: &&Sample| !s.imitate && s.weight > 0.0;
+    let tokens: f64 = batch.samples.iter().filter(kept).map(|s| f64::from(s.scale) * s.response.len() as f64).sum();
+    let fixed = fixed(&learner, &batch);
+    let found = learner.named_gradients(&batch).expect("gradients");
+    check(&learner, found, |oracle| {
+        sum(oracle, &fixed, &batch, tokens, |s, t, now, _| if s.weight > 0.0 { -now.0[t] } else { 0.0 })
+    });
+}
+
+#[test]
+fn divergences_in_the_loss() {
+    for estimator in [KlEstimator::K2, KlEstimator::K3] {
+        let options = LearnerOptions { kl: kl(estimator, KlPlace::Loss), ..LearnerOptions::default() };
+        check_tokens(options, 0.7, |s, t, now, _| {
+            let log_ratio = now.0[t] - reference(s, t);
+            let divergence = match estimator {
+                KlEstimator::K2 => log_ratio * log_ratio / 2.0,
+                _ => (-log_ratio).exp() - 1.0 + log_ratio,
+            };
+            0.3 * divergence - weight(s) * now.0[t]
+        });
+    }
+}
+
+#[test]
+fn a_divergence_in_the_reward_with_a_clipped_surrogate() {
+    let loss = Loss::PpoClip(PpoClip::default());
+    let options = LearnerOptions { loss, kl: kl(KlEstimator::K1, KlPlace::Reward), ..LearnerOptions::default() };
+    check_tokens(options, 0.5, |s, t, now, _| {
+        let to_go: f64 = (t..s.response.len()).map(|u| behaviour(s, u) - reference(s, u)).sum();
+        let (a, ratio) = (weight(s) - 0.3 * to_go, (now.0[t] - behaviour(s, t)).exp());
+        -(ratio * a).min(ratio.clamp(0.8, 1.2) * a)
+    });
+}
+
+#[test]
+fn an_entropy_bonus() {
+    let options = LearnerOptions { entropy_bonus: 0.7, ..LearnerOptions::default() };
+    check_tokens(options, 0.5, |s, t, now, _| -weight(s) * now.0[t] - 0.7 * now.1[t]);
+}
+
+#[track_caller]
+fn check_pairs(preference: Preference, strength: f64) {
+    let mut learner = learner(with_preference(preference));
+    let batch: PreferenceBatch = pairs(&learner, 2.0);
+    let found = learner.named_preference_gradients(&batch).expect("gradients");
+    check(&learner, found, |oracle| {
+        let total = |prompt: &[u32], response: &[u32]| oracle.outputs(prompt, response).0.iter().sum::<f64>();
+        let term = |pair: &veriplay_core::PreferencePair| {
+            let [chosen, rejected] = pair.reference.expect("given");
+            let margin =
+                (total(&pair.prompt, &pair.chosen) - chosen) - (total(&pair.prompt, &pair.rejected) - rejected);
+            f64::from(pair.weight) * -(1.0 / (1.0 + (-strength * margin).exp())).ln()
+        };
+        batch.pairs.iter().map(term).sum::<f64>() / batch.pairs.len() as f64
+    });
+}
+
+#[test]
+fn direct_preference_optimisation() {
+    check_pairs(Preference::Dpo(Dpo { beta: 0.4 }), 0.4);
+}
+
+#[test]
+fn self_play_fine_tuning() {
+    check_pairs(Preference::Spin(Spin { lambda: 0.9 }), 0.9);
+}

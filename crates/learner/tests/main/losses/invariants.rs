@@ -1,0 +1,153 @@
+//! What must hold of losses whatever the model.
+
+use veriplay_core::{Learn, TrainBatch};
+use veriplay_learner::{
+    Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, NamedTensor, PpoClip, Preference, Rft, Spin, Tis,
+};
+
+use super::common::{batch, learner, pairs, with_loss, with_preference};
+
+fn largest_difference(a: &[NamedTensor], b: &[NamedTensor]) -> f32 {
+    let pairs = a.iter().zip(b).flat_map(|((_, a), (_, b))| a.iter().zip(b));
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+fn largest(gradients: &[NamedTensor]) -> f32 {
+    gradients.iter().flat_map(|(_, g)| g).fold(0.0, |m, g| m.max(g.abs()))
+}
+
+/// The gradients of a loss on a batch whose behaviour is the policy itself.
+fn on_policy(loss: impl Into<Loss>) -> Vec<NamedTensor> {
+    let mut learner = learner(with_loss(loss));
+    let batch = batch(&learner, 0.0);
+    learner.named_gradients(&batch).expect("gradients").1
+}
+
+#[test]
+fn on_policy_the_clipped_surrogate_and_importance_sampling_are_the_policy_gradient() {
+    let plain = on_policy(Loss::default());
+    for loss in [Loss::PpoClip(PpoClip { dual_clip: Some(3.0), ..PpoClip::default() }), Loss::Tis(Tis::default())] {
+        let difference = largest_difference(&on_policy(loss), &plain);
+        // Scores of the batch and of one response differ in the last bits, and with them the ratio.
+        assert!(difference < 1e-5 * largest(&plain), "{}: {difference}", loss.name());
+    }
+}
+
+#[test]
+fn a_clip_that_bites_takes_the_gradient_away() {
+    let mut learner = learner(with_loss(PpoClip { clip_low: 0.0, clip_high: 0.0, dual_clip: None }));
+    let mut batch = batch(&learner, 0.0);
+    batch.samples.retain(|s| !s.imitate);
+    for sample in &mut batch.samples {
+        // Every token has moved the way its advantage points.
+        let moved = -0.5 * sample.weight.signum();
+        sample.behaviour.iter_mut().flatten().for_each(|b| *b += moved);
+    }
+    let update = learner.named_gradients(&batch).expect("gradients");
+    assert_eq!(largest(&update.1), 0.0);
+    assert_eq!(learner.update(&batch, 1e-3).expect("learns").metrics["actor/pg_clipfrac"], 1.0);
+}
+
+#[test]
+fn a_policy_that_is_its_own_reference_pays_ln_2_a_pair_and_learns_from_it() {
+    for preference in [Preference::Dpo(Dpo { beta: 0.3 }), Preference::Spin(Spin { lambda: 2.0 })] {
+        let mut learner = learner(with_preference(preference));
+        learner.hold_reference().expect("holds");
+        let mut batch = pairs(&learner, 0.0);
+        batch.pairs.iter_mut().for_each(|pair| (pair.reference, pair.weight) = (None, 1.0));
+        let update = learner.prefer(&batch, 3e-3).expect("learns");
+        assert!((update.loss - std::f64::consts::LN_2).abs() < 1e-6, "{}", update.loss);
+        assert!(update.gradient_norm > 0.0);
+        let after = (0..5).map(|_| learner.prefer(&batch, 3e-3).expect("learns")).last().expect("ran");
+        assert!(after.loss < 0.9 * update.loss, "{} from {}", after.loss, update.loss);
+        assert_eq!(after.metrics["actor/preference_accuracy"], 1.0);
+        assert!(after.metrics["actor/preference_margin"] > 0.0);
+    }
+}
+
+fn held(estimator: KlEstimator, place: KlPlace) -> (Learner, TrainBatch) {
+    let kl = Some(Kl { coefficient: 0.5, estimator, place });
+    let mut learner = learner(LearnerOptions { kl, ..LearnerOptions::default() });
+    learner.hold_reference().expect("holds");
+    let mut batch = batch(&learner, 0.0);
+    batch.samples.retain(|s| !s.imitate);
+    batch.samples.iter_mut().for_each(|s| (s.reference, s.weight) = (None, 0.0));
+    (learner, batch)
+}
+
+#[test]
+fn the_divergence_of_a_policy_from_itself_is_zero_and_has_no_gradient() {
+    for (estimator, place) in
+        [(KlEstimator::K2, KlPlace::Loss), (KlEstimator::K3, KlPlace::Loss), (KlEstimator::K1, KlPlace::Reward)]
+    {
+        let (mut learner, batch) = held(estimator, place);
+        let (loss, gradients) = learner.named_gradients(&batch).expect("gradients");
+        assert!(loss.abs() < 1e-6 && largest(&gradients) < 1e-5, "{estimator:?}: {loss} {}", largest(&gradients));
+        // The detector of cut gradients knows a minimum from a cut.
+        let update = learner.update(&batch, 0.0).expect("a step of nothing");
+        assert!(update.metrics["actor/kl_loss"].abs() < 1e-6);
+    }
+}
+
+#[test]
+fn a_divergence_in_the_loss_pulls_the_policy_back() {
+    let (mut learner, batch) = held(KlEstimator::K3, KlPlace::Loss);
+    let mut astray = batch.clone();
+    astray.samples.iter_mut().for_each(|s| s.weight = 1.0);
+    (0..10).for_each(|_| drop(learner.update(&astray, 3e-3).expect("learns")));
+    let first = learner.update(&batch, 3e-3).expect("learns").metrics["actor/kl_loss"];
+    let last =
+        (0..10).map(|_| learner.update(&batch, 3e-3).expect("learns")).last().expect("ran").metrics["actor/kl_loss"];
+    assert!(first > 0.01 && last < 0.5 * first, "{last} from {first}");
+}
+
+#[test]
+fn an_entropy_bonus_raises_the_entropy_in_one_step_and_its_absence_does_not() {
+    let entropy_after = |entropy_bonus: f64| {
+        let mut learner = learner(LearnerOptions { entropy_bonus, ..LearnerOptions::default() });
+        let mut batch = batch(&learner, 0.0);
+        batch.samples.retain(|s| !s.imitate);
+        batch.samples.iter_mut().for_each(|s| s.weight = if entropy_bonus > 0.0 { 0.0 } else { 1.0 });
+        let before = learner.update(&batch, 1e-3).expect("learns").entropy;
+        (before, learner.update(&batch, 0.0).expect("looks").entropy)
+    };
+    let (before, after) = entropy_after(1.0);
+    assert!(after > before + 1e-4, "{after} from {before}");
+    let (before, after) = entropy_after(0.0);
+    assert!(after < before, "imitation makes it certain: {after} from {before}");
+}
+
+#[test]
+fn rejection_sampling_weighs_what_it_keeps_alike_and_a_batch_without_success_changes_nothing() {
+    let mut learner = learner(with_loss(Rft::default()));
+    let mut batch = batch(&learner, 0.0);
+    batch.samples.retain(|s| !s.imitate);
+    let (loss, gradients) = learner.named_gradients(&batch).expect("gradients");
+    batch.samples.iter_mut().filter(|s| s.weight > 0.0).for_each(|s| s.weight *= 17.0);
+    batch.normalizer = 1.0;
+    let (again, same) = learner.named_gradients(&batch).expect("gradients");
+    assert_eq!((loss, largest_difference(&gradients, &same)), (again, 0.0));
+
+    let before = learner.weights_bytes().expect("bytes");
+    batch.samples.iter_mut().for_each(|s| s.weight = -s.weight.abs());
+    assert_eq!(learner.update(&batch, 0.1).expect("a no-op").tokens, 0);
+    assert_eq!(before, learner.weights_bytes().expect("bytes"));
+}
+
+#[test]
+fn the_default_loss_ignores_other_policies_and_imitation_is_the_same_under_every_loss() {
+    let mut plain = learner(LearnerOptions::default());
+    let batch = batch(&plain, 0.9);
+    let mut bare = batch.clone();
+    bare.samples.iter_mut().for_each(|s| (s.behaviour, s.reference, s.imitate) = (None, None, false));
+    let (a, b) = (plain.named_gradients(&batch).expect("gradients"), plain.named_gradients(&bare).expect("gradients"));
+    assert_eq!((a.0, largest_difference(&a.1, &b.1)), (b.0, 0.0));
+
+    let mut examples = batch;
+    examples.samples.iter_mut().for_each(|s| (s.imitate, s.weight, s.behaviour) = (true, s.weight.abs(), None));
+    let want = plain.named_gradients(&examples).expect("gradients");
+    for loss in [Loss::PpoClip(PpoClip::default()), Loss::Tis(Tis::default())] {
+        let found = learner(with_loss(loss)).named_gradients(&examples).expect("gradients");
+        assert_eq!((found.0, largest_difference(&found.1, &want.1)), (want.0, 0.0), "{}", loss.name());
+    }
+}

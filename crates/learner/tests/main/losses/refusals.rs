@@ -1,0 +1,110 @@
+//! Batches that lack what a loss needs, and configs that make no sense: refused by name, and nothing has changed.
+
+use veriplay_core::{Learn, LearnError, PreferenceBatch, TrainBatch};
+use veriplay_learner::{KlEstimator, KlPlace, Learner, LearnerOptions, Loss, PpoClip, Sft, Tis};
+
+use super::common::{batch, kl, learner, pairs, with_loss};
+use crate::common::{tiny_config, tokenizer};
+
+#[track_caller]
+fn refused(learner: &mut Learner, batch: &TrainBatch, words: &[&str]) {
+    let before = (learner.weights_bytes().expect("bytes"), learner.version());
+    let error = learner.update(batch, 0.1).expect_err("it lacks something").to_string();
+    words.iter().for_each(|word| assert!(error.contains(word), "`{error}` does not say `{word}`"));
+    assert!(before == (learner.weights_bytes().expect("bytes"), learner.version()), "something changed");
+}
+
+#[test]
+fn a_rollout_without_behaviour_is_named() {
+    for loss in [Loss::PpoClip(PpoClip::default()), Loss::Tis(Tis::default())] {
+        let mut learner = learner(with_loss(loss));
+        let mut batch = batch(&learner, 0.1);
+        batch.samples[3].behaviour = None;
+        refused(&mut learner, &batch, &["sample 3", "behaviour log-probabilities", loss.name(), "imitate"]);
+        assert!(matches!(learner.update(&batch, 0.1), Err(LearnError::Missing { index: 3, .. })));
+        // One that the loss does not depend on needs none.
+        batch.samples[3].weight = 0.0;
+        assert!(learner.update(&batch, 1e-3).is_ok());
+    }
+}
+
+#[test]
+fn a_rollout_without_reference_is_named_unless_the_learner_holds_one() {
+    let options = LearnerOptions { kl: kl(KlEstimator::K3, KlPlace::Loss), ..LearnerOptions::default() };
+    let mut learner = learner(options);
+    let mut batch = batch(&learner, 0.1);
+    batch.samples[1].reference = None;
+    refused(&mut learner, &batch, &["sample 1", "reference log-probabilities", "`kl`", "hold a reference"]);
+    learner.hold_reference().expect("holds");
+    assert!(learner.holds_reference() && learner.update(&batch, 1e-3).is_ok());
+}
+
+#[test]
+fn a_penalty_in_the_reward_needs_both() {
+    let options = LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Reward), ..LearnerOptions::default() };
+    let mut learner = learner(options);
+    let mut batch = batch(&learner, 0.1);
+    batch.samples[0].behaviour = None;
+    refused(&mut learner, &batch, &["sample 0", "behaviour log-probabilities", "`kl`"]);
+}
+
+#[test]
+fn log_probabilities_that_do_not_fit_their_response_are_refused() {
+    let mut learner = learner(LearnerOptions::default());
+    let mut short = batch(&learner, 0.1);
+    short.samples[1].behaviour.as_mut().expect("given").pop();
+    refused(&mut learner, &short, &["sample 1", "3 behaviour log-probabilities for 4 tokens"]);
+    let mut infinite = batch(&learner, 0.1);
+    infinite.samples[2].reference.as_mut().expect("given")[0] = f32::NEG_INFINITY;
+    refused(&mut learner, &infinite, &["sample 2", "reference", "-inf"]);
+    let mut scaled = batch(&learner, 0.1);
+    scaled.samples[0].scale = -1.0;
+    refused(&mut learner, &scaled, &["sample 0", "scale `-1`"]);
+    let mut example = batch(&learner, 0.1);
+    example.samples[6].weight = -1.0;
+    refused(&mut learner, &example, &["sample 6", "weight `-1`"]);
+}
+
+#[test]
+fn supervised_fine_tuning_refuses_what_it_would_have_to_unlearn() {
+    let mut learner = learner(with_loss(Sft::default()));
+    let batch = batch(&learner, 0.1);
+    refused(&mut learner, &batch, &["sample 1", "-0.7", "`sft`"]);
+}
+
+#[test]
+fn pairs_without_reference_are_named_and_bad_pairs_are_refused() {
+    let mut learner = learner(LearnerOptions::default());
+    let good = pairs(&learner, 1.0);
+    type Spoil = fn(&mut PreferenceBatch);
+    let cases: [(Spoil, &str); 6] = [
+        (|b| b.pairs[2].reference = None, "sample 2 has no reference log-probabilities"),
+        (|b| b.pairs[1].chosen.clear(), "the chosen response of pair 1 has an empty"),
+        (|b| b.pairs[1].rejected[0] = 110, "the rejected response of pair 1 holds token 110"),
+        (|b| b.pairs[0].weight = -1.0, "pair 0 has weight `-1`"),
+        (|b| b.pairs[0].rejected = vec![1; 96], "context"),
+        (|b| b.pairs[0].reference = Some([f64::NAN, 0.0]), "pair 0 has the reference"),
+    ];
+    let before = learner.weights_bytes().expect("bytes");
+    for (spoil, words) in cases {
+        let mut batch = good.clone();
+        spoil(&mut batch);
+        let error = learner.prefer(&batch, 0.1).expect_err(words).to_string();
+        assert!(error.contains(words), "`{error}` does not say `{words}`");
+    }
+    assert_eq!(before, learner.weights_bytes().expect("bytes"));
+    assert_eq!(learner.prefer(&PreferenceBatch { pairs: Vec::new() }, 0.1).expect("nothing to learn").tokens, 0);
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused_with_their_key() {
+    let cases = [
+        (with_loss(PpoClip { clip_low: -0.1, ..PpoClip::default() }), "clip_low"),
+        (LearnerOptions { kl: kl(KlEstimator::K1, KlPlace::Loss), ..LearnerOptions::default() }, "kl.estimator"),
+        (LearnerOptions { entropy_bonus: f64::NAN, ..LearnerOptions::default() }, "entropy_bonus"),
+    ];
+    for (options, key) in cases {
+        let error = Learner::initialize(tiny_config(), tokenizer(), 1, options).expect_err(key).to_string();
+        assert!(error.contains(key), "{error}");
+    }
+}

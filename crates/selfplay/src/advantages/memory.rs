@@ -1,0 +1,44 @@
+//! What `rae` keeps from batch to batch: a `memory` of baselines, saved with the game's state.
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Role, TaskType};
+
+/// A baseline for each role and task type; 0 where no reward was seen yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdvantageMemory {
+    baselines: Vec<Baseline>,
+}
+
+/// Bits instead of a number: JSON then gives back exactly what was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Baseline {
+    role: Role,
+    task_type: TaskType,
+    bits: u64,
+}
+
+impl AdvantageMemory {
+    /// Whether nothing was kept yet.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.baselines.is_empty()
+    }
+
+    /// The baseline of a role and task type.
+    #[must_use]
+    pub fn baseline(&self, role: Role, task_type: TaskType) -> f64 {
+        let found = self.baselines.iter().find(|b| (b.role, b.task_type) == (role, task_type));
+        found.map_or(0.0, |b| f64::from_bits(b.bits))
+    }
+
+    /// Sets it.
+    pub(super) fn set(&mut self, role: Role, task_type: TaskType, value: f64) {
+        let bits = value.to_bits();
+        match self.baselines.iter_mut().find(|b| (b.role, b.task_type) == (role, task_type)) {
+            Some(baseline) => baseline.bits = bits,
+            None => self.baselines.push(Baseline { role, task_type, bits }),
+        }
+    }
+}
