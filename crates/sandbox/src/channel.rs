@@ -26,6 +26,8 @@ pub(crate) enum Answer {
 pub(crate) struct Channel {
     request: Option<Vec<u8>>,
     fetched: bool,
+    /// Whether the host is placing an answer, for which it calls the guest's allocator.
+    answering: bool,
     expected_calls: usize,
     output_cap: u64,
     value_bytes: u64,
@@ -65,6 +67,12 @@ impl Channel {
         Stop::exceeded(LimitKind::OutputBytes, self.output_cap, bytes)
     }
 
+    /// Begins or ends the placing of an answer. A frame in between is refused even where it would be due: each level of frames
+    /// in frames takes a native stack.
+    pub(crate) fn set_answering(&mut self, answering: bool) {
+        self.answering = answering;
+    }
+
     /// Reads one frame and answers it.
     ///
     /// # Errors
@@ -80,6 +88,9 @@ impl Channel {
         let Some((tag, body)) = frame.split_first() else {
             return Err(Stop::Protocol("an empty frame"));
         };
+        if self.answering {
+            return Err(Stop::Protocol("a frame inside a frame"));
+        }
         if self.done {
             return Err(Stop::Protocol("a frame after the last one"));
         }
@@ -171,7 +182,8 @@ impl Channel {
 
 /// Whether a weakened channel takes a frame all the same: what is wrong with it is its time, or its form.
 fn tolerated(what: &str) -> bool {
-    const TIMES: [&str; 6] = [
+    const TIMES: [&str; 7] = [
+        "a frame inside a frame",
         "a frame after the last one",
         "a frame before the job was fetched",
         "the job was fetched twice",

@@ -125,7 +125,9 @@ async fn host_call(
     let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
     let reply_len =
         i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
+    caller.data_mut().channel.set_answering(true);
     let at = alloc.call_async(&mut caller, reply_len).await?;
+    caller.data_mut().channel.set_answering(false);
     let view = &mut crate::wasi::view::View(memory.data_mut(&mut caller));
     let wrote = at != 0
         && view.write(at, &reply).is_ok()

@@ -1,8 +1,9 @@
 //! Guests that talk to the host themselves. They may misreport what they returned, and nothing else.
 
-use veriplay_core::{CallResult, Exit, Value};
+use veriplay_core::{CallResult, Execute, Exit, Job, Value};
+use veriplay_sandbox::{Sandbox, SandboxOptions};
 
-use crate::support::{calls, end_of, ends_and_harms_nobody, run, script};
+use crate::support::{calls, end_of, ends_and_harms_nobody, python, run, script};
 
 fn check(program: &str, arguments: usize, exit: &str, kind: &str) {
     let job = if arguments == 0 { script(program) } else { calls(program, vec![vec![]; arguments]) };
@@ -95,4 +96,32 @@ fn printed_text_is_never_taken_for_a_result() {
     let outcome = run(&calls("print('VN')\nprint('D')\ndef f(): raise ValueError", vec![vec![]]));
     assert_eq!(end_of(&outcome).0, "Returned");
     assert!(matches!(&outcome.calls[..], [CallResult::Raised(error)] if error.kind == "ValueError"));
+}
+
+/// Its allocator, which the host calls to place an answer, sends a frame, whose answer needs the allocator.
+const NESTING: &str = r#"(module
+  (import "host" "call" (func $call (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 8) "J")
+  (data (i32.const 16) "VN")
+  (global $live (mut i32) (i32.const 0))
+  (func (export "_initialize"))
+  (func $frame (param $at i32) (param $len i32)
+    (drop (call $call (local.get $at) (local.get $len) (i32.const 32) (i32.const 36))))
+  (func (export "host_alloc") (param i32) (result i32)
+    (if (global.get $live) (then (call $frame (i32.const 16) (i32.const 2))))
+    (i32.const 1024))
+  (func (export "turn") (param $text i32) (param $len i32) (result i32)
+    (if (local.get $len) (then (return (i32.const 0))))
+    (global.set $live (i32.const 1))
+    (call $frame (i32.const 8) (i32.const 1))
+    (i32.const 0)))"#;
+
+#[test]
+fn a_frame_inside_a_frame_is_refused_even_where_it_is_due() {
+    let image = python().of_module("nesting", NESTING).unwrap();
+    let sandbox = Sandbox::new(image, SandboxOptions::fastest());
+    // As many results are due as there are calls: without the rule each would take a native stack of its own.
+    let job = Job { image: "nesting".to_owned(), ..calls("", vec![vec![]; 60_000]) };
+    assert_eq!(end_of(&sandbox.execute(&job).unwrap()), ("Trapped".to_owned(), "protocol".to_owned()));
 }
