@@ -64,6 +64,7 @@ fn script(program: &str) -> Job {
         limits: LIMITS,
         seed: 1,
         peer: None,
+        base: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Limits, Value, content_hash};
+use crate::{Base, Digest, Limits, Value, content_hash};
 
 /// One untrusted thing to run. It carries no expected value: whatever is in here, the program may read. The one exception
 /// is a job with a [`peer`](Job::peer): there the peer is what is not trusted, and it sees the arguments of its calls alone.
@@ -17,7 +17,7 @@ pub struct Job {
     pub entry: Entry,
     /// What the program reads from standard input.
     pub stdin: Vec<u8>,
-    /// Files in the program's working directory: relative path and content.
+    /// Files in the program's working directory: relative path and content. They hide files of the same path in `base`.
     pub files: Vec<(String, Vec<u8>)>,
     /// What it may use.
     pub limits: Limits,
@@ -26,6 +26,9 @@ pub struct Job {
     /// A second program, in an instance of its own, whose functions this one may call by plain values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Peer>,
+    /// Files that it shares with other jobs, for a job and its peer alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<Base>,
 }
 
 /// A program that another one calls. It runs under the job's own limits, each of the two for itself.

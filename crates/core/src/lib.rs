@@ -8,9 +8,12 @@
 mod attempt;
 mod hash;
 mod job;
+mod layer;
 mod learn;
 mod limits;
 mod outcome;
+mod patch;
+mod path;
 mod policy;
 mod problem;
 mod program;
@@ -24,9 +27,12 @@ mod verdict;
 pub use attempt::{Attempt, Proposal};
 pub use hash::{Digest, content_hash};
 pub use job::{Entry, Job, Peer};
+pub use layer::{Base, Layer, LayerError, Mounted, Place};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Outcome};
+pub use patch::{Change, Edits, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
+pub use path::{PathError, check_path};
 pub use policy::{Finish, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling};
 pub use problem::{
     CallCase, CallChecks, Checks, Comparison, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode,

@@ -17,6 +17,7 @@ use crate::peer::PeerGuest;
 use crate::request;
 use crate::slices::{self, Deadline};
 use crate::stop::Stop;
+use crate::wasi::files::Tree;
 use crate::wasi::{Setup, Wasi, imports};
 use crate::weakness::{self, Weakness};
 
@@ -191,6 +192,8 @@ fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String,
 /// One instance, in the image's state.
 pub(crate) struct Guest {
     image: Arc<Image>,
+    /// The tree of the next job's layers, where it has some.
+    base: Option<Arc<Tree>>,
     store: Store<Host>,
     exports: Exports,
     installed: Installed,
@@ -233,9 +236,14 @@ impl Guest {
         let wanted = (image.baseline().len() >> 16) as u64;
         exports.memory.grow(&mut store, wanted.saturating_sub(size))?;
         let installed = image.baseline().install(exports.memory.data_mut(&mut store))?;
-        let mut guest = Self { image: Arc::clone(image), store, exports, installed };
+        let mut guest = Self { image: Arc::clone(image), base: None, store, exports, installed };
         guest.restore_globals()?;
         Ok(guest)
+    }
+
+    /// Lays the next jobs over `base` instead of the image's own tree.
+    pub(crate) fn set_base(&mut self, base: Option<Arc<Tree>>) {
+        self.base = base;
     }
 
     fn restore_globals(&mut self) -> wasmtime::Result<()> {
@@ -341,7 +349,8 @@ impl Guest {
         };
         let host = self.store.data_mut();
         let kept = weakness::is(Weakness::FilesKept).then(|| host.wasi.files());
-        host.wasi = Wasi::over(self.image.base_tree(), kept, &setup)
+        let base = self.base.as_deref().unwrap_or(self.image.base_tree());
+        host.wasi = Wasi::over(base, kept, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
         host.memory_limit = job.limits.memory_bytes;

@@ -22,6 +22,7 @@ pub mod conformance;
 pub mod fuzzing;
 mod guest;
 mod image;
+mod layers;
 mod memory;
 mod peer;
 mod pool;
@@ -36,6 +37,7 @@ mod worker;
 mod written;
 
 pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
+pub use layers::Layers;
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};
 #[cfg(feature = "weaken")]

@@ -10,7 +10,9 @@ use veriplay_core::{Job, Outcome};
 
 use crate::guest::{Fault, Guest};
 use crate::image::Image;
+use crate::layers::Layers;
 use crate::memory::ResetMode;
+use crate::wasi::files::Tree;
 use crate::worker::RunError;
 
 /// A way to run jobs, each in a place that the last one left.
@@ -66,6 +68,12 @@ impl<R: Runner> Pool<R> {
         outcome
     }
 
+    /// The runner, while nobody runs anything; what the places hold is dropped.
+    pub(crate) fn renew(&mut self) -> &mut R {
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner).idle.clear();
+        &mut self.runner
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<R::Place>> {
         // Nothing under this lock can leave the state half-changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -92,6 +100,7 @@ impl<R: Runner> Pool<R> {
 pub(crate) struct Here {
     image: Arc<Image>,
     reset: ResetMode,
+    layers: Layers,
 }
 
 /// An instance, and one for the peer. Each is made when it is first needed.
@@ -102,12 +111,20 @@ pub(crate) struct Instances {
 }
 
 impl Here {
-    pub(crate) const fn new(image: Arc<Image>, reset: ResetMode) -> Self {
-        Self { image, reset }
+    pub(crate) const fn new(image: Arc<Image>, reset: ResetMode, layers: Layers) -> Self {
+        Self { image, reset, layers }
     }
 
-    fn ready(&self, kept: &mut Option<Guest>) -> Result<Guest, Fault> {
-        kept.take().map_or_else(|| Guest::new(&self.image), Ok)
+    fn ready(&self, kept: &mut Option<Guest>, base: Option<&Arc<Tree>>) -> Result<Guest, Fault> {
+        let mut guest = kept.take().map_or_else(|| Guest::new(&self.image), Ok)?;
+        guest.set_base(base.map(Arc::clone));
+        Ok(guest)
+    }
+}
+
+impl Here {
+    pub(crate) fn set_layers(&mut self, layers: Layers) {
+        self.layers = layers;
     }
 }
 
@@ -116,8 +133,9 @@ impl Runner for Here {
 
     fn run(&self, place: &mut Instances, job: &Job) -> Result<Outcome, RunError> {
         let fresh = |mut used: Guest| used.reset(self.reset).then_some(used);
-        let mut guest = self.ready(&mut place.guest)?;
-        let peer = job.peer.as_ref().map(|_| self.ready(&mut place.peer)).transpose()?;
+        let base = job.base.as_ref().map(|base| self.layers.tree(self.image.base_tree(), base)).transpose()?;
+        let mut guest = self.ready(&mut place.guest, base.as_ref())?;
+        let peer = job.peer.as_ref().map(|_| self.ready(&mut place.peer, base.as_ref())).transpose()?;
         let (outcome, peer) = guest.run(job, peer)?;
         place.guest = fresh(guest);
         place.peer = peer.and_then(fresh).or(place.peer.take());

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use veriplay_core::{Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome};
 
 use crate::image::Image;
+use crate::layers::Layers;
 use crate::memory::ResetMode;
 use crate::pool::{Here, Pool};
 use crate::request;
@@ -45,6 +46,8 @@ impl SandboxOptions {
 /// counts. So is a job that a fault of ours ended.
 pub struct Sandbox {
     image: Arc<Image>,
+    /// What a job's base may name; the workers have them too.
+    layers: Layers,
     workers: Workers,
     /// Held by every job, together with others, and by one that is run again, alone.
     alone: RwLock<()>,
@@ -73,9 +76,9 @@ impl Sandbox {
     }
 
     fn with(image: Arc<Image>, options: SandboxOptions, weakened: Weakened) -> Self {
-        let here = Here::new(Arc::clone(&image), options.reset);
+        let here = Here::new(Arc::clone(&image), options.reset, Layers::default());
         let workers = Workers::Here(Pool::new(here, options.parallel()));
-        Self { image, workers, alone: RwLock::new(()), weakened }
+        Self { image, layers: Layers::default(), workers, alone: RwLock::new(()), weakened }
     }
 
     /// A sandbox whose jobs run in worker processes: a second wall between a guest and this process, for some
@@ -93,10 +96,23 @@ impl Sandbox {
         let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
         Ok(Self {
             image,
+            layers: Layers::default(),
             workers: Workers::Processes(Pool::starting_with(processes, options.parallel(), vec![Some(first)])),
             alone: RwLock::new(()),
             weakened: Weakened::default(),
         })
+    }
+
+    /// The same sandbox, whose jobs may have a [`Job::base`] of these layers. Worker processes are sent them once, when they
+    /// start; those that run are replaced.
+    #[must_use]
+    pub fn with_layers(mut self, layers: Layers) -> Self {
+        match &mut self.workers {
+            Workers::Here(pool) => pool.renew().set_layers(layers.clone()),
+            Workers::Processes(pool) => pool.renew().set_layers(&layers),
+        }
+        self.layers = layers;
+        self
     }
 
     fn run(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
@@ -131,6 +147,9 @@ impl Execute for Sandbox {
             return Err(ExecuteError::UnknownImage(job.image.clone()));
         }
         request::check(job, self.image.memory_bytes())?;
+        if let Some(base) = &job.base {
+            self.layers.check(base, &job.files).map_err(ExecuteError::BadJob)?;
+        }
         let _weakened = self.weakened.enter();
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);

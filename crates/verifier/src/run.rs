@@ -40,6 +40,7 @@ pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limi
         limits,
         seed,
         peer: None,
+        base: None,
     }
 }
 

@@ -58,6 +58,7 @@ fn exits_with_zero(sandbox: &Sandbox, script: String) -> bool {
         limits: LIMITS,
         seed: 1,
         peer: None,
+        base: None,
     };
     let outcome = sandbox.execute(&job).expect("the sandbox does not fail");
     let ended_itself = outcome.error.is_some_and(|error| error.message.ends_with("with code 0"));

@@ -47,6 +47,7 @@ fn guest(program: &str) -> String {
         limits: LIMITS,
         seed: 0,
         peer: None,
+        base: None,
     };
     let outcome = python().execute(&job).unwrap();
     let raised = match (&outcome.exit, &outcome.error) {

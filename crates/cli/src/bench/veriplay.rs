@@ -93,6 +93,7 @@ pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> 
         limits,
         seed: 0,
         peer: None,
+        base: None,
     };
     sandbox.execute(&job).map_err(|error| Trouble::Failed(error.to_string()))
 }

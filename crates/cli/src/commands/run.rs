@@ -83,6 +83,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         limits,
         seed: asked.seed,
         peer: None,
+        base: None,
     };
     let sandbox =
         workers::sandbox(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() }, asked.workers)?;

@@ -29,6 +29,7 @@ pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Pro
         limits,
         seed: bench.seed,
         peer: None,
+        base: None,
     };
     let outcome = bench.execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;
     let expected = expected(unexecuted.expects, &outcome, limits);

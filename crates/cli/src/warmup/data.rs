@@ -122,6 +122,7 @@ fn run(
         limits: config.limits,
         seed: 0,
         peer: None,
+        base: None,
     };
     let outcome = execute.execute(&job)?;
     if outcome.exit != Exit::Returned {

@@ -135,6 +135,7 @@ fn job(probe: &Probe, image: &str, program: String) -> Job {
         limits: probe.limits,
         seed: SEED,
         peer: None,
+        base: None,
     }
 }
 

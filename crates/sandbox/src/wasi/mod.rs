@@ -24,6 +24,8 @@ pub(crate) mod view;
 
 use std::sync::Arc;
 
+use veriplay_core::Place;
+
 use clock::Clock;
 use descriptors::Table;
 use errno::{Answer, Errno};
@@ -38,7 +40,7 @@ use crate::weakness::{self, Weakness};
 const MAX_RANDOM: u32 = 1 << 20;
 
 /// Where a job's files lie, and where it starts.
-const WORK: &str = "/work";
+const WORK: &str = Place::Work.path();
 /// Where `..` above the root leads where that is the weakness.
 const OUTSIDE: &str = "/outside/host.txt";
 const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use veriplay_core::Job;
+use veriplay_core::{Job, Layer};
 
 use super::{Hello, Reply, frames, lockdown};
 use crate::image::{Image, ImageSpec, ImageStore, build_alone};
@@ -24,8 +24,9 @@ const MAX_ORDER: u64 = u32::MAX as u64;
 pub fn serve() -> io::Result<()> {
     lockdown::close_all_but_standard()?;
     let mut pipe = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let Some(hello) = frames::receive::<Hello>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
-    let ready = load(&hello).and_then(|pool| {
+    let Some(mut hello) = frames::receive::<Hello>(&mut pipe, MAX_ORDER)? else { return Ok(()) };
+    let layers = std::mem::take(&mut hello.layers);
+    let ready = load(&hello, layers).and_then(|pool| {
         lockdown::raise().map_err(|error| format!("cannot lock the worker down: {error}"))?;
         Ok(pool)
     });
@@ -38,7 +39,7 @@ pub fn serve() -> io::Result<()> {
     }
 }
 
-fn load(hello: &Hello) -> Result<Pool<Here>, String> {
+fn load(hello: &Hello, layers: Vec<Layer>) -> Result<Pool<Here>, String> {
     let image = match &hello.module {
         Some(text) => build_alone(&hello.image, text).map_err(|error| error.to_string())?,
         None => cached(hello)?,
@@ -49,7 +50,7 @@ fn load(hello: &Hello) -> Result<Pool<Here>, String> {
             hello.image
         ));
     }
-    Ok(Pool::new(Here::new(image, hello.reset.into()), 1))
+    Ok(Pool::new(Here::new(image, hello.reset.into(), layers.into_iter().collect()), 1))
 }
 
 fn cached(hello: &Hello) -> Result<Arc<Image>, String> {

@@ -52,5 +52,6 @@ fn job() -> Job {
         limits: LIMITS,
         seed: 1,
         peer: Some(Peer { program: String::new(), seed: 2 }),
+        base: None,
     }
 }

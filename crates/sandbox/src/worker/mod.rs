@@ -22,7 +22,7 @@ pub use parent::WorkerProgram;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::Outcome;
+use veriplay_core::{Layer, Outcome};
 
 use crate::memory::ResetMode;
 
@@ -53,6 +53,8 @@ struct Hello {
     /// The image's content name as the parent has it.
     digest: String,
     reset: Reset,
+    /// What a job's base may name.
+    layers: Vec<Layer>,
 }
 
 /// [`ResetMode`] on the wire.

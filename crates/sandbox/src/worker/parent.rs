@@ -48,8 +48,14 @@ impl Processes {
             module: image.text().map(str::to_owned),
             digest: image.digest().as_str().to_owned(),
             reset: reset.into(),
+            layers: Vec::new(),
         };
         Self { program, hello }
+    }
+
+    /// What workers that are started from now on have.
+    pub(crate) fn set_layers(&mut self, layers: &crate::Layers) {
+        self.hello.layers = layers.all();
     }
 
     /// Starts a worker that has loaded its image and locked itself down.

@@ -117,6 +117,7 @@ fn check_works(image: &Arc<Image>, reset: ResetMode) {
         limits,
         seed: 0,
         peer: None,
+        base: None,
     };
     for _ in 0..3 {
         let outcome = sandbox.execute(&job).unwrap();
@@ -331,6 +332,7 @@ fn a_guest_that_asks_for_more_than_wasm_can_address_has_exceeded_its_memory() {
         limits,
         seed: 0,
         peer: None,
+        base: None,
     };
     let exit = sandbox.execute(&job).unwrap().exit;
     assert!(matches!(exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, used: 4_295_032_832, .. }), "{exit:?}");

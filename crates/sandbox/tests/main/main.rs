@@ -4,6 +4,7 @@
 
 mod cache;
 mod frames;
+mod layers;
 mod peers;
 mod programs;
 mod reproducible;

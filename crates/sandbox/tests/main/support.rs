@@ -44,6 +44,7 @@ pub(crate) fn script(program: &str) -> Job {
         limits: limits(),
         seed: 7,
         peer: None,
+        base: None,
     }
 }
 

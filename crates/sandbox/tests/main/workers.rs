@@ -9,7 +9,7 @@ use veriplay_sandbox::{Sandbox, SandboxOptions, WorkerProgram, default_cache_dir
 
 use crate::support::{calls, python, sandbox, script};
 
-fn program() -> WorkerProgram {
+pub(crate) fn program() -> WorkerProgram {
     python();
     let program = PathBuf::from(env!("CARGO_BIN_EXE_veriplay-worker"));
     WorkerProgram { program, arguments: Vec::new(), cache_dir: default_cache_dir().unwrap() }

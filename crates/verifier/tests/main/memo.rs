@@ -17,6 +17,7 @@ fn job(x: i64) -> Job {
         limits: LIMITS,
         seed: 1,
         peer: None,
+        base: None,
     }
 }
 

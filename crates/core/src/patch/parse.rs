@@ -1,0 +1,257 @@
+//! Reading a patch, strictly: what is not understood is refused, with its line.
+
+use std::collections::HashSet;
+
+use super::error::shown;
+use super::{Change, FilePatch, Hunk, Kind, Line, MAX_FILES, MAX_PATCH_BYTES, Patch, PatchError, PatchProblem, header};
+
+/// Lines of a file a header may speak of: beyond any file that is taken.
+const MAX_LINE_NUMBER: usize = 100_000_000;
+
+impl std::str::FromStr for Patch {
+    type Err = PatchError;
+
+    fn from_str(text: &str) -> Result<Self, PatchError> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for Patch {
+    type Error = PatchError;
+
+    fn try_from(text: String) -> Result<Self, PatchError> {
+        Self::parse(&text)
+    }
+}
+
+impl Patch {
+    /// Reads a unified diff, of git's or of `diff -u` with the prefixes `a/` and `b/`. Blank lines between files are skipped;
+    /// a blank line inside a hunk is an empty line of context, as git has it.
+    ///
+    /// # Errors
+    /// The first line that cannot be taken, and why.
+    pub fn parse(text: &str) -> Result<Self, PatchError> {
+        if text.len() > MAX_PATCH_BYTES {
+            return Err(PatchError::of(PatchProblem::TooLarge { what: "bytes", allowed: MAX_PATCH_BYTES }));
+        }
+        let mut lines = Lines { rest: text, number: 0 };
+        let (mut files, mut seen) = (Vec::new(), HashSet::new());
+        while lines.skip_blank() {
+            let file = read_file(&mut lines)?;
+            if !seen.insert(file.path.clone()) {
+                return Err(lines.error(PatchProblem::Twice).file(&file.path));
+            }
+            if files.len() == MAX_FILES {
+                return Err(lines.error(PatchProblem::TooLarge { what: "files", allowed: MAX_FILES }));
+            }
+            files.push(file);
+        }
+        Ok(Self { files })
+    }
+}
+
+fn read_file(lines: &mut Lines<'_>) -> Result<FilePatch, PatchError> {
+    let (path, change, has_hunks) = header::read(lines)?;
+    let mut file = FilePatch { path, change, hunks: Vec::new() };
+    if !has_hunks {
+        return Ok(file);
+    }
+    let mut state = Above::default();
+    while lines.peek().is_some_and(|line| line.starts_with("@@")) {
+        let number = file.hunks.len() + 1;
+        let hunk = read_hunk(lines, &mut state).map_err(|error| error.file(&file.path).hunk(number))?;
+        let one_sided = match change {
+            Change::Created => hunk.old_count() == 0,
+            Change::Deleted => hunk.new_count() == 0,
+            Change::Modified => true,
+        };
+        if !one_sided || (change != Change::Modified && number > 1) {
+            return Err(lines.error(PatchProblem::OneSided).file(&file.path).hunk(number));
+        }
+        file.hunks.push(hunk);
+    }
+    match file.hunks.is_empty() {
+        true => Err(lines.unexpected("a hunk, `@@ -… +… @@`").file(&file.path)),
+        false => Ok(file),
+    }
+}
+
+/// What the hunks above have come to.
+#[derive(Default)]
+struct Above {
+    /// Old lines before the end of the last hunk.
+    end: usize,
+    grown: isize,
+    /// Whether a file ended in them without a newline.
+    closed: bool,
+}
+
+fn read_hunk(lines: &mut Lines<'_>, above: &mut Above) -> Result<Hunk, PatchError> {
+    let start = lines.number;
+    let header = lines.peek().and_then(read_header);
+    let header = header.ok_or_else(|| lines.unexpected("`@@ -line,count +line,count @@`"))?;
+    lines.skip();
+    let hunk = Hunk { at: header.old.0, lines: read_body(lines, &header)? };
+    let fail = |problem| Err(lines.error_at(start, problem));
+    if hunk.at < above.end {
+        return fail(PatchProblem::Order { at: hunk.at, end: above.end });
+    }
+    let expected = hunk.new_at(above.grown);
+    if header.new.0 != expected {
+        return fail(PatchProblem::NewStart { found: header.new.0, expected });
+    }
+    if above.closed {
+        return fail(PatchProblem::NoNewline);
+    }
+    let new = hunk.lines.iter().filter(|(kind, _)| *kind != Kind::Removed).map(|(_, line)| line);
+    if hunk.old().eq(new) {
+        return fail(PatchProblem::Nothing);
+    }
+    above.end = hunk.at + hunk.old_count();
+    above.grown += hunk.growth();
+    above.closed = hunk.lines.iter().any(|(_, line)| !line.newline);
+    Ok(hunk)
+}
+
+/// Lines before the hunk and lines in it, of either file.
+struct Header {
+    old: (usize, usize),
+    new: (usize, usize),
+}
+
+/// `@@ -12,3 +12,4 @@ what git takes for the function`
+fn read_header(line: &str) -> Option<Header> {
+    let rest = line.strip_prefix("@@ -")?;
+    let (ranges, section) = rest.split_once(" @@")?;
+    if !section.is_empty() && !section.starts_with(' ') {
+        return None;
+    }
+    let (old, new) = ranges.split_once(" +")?;
+    Some(Header { old: read_range(old)?, new: read_range(new)? })
+}
+
+fn read_range(text: &str) -> Option<(usize, usize)> {
+    let (start, count) = match text.split_once(',') {
+        Some((start, count)) => (read_number(start)?, read_number(count)?),
+        None => (read_number(text)?, 1),
+    };
+    let before = if count == 0 { start } else { start.checked_sub(1)? };
+    Some((before, count))
+}
+
+fn read_number(text: &str) -> Option<usize> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.then(|| text.parse().ok()).flatten()?;
+    (number <= MAX_LINE_NUMBER).then_some(number)
+}
+
+/// The lines of a hunk, as many as its header says.
+fn read_body(lines: &mut Lines<'_>, header: &Header) -> Result<Vec<(Kind, Line)>, PatchError> {
+    let (mut body, mut old, mut new): (Vec<(Kind, Line)>, _, _) = (Vec::new(), 0, 0);
+    while old < header.old.1 || new < header.new.1 {
+        let wrong = PatchProblem::Counts { old: header.old.1, new: header.new.1, found_old: old, found_new: new };
+        let Some((kind, text)) = lines.peek().and_then(body_line) else { return Err(lines.error(wrong)) };
+        old += usize::from(kind != Kind::Added);
+        new += usize::from(kind != Kind::Removed);
+        if old > header.old.1 || new > header.new.1 {
+            return Err(lines.error(wrong));
+        }
+        let text = text.to_owned();
+        lines.skip();
+        body.push((kind, Line { text, newline: true }));
+        if lines.peek().is_some_and(|line| line.starts_with('\\')) {
+            end_without_newline(lines, &mut body)?;
+        }
+    }
+    let more = lines.peek().and_then(body_line).filter(|(_, text)| !text.is_empty());
+    match more.filter(|_| !lines.peek().is_some_and(|line| line.starts_with("--- "))) {
+        None => check_endings(&body).map_or(Ok(body), |problem| Err(lines.error(problem))),
+        Some(_) => {
+            let more = |count: usize| count + 1;
+            let (found_old, found_new) = (more(old), more(new));
+            Err(lines.error(PatchProblem::Counts { old: header.old.1, new: header.new.1, found_old, found_new }))
+        }
+    }
+}
+
+fn body_line(line: &str) -> Option<(Kind, &str)> {
+    match line.as_bytes().first() {
+        None => Some((Kind::Kept, "")),
+        Some(b' ') => Some((Kind::Kept, &line[1..])),
+        Some(b'-') => Some((Kind::Removed, &line[1..])),
+        Some(b'+') => Some((Kind::Added, &line[1..])),
+        Some(_) => None,
+    }
+}
+
+/// Takes `\ No newline at end of file`, whatever the language of the words.
+fn end_without_newline(lines: &mut Lines<'_>, body: &mut [(Kind, Line)]) -> Result<(), PatchError> {
+    match (lines.peek(), body.last_mut()) {
+        (Some(line), Some((_, last))) if line.starts_with("\\ ") && last.newline => last.newline = false,
+        _ => return Err(lines.unexpected("`\\ No newline at end of file`")),
+    }
+    lines.skip();
+    Ok(())
+}
+
+/// Only the last old and the last new line of a hunk may end without a newline.
+fn check_endings(body: &[(Kind, Line)]) -> Option<PatchProblem> {
+    [Kind::Added, Kind::Removed].into_iter().find_map(|other_side| {
+        let mut side = body.iter().filter(|(kind, _)| *kind != other_side).rev().skip(1);
+        side.any(|(_, line)| !line.newline).then_some(PatchProblem::NoNewline)
+    })
+}
+
+/// The lines of a patch's text, one after the other.
+pub(super) struct Lines<'a> {
+    rest: &'a str,
+    /// Lines taken so far.
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn peek(&self) -> Option<&'a str> {
+        (!self.rest.is_empty()).then(|| self.rest.split('\n').next().unwrap_or_default())
+    }
+
+    pub(super) fn skip(&mut self) {
+        self.rest = self.rest.split_once('\n').map_or("", |(_, rest)| rest);
+        self.number += 1;
+    }
+
+    /// Takes the next line when it starts with `mark`, and returns what follows that.
+    pub(super) fn next_after(&mut self, mark: &str) -> Option<&'a str> {
+        let found = self.peek()?.strip_prefix(mark)?;
+        self.skip();
+        Some(found)
+    }
+
+    /// Goes to the next line that holds something; whether there is one.
+    fn skip_blank(&mut self) -> bool {
+        while self.peek().is_some_and(str::is_empty) {
+            self.skip();
+        }
+        !self.rest.is_empty()
+    }
+
+    /// `problem`, at the line that is looked at.
+    pub(super) fn error(&self, problem: impl Into<PatchProblem>) -> PatchError {
+        self.error_at(self.number, problem)
+    }
+
+    /// `problem`, at the line that was taken last.
+    pub(super) fn error_behind(&self, problem: impl Into<PatchProblem>) -> PatchError {
+        self.error_at(self.number.saturating_sub(1), problem)
+    }
+
+    fn error_at(&self, taken: usize, problem: impl Into<PatchProblem>) -> PatchError {
+        PatchError { line: Some(taken + 1), ..PatchError::of(problem) }
+    }
+
+    pub(super) fn unexpected(&self, expected: &'static str) -> PatchError {
+        self.error(match self.peek() {
+            Some(line) => PatchProblem::Unexpected(shown(line), expected),
+            None => PatchProblem::Ended(expected),
+        })
+    }
+}

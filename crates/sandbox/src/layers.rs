@@ -1,0 +1,134 @@
+//! The layers a sandbox has, and the trees they make.
+//!
+//! A tree of layers is built when a job first names them and kept for the next one: a job then costs a copy of its
+//! directory entries, and none of the contents.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use veriplay_core::{Base, Digest, Layer, Mounted, Place};
+
+use crate::wasi::files::{Content, Kind, Tree};
+
+/// Trees kept; when there are more, all are dropped and built again as they are needed.
+const MAX_TREES: usize = 64;
+
+/// Layers by their digest: what the jobs of one sandbox may name. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    by_digest: Arc<BTreeMap<Digest, Layer>>,
+    trees: Arc<Mutex<HashMap<Vec<Mounted>, Arc<Tree>>>>,
+}
+
+impl FromIterator<Layer> for Layers {
+    fn from_iter<T: IntoIterator<Item = Layer>>(layers: T) -> Self {
+        let by_digest = layers.into_iter().map(|layer| (layer.digest().clone(), layer)).collect();
+        Self { by_digest: Arc::new(by_digest), trees: Arc::default() }
+    }
+}
+
+impl Layers {
+    /// All of them, as a worker process is sent them.
+    pub(crate) fn all(&self) -> Vec<Layer> {
+        self.by_digest.values().cloned().collect()
+    }
+
+    /// The layers of `base`, from the lowest to the uppermost.
+    ///
+    /// # Errors
+    /// When one is not here.
+    fn of<'a>(&'a self, base: &'a Base) -> Result<Vec<(&'a Layer, Place)>, String> {
+        let find = |mounted: &'a Mounted| {
+            let layer = self.by_digest.get(&mounted.layer).map(|layer| (layer, mounted.at));
+            layer.ok_or_else(|| {
+                format!("layer `{}` is not one of this sandbox; make it with that layer", mounted.layer.short())
+            })
+        };
+        base.layers.iter().map(find).collect()
+    }
+
+    /// Whether a job of these `files` can lie over `base`.
+    ///
+    /// # Errors
+    /// When a layer is missing, a path to hide is in none, or a name would be a file and a directory.
+    pub(crate) fn check(&self, base: &Base, files: &[(String, Vec<u8>)]) -> Result<(), String> {
+        let layers = self.of(base)?;
+        let work: Vec<&Layer> = layers.iter().filter(|(_, at)| *at == Place::Work).map(|(layer, _)| *layer).collect();
+        let there = |path: &str| work.iter().any(|layer| layer.files().contains_key(path));
+        if let Some(path) = base.without.iter().find(|path| !there(path)) {
+            return Err(format!("`{path}` is to be hidden, and no layer has it"));
+        }
+        let seen = |path: &str| there(path) && !base.without.iter().any(|hidden| hidden == path);
+        for (path, _) in files {
+            let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
+            if let Some(file) = above.find(|above| seen(above)) {
+                return Err(format!("file `{path}` lies below `{file}`, which is a file of a layer"));
+            }
+            let inside = format!("{path}/");
+            let mut below = work.iter().flat_map(|layer| names_in(layer, &inside));
+            if let Some(file) = below.find(|file| seen(file)) {
+                return Err(format!("file `{path}` is a directory of a layer, which has `{file}`"));
+            }
+        }
+        self.check_each_other(&layers)
+    }
+
+    /// Two layers in one place may not have a name as file and as directory.
+    fn check_each_other(&self, layers: &[(&Layer, Place)]) -> Result<(), String> {
+        for (index, (upper, at)) in layers.iter().enumerate() {
+            for (lower, _) in layers[..index].iter().filter(|(_, place)| place == at) {
+                let clash = clash(upper, lower).or_else(|| clash(lower, upper));
+                if let Some(path) = clash {
+                    return Err(format!("`{path}` is a file in one layer and a directory in another"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tree of an image with `base` in it, without the job's own files. [`Self::check`] has found nothing wrong.
+    ///
+    /// # Errors
+    /// When a layer is not here, or does not go into the image's tree.
+    pub(crate) fn tree(&self, image: &Tree, base: &Base) -> Result<Arc<Tree>, String> {
+        if !base.without.is_empty() {
+            return self.build(image, base).map(Arc::new);
+        }
+        // A tree is put in whole: a panic elsewhere leaves nothing half-made.
+        let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tree) = trees.get(&base.layers) {
+            return Ok(Arc::clone(tree));
+        }
+        let tree = Arc::new(self.build(image, base)?);
+        if trees.len() >= MAX_TREES {
+            trees.clear();
+        }
+        trees.insert(base.layers.clone(), Arc::clone(&tree));
+        Ok(tree)
+    }
+
+    fn build(&self, image: &Tree, base: &Base) -> Result<Tree, String> {
+        let mut tree = image.clone();
+        for (layer, at) in self.of(base)? {
+            for (path, bytes) in layer.files() {
+                if at == Place::Work && base.without.contains(path) {
+                    continue;
+                }
+                let file = Kind::File(Content::Shared(Arc::clone(bytes)));
+                let placed = tree.provide(&format!("{}/{path}", at.path()), file, true);
+                placed.map_err(|errno| format!("file `{path}` of a layer has no place (errno {})", errno.0))?;
+            }
+        }
+        Ok(tree)
+    }
+}
+
+/// The names of a layer that start with `inside`.
+fn names_in<'a>(layer: &'a Layer, inside: &'a str) -> impl Iterator<Item = &'a String> {
+    layer.files().range(inside.to_owned()..).map(|(name, _)| name).take_while(move |name| name.starts_with(inside))
+}
+
+/// A file of `one` that is a directory of `other`.
+fn clash<'a>(one: &'a Layer, other: &Layer) -> Option<&'a String> {
+    one.files().keys().find(|path| names_in(other, &format!("{path}/")).next().is_some())
+}
