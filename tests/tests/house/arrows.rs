@@ -81,6 +81,15 @@ fn heavy_dependencies_stay_in_their_home() {
     }
 }
 
+/// The README's first command names no binary, and another crate has one too.
+#[test]
+fn cargo_run_runs_the_command_line() {
+    let metadata = metadata();
+    let named = metadata.workspace_default_packages();
+    let named: Vec<&str> = named.iter().filter_map(|package| package.default_run.as_deref()).collect();
+    assert_eq!(named, ["veriplay"]);
+}
+
 fn metadata() -> Metadata {
     MetadataCommand::new()
         .manifest_path(super::root().join("Cargo.toml"))
