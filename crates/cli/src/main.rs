@@ -15,6 +15,7 @@ mod model;
 mod overlap;
 mod play;
 mod progress;
+mod repository;
 mod rundir;
 mod tasks;
 mod verdict_cache;
