@@ -1,8 +1,10 @@
 //! What a job costs in the sandbox: an empty one, a small one, one of many calls, and each way of resetting an instance.
 
 use criterion::{Criterion, Throughput};
-use veriplay_core::{Entry, Execute, Exit, Job, Limits, Value};
-use veriplay_sandbox::{ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_core::{Base, Entry, Execute, Exit, Job, Layer, Limits, Mounted, Place, Value};
+use veriplay_sandbox::{
+    ImageSpec, ImageStore, Layers, ResetMode, Sandbox, SandboxOptions, WheelSource, default_cache_dir,
+};
 
 const ASSERT_SMALL: &str = "def f(xs, k):
     total = 0
@@ -19,6 +21,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     jobs(&mut criterion);
     resets(&mut criterion);
+    layers(&mut criterion);
     criterion.final_summary();
 }
 
@@ -37,6 +40,24 @@ fn resets(criterion: &mut Criterion) {
     for mode in [ResetMode::Scan, ResetMode::Remap, ResetMode::Fresh] {
         let (sandbox, job) = (sandbox(mode), script(ASSERT_SMALL));
         group.bench_function(format!("{mode:?}"), |bencher| bencher.iter(|| run(&sandbox, &job)));
+    }
+    group.finish();
+}
+
+/// What it costs a job that 500 files lie below it, and that one of them is hidden, which makes a tree of its own.
+fn layers(criterion: &mut Criterion) {
+    let files = (0..500).map(|file| (format!("pkg/sub{}/m{file}.py", file % 20), vec![b'#'; 4000]));
+    let layer = Layer::new(files).expect("the paths make a tree");
+    let mounted = Mounted { layer: layer.digest().clone(), at: Place::Work };
+    let sandbox = sandbox(ResetMode::Scan).with_layers([layer].into_iter().collect::<Layers>());
+    let over = |without: &[&str]| {
+        let without = without.iter().map(|path| (*path).to_owned()).collect();
+        Job { base: Some(Base { layers: vec![mounted.clone()], without }), ..script("pass\n") }
+    };
+    let jobs = [("none", script("pass\n")), ("500 files", over(&[])), ("499 of them", over(&["pkg/sub0/m0.py"]))];
+    let mut group = criterion.benchmark_group("layers");
+    for (name, job) in jobs {
+        group.bench_function(name, |bencher| bencher.iter(|| run(&sandbox, &job)));
     }
     group.finish();
 }

@@ -4,6 +4,7 @@ mod attempts;
 mod cache_manifest;
 mod channel_frames;
 mod literals;
+mod patches;
 mod system_calls;
 mod tasks;
 mod values;
@@ -27,6 +28,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "cache_manifest", run: cache_manifest::run },
     Target { name: "channel_frames", run: channel_frames::run },
     Target { name: "literals", run: literals::run },
+    Target { name: "patches", run: patches::run },
     Target { name: "system_calls", run: system_calls::run },
     Target { name: "tasks", run: tasks::run },
     Target { name: "values", run: values::run },

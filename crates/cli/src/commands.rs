@@ -1,6 +1,7 @@
 //! The commands. Adding one is a file here and a line in [`COMMANDS`].
 
 mod bench;
+mod corpus;
 mod eval;
 mod generate;
 mod image;
@@ -25,6 +26,7 @@ const COMMANDS: &[Spec] = &[
     replay::COMMAND,
     isolate::COMMAND,
     bench::COMMAND,
+    corpus::COMMAND,
     image::COMMAND,
     warmup::COMMAND,
 ];

@@ -16,6 +16,7 @@ mod model;
 mod overlap;
 mod play;
 mod progress;
+mod repository;
 mod rundir;
 mod tasks;
 mod verdict_cache;

@@ -1,6 +1,7 @@
 //! Everything Veriplay knows about tasks on disk and about making new ones: the tiny generator's [`Grammar`], the fixed
 //! train, validation and held-out [`Split`], unexecuted [`drafts`], hand-written [`seeds`], the task file [`jsonl`], and the
-//! readers of [`problems`], and the [`probes`] of a sandbox.
+//! readers of [`problems`], the [`probes`] of a sandbox,
+//! and [`repository`]: a Python package with its own tests.
 //!
 //! The command line calls this crate; it depends on `veriplay-core` alone, and nothing here runs a program: a draft
 //! becomes a task only when the verifier has executed it.
@@ -13,6 +14,7 @@ pub mod jsonl;
 pub mod probes;
 pub mod problems;
 mod random;
+pub mod repository;
 pub mod seeds;
 mod split;
 

@@ -4,6 +4,7 @@ mod bench;
 #[path = "../../../learner/tests/main/completions_server.rs"]
 #[expect(dead_code, reason = "the learner's tests use the rest of it")]
 mod completions_server;
+mod corpus;
 mod generate;
 mod inputs;
 mod isolate;

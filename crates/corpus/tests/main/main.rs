@@ -12,6 +12,8 @@ mod problem_formats;
 mod problem_packing;
 mod published;
 mod python;
+mod repository_archives;
+mod repository_runs;
 mod seed_files;
 mod splits;
 mod task_file;

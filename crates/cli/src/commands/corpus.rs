@@ -1,0 +1,166 @@
+//! `veriplay corpus`: real repositories, and what their tests come to in the sandbox.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{ArgMatches, Args, Subcommand};
+use serde::Serialize;
+use veriplay_core::{Layer, SCHEMA_VERSION};
+use veriplay_corpus::repository::{Archive, Baseline, strip_top, unpack};
+use veriplay_sandbox::default_cache_dir;
+
+use super::{Spec, arguments};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::repository::{self, Requirement};
+use crate::workers::Workers;
+use crate::{image, progress};
+
+pub(super) const COMMAND: Spec = Spec::new::<Arguments>("corpus", "Real repositories, with a baseline of tests", run);
+
+#[derive(Debug, Args)]
+struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Fetch a package's sources and record which of its tests pass in the sandbox
+    AddRepo(AddRepo),
+}
+
+#[derive(Debug, Args)]
+struct AddRepo {
+    /// One version of a package, as pip knows it. pip runs its build script, outside the sandbox
+    #[arg(value_name = "NAME==VERSION")]
+    requirement: Requirement,
+    /// A source distribution that is here already (.tar.gz, .zip); nothing of it is run outside the sandbox
+    #[arg(long, value_name = "FILE")]
+    sdist: Option<PathBuf>,
+    /// Where the repository goes; else the cache's `repositories/NAME-VERSION`
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "thread")]
+    workers: Workers,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema_version: u32,
+    name: &'a str,
+    version: &'a str,
+    directory: String,
+    files: usize,
+    test_files: usize,
+    broken_files: usize,
+    passed: usize,
+    unsupported: usize,
+    fuel: u64,
+    wall_ns: u64,
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    match arguments::<Arguments>(matches).action {
+        Action::AddRepo(asked) => add_repo(&asked),
+    }
+}
+
+fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
+    let package = package(asked)?;
+    let pytest = repository::pytest_layer()?;
+    let image = image::python()?;
+    let measured = repository::measure(&asked.requirement, package.clone(), pytest, image, asked.workers)?;
+    let directory = directory(asked)?;
+    repository::write(&directory, &package, &measured)?;
+    tell(asked, &package, &measured, &directory)
+}
+
+/// The files of the package, without what a build left in them.
+fn package(asked: &AddRepo) -> Result<Layer, Failure> {
+    let (name, bytes) = match &asked.sdist {
+        Some(path) => (path.display().to_string(), read(path)?),
+        None => repository::source_distribution(&asked.requirement)?,
+    };
+    let archive = Archive::of_name(&name).ok_or_else(|| {
+        Failure::message(ExitCode::Input, format!("`{name}` is no source distribution")).hint("take a .tar.gz or .zip")
+    })?;
+    let files = unpack(&bytes, archive)
+        .and_then(strip_top)
+        .with_context(|| format!("cannot unpack `{name}`"))
+        .or_fail(ExitCode::Input)?;
+    let kept = files.into_iter().filter(|(path, _)| !is_built(path));
+    Layer::new(kept).with_context(|| format!("`{name}` makes no layer")).or_fail(ExitCode::Input)
+}
+
+/// Compiled code would hide what a patch changes.
+fn is_built(path: &str) -> bool {
+    path.ends_with(".pyc") || path.split('/').any(|part| part == "__pycache__")
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
+fn directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
+    if let Some(out) = &asked.out {
+        return Ok(out.clone());
+    }
+    let Requirement { name, version } = &asked.requirement;
+    let cache = default_cache_dir().map_err(image::failure)?;
+    Ok(cache.join("repositories").join(format!("{name}-{version}")))
+}
+
+fn tell(asked: &AddRepo, package: &Layer, measured: &repository::Measured, directory: &Path) -> Result<(), Failure> {
+    let baseline = &measured.baseline;
+    let report = Report {
+        schema_version: SCHEMA_VERSION,
+        name: &baseline.name,
+        version: &baseline.version,
+        directory: directory.display().to_string(),
+        files: package.files().len(),
+        test_files: baseline.files.len(),
+        broken_files: baseline.files.iter().filter(|file| file.broken.is_some()).count(),
+        passed: baseline.passed(),
+        unsupported: baseline.unsupported(),
+        fuel: baseline.files.iter().map(|file| file.fuel).sum(),
+        wall_ns: measured.wall_ns.values().sum(),
+    };
+    if asked.json {
+        progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
+    } else {
+        list(baseline);
+        progress::data(format!(
+            "{}: {} tests pass, {} cannot be used, {} of {} files cannot be tested; {:.1} s and {:.1} G fuel\n{}",
+            asked.requirement,
+            report.passed,
+            report.unsupported,
+            report.broken_files,
+            report.test_files,
+            report.wall_ns as f64 / 1e9,
+            report.fuel as f64 / 1e9,
+            report.directory,
+        ));
+    }
+    Ok(())
+}
+
+/// What cannot be used, and why.
+fn list(baseline: &Baseline) {
+    for file in &baseline.files {
+        if let Some(why) = &file.broken {
+            progress::data(format!("broken       {}: {}", file.path, one_line(why)));
+        }
+        for test in &file.unsupported {
+            progress::data(format!("unsupported  {} ({:?}): {}", test.id, test.result, one_line(&test.reason)));
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

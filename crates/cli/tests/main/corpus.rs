@@ -1,0 +1,157 @@
+//! `veriplay corpus add-repo` on a package that this test makes, under the real pytest.
+//!
+//! pytest comes by pip, or from the cache of an earlier run. Where neither is to be had the test steps aside, unless
+//! `VERIPLAY_REQUIRE_PIP` is set, as it is in `.ci/run`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::{finished, last_json, stderr, veriplay};
+
+const PACKAGE: &str = "def double(x):\n    return 2 * x\n";
+
+/// Tests of every kind of end. `importorskip`, `xfail` and `monkeypatch` are not in the image's own small pytest.
+const TESTS: &str = r#"
+import random, threading
+import pytest
+from tiny import double
+
+@pytest.fixture
+def two():
+    return 2
+
+@pytest.fixture
+def broken():
+    raise ValueError("no fixture")
+
+@pytest.mark.parametrize("x", [1, 2, "é"])
+def test_double(x, two):
+    assert double(x) == two * x
+
+def test_files(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("A", "b")
+    (tmp_path / "f").write_text("x")
+    print("printed")
+    assert capsys.readouterr().out == "printed\n"
+
+def test_data():
+    assert open("tests/data.txt").read() == "data\n"
+
+class TestClass:
+    def test_method(self):
+        assert double([1]) == [1, 1]
+
+def test_fails():
+    assert double(1) == 3
+
+def test_error(broken):
+    pass
+
+def test_skipped():
+    pytest.importorskip("numpy_that_is_not_here")
+
+@pytest.mark.xfail
+def test_expected():
+    assert False
+
+def test_threads():
+    threading.Thread(target=print).start()
+
+def test_random_but_true():
+    assert random.random() < 1
+"#;
+
+const ENDS: &str =
+    "import os\n\ndef test_before():\n    pass\n\ndef test_ends():\n    os._exit(0)\n\ndef test_after():\n    pass\n";
+
+fn tiny(dir: &Path) {
+    let root = dir.join("tiny-1.0");
+    let files = [
+        ("src/tiny.py", PACKAGE),
+        ("tests/test_tiny.py", TESTS),
+        ("tests/test_ends.py", ENDS),
+        ("tests/test_missing.py", "import a_package_that_is_not_here\n\ndef test_x():\n    pass\n"),
+        ("tests/data.txt", "data\n"),
+        // Read, this would stop pytest: the plugin is not here.
+        ("pytest.ini", "[pytest]\naddopts = -p no_such_plugin --no-such-option\n"),
+    ];
+    for (name, text) in files {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("a folder is made");
+        std::fs::write(path, text).expect("a file is written");
+    }
+    let tar = Command::new("tar").args(["-czf", "tiny-1.0.tar.gz", "tiny-1.0"]).current_dir(dir).status();
+    assert!(tar.expect("tar runs").success());
+}
+
+/// Adds the package; `None` where pytest cannot be had and need not be.
+fn added(dir: &Path, out: &Path, options: &[&str]) -> Option<Output> {
+    let sdist = dir.join("tiny-1.0.tar.gz");
+    let mut command = veriplay();
+    command.args(["corpus", "add-repo", "tiny==1.0", "--json", "--sdist"]).arg(sdist).arg("--out").arg(out);
+    let output = finished(command.args(options));
+    let no_pip = stderr(&output).contains("pip download");
+    let required = std::env::var_os("VERIPLAY_REQUIRE_PIP").is_some();
+    assert!(output.status.success() || (no_pip && !required), "{}", stderr(&output));
+    output.status.success().then_some(output)
+}
+
+fn read(dir: &Path, name: &str) -> String {
+    std::fs::read_to_string(dir.join(name)).expect("the repository has this file")
+}
+
+fn ids<'a>(list: &'a Value, key: &str) -> Vec<&'a str> {
+    let rows = list.as_array().expect("a list");
+    rows.iter().map(|row| if key.is_empty() { row } else { &row[key] }.as_str().expect("a text")).collect()
+}
+
+#[test]
+fn a_package_gets_a_baseline_of_its_tests() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    tiny(dir.path());
+    let out = dir.path().join("out");
+    let Some(output) = added(dir.path(), &out, &[]) else { return };
+    let report = last_json(&output);
+    assert_eq!(report["passed"], 9, "{report}");
+    assert_eq!((&report["unsupported"], &report["broken_files"]), (&6.into(), &1.into()));
+
+    let baseline: Value = serde_json::from_str(&read(&out, "baseline.json")).expect("the baseline is JSON");
+    let [ends, missing, tests] = baseline["files"].as_array().expect("files").as_slice() else { panic!("three files") };
+    assert_eq!(ids(&ends["passed"], ""), ["tests/test_ends.py::test_before", "tests/test_ends.py::test_after"]);
+    assert_eq!(ids(&ends["unsupported"], "id"), ["tests/test_ends.py::test_ends"]);
+    assert_eq!(ends["unsupported"][0]["result"], "stopped");
+    assert!(missing["broken"].as_str().expect("a reason").contains("a_package_that_is_not_here"), "{missing}");
+
+    let passed = ids(&tests["passed"], "");
+    assert_eq!(passed.len(), 7, "{passed:?}");
+    assert!(passed.contains(&"tests/test_tiny.py::TestClass::test_method"), "{passed:?}");
+    let words: Vec<_> = tests["unsupported"].as_array().expect("a list").iter().collect();
+    let results: Vec<&str> = words.iter().map(|test| test["result"].as_str().expect("a word")).collect();
+    assert_eq!(results, ["failed", "error", "skipped", "xfailed", "failed"]);
+    assert!(words[4]["reason"].as_str().expect("a reason").contains("thread"), "{words:?}");
+
+    let again = dir.path().join("again");
+    added(dir.path(), &again, &["--workers", "process"]).expect("pytest is in the cache now");
+    for name in ["baseline.json", "package.json"] {
+        assert_eq!(read(&out, name), read(&again, name), "in processes, `{name}` is the same");
+    }
+}
+
+#[test]
+fn what_is_no_repository_is_refused_in_words() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let refused = |name: &str, bytes: &[u8], requirement: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).expect("a file is written");
+        let output = finished(veriplay().args(["corpus", "add-repo", requirement, "--sdist"]).arg(path));
+        assert!(!output.status.success());
+        stderr(&output)
+    };
+    assert!(refused("x.rpm", b"", "x==1").contains("is no source distribution"));
+    assert!(refused("x.tar.gz", b"no gzip", "x==1").contains("cannot unpack"));
+    for requirement in ["x", "x>=1", "x==", "==1", "x==1; echo", "../x==1", "-x==1", "x==--y", "x==1 y"] {
+        assert!(refused("x.tar.gz", b"", requirement).contains("error"), "{requirement}");
+    }
+}

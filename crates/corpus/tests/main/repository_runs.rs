@@ -1,0 +1,158 @@
+//! What is believed of a test run: records for tests that were asked for, each once, and nothing else.
+
+use std::sync::Mutex;
+
+use veriplay_core::{
+    CallResult, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
+};
+use veriplay_corpus::repository::{FileRun, Repository, TestResult, baseline_of, run_file};
+
+const LIMITS: Limits =
+    Limits { fuel: 100, memory_bytes: 1 << 20, output_bytes: 1 << 16, file_bytes: 64, deadline_ns: 1_000_000 };
+
+/// Answers jobs in turn, and remembers how many calls each had.
+struct Script {
+    answers: Mutex<Vec<Outcome>>,
+    calls: Mutex<Vec<usize>>,
+}
+
+impl Execute for Script {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let Entry::Calls { arguments, .. } = &job.entry else { panic!("a job without calls") };
+        self.calls.lock().unwrap().push(arguments.len());
+        Ok(self.answers.lock().unwrap().remove(0))
+    }
+}
+
+fn outcome(exit: Exit, answers: &[Value]) -> Outcome {
+    let error = (exit == Exit::Trapped).then(|| GuestError { kind: "proc_exit".to_owned(), message: "3".to_owned() });
+    Outcome {
+        exit,
+        calls: answers.iter().map(|value| CallResult::Returned(value.encode())).collect(),
+        error,
+        stdout: b"5 passed".to_vec(),
+        stderr: Vec::new(),
+        truncated: false,
+        fuel: 10,
+        peak_memory_bytes: 0,
+        peer: None,
+    }
+}
+
+fn tuple(parts: Vec<Value>) -> Value {
+    Value::Tuple(parts)
+}
+
+fn records(rows: &[(&str, &str)]) -> Value {
+    let row = |(id, word): &(&str, &str)| tuple(vec![Value::str(*id), Value::str(*word), Value::str("why")]);
+    tuple(vec![Value::str("records"), Value::List(rows.iter().map(row).collect())])
+}
+
+fn ids(ids: &[&str]) -> Value {
+    tuple(vec![Value::str("ids"), Value::List(ids.iter().map(|id| Value::str(*id)).collect())])
+}
+
+fn ran(answers: Vec<Outcome>) -> (FileRun, Vec<usize>) {
+    let script = Script { answers: Mutex::new(answers), calls: Mutex::default() };
+    let layer = Digest::of(b"");
+    let repository = Repository {
+        image: "python",
+        pytest: &layer,
+        package: &layer,
+        roots: &[],
+        files: &[],
+        without: &[],
+        limits: LIMITS,
+        seed: 1,
+    };
+    let run = run_file(&script, &repository, "test_x.py").unwrap();
+    assert!(script.answers.into_inner().unwrap().is_empty(), "every answer was asked for");
+    (run, script.calls.into_inner().unwrap())
+}
+
+fn results(run: &FileRun) -> Vec<(&str, TestResult)> {
+    run.tests.iter().map(|test| (test.id.as_str(), test.result)).collect()
+}
+
+#[test]
+fn one_job_is_enough_where_it_ends() {
+    let (run, calls) = ran(vec![outcome(Exit::Returned, &[records(&[("a", "passed"), ("b", "skipped")])])]);
+    assert_eq!(results(&run), [("a", TestResult::Passed), ("b", TestResult::Skipped)]);
+    assert_eq!((run.fuel, run.broken, calls), (10, None, vec![1]));
+}
+
+#[test]
+fn a_test_that_ends_the_interpreter_costs_itself_and_not_the_others() {
+    let one = |id, word| records(&[(id, word)]);
+    let (run, calls) = ran(vec![
+        outcome(Exit::Trapped, &[]),
+        outcome(Exit::Returned, &[ids(&["a", "b", "c"])]),
+        outcome(Exit::Trapped, &[one("a", "passed")]),
+        outcome(Exit::Returned, &[one("c", "passed")]),
+    ]);
+    let expected = [("a", TestResult::Passed), ("b", TestResult::Stopped), ("c", TestResult::Passed)];
+    assert_eq!(results(&run), expected);
+    assert_eq!(run.tests[1].text, "proc_exit: 3");
+    assert_eq!((run.fuel, calls), (40, vec![1, 1, 3, 1]));
+}
+
+#[test]
+fn a_limit_is_named() {
+    let exceeded = || Exit::Exceeded { limit: LimitKind::Fuel, allowed: 100, used: 100 };
+    let (run, _) =
+        ran(vec![outcome(exceeded(), &[]), outcome(Exit::Returned, &[ids(&["a"])]), outcome(exceeded(), &[])]);
+    assert_eq!((run.tests[0].result, run.tests[0].text.as_str()), (TestResult::Stopped, "Fuel limit 100 exceeded"));
+}
+
+#[test]
+fn a_report_on_another_test_or_on_two_counts_for_none() {
+    for forged in [records(&[("z", "passed")]), records(&[("a", "passed"), ("b", "passed")]), records(&[])] {
+        let (run, _) = ran(vec![
+            outcome(Exit::Trapped, &[]),
+            outcome(Exit::Returned, &[ids(&["a"])]),
+            outcome(Exit::Returned, &[forged]),
+        ]);
+        assert_eq!(results(&run), [("a", TestResult::Stopped)]);
+    }
+}
+
+#[test]
+fn two_records_of_one_test_break_the_file() {
+    let (run, _) = ran(vec![outcome(Exit::Returned, &[records(&[("a", "failed"), ("a", "passed")])])]);
+    assert!(run.tests.is_empty());
+    assert_eq!(run.broken.as_deref(), Some("test `a` has two records"));
+}
+
+#[test]
+fn words_that_are_none_and_text_on_stdout_are_no_results() {
+    for answer in [records(&[("a", "PASSED")]), Value::str("5 passed"), tuple(vec![Value::str("records"), Value::None])]
+    {
+        let answers = || outcome(Exit::Returned, std::slice::from_ref(&answer));
+        let (run, _) = ran(vec![answers(), answers()]);
+        assert!(run.tests.is_empty() && run.broken.is_some());
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_collected_is_broken_with_the_reason() {
+    let broken = tuple(vec![Value::str("broken"), Value::str("ModuleNotFoundError: numpy")]);
+    let (run, _) = ran(vec![outcome(Exit::Returned, &[broken])]);
+    assert_eq!(run.broken.as_deref(), Some("ModuleNotFoundError: numpy"));
+}
+
+#[test]
+fn only_what_passes_twice_is_in_the_baseline() {
+    let run = |rows: &[(&str, &str)]| ran(vec![outcome(Exit::Returned, &[records(rows)])]).0;
+    let first = run(&[("a", "passed"), ("flaky", "passed"), ("gone", "passed"), ("b", "failed"), ("x", "xpassed")]);
+    let second = run(&[("a", "passed"), ("flaky", "failed"), ("b", "passed"), ("x", "xpassed")]);
+    let baseline = baseline_of("t.py", &first, &second);
+    assert_eq!(baseline.passed, ["a"]);
+    let reasons: Vec<_> = baseline.unsupported.iter().map(|test| (test.id.as_str(), test.reason.as_str())).collect();
+    let expected = [
+        ("flaky", "it passed once, and with another seed it was Failed"),
+        ("gone", "with another seed it was not there"),
+        ("b", "why"),
+        ("x", "why"),
+    ];
+    assert_eq!(reasons, expected);
+}
