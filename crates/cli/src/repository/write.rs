@@ -1,4 +1,4 @@
-//! A repository on disk: `package.json` (the layer of its files), `baseline.json`, and `timing.json`, the one file that
+//! A repository on disk: `layer.json` (the layer of its files), `baseline.json`, and `timing.json`, the one file that
 //! differs from run to run.
 
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) fn write(dir: &Path, package: &Layer, measured: &Measured) -> Result<
     std::fs::create_dir_all(dir)
         .with_context(|| format!("cannot make `{}`", dir.display()))
         .or_fail(ExitCode::Input)?;
-    put(dir, "package.json", package)?;
+    put(dir, "layer.json", package)?;
     put(dir, "timing.json", &measured.wall_ns)?;
     put(dir, "baseline.json", &measured.baseline)
 }

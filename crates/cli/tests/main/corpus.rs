@@ -134,7 +134,7 @@ fn a_package_gets_a_baseline_of_its_tests() {
 
     let again = dir.path().join("again");
     added(dir.path(), &again, &["--workers", "process"]).expect("pytest is in the cache now");
-    for name in ["baseline.json", "package.json"] {
+    for name in ["baseline.json", "layer.json"] {
         assert_eq!(read(&out, name), read(&again, name), "in processes, `{name}` is the same");
     }
 }
