@@ -7,6 +7,8 @@
 mod number;
 mod string;
 
+pub(super) use number::MAX_DIGITS;
+
 use std::collections::HashMap;
 
 use super::Value;

@@ -2,16 +2,20 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
+use num_bigint::BigInt;
+
 use super::Value;
+use super::literal::MAX_DIGITS;
 
 impl Display for Value {
-    /// Writes what Python's `repr` writes for this value. With `{:#}` an infinity is written as a literal that overflows, as
-    /// `ast.unparse` does it: `inf` is a name, and no literal.
+    /// Writes what Python's `repr` writes for this value. With `{:#}` a literal that Python reads back, where `repr` writes none:
+    /// an infinity as a number that overflows, as `ast.unparse` does it, and an int of too many decimal digits in hexadecimal.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Value::None => f.write_str("None"),
             Value::Bool(true) => f.write_str("True"),
             Value::Bool(false) => f.write_str("False"),
+            Value::Int(value) if f.alternate() => write_int_literal(f, value),
             Value::Int(value) => value.fmt(f),
             Value::Float(value) if value.is_infinite() && f.alternate() => {
                 f.write_str(if *value > 0.0 { "1e309" } else { "-1e309" })
@@ -32,6 +36,11 @@ impl Display for Value {
             Value::Dict(pairs) => write_pairs(f, pairs),
         }
     }
+}
+
+fn write_int_literal(f: &mut Formatter<'_>, value: &BigInt) -> fmt::Result {
+    let decimal = value.to_string();
+    if decimal.trim_start_matches('-').len() > MAX_DIGITS { write!(f, "{value:#x}") } else { f.write_str(&decimal) }
 }
 
 fn write_items(f: &mut Formatter<'_>, open: &str, items: &[Value], close: &str) -> fmt::Result {

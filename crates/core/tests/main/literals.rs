@@ -212,6 +212,17 @@ fn argument_lists_are_literals_and_nothing_with_a_name() {
 }
 
 #[test]
+fn an_int_of_more_decimal_digits_than_python_reads_is_written_so_that_it_does() {
+    for (digits, prefix) in [(3570, "-5"), (3580, "-0x"), (4300, "-0x")] {
+        let text = format!("[-0x{}]", "f".repeat(digits));
+        let read = Value::parse_arguments(&text).unwrap();
+        let written = Value::arguments_text(&read);
+        assert!(written.starts_with(&format!("[{prefix}")), "{digits}: {written}");
+        assert_eq!(Value::parse_arguments(&written).unwrap(), read);
+    }
+}
+
+#[test]
 fn deep_nesting_is_refused_and_never_a_crash() {
     let nested = |open: &str, close: &str, depth: usize| open.repeat(depth) + "1" + &close.repeat(depth);
     for (open, close) in [("[", "]"), ("(", ")"), ("(", ",)"), ("{1: ", "}"), ("-(", ")"), ("-", ""), ("{(", ",)}")] {

@@ -6,7 +6,7 @@ use num_traits::Num;
 use super::super::Value;
 
 /// Decimal digits of an int literal at most: Python's own limit for text.
-const MAX_DIGITS: usize = 4300;
+pub(in crate::value) const MAX_DIGITS: usize = 4300;
 
 /// Length of the longest prefix that looks like a number, signs only inside an exponent.
 pub(super) fn length(text: &str) -> usize {
