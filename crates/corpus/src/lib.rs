@@ -1,10 +1,9 @@
 //! Everything Veriplay knows about tasks on disk and about making new ones: the tiny generator's [`Grammar`], the fixed
 //! train, validation and held-out [`Split`], unexecuted [`drafts`], hand-written [`seeds`], the task file [`jsonl`], and the
-//! readers of [`problems`], the [`probes`] of a sandbox,
-//! and [`repository`]: a Python package with its own tests.
+//! readers of [`problems`], the [`probes`] of a sandbox, and [`repository`]: a Python package with its own tests.
 //!
-//! The command line calls this crate; it depends on `veriplay-core` alone, and nothing here runs a program: a draft
-//! becomes a task only when the verifier has executed it.
+//! The command line calls this crate; it depends on `veriplay-core` alone, and has no sandbox. A draft becomes a task only
+//! when the verifier has executed it; probes and the tests of a repository go through the seam [`veriplay_core::Execute`].
 
 pub mod drafts;
 mod error;

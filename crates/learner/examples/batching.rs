@@ -23,7 +23,7 @@ fn main() -> Result<(), Error> {
     let get = |key: &str, default: usize| keys.get(key).and_then(|v| v.parse().ok()).unwrap_or(default);
     let config = match keys.get("shape").map_or("tiny", String::as_str) {
         "half" => half(get("layers", 4), get("vocab", 32_768)),
-        _ => tiny(),
+        _ => ModelConfig::default(),
     };
     let rows = get("rows", 32);
     let learner = |slots| {
@@ -58,21 +58,6 @@ fn tell(what: &str, tokens: usize, fast: Time, slow: Time) {
         slow.wall / fast.wall,
         slow.cpu / fast.cpu
     );
-}
-
-/// The embedded model's shape.
-fn tiny() -> ModelConfig {
-    ModelConfig {
-        vocab_size: 192,
-        hidden_size: 128,
-        num_hidden_layers: 5,
-        num_attention_heads: 4,
-        num_key_value_heads: 2,
-        head_dim: 32,
-        intermediate_size: 384,
-        max_position_embeddings: 512,
-        ..ModelConfig::default()
-    }
 }
 
 /// The widths of Qwen2.5-0.5B.
