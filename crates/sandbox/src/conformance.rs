@@ -9,9 +9,12 @@ use std::sync::Arc;
 use wasmtime::{Linker, Module, Store};
 
 use crate::channel::Channel;
+use crate::deadline::Deadline;
+use crate::fuel;
 use crate::guest::{Host, linker};
 use crate::image::engine;
-use crate::slices::{self, Deadline};
+use crate::meter;
+use crate::stacks::drive;
 use crate::stop::Stop;
 use crate::wasi::files::{Content, Kind, Tree};
 use crate::wasi::{Setup, Wasi};
@@ -39,11 +42,10 @@ pub struct Ran {
 pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<Ran, String> {
     let say = |error: wasmtime::Error| format!("{error:#}");
     let engine = engine::engine().map_err(|error| error.to_string())?;
-    let module = Module::new(&engine, wasm).map_err(say)?;
+    let metered = meter::instrument(wasm).map_err(|error| error.to_string())?;
+    let module = Module::new(&engine, metered).map_err(say)?;
     let mut store = Store::new(&engine, Host::new(system(files)?, Channel::default(), MEMORY_BYTES));
     store.limiter(|host| host);
-    store.set_fuel(FUEL).map_err(say)?;
-    store.fuel_async_yield_interval(Some(slices::FUEL)).map_err(say)?;
     store.data_mut().deadline = Deadline::after(DEADLINE_NS);
     let ended = start(&mut store, &mut linker(&engine).map_err(say)?, &module);
     let wasi = &mut store.data_mut().wasi;
@@ -53,12 +55,14 @@ pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<Ran, Stri
 
 fn start(store: &mut Store<Host>, linker: &mut Linker<Host>, module: &Module) -> wasmtime::Result<()> {
     linker.define_unknown_imports_as_traps(module)?;
-    let deadline = store.data().deadline;
-    let instance = slices::drive(linker.instantiate_async(&mut *store, module), deadline)?;
+    let instance = drive(linker.instantiate_async(&mut *store, module))?;
+    let gauge = instance.get_global(&mut *store, meter::FUEL);
+    store.data_mut().fuel.connect(gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?);
+    fuel::fill(&mut *store, FUEL)?;
     let memory = instance.get_memory(&mut *store, "memory");
     store.data_mut().set_memory(memory);
     let start = instance.get_typed_func::<(), ()>(&mut *store, "_start")?;
-    slices::drive(start.call_async(&mut *store, ()), deadline)
+    drive(start.call_async(&mut *store, ()))
 }
 
 fn exit(ended: wasmtime::Result<()>) -> Result<i32, String> {

@@ -11,11 +11,14 @@ use veriplay_core::{CallResult, Exit, GuestError, Job, LimitKind, Limits, Outcom
 use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap, TypedFunc, Val};
 
 use crate::channel::{Answer, Channel};
+use crate::deadline::Deadline;
+use crate::fuel::{self, Tank};
 use crate::image::Image;
 use crate::memory::{Installed, ResetMode};
 use crate::peer::PeerGuest;
 use crate::request;
-use crate::slices::{self, Deadline};
+use crate::meter;
+use crate::stacks::drive;
 use crate::stop::Stop;
 use crate::wasi::files::Tree;
 use crate::wasi::{Setup, Wasi, imports};
@@ -27,6 +30,8 @@ pub(crate) struct Host {
     pub(crate) channel: Channel,
     /// When the wall clock ends the job.
     pub(crate) deadline: Deadline,
+    /// What the guest may still use.
+    pub(crate) fuel: Tank,
     /// The other side of the job, where it has one.
     peer: Option<Box<PeerGuest>>,
     memory: Option<Memory>,
@@ -43,6 +48,7 @@ impl Host {
             wasi,
             channel,
             deadline: Deadline::NEVER,
+            fuel: Tank::default(),
             peer: None,
             memory: None,
             alloc: None,
@@ -98,6 +104,7 @@ impl wasmtime::ResourceLimiter for Host {
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     imports::add(&mut linker)?;
+    fuel::add(&mut linker)?;
     linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
     Ok(linker)
 }
@@ -163,18 +170,20 @@ impl Exports {
         linker: &Linker<Host>,
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
-        store.fuel_async_yield_interval(Some(slices::FUEL))?;
         let lenient = weakness::is(Weakness::UnknownImports)
             .then(|| weakness::answering_all(store, linker, module))
             .transpose()?;
         let linker = lenient.as_ref().unwrap_or(linker);
-        let instance = slices::drive(linker.instantiate_async(&mut *store, module), Deadline::NEVER)?;
+        let instance = drive(linker.instantiate_async(&mut *store, module))?;
         let memory = instance
             .get_memory(&mut *store, "memory")
             .ok_or_else(|| wasmtime::Error::msg("the module exports no memory named `memory`"))?;
         let alloc = instance.get_typed_func(&mut *store, "host_alloc")?;
         let turn = instance.get_typed_func(&mut *store, "turn")?;
         let globals = mutable_globals(store, &instance);
+        let gauge = instance.get_global(&mut *store, meter::FUEL);
+        let gauge = gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?;
+        store.data_mut().fuel.connect(gauge);
         store.data_mut().memory = Some(memory);
         store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
         Ok((Self { memory, alloc, turn, globals }, instance))
@@ -184,6 +193,7 @@ impl Exports {
 fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {
     let exported: Vec<(String, Global)> = instance
         .exports(&mut *store)
+        .filter(|export| export.name() != meter::FUEL)
         .filter_map(|export| Some((export.name().to_owned(), export.into_global()?)))
         .collect();
     exported.into_iter().filter(|(_, global)| global.ty(&*store).mutability() == Mutability::Var).collect()
@@ -304,7 +314,7 @@ impl Guest {
         let deadline_off = weakness::is(Weakness::DeadlineOff);
         let deadline = if deadline_off { Deadline::NEVER } else { Deadline::after(limits.deadline_ns) };
         self.store.data_mut().deadline = deadline;
-        let ended = slices::drive(self.exports.turn.call_async(&mut self.store, (0, 0)), deadline);
+        let ended = drive(self.exports.turn.call_async(&mut self.store, (0, 0)));
         let host = self.store.data_mut();
         let calls = std::mem::take(&mut host.channel.calls);
         let (exit, error) = match ended {
@@ -322,7 +332,7 @@ impl Guest {
     /// # Errors
     /// A fault of ours.
     pub(crate) fn outcome(&mut self, limits: &Limits, ended: Ended) -> Result<Outcome, Fault> {
-        let left = self.store.get_fuel().map_err(|error| error.to_string())?;
+        let left = fuel::left(&mut self.store).map_err(|error| error.to_string())?;
         let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
         let host = self.store.data_mut();
         let (stdout, stderr) = (std::mem::take(&mut host.wasi.stdout), std::mem::take(&mut host.wasi.stderr));
@@ -356,7 +366,7 @@ impl Guest {
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
         let fuel = if weakness::is(Weakness::FuelUnmetered) { u64::MAX } else { job.limits.fuel };
-        self.store.set_fuel(fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
+        fuel::fill(&mut self.store, fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
     /// Whether the instance is in the image's state again and may run another job. If not, drop it.

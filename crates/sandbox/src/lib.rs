@@ -20,15 +20,17 @@ pub mod conformance;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod deadline;
+mod fuel;
 mod guest;
 mod image;
 mod layers;
 mod memory;
+mod meter;
 mod peer;
 mod pool;
 mod request;
 mod sandbox;
-mod slices;
 mod stacks;
 mod stop;
 mod wasi;

@@ -4,14 +4,28 @@
 //! of an empty job, and the threads of a process wait for one another meanwhile. Here a stack goes back to a list when its
 //! call has ended. Nothing of it needs to be cleaned: wasm cannot read the native stack.
 
+use std::future::Future;
 use std::io;
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use wasmtime::{StackCreator, StackMemory};
 
 /// Bytes below a stack that no one may touch: an overflow ends the process and not somebody else's data.
 const GUARD: usize = 64 << 10;
+
+/// Runs a call of the guest to its end, on a stack of its own. Nothing in a guest waits for anything.
+///
+/// # Errors
+/// The call's own.
+pub(crate) fn drive<T>(call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
+    match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(ended) => ended,
+        Poll::Pending => Err(wasmtime::Error::msg("the guest waits for something")),
+    }
+}
 
 /// Stacks nobody uses at the moment. There are never more than were once in use together.
 #[derive(Debug, Clone, Default)]

@@ -12,8 +12,10 @@ use super::spec::ImageSpec;
 use super::wheel::Wheel;
 use super::{Code, ImageError, Snapshot, State};
 use crate::channel::Channel;
+use crate::fuel;
 use crate::guest::{Exports, Host, SavedVal, linker};
-use crate::slices::{self, Deadline};
+use crate::meter;
+use crate::stacks::drive;
 use crate::wasi::{Setup, Wasi, base_tree};
 
 /// The last turn before the snapshot: from now on a turn is a job. What is alive now is alive in every job, and the
@@ -33,9 +35,13 @@ const BUILD_MEMORY: u64 = 1 << 30;
 /// When it is no module we can instrument and compile.
 pub(crate) fn compile(engine: &Engine, wheel: Wheel) -> Result<Code, ImageError> {
     let fail = |phase: &'static str| move |error: wasmtime::Error| build_error(phase, format!("{error:#}"));
+    // Before anything is added: what is no module, or only is one with what metering adds, is refused here.
+    Module::validate(engine, &wheel.wasm).map_err(fail("reading the guest module"))?;
     let wizer = wasmtime_wizer::Wizer::new();
     let (_, instrumented) = wizer.instrument(&wheel.wasm).map_err(fail("reading the guest module"))?;
-    let module = Module::new(engine, &instrumented).map_err(fail("compiling the guest module"))?;
+    let metered = meter::instrument(&instrumented)
+        .map_err(|error| build_error("metering the guest module", error.to_string()))?;
+    let module = Module::new(engine, &metered).map_err(fail("compiling the guest module"))?;
     Ok(Code { module, library: Arc::new(wheel.library) })
 }
 
@@ -88,11 +94,11 @@ impl Preload {
         let wasi = Wasi::new(&tree, &setup).map_err(errno)?;
         let mut store = Store::new(engine, Host::new(wasi, Channel::default(), BUILD_MEMORY));
         store.limiter(|host| host);
-        store.set_fuel(BUILD_FUEL).map_err(fail)?;
         let linker = linker(engine).map_err(fail)?;
         let (exports, instance) = Exports::instantiate(&mut store, &linker, &code.module).map_err(fail)?;
+        fuel::fill(&mut store, BUILD_FUEL).map_err(fail)?;
         let start = instance.get_typed_func::<(), ()>(&mut store, "_initialize").map_err(fail)?;
-        slices::drive(start.call_async(&mut store, ()), Deadline::NEVER).map_err(fail)?;
+        drive(start.call_async(&mut store, ())).map_err(fail)?;
         Ok(Self { store, exports })
     }
 
@@ -100,7 +106,7 @@ impl Preload {
     fn place(&mut self, text: &str) -> Result<(i32, i32), ImageError> {
         let fail = |detail: String| build_error("placing source text in the guest", detail);
         let len = i32::try_from(text.len()).map_err(|_| fail("it is too long".to_owned()))?;
-        let at = slices::drive(self.exports.alloc.call_async(&mut self.store, len), Deadline::NEVER);
+        let at = drive(self.exports.alloc.call_async(&mut self.store, len));
         let at = at.map_err(|error| fail(format!("{error:#}")))?;
         let offset = at.cast_unsigned() as usize;
         let written = self.exports.memory.write(&mut self.store, offset, text.as_bytes());
@@ -111,7 +117,7 @@ impl Preload {
     /// Runs source text in the guest's main module.
     fn turn(&mut self, text: &str) -> Result<(), ImageError> {
         let place = self.place(text)?;
-        let ended = slices::drive(self.exports.turn.call_async(&mut self.store, place), Deadline::NEVER);
+        let ended = drive(self.exports.turn.call_async(&mut self.store, place));
         let said = || String::from_utf8_lossy(&self.store.data().wasi.stderr.bytes).trim().to_owned();
         let first = text.lines().next().unwrap_or_default();
         match ended {

@@ -32,7 +32,9 @@ pub(crate) fn engine_without_threads() -> Result<Engine, ImageError> {
 fn with_compiler_threads(allowed: bool) -> Result<Engine, ImageError> {
     let mut config = Config::new();
     config
-        .consume_fuel(true)
+        // Fuel is ours: see `crate::meter`, which tells the compiler what is seldom.
+        .wasm_branch_hinting(true)
+        .wasm_memory64(false)
         .wasm_exceptions(true)
         .max_wasm_stack(WASM_STACK)
         .async_stack_size(GUEST_STACK)

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, content_hash};
 
 use super::ImageError;
+use crate::meter;
 
 /// An image as it is embedded: the text of its manifest, of its harness, and of modules a program may import.
 struct Builtin {
@@ -26,7 +27,7 @@ const IMAGES: &[Builtin] = &[Builtin {
 
 /// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
 const SHIM_VERSION: u32 = 3;
-/// The engine's version decides what a program costs in fuel, and so is part of the name too. A test holds it to the lock file.
+/// The engine's version is part of the name too: what compiles the guest may change what it does. A test holds it to the lock file.
 const ENGINE_VERSION: &str = "48.0.8";
 
 /// What an image is made of.
@@ -132,7 +133,7 @@ impl ImageSpec {
     #[must_use]
     pub fn digest(&self) -> Digest {
         content_hash(&(
-            (SHIM_VERSION, ENGINE_VERSION),
+            (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
             &self.name,
             self.seed,
             self.headroom_bytes,
@@ -145,7 +146,7 @@ impl ImageSpec {
 
     /// Names what the compiled code depends on.
     pub(crate) fn wheel_digest(&self) -> Digest {
-        content_hash(&self.wheel)
+        content_hash(&(meter::VERSION, &self.wheel))
     }
 }
 

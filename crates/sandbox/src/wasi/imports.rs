@@ -1,12 +1,13 @@
 //! Names the shim's calls for the linker, and charges each one.
 
-use wasmtime::{Caller, Linker, Trap};
+use wasmtime::{Caller, Linker};
 
 use super::Wasi;
 use super::errno::{Answer, Errno, Fault};
 use super::path::OpenFlags;
 use super::view::View;
 use super::{ARGS, ENVIRON};
+use crate::fuel;
 use crate::guest::Host;
 use crate::stop::Stop;
 use crate::weakness::{self, Weakness};
@@ -20,7 +21,7 @@ const BYTES_PER_FUEL: u64 = 8;
 /// Takes the price of a host call that moved `bytes` from the job's fuel.
 ///
 /// # Errors
-/// [`Trap::OutOfFuel`] when there is not enough.
+/// [`wasmtime::Trap::OutOfFuel`] when there is not enough.
 pub(crate) fn charge(caller: &mut Caller<'_, Host>, bytes: u64) -> wasmtime::Result<()> {
     // A loop of calls never comes to the end of a slice.
     caller.data().deadline.check()?;
@@ -28,9 +29,7 @@ pub(crate) fn charge(caller: &mut Caller<'_, Host>, bytes: u64) -> wasmtime::Res
         return Ok(());
     }
     let price = CALL_FUEL + bytes / BYTES_PER_FUEL;
-    let left = caller.get_fuel()?;
-    caller.set_fuel(left.saturating_sub(price))?;
-    if left < price { Err(Trap::OutOfFuel.into()) } else { Ok(()) }
+    fuel::take(caller, price)
 }
 
 /// Runs one call: `Ok` carries an error number, `Err` ends the job.

@@ -1,0 +1,229 @@
+//! How much a stretch of code is estimated to execute: what its charge is.
+//!
+//! A *stretch* is the code of a function outside its loops, or the code of one loop outside the loops in it. It is entered
+//! at one place, its head, and charged there. The estimate is the sum over its instructions of how often each is executed
+//! for one entry, where a branch that could go either way is taken to go [each way with some probability](TAKEN) (static
+//! profile estimation, as in Wu and Larus, "Static branch frequency and program profile analysis", MICRO 1994, with one
+//! probability for all branches). It need not be right: it must be at least one, and a function of the module alone.
+
+use wasmparser::{BinaryReaderError, FunctionBody, Operator};
+
+/// How probable it is that a conditional forward branch is taken: a power of two, so that sums are exact.
+const TAKEN: f64 = 0.25;
+/// Instructions of a function that is too short to be charged by itself.
+const SHORT: u32 = 32;
+/// What a call costs whose target is not known before it is made, on top of what that charges.
+const INDIRECT: f64 = 4.0;
+
+/// What the functions that are not charged by themselves cost who calls them.
+pub(super) struct Estimates {
+    imported: u32,
+    /// Of each function of the module: its cost, if its callers pay.
+    paid_by_callers: Vec<Option<u32>>,
+}
+
+/// What one function's stretches are charged.
+pub(super) struct Charges {
+    /// The function's own, 0 where its callers pay.
+    pub(super) entry: u32,
+    /// Of its loops, in the order they begin.
+    pub(super) loops: Vec<u32>,
+}
+
+impl Estimates {
+    /// # Errors
+    /// When a body cannot be read.
+    pub(super) fn make(bodies: &[FunctionBody<'_>], imported: u32) -> Result<Self, BinaryReaderError> {
+        let none = Self { imported, paid_by_callers: Vec::new() };
+        let paid = |body: &FunctionBody<'_>| Ok(if is_short(body)? { Some(none.walk(body)?.entry) } else { None });
+        let paid_by_callers = bodies.iter().map(paid).collect::<Result<_, BinaryReaderError>>()?;
+        Ok(Self { imported, paid_by_callers })
+    }
+
+    /// # Errors
+    /// When the body cannot be read.
+    pub(super) fn charges(&self, index: usize, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
+        let charges = self.walk(body)?;
+        let by_callers = self.paid_by_callers.get(index).is_some_and(Option::is_some);
+        Ok(if by_callers { Charges { entry: 0, ..charges } } else { charges })
+    }
+
+    fn walk(&self, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
+        let mut walk = Walk::new();
+        for operator in body.get_operators_reader()? {
+            let operator = operator?;
+            let cost = self.cost(&operator);
+            walk.step(&operator, cost);
+        }
+        Ok(walk.charges())
+    }
+
+    /// Of one instruction, executed once.
+    fn cost(&self, operator: &Operator<'_>) -> f64 {
+        match operator {
+            Operator::Nop
+            | Operator::Drop
+            | Operator::Block { .. }
+            | Operator::Loop { .. }
+            | Operator::Unreachable
+            | Operator::Return
+            | Operator::Else
+            | Operator::End => 0.0,
+            Operator::Call { function_index } => 1.0 + self.paid_for(*function_index),
+            Operator::CallIndirect { .. } | Operator::CallRef { .. } => 1.0 + INDIRECT,
+            _ => 1.0,
+        }
+    }
+
+    fn paid_for(&self, function: u32) -> f64 {
+        let defined = function.checked_sub(self.imported).and_then(|index| self.paid_by_callers.get(index as usize));
+        defined.copied().flatten().map_or(0.0, f64::from)
+    }
+}
+
+/// Whether the function is so short that it is no use to charge it by itself: without loops and calls it ends soon.
+fn is_short(body: &FunctionBody<'_>) -> Result<bool, BinaryReaderError> {
+    let mut length = 0;
+    for operator in body.get_operators_reader()? {
+        length += 1;
+        if length > SHORT || runs_on(&operator?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether an instruction can execute more than itself.
+const fn runs_on(operator: &Operator<'_>) -> bool {
+    super::moves_bytes(operator)
+        || matches!(
+            operator,
+            Operator::Loop { .. }
+                | Operator::Call { .. }
+                | Operator::CallIndirect { .. }
+                | Operator::CallRef { .. }
+                | Operator::ReturnCall { .. }
+                | Operator::ReturnCallIndirect { .. }
+                | Operator::ReturnCallRef { .. }
+        )
+}
+
+/// A block that is open.
+struct Frame {
+    kind: Kind,
+    /// The stretch it lies in; of a loop, the one around it.
+    stretch: usize,
+    /// How often it is entered for one entry of that stretch.
+    entered: f64,
+    /// How often a branch goes to its end.
+    branched: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Block,
+    Loop,
+    If,
+}
+
+/// The walk over a function's instructions.
+struct Walk {
+    frames: Vec<Frame>,
+    /// Of each stretch, what it executes. The first is the function's own.
+    sums: Vec<f64>,
+    stretch: usize,
+    /// How often the next instruction is executed for one entry of its stretch.
+    times: f64,
+}
+
+impl Walk {
+    fn new() -> Self {
+        let whole = Frame { kind: Kind::Block, stretch: 0, entered: 1.0, branched: 0.0 };
+        Self { frames: vec![whole], sums: vec![0.0], stretch: 0, times: 1.0 }
+    }
+
+    fn step(&mut self, operator: &Operator<'_>, cost: f64) {
+        self.sums[self.stretch] += cost * self.times;
+        match operator {
+            Operator::Block { .. } | Operator::TryTable { .. } => self.open(Kind::Block),
+            Operator::Loop { .. } => self.open_loop(),
+            Operator::If { .. } => {
+                self.open(Kind::If);
+                self.times /= 2.0;
+            }
+            Operator::Else => self.other_side(),
+            Operator::End => self.close(),
+            Operator::Br { relative_depth } => {
+                self.branch(*relative_depth, self.times);
+                self.times = 0.0;
+            }
+            Operator::BrIf { relative_depth }
+            | Operator::BrOnNull { relative_depth }
+            | Operator::BrOnNonNull { relative_depth }
+            | Operator::BrOnCast { relative_depth, .. }
+            | Operator::BrOnCastFail { relative_depth, .. } => {
+                self.branch(*relative_depth, self.times * TAKEN);
+                self.times *= 1.0 - TAKEN;
+            }
+            Operator::BrTable { targets } => {
+                let each = self.times / (f64::from(targets.len()) + 1.0);
+                let depths = targets.targets().filter_map(Result::ok).chain([targets.default()]);
+                depths.for_each(|depth| self.branch(depth, each));
+                self.times = 0.0;
+            }
+            Operator::Return
+            | Operator::Unreachable
+            | Operator::Throw { .. }
+            | Operator::ThrowRef
+            | Operator::ReturnCall { .. }
+            | Operator::ReturnCallIndirect { .. }
+            | Operator::ReturnCallRef { .. } => self.times = 0.0,
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, kind: Kind) {
+        self.frames.push(Frame { kind, stretch: self.stretch, entered: self.times, branched: 0.0 });
+    }
+
+    fn open_loop(&mut self) {
+        self.open(Kind::Loop);
+        self.stretch = self.sums.len();
+        self.sums.push(0.0);
+        self.times = 1.0;
+    }
+
+    fn branch(&mut self, depth: u32, times: f64) {
+        let index = self.frames.len().checked_sub(1 + depth as usize);
+        // A turn of the loop ends there, or a branch leaves it: whoever leaves a loop is counted where the loop ends.
+        let here = |frame: &&mut Frame| frame.kind != Kind::Loop && frame.stretch == self.stretch;
+        if let Some(frame) = index.and_then(|index| self.frames.get_mut(index)).filter(here) {
+            frame.branched += times;
+        }
+    }
+
+    fn other_side(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.kind = Kind::Block;
+            frame.branched += self.times;
+            self.times = frame.entered / 2.0;
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        self.stretch = frame.stretch;
+        self.times = match frame.kind {
+            Kind::Loop => frame.entered,
+            Kind::Block => self.times + frame.branched,
+            Kind::If => self.times + frame.branched + frame.entered / 2.0,
+        };
+    }
+
+    fn charges(self) -> Charges {
+        // At least one, so that nothing runs for nothing.
+        let mut charges = self.sums.into_iter().map(|sum| (sum.ceil() as u32).max(1));
+        let entry = charges.next().unwrap_or(1);
+        Charges { entry, loops: charges.collect() }
+    }
+}

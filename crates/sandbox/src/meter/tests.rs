@@ -1,0 +1,249 @@
+//! A metered module computes what it computed before, and nothing in it runs for ever.
+
+use std::cell::Cell;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use wasmtime::{Config, Engine, Instance, Linker, Module, Store, Trap, Val};
+
+use super::{FUEL, MeterError, USED_UP, instrument};
+
+/// What a call came to, as far as it can be compared.
+#[derive(Debug, PartialEq)]
+enum Ended {
+    Returned(Vec<String>),
+    Trapped(Trap),
+    /// By the meter.
+    OutOfFuel,
+    /// By wasmtime's own fuel.
+    OutOfGuard,
+}
+
+/// Wasmtime's own fuel in a metered module.
+const GUARD: u64 = 50_000_000;
+
+fn engine() -> Engine {
+    let mut config = Config::new();
+    config.consume_fuel(true).max_wasm_stack(1 << 18).wasm_branch_hinting(true).cranelift_nan_canonicalization(true);
+    config.wasm_memory64(false).generate_address_map(false);
+    Engine::new(&config).unwrap()
+}
+
+/// A metered module with `fuel` units, all in its first slice.
+struct Metered {
+    store: Store<()>,
+    instance: Instance,
+}
+
+impl Metered {
+    fn new(wasm: &[u8], fuel: i64) -> Self {
+        // Wasmtime's own fuel besides, far more than ours: a test of a meter that does not stop a program must end.
+        let engine = engine();
+        let module = Module::new(&engine, instrument(wasm).unwrap()).unwrap();
+        let mut linker = Linker::new(&engine);
+        linker.func_wrap(USED_UP.0, USED_UP.1, || -> wasmtime::Result<()> { Err(Trap::Interrupt.into()) }).unwrap();
+        let mut store = Store::new(&engine, ());
+        store.set_fuel(GUARD).unwrap();
+        let instance = linker.instantiate(&mut store, &module).unwrap();
+        let mut metered = Self { store, instance };
+        metered.fill(fuel);
+        metered
+    }
+
+    fn of(text: &str, fuel: i64) -> Self {
+        Self::new(&wat::parse_str(text).unwrap(), fuel)
+    }
+
+    fn fill(&mut self, fuel: i64) {
+        let gauge = self.instance.get_global(&mut self.store, FUEL).unwrap();
+        gauge.set(&mut self.store, Val::I64(fuel)).unwrap();
+    }
+
+    fn left(&mut self) -> i64 {
+        let gauge = self.instance.get_global(&mut self.store, FUEL).unwrap();
+        gauge.get(&mut self.store).unwrap_i64()
+    }
+
+    fn call(&mut self, name: &str) -> Ended {
+        call(&mut self.store, &self.instance, name)
+    }
+
+    /// What a call of `f` costs.
+    fn cost(text: &str) -> i64 {
+        const MUCH: i64 = 1 << 40;
+        let mut metered = Self::of(text, MUCH);
+        assert!(matches!(metered.call("f"), Ended::Returned(_)), "{text}");
+        MUCH - metered.left()
+    }
+}
+
+/// Calls an export with zeros and nulls.
+fn call(store: &mut Store<()>, instance: &Instance, name: &str) -> Ended {
+    let function = instance.get_func(&mut *store, name).unwrap();
+    let ty = function.ty(&*store);
+    let zeros: Option<Vec<Val>> = ty.params().map(|ty| Val::default_for_ty(&ty)).collect();
+    let mut results = vec![Val::I32(0); ty.results().len()];
+    match function.call(&mut *store, &zeros.unwrap(), &mut results) {
+        Ok(()) => Ended::Returned(results.iter().map(told).collect()),
+        Err(error) => match error.downcast_ref::<Trap>() {
+            Some(Trap::Interrupt) => Ended::OutOfFuel,
+            Some(Trap::OutOfFuel) => Ended::OutOfGuard,
+            Some(trap) => Ended::Trapped(*trap),
+            None => Ended::Returned(vec![format!("{error:#}").lines().next().unwrap_or_default().to_owned()]),
+        },
+    }
+}
+
+/// Numbers to the bit; of references, whether there is one.
+fn told(value: &Val) -> String {
+    match value {
+        Val::F32(_) | Val::F64(_) | Val::I32(_) | Val::I64(_) | Val::V128(_) => format!("{value:?}"),
+        other => format!("{:?} null {:?}", other.ref_().is_some(), other.ref_().is_none_or(|value| value.is_null())),
+    }
+}
+
+/// A valid module of what the engine can run, without imports: functions exported, memories and tables small.
+fn any_module(bytes: &[u8]) -> Option<Vec<u8>> {
+    let config = wasm_smith::Config {
+        export_everything: true,
+        max_imports: 0,
+        min_funcs: 1,
+        max_funcs: 6,
+        max_instructions: 200,
+        max_memories: 1,
+        max_memory32_bytes: 1 << 18,
+        memory_max_size_required: true,
+        max_tables: 1,
+        max_table_elements: 64,
+        table_max_size_required: true,
+        allow_start_export: false,
+        gc_enabled: false,
+        memory64_enabled: false,
+        threads_enabled: false,
+        relaxed_simd_enabled: false,
+        shared_everything_threads_enabled: false,
+        custom_page_sizes_enabled: false,
+        wide_arithmetic_enabled: false,
+        custom_descriptors_enabled: false,
+        exceptions_enabled: true,
+        tail_call_enabled: true,
+        ..wasm_smith::Config::default()
+    };
+    let mut bytes = arbitrary::Unstructured::new(bytes);
+    Some(wasm_smith::Module::new(config, &mut bytes).ok()?.to_bytes())
+}
+
+/// The names of exported functions whose arguments have zeros.
+fn functions(engine: &Engine, wasm: &[u8]) -> Vec<String> {
+    let module = Module::new(engine, wasm).unwrap();
+    let callable = |ty: wasmtime::ExternType| ty.func().is_some_and(|ty| ty.params().all(|ty| Val::default_for_ty(&ty).is_some()));
+    module.exports().filter(|export| callable(export.ty())).map(|export| export.name().to_owned()).collect()
+}
+
+/// The module's exports called one after the other, by wasmtime with its own fuel.
+fn plainly(wasm: &[u8], names: &[String], fuel: u64) -> Option<Vec<Ended>> {
+    let engine = engine();
+    let module = Module::new(&engine, wasm).unwrap();
+    let mut store = Store::new(&engine, ());
+    store.set_fuel(fuel).unwrap();
+    let instance = Instance::new(&mut store, &module, &[]).ok()?;
+    let each = |name: &String| {
+        store.set_fuel(fuel).unwrap();
+        call(&mut store, &instance, name)
+    };
+    Some(names.iter().map(each).collect())
+}
+
+#[test]
+fn a_metered_module_computes_what_it_did_and_ends_whatever_it_does() {
+    const OWN: u64 = 20_000;
+    let (same, stopped) = (Cell::new(0), Cell::new(0));
+    let mut runner = TestRunner::new(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() });
+    let bytes = prop::collection::vec(any::<u8>(), 512..4096);
+    let result = runner.run(&bytes, |bytes| {
+        let Some(wasm) = any_module(&bytes) else { return Ok(()) };
+        let names = functions(&engine(), &wasm);
+        let Some(plain) = plainly(&wasm, &names, OWN) else { return Ok(()) };
+        let mut metered = Metered::new(&wasm, 0);
+        for (name, plain) in names.iter().zip(plain) {
+            metered.fill(100 * i64::try_from(OWN).unwrap());
+            let ended = metered.call(name);
+            let overflow = Ended::Trapped(Trap::StackOverflow);
+            if plain == Ended::OutOfGuard || ended == Ended::OutOfFuel || plain == overflow || ended == overflow {
+                // The two no longer have the same state.
+                stopped.set(stopped.get() + 1);
+                break;
+            }
+            prop_assert_eq!(&ended, &plain, "{}", name);
+            same.set(same.get() + 1);
+        }
+        Ok(())
+    });
+    result.unwrap();
+    let (same, stopped) = (same.get(), stopped.get());
+    assert!(same > 100, "{same} calls compared, {stopped} modules stopped");
+}
+
+#[test]
+fn nothing_runs_for_ever() {
+    let bodies = [
+        "(loop (br 0))",
+        "(loop (block (br 1)))",
+        "(loop (br_if 0 (i32.const 1)))",
+        "(loop (br_table 0 0 (i32.const 0)))",
+        "(loop (loop (br 1)))",
+        "(loop (if (i32.const 1) (then (br 1))))",
+        "(call $f)",
+        "(return_call $f)",
+        "(call $short) (return_call $f)",
+        "(call_indirect (type $none) (i32.const 0))",
+        "(return_call_indirect (type $none) (i32.const 0))",
+        "(loop (block (try_table (catch_all 0) (throw $e))) (br 0))",
+        "(loop $l (try_table (catch_all $l) (throw $e)))",
+        "(loop $l (try_table (catch_all $l) (call $raises)))",
+        "(loop (memory.fill (i32.const 0) (i32.const 0) (i32.const 65536)) (br 0))",
+        "(loop (call $short) (br 0))",
+    ];
+    for body in bodies {
+        let text = format!(
+            "(module (type $none (func)) (tag $e) (memory 1) (table funcref (elem $f)) (func $short nop)
+             (func $raises (throw $e)) (func $f (export \"f\") {body}))"
+        );
+        let ended = Metered::of(&text, 100_000).call("f");
+        let deep = ended == Ended::Trapped(Trap::StackOverflow) && body.starts_with("(call");
+        assert!(ended == Ended::OutOfFuel || deep, "{body}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_stretch_costs_what_it_is_estimated_to_execute() {
+    let cost = |body: &str| {
+        let long = "(drop (i32.const 0))".repeat(40);
+        Metered::cost(&format!(
+            "(module (memory 1) (func $short (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
+             (func $long {long}) (func (export \"f\") (local i32) {body} (call $short (i32.const 0)) drop))"
+        ))
+    };
+    // A constant, a call, and what the short function costs its caller.
+    let none = cost("");
+    assert_eq!(none, 5);
+    assert_eq!(cost("(local.set 0 (i32.const 7))"), none + 2);
+    // Each side of an `if` half of the time, and the condition always.
+    let sides = "(if (local.get 0) (then (local.set 0 (i32.const 7)) (local.set 0 (i32.const 7))) (else (local.set 0 (i32.const 7))))";
+    assert_eq!(cost(sides), none + 2 + 3);
+    // A function that pays for itself pays as often as it is called.
+    assert_eq!(cost("(call $long) (call $long)"), none + 2 + 2 * 40);
+    // A loop pays for each turn: six instructions, ten times; what leads to it, once.
+    let turns = "(local.set 0 (i32.const 10)) (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))";
+    assert_eq!(cost(turns), none + 2 + 10 * 5);
+    // Bytes that are moved are paid for one by one.
+    let fill = |bytes: u32| cost(&format!("(memory.fill (i32.const 0) (i32.const 1) (i32.const {bytes}))"));
+    assert_eq!(fill(60_000) - fill(0), 60_000);
+}
+
+#[test]
+fn what_is_metered_already_or_is_no_module_is_refused() {
+    let once = instrument(&wat::parse_str("(module (func (export \"f\")))").unwrap()).unwrap();
+    assert!(matches!(instrument(&once), Err(MeterError::Metered)));
+    assert!(matches!(instrument(b"\0asm\x01\0\0\0\x01"), Err(MeterError::Malformed(_))));
+}
