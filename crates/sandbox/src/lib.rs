@@ -17,11 +17,11 @@ mod channel;
 #[cfg(feature = "conformance")]
 #[doc(hidden)]
 pub mod conformance;
+mod deadline;
+mod fuel;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod deadline;
-mod fuel;
 mod guest;
 mod image;
 mod layers;

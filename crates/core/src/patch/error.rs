@@ -90,6 +90,9 @@ pub enum PatchProblem {
     /// `\ No newline at end of file` where no file ends.
     #[error("a line without newline that is not the last one of the file")]
     NoNewline,
+    /// `\ No newline at end of file` behind a line without text.
+    #[error("an empty line without newline is no line of a file; leave it out")]
+    NoLine,
     /// A created file with old lines, or a deleted one with new ones.
     #[error("a file that is created has no old lines, and one that is deleted no new ones")]
     OneSided,

@@ -187,6 +187,7 @@ fn body_line(line: &str) -> Option<(Kind, &str)> {
 /// Takes `\ No newline at end of file`, whatever the language of the words.
 fn end_without_newline(lines: &mut Lines<'_>, body: &mut [(Kind, Line)]) -> Result<(), PatchError> {
     match (lines.peek(), body.last_mut()) {
+        (Some(_), Some((_, last))) if last.text.is_empty() => return Err(lines.error(PatchProblem::NoLine)),
         (Some(line), Some((_, last))) if line.starts_with("\\ ") && last.newline => last.newline = false,
         _ => return Err(lines.unexpected("`\\ No newline at end of file`")),
     }

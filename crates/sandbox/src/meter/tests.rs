@@ -136,7 +136,8 @@ fn any_module(bytes: &[u8]) -> Option<Vec<u8>> {
 /// The names of exported functions whose arguments have zeros.
 fn functions(engine: &Engine, wasm: &[u8]) -> Vec<String> {
     let module = Module::new(engine, wasm).unwrap();
-    let callable = |ty: wasmtime::ExternType| ty.func().is_some_and(|ty| ty.params().all(|ty| Val::default_for_ty(&ty).is_some()));
+    let callable =
+        |ty: wasmtime::ExternType| ty.func().is_some_and(|ty| ty.params().all(|ty| Val::default_for_ty(&ty).is_some()));
     module.exports().filter(|export| callable(export.ty())).map(|export| export.name().to_owned()).collect()
 }
 
@@ -158,7 +159,8 @@ fn plainly(wasm: &[u8], names: &[String], fuel: u64) -> Option<Vec<Ended>> {
 fn a_metered_module_computes_what_it_did_and_ends_whatever_it_does() {
     const OWN: u64 = 20_000;
     let (same, stopped) = (Cell::new(0), Cell::new(0));
-    let mut runner = TestRunner::new(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() });
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() });
     let bytes = prop::collection::vec(any::<u8>(), 512..4096);
     let result = runner.run(&bytes, |bytes| {
         let Some(wasm) = any_module(&bytes) else { return Ok(()) };

@@ -299,6 +299,12 @@ fn a_line_without_newline_is_the_last_one() {
         ],
     );
     refused(
+        "--- a/pkg/open.txt\n+++ b/pkg/open.txt\n@@ -1 +1 @@\n-no newline\n\\ No newline at end of file\n+\n\\ No newline at end of file\n",
+        expect![
+            "patch refused, file `pkg/open.txt`, hunk 1, line 7 of the patch: an empty line without newline is no line of a file; leave it out"
+        ],
+    );
+    refused(
         &modifying("@@ -1 +1 @@\n\\ No newline at end of file\n-line 1\n+x\n"),
         expect![
             "patch refused, file `pkg/n.py`, hunk 1, line 4 of the patch: the header says 1 old and 1 new lines, and the hunk has 0 and 0"
