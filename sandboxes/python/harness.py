@@ -338,12 +338,17 @@ def _veriplay_harness():
             names = run_module(code, "__main__" if script else "program", source)
             if names is not None and data[0] == 80:
                 served = names
+            elif names is not None and data[0] == 87:
+                # What is there now is alive in every job of the image that comes of this.
+                del modules["program"]
+                gc.collect()
+                gc.freeze()
             elif names is not None and not script:
                 call_entry(names, data, at)
             if script:
                 run_exit_functions()
         flush()
-        if served is not None:
+        if served is not None or data[0] == 87:
             host(b"D")
             return
         sys.stdout = sys.stderr = None  # the interpreter flushes them once more, and a program's own stream could fail there

@@ -13,7 +13,7 @@ use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap
 use crate::channel::{Answer, Channel};
 use crate::deadline::Deadline;
 use crate::fuel::{self, Tank};
-use crate::image::Image;
+use crate::image::{Image, Snapshot, State};
 use crate::memory::{Installed, ResetMode};
 use crate::meter;
 use crate::peer::PeerGuest;
@@ -190,6 +190,21 @@ impl Exports {
     }
 }
 
+impl Exports {
+    /// The state of an instance in which nothing runs.
+    ///
+    /// # Errors
+    /// When a global cannot be kept.
+    pub(crate) fn snapshot(&self, store: &mut Store<Host>) -> wasmtime::Result<Snapshot> {
+        let kept = self.globals.iter().map(|(name, global)| {
+            let value = SavedVal::from_val(&global.get(&mut *store))?;
+            Ok((name.clone(), value))
+        });
+        let globals = kept.collect::<wasmtime::Result<Vec<_>>>()?;
+        Ok(Snapshot { memory: self.memory.data(&*store).to_vec(), state: State { globals } })
+    }
+}
+
 fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {
     let exported: Vec<(String, Global)> = instance
         .exports(&mut *store)
@@ -298,6 +313,18 @@ impl Guest {
     pub(crate) fn load_peer(&mut self, job: &Job, peer: &Peer) -> Result<Ended, Fault> {
         self.prepare(job, peer.seed, request::encode_peer(job, peer), 0)?;
         self.enter(&job.limits)
+    }
+
+    /// Runs the module level of `job`'s program, and ends as what it has become: how that went, and the state.
+    ///
+    /// # Errors
+    /// A fault of ours.
+    pub(crate) fn warm(mut self, job: &Job) -> Result<(Outcome, Snapshot), Fault> {
+        self.prepare(job, job.seed, request::encode_warm(job), 0)?;
+        let ended = self.enter(&job.limits)?;
+        let outcome = self.outcome(&job.limits, ended)?;
+        let snapshot = self.exports.snapshot(&mut self.store).map_err(|error| error.to_string())?;
+        Ok((outcome, snapshot))
     }
 
     /// Answers one request to a loaded peer. Fuel and output are those of all requests together.

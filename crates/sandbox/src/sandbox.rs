@@ -86,12 +86,18 @@ impl Sandbox {
     /// is run again, alone, in a new one.
     ///
     /// # Errors
-    /// When a worker cannot be started, lacks the image, or cannot be locked down; the first one is started to find out.
+    /// When a worker cannot be started, lacks the image, or cannot be locked down; the first one is started to find out. An
+    /// image that was [warmed](Image::warmed) is in no cache, so no worker has it.
     pub fn in_processes(
         image: Arc<Image>,
         options: SandboxOptions,
         program: WorkerProgram,
     ) -> Result<Self, ExecuteError> {
+        if image.is_warmed() {
+            let what =
+                format!("image `{}` was warmed in this process, and worker processes cannot load it", image.name());
+            return Err(ExecuteError::Host(what));
+        }
         let processes = Processes::new(program, &image, options.reset);
         let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
         Ok(Self {

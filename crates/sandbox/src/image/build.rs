@@ -10,10 +10,10 @@ use wasmtime::{Engine, Module, Store};
 
 use super::spec::ImageSpec;
 use super::wheel::Wheel;
-use super::{Code, ImageError, Snapshot, State};
+use super::{Code, ImageError, Snapshot};
 use crate::channel::Channel;
 use crate::fuel;
-use crate::guest::{Exports, Host, SavedVal, linker};
+use crate::guest::{Exports, Host, linker};
 use crate::meter;
 use crate::stacks::drive;
 use crate::wasi::{Setup, Wasi, base_tree};
@@ -128,13 +128,7 @@ impl Preload {
     }
 
     fn keep(mut self) -> Result<Snapshot, ImageError> {
-        let globals = self.exports.globals.clone();
-        let saved = globals.into_iter().map(|(name, global)| {
-            let value = SavedVal::from_val(&global.get(&mut self.store));
-            value.map(|value| (name, value)).map_err(|error| build_error("keeping the globals", error.to_string()))
-        });
-        let globals = saved.collect::<Result<Vec<_>, _>>()?;
-        let memory = self.exports.memory.data(&self.store).to_vec();
-        Ok(Snapshot { memory, state: State { globals } })
+        let kept = self.exports.snapshot(&mut self.store);
+        kept.map_err(|error| build_error("keeping the globals", error.to_string()))
     }
 }

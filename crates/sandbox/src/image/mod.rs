@@ -2,7 +2,7 @@
 //!
 //! [`spec`] says what an image is made of, [`wheel`] fetches it, [`build`] makes it, [`cache`] keeps it on disk, [`store`]
 //! decides which of these to do, [`engine`] is the one engine configuration all of them share, [`bare`]
-//! makes an image of a module of one's own.
+//! makes an image of a module of one's own, [`warm`] one of what a job leaves.
 
 mod bare;
 mod build;
@@ -11,6 +11,7 @@ pub(crate) mod engine;
 mod error;
 mod spec;
 mod store;
+mod warm;
 mod wheel;
 
 use std::sync::Arc;
@@ -67,6 +68,8 @@ pub struct Image {
     state: State,
     /// The module's text, where it is one of its own ([`bare`]).
     text: Option<String>,
+    /// Whether it was made in this process of another one ([`warm`]), and so is in no cache.
+    warmed: bool,
 }
 
 impl Image {
@@ -86,6 +89,7 @@ impl Image {
             base_tree,
             state: snapshot.state,
             text: None,
+            warmed: false,
         })
     }
 
@@ -116,6 +120,11 @@ impl Image {
     /// The text of a module of its own.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
+    }
+
+    /// Whether it is in no cache, for it was made in this process.
+    pub(crate) fn is_warmed(&self) -> bool {
+        self.warmed
     }
 
     pub(crate) fn engine(&self) -> &Engine {

@@ -11,4 +11,5 @@ mod reproducible;
 mod state;
 mod support;
 mod values;
+mod warmed;
 mod workers;

@@ -1,0 +1,78 @@
+//! Images made of what a job left: each job starts there, and only there.
+
+use std::sync::Arc;
+
+use veriplay_core::{Base, Execute, Exit, Job, Layer, Mounted, Outcome, Place};
+use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
+
+use crate::support::{python, script};
+
+fn tools() -> Layer {
+    Layer::new([("slow.py".to_owned(), b"import argparse, email.message\nWORD = 'warm'\n".to_vec())]).unwrap()
+}
+
+fn base() -> Option<Base> {
+    let layers = vec![Mounted { layer: tools().digest().clone(), at: Place::Library }];
+    Some(Base { layers, without: Vec::new() })
+}
+
+fn layers() -> Layers {
+    [tools()].into_iter().collect()
+}
+
+fn warmed(program: &str) -> Arc<Image> {
+    python().warmed("warm", &warming(program), &layers()).unwrap()
+}
+
+fn warming(program: &str) -> Job {
+    Job { base: base(), ..script(program) }
+}
+
+const PROGRAM: &str = "import sys\nsys.path.insert(0, '/opt/lib')\nimport slow\nslow.seen = []\ngone = 1\n";
+
+fn run(sandbox: &Sandbox, program: &str) -> Outcome {
+    let job = Job { image: "warm".to_owned(), base: base(), ..script(program) };
+    let outcome = sandbox.execute(&job).unwrap();
+    assert_eq!(outcome.exit, Exit::Returned, "{:?}", outcome.error);
+    outcome
+}
+
+#[test]
+fn a_job_starts_where_the_program_ended_and_not_where_the_last_job_did() {
+    let sandbox = Sandbox::new(warmed(PROGRAM), SandboxOptions::fastest());
+    let sandbox = sandbox.with_layers(layers());
+    let program = "import slow, sys\nslow.seen.append(1)\nprint(slow.WORD, slow.seen, 'gone' in globals(), 'program' in sys.modules)";
+    let first = run(&sandbox, program);
+    assert_eq!(String::from_utf8_lossy(&first.stdout), "warm [1] False False\n");
+    for _ in 0..3 {
+        assert_eq!(run(&sandbox, program), first);
+    }
+}
+
+#[test]
+fn what_the_program_did_costs_a_job_nothing() {
+    let warm = Sandbox::new(warmed(PROGRAM), SandboxOptions::fastest()).with_layers(layers());
+    let cold = Sandbox::new(python(), SandboxOptions::fastest()).with_layers(layers());
+    let cold = cold.execute(&warming("import sys\nsys.path.insert(0, '/opt/lib')\nimport slow")).unwrap();
+    let warm = run(&warm, "import slow");
+    assert!(warm.fuel * 20 < cold.fuel, "{} and {}", warm.fuel, cold.fuel);
+}
+
+#[test]
+fn its_name_says_what_it_was_made_of() {
+    let (one, again, other) = (warmed(PROGRAM), warmed(PROGRAM), warmed("import json"));
+    assert_eq!(one.digest(), again.digest());
+    assert_ne!(one.digest(), other.digest());
+    assert_ne!(one.digest(), python().digest());
+}
+
+#[test]
+fn a_program_that_fails_makes_no_image_and_says_why() {
+    let refused = |job: &Job| python().warmed("warm", job, &layers()).unwrap_err().to_string();
+    assert!(refused(&warming("raise ValueError('no')")).contains("ValueError: no"));
+    let mut job = warming("while True: pass");
+    job.limits.fuel = 1_000_000;
+    assert!(refused(&job).contains("Exceeded"), "{}", refused(&job));
+    let unknown = python().warmed("warm", &warming("pass"), &Layers::default()).unwrap_err().to_string();
+    assert!(unknown.contains("is not one of this sandbox"), "{unknown}");
+}
