@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use veriplay_core::{CodeTask, Entry, Status, Value};
 use veriplay_corpus::HandTask;
 use veriplay_verifier::environments::rules;
-use veriplay_verifier::environments::{ArtifactRequest, describe, judge_artifact};
+use veriplay_verifier::environments::{ArtifactRequest, Finding, describe, judge_artifact};
 
 use super::{LIMITS, Watched, corpus, environment, gate, inspected, judged, python, task};
 
@@ -19,8 +19,10 @@ fn every_hand_written_task_passes_the_gate() {
     assert!(corpus().len() >= 5 && corpus().iter().all(|one| one.tasks.len() >= 4));
     let faults: Vec<String> = all()
         .par_iter()
-        .flat_map_iter(|hand| inspected(&gate(), &hand.task).into_iter().map(|found| (hand, found)))
-        .map(|(hand, found)| format!("{}: {}: {}", hand.task.task_id, found.rule, found.detail))
+        .flat_map_iter(|hand| {
+            let told = |found: Finding| format!("{}: {}: {}", hand.task.task_id, found.rule, found.detail);
+            inspected(&gate(), &hand.task).into_iter().map(told).collect::<Vec<_>>()
+        })
         .collect();
     assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -3,6 +3,7 @@
 mod artifacts;
 mod attempts;
 mod cheats;
+mod episodes;
 mod random_calls;
 
 use std::sync::{Arc, OnceLock};

@@ -50,12 +50,14 @@ pub struct CodeOutcome {
 }
 
 /// An environment in its own words, for prompts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct About {
     /// Its documentation.
     pub text: String,
     /// Its tools.
     pub tools: Vec<Tool>,
+    /// Its state before any call. For challengers, whose verification functions read it; an executor has tools.
+    pub initial: Value,
 }
 
 /// A tool in its own words.
@@ -136,7 +138,8 @@ pub fn describe(
     let none = || Dropped { why: format!("environment `{}` does not say what it is", environment.name) };
     let (Value::Str(text), Value::List(rows)) = (text, tools) else { return Err(none()) };
     let tools = rows.iter().map(tool).collect::<Option<_>>().ok_or_else(none)?;
-    Ok(About { text, tools })
+    let (initial, _) = replay(&mut runner, environment, &[], image, limits)?.map_err(|_| none())?;
+    Ok(About { text, tools, initial })
 }
 
 fn tool(row: &Value) -> Option<Tool> {
