@@ -66,8 +66,13 @@ struct OneTask {
 /// Never: a test reads them all.
 #[must_use]
 pub fn embedded_environments() -> Vec<EnvironmentCorpus> {
-    let read = |(name, source, tasks): &(&str, &str, &str)| corpus_of(name, source, &format!("{name}/tasks.toml"), tasks);
-    embedded::FOLDERS.iter().map(read).collect::<Result<_, _>>().expect("the embedded environments are checked by a test")
+    let read =
+        |(name, source, tasks): &(&str, &str, &str)| corpus_of(name, source, &format!("{name}/tasks.toml"), tasks);
+    embedded::FOLDERS
+        .iter()
+        .map(read)
+        .collect::<Result<_, _>>()
+        .expect("the embedded environments are checked by a test")
 }
 
 /// The names of the embedded environments, in the order of the list, for the test that compares them with the directory.

@@ -58,7 +58,8 @@ fn an_artifact_is_judged_the_same_again_and_a_known_one_is_a_duplicate() {
 
 #[test]
 fn an_artifact_about_another_environment_is_dropped() {
-    let request = ArtifactRequest { environment: environment("files"), task: task("orders/ship_to_kiel"), known: false };
+    let request =
+        ArtifactRequest { environment: environment("files"), task: task("orders/ship_to_kiel"), known: false };
     let dropped = judge_artifact(python(), &gate(), &request).unwrap_err();
     assert!(dropped.why.contains("`orders`") && dropped.why.contains("`files`"), "{}", dropped.why);
 }
@@ -80,9 +81,8 @@ fn no_instance_holds_what_another_must_not_see() {
         let arguments = Value::List(arguments.concat()).to_string();
         let own = [job.program.as_str(), arguments.as_str()].concat();
         let peer = job.peer.as_ref().map_or("", |peer| peer.program.as_str());
-        let holds = |text: &str| {
-            ["MARK_OF_VERIFY", "MARK_OF_SOLUTION", "INK-BLK\": {\"name"].map(|mark| text.contains(mark))
-        };
+        let holds =
+            |text: &str| ["MARK_OF_VERIFY", "MARK_OF_SOLUTION", "INK-BLK\": {\"name"].map(|mark| text.contains(mark));
         // What the job's own instance holds, and what its peer's does.
         seen.insert((holds(&own), holds(peer)));
         with_code += u32::from(holds(&own)[1]);
@@ -102,7 +102,10 @@ fn an_environment_says_what_it_is_and_what_its_tools_are() {
         let about = describe(python(), &one.environment, "python", LIMITS).unwrap();
         assert!(about.text.len() > 50 && about.tools.len() >= 8, "{about:?}");
         for tool in &about.tools {
-            assert!(tool.signature.starts_with(&format!("{}(", tool.name)) && tool.signature.contains(" -> "), "{tool:?}");
+            assert!(
+                tool.signature.starts_with(&format!("{}(", tool.name)) && tool.signature.contains(" -> "),
+                "{tool:?}"
+            );
             assert!(!tool.documentation.is_empty(), "{tool:?}");
         }
     }

@@ -65,7 +65,10 @@ fn code_that_is_stopped_says_nothing_and_code_that_raises_says_what_it_did() {
     let stopped = ran("orders", "cancel_order('O101')\nwhile True: pass");
     assert_eq!((stopped.failure.unwrap().0, stopped.calls), (Status::FuelExceeded, Vec::new()));
     let raised = ran("orders", "cancel_order('O101')\nx = 1 / 0\n");
-    assert_eq!(raised.failure.unwrap(), (Status::RuntimeError, "ZeroDivisionError: division by zero (line 2)".to_owned()));
+    assert_eq!(
+        raised.failure.unwrap(),
+        (Status::RuntimeError, "ZeroDivisionError: division by zero (line 2)".to_owned())
+    );
     assert_eq!(raised.calls.len(), 1);
     assert_eq!(ran("orders", "x = (").failure.unwrap().0, Status::CompileError);
 }

@@ -60,7 +60,11 @@ fn every_rule_of_the_gate_refuses_something_that_no_other_rule_does() {
         })
         .collect();
     let missing: Vec<&str> = rules::RULES.into_iter().filter(|rule| !alone.contains(*rule)).collect();
-    assert_eq!(missing, [rules::DUPLICATE], "a file with `alone = true` shows what a rule is for; duplicates have a test of their own");
+    assert_eq!(
+        missing,
+        [rules::DUPLICATE],
+        "a file with `alone = true` shows what a rule is for; duplicates have a test of their own"
+    );
 }
 
 #[test]

@@ -87,7 +87,10 @@ fn an_executor_looks_acts_answers_and_is_accepted() {
 fn an_executors_prompt_says_what_it_may_know_and_nothing_else() {
     let prompts = play(&mut executor(BUDGET), &[]);
     let [prompt] = prompts.as_slice() else { panic!("{prompts:?}") };
-    assert!(prompt.contains("cancel_order(order_id: str) -> dict") && prompt.contains("The order desk of a stationery shop"));
+    assert!(
+        prompt.contains("cancel_order(order_id: str) -> dict")
+            && prompt.contains("The order desk of a stationery shop")
+    );
     assert!(prompt.contains(&task("orders/cancel_the_letter_pad").instruction) && prompt.ends_with("Assistant:"));
     for secret in ["def verify", "O101", "PAD-A4", "SUPPLY"] {
         assert!(!prompt.contains(secret), "the prompt holds `{secret}`");
@@ -127,8 +130,14 @@ fn outputs_are_shown_up_to_the_budget() {
 fn proposal() -> String {
     let task = task("orders/ship_to_kiel");
     let failures: String = task.failures.iter().map(|code| fenced("failure", code)).collect();
-    ["So:\n", &fenced("instruction", &task.instruction), &fenced("verify", &task.verify), &fenced("solution", &task.solution), &failures]
-        .concat()
+    [
+        "So:\n",
+        &fenced("instruction", &task.instruction),
+        &fenced("verify", &task.verify),
+        &fenced("solution", &task.solution),
+        &failures,
+    ]
+    .concat()
 }
 
 #[test]
@@ -136,7 +145,9 @@ fn a_challenger_explores_and_proposes_what_the_gate_takes() {
     let mut episode = challenger();
     let responses = [python_turns(&["print(list_customers())"]), vec![proposal()]].concat();
     let prompts = play(&mut episode, &responses);
-    assert!(prompts[0].contains("Its state at first:\n{'customers'") && prompts[1].contains("['C1', 'C2', 'C3', 'C4']"));
+    assert!(
+        prompts[0].contains("Its state at first:\n{'customers'") && prompts[1].contains("['C1', 'C2', 'C3', 'C4']")
+    );
     let End::Proposed(proposed) = end(&episode) else { panic!("{:?}", end(&episode)) };
     assert_eq!((proposed.task_id.as_str(), proposed.environment.as_str()), ("proposed/1", "orders"));
     assert_eq!(proposed.instruction, task("orders/ship_to_kiel").instruction);
@@ -159,7 +170,10 @@ fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
     let without = proposal().replace("```verify", "```other");
     let twice = [proposal(), fenced("solution", "pass")].concat();
     let prompts = play(&mut episode, &[without, twice, proposal()]);
-    assert!(prompts[1].contains("no closed block fenced as `verify`") && prompts[2].contains("two blocks fenced as `solution`"));
+    assert!(
+        prompts[1].contains("no closed block fenced as `verify`")
+            && prompts[2].contains("two blocks fenced as `solution`")
+    );
     assert!(matches!(end(&episode), End::Proposed(_)));
 }
 

@@ -38,7 +38,8 @@ const LIMITS: Limits = Limits {
 };
 
 fn gate() -> ArtifactGate {
-    let canned = [Value::Bool(true), Value::Bool(false), Value::int(0), Value::int(1), Value::str(""), Value::str("done")];
+    let canned =
+        [Value::Bool(true), Value::Bool(false), Value::int(0), Value::int(1), Value::str(""), Value::str("done")];
     ArtifactGate {
         image: "python".to_owned(),
         limits: LIMITS,
@@ -77,8 +78,14 @@ fn judged(execute: &dyn Execute, task: &CodeTask, code: &str) -> Verdict {
         checks: Checks::Environment(checks),
         limits: Some(LIMITS),
     };
-    let request =
-        ProblemRequest { problem: &problem, program: code, image: "python", limits: LIMITS, seed: 3, early_stop: false };
+    let request = ProblemRequest {
+        problem: &problem,
+        program: code,
+        image: "python",
+        limits: LIMITS,
+        seed: 3,
+        early_stop: false,
+    };
     judge_program(execute, &request).unwrap()
 }
 

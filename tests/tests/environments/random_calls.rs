@@ -93,13 +93,17 @@ fn the_driver_notices_a_tool_that_breaks_something() {
     let source = &environment("ledger").source;
     let broken = source.replace("sum(lines.values()) or ", "");
     assert_ne!(&broken, source);
-    let careless = broken.replace("def transfer(", "def transfer(*a: int) -> int:\n    raise ValueError(POSTINGS.clear())\n\n\ndef old(");
+    let careless = broken.replace(
+        "def transfer(",
+        "def transfer(*a: int) -> int:\n    raise ValueError(POSTINGS.clear())\n\n\ndef old(",
+    );
     assert!(std::panic::catch_unwind(|| drive(&careless, 0..3)).is_err());
 }
 
 #[test]
 fn an_environment_is_the_same_under_every_seed_of_the_code() {
-    let print_all = "for n in list_tickets('open'): print(get_ticket(n))\nanswer([get_agent(a) for a in list_agents()])";
+    let print_all =
+        "for n in list_tickets('open'): print(get_ticket(n))\nanswer([get_agent(a) for a in list_agents()])";
     let run = |seed: u64| {
         let (environment, image, limits) = (environment("tickets"), "python", LIMITS);
         run_code(python(), &CodeRequest { environment, history: &[], code: print_all, image, limits, seed }).unwrap()

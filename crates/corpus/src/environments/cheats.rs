@@ -87,7 +87,8 @@ pub fn cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Resu
     if statement.lines().count() < 2 {
         return Err(wrong(1, "there is no prose under the title".to_owned()));
     }
-    let toml = blocks.iter().find(|block| block.language == "toml").ok_or_else(|| wrong(1, "no ```toml block".into()))?;
+    let toml =
+        blocks.iter().find(|block| block.language == "toml").ok_or_else(|| wrong(1, "no ```toml block".into()))?;
     let front: Front =
         toml::from_str(&toml.text).map_err(|error| wrong(toml.line, error.message().replace('\n', "; ")))?;
     let mut known = environments.iter().flat_map(|corpus| &corpus.tasks).map(|hand| &hand.task);

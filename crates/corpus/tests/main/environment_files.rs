@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use veriplay_corpus::environments::cheats::{Kind, cheat, embedded_cheat_names, embedded_cheats};
 use veriplay_corpus::environments::{embedded_environment_names, read_environments};
-use veriplay_corpus::{ProblemRow, ReadOptions, embedded_environments, environment_by_name, parse_problems, problem_format};
+use veriplay_corpus::{
+    ProblemRow, ReadOptions, embedded_environments, environment_by_name, parse_problems, problem_format,
+};
 
 fn shipped(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus").join(folder)

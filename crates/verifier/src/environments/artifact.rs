@@ -190,7 +190,8 @@ fn verifier_runs(facts: &Facts) -> Option<Finding> {
 }
 
 fn verifier_nondeterministic(facts: &Facts) -> Option<Finding> {
-    let differs = |(_, said): &(&str, &[Result<bool, _>; 2])| matches!(said, [Ok(first), Ok(second)] if first != second);
+    let differs =
+        |(_, said): &(&str, &[Result<bool, _>; 2])| matches!(said, [Ok(first), Ok(second)] if first != second);
     let found = facts.said().find(differs);
     found.map(|(name, _)| Finding::of(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
 }

@@ -1,6 +1,8 @@
 //! Whether an executor did what a task asks: one program for `veriplay verify`, or the calls of a whole episode.
 
-use veriplay_core::{Dropped, Environment, EnvironmentChecks, Evidence, Execute, Limits, Status, ToolCall, Value, Verdict};
+use veriplay_core::{
+    Dropped, Environment, EnvironmentChecks, Evidence, Execute, Limits, Status, ToolCall, Value, Verdict,
+};
 
 use super::trace::{self, CodeRequest};
 use crate::problems::{ProblemRequest, Ruling};

@@ -156,9 +156,7 @@ impl Episode {
         let read = match (finish, &self.goal) {
             (Finish::Length, _) => cut,
             (Finish::Stop, Goal::Execute { .. }) => read_executor(response).map(ChallengerResponse::Explore),
-            (Finish::Stop, Goal::Challenge { task_id, environment }) => {
-                read_challenger(response, task_id, environment)
-            }
+            (Finish::Stop, Goal::Challenge { task_id, environment }) => read_challenger(response, task_id, environment),
         };
         match read {
             Ok(ChallengerResponse::Propose(task)) => self.state = State::Over(End::Proposed(task)),
