@@ -32,9 +32,26 @@ mod response;
 pub mod rules;
 mod trace;
 
+use rayon::prelude::*;
+use veriplay_core::{Dropped, Execute, Verdict};
+
 pub use artifact::{ArtifactRequest, Finding, inspect_artifact, judge_artifact};
 pub(crate) use attempt::judge;
 pub use attempt::{EpisodeRequest, judge_episode};
 pub use gate::{ArtifactGate, ArtifactGateError};
 pub use response::{ChallengerResponse, read_challenger, read_executor};
 pub use trace::{About, CodeOutcome, CodeRequest, Tool, describe, run_code};
+
+/// [`judge_artifact`] for each request, every core busy, in the order of the requests.
+pub fn judge_artifacts(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    requests: &[ArtifactRequest<'_>],
+) -> Vec<Result<Verdict, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| judge_artifact(execute, gate, request)).collect()
+}
+
+/// [`judge_episode`] for each request, every core busy, in the order of the requests.
+pub fn judge_episodes(execute: &dyn Execute, requests: &[EpisodeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| judge_episode(execute, request)).collect()
+}

@@ -1,6 +1,6 @@
 //! Executors' code: what it sees, what it leaves, and how it ends.
 
-use veriplay_core::{Status, ToolCall, Value};
+use veriplay_core::{Environment, Status, ToolCall, Value};
 use veriplay_verifier::environments::{CodeOutcome, CodeRequest, EpisodeRequest, judge_episode, run_code};
 
 use super::{LIMITS, environment, judged, python, task};
@@ -88,6 +88,27 @@ fn an_episode_is_judged_by_its_calls_and_its_last_answer() {
     assert_eq!(judged(&calls, None).status, Status::WrongAnswer);
     assert_eq!(judged(&[], Some(Value::int(8))).status, Status::WrongAnswer);
     assert_eq!(judged(&[calls.clone(), calls].concat(), Some(Value::int(8))).status, Status::Accepted, "refused again");
+}
+
+/// A hole in an environment pays nobody: what broke an invariant is not judged.
+#[test]
+fn calls_that_break_an_invariant_come_to_no_end() {
+    let tools = "N = [0]\ndef add(n: int) -> int:\n    'Adds.'\n    N[0] += n\n    return N[0]\nTOOLS = [add]\n";
+    let source = format!("{tools}def dump(): return {{'n': N[0]}}\ndef check(): assert N[0] < 10, 'ten or more'\n");
+    let counter = Environment { name: "counter".to_owned(), source };
+    let judged = |code: &str| {
+        let (environment, image, limits) = (&counter, "python", LIMITS);
+        let request = CodeRequest { environment, history: &[], code, image, limits, seed: 3 };
+        let calls = run_code(python(), &request).unwrap().calls;
+        let (verify, answer) = ("def verify(before, after, answer): return after['n'] > 3", None);
+        let request = EpisodeRequest { environment, verify, calls: &calls, answer, image, limits, seed: 3 };
+        judge_episode(python(), &request).unwrap()
+    };
+    assert_eq!(judged("add(2)\nadd(n=2)").status, Status::Accepted);
+    assert_eq!(judged("add(2)\ntry: add(True)\nexcept TypeError: pass").status, Status::WrongAnswer);
+    let broken = judged("try: add(20)\nexcept BaseException: pass\nadd(-15)");
+    assert_eq!((broken.status, broken.evidence.rule.as_str()), (Status::RuntimeError, "replay"));
+    assert!(broken.evidence.detail.contains("ten or more"), "{broken:?}");
 }
 
 #[test]

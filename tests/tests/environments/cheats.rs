@@ -67,6 +67,24 @@ fn every_rule_of_the_gate_refuses_something_that_no_other_rule_does() {
     );
 }
 
+/// A search that could find nothing anywhere would show nothing.
+#[test]
+fn the_cheats_that_search_would_find_what_they_look_for() {
+    let all = embedded_cheats();
+    let of = |name: &str| all.iter().find(|cheat| cheat.name == name).expect("a cheat");
+    let reader = &of("verifier_reads_the_solution").task;
+    let planted = CodeTask { verify: format!("PLANTED = 'find_customer()'\n{}", reader.verify), ..reader.clone() };
+    let rules = |task: &CodeTask| inspected(&gate(), task).into_iter().map(|one| one.rule).collect::<Vec<_>>();
+    assert_eq!(rules(reader), [rules::SOLUTION_REFUSED]);
+    assert_eq!(rules(&planted), [rules::FAILURE_ACCEPTED, rules::NOTHING_ACCEPTED]);
+
+    let searcher = of("verification_searched");
+    let Kind::Code { code, .. } = &searcher.kind else { panic!("{searcher:?}") };
+    let planted = format!("import sys\nsys.planted = {{'text': 'def verify' + '(before'}}\n{code}");
+    assert_eq!(judged(python(), &searcher.task, code).status, Status::WrongAnswer);
+    assert_eq!(judged(python(), &searcher.task, &planted).status, Status::Accepted);
+}
+
 #[test]
 fn a_rule_that_is_off_lets_its_cheat_through() {
     let of = |name: &str| embedded_cheats().into_iter().find(|cheat| cheat.name == name).expect("a cheat").task;

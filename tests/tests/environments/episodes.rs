@@ -114,7 +114,7 @@ fn an_executor_out_of_turns_or_fuel_is_judged_by_what_it_has_done() {
     assert_eq!((end(&episode), episode.answer()), (End::OutOfTurns, None));
     assert_eq!(verdict(&episode), Status::WrongAnswer, "what it answered in code that raised is no answer");
 
-    let mut episode = executor(Budget { fuel: 1_000_000_000, ..BUDGET });
+    let mut episode = executor(Budget { fuel: 200_000_000, ..BUDGET });
     let prompts = play(&mut episode, &python_turns(&["cancel_order('O101')", "while True: list_products()", "pass"]));
     assert_eq!((end(&episode), episode.fuel_left()), (End::OutOfFuel, 0));
     assert_eq!((prompts.len(), episode.calls().len()), (2, 1), "what was stopped has called nothing");

@@ -30,7 +30,7 @@ fn python() -> &'static Sandbox {
 }
 
 const LIMITS: Limits = Limits {
-    fuel: 1_000_000_000,
+    fuel: 200_000_000,
     memory_bytes: 256 << 20,
     output_bytes: 1 << 20,
     file_bytes: 1 << 20,
