@@ -17,7 +17,7 @@
 //!    decoded. No source of code, solution or environment is there to be read; no object of the code's reaches it, so
 //!    none can lie about what it equals. The code never sees the verification function.
 //!
-//! Every job starts from the image's state, and every environment from its source's: each attempt from the same bytes.
+//! The environment is compiled by a job before these, in which nothing untrusted is. Every job starts from the image's state, and every environment from its source's: each attempt from the same bytes.
 //!
 //! # How it can be gamed
 //! A task is only as strict as its verification function. The gate's failure cases bound its leniency, and canned answers

@@ -32,6 +32,6 @@ fn executors_code_is_judged_by_the_artifacts_verification_function() {
         column(&verdicts, "status"),
         ["accepted", "wrong_answer", "accepted", "runtime_error", "compile_error", "fuel_exceeded", "wrong_answer"]
     );
-    assert_eq!(verdicts[0]["evidence"]["jobs"].as_array().map(Vec::len), Some(3));
+    assert_eq!(verdicts[0]["evidence"]["jobs"].as_array().map(Vec::len), Some(4));
     assert!(verdicts[3]["evidence"]["detail"].as_str().is_some_and(|text| text.contains("ValueError: 1")), "{summary}");
 }

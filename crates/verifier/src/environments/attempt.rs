@@ -4,7 +4,7 @@ use veriplay_core::{
     Dropped, Environment, EnvironmentChecks, Evidence, Execute, Limits, Status, ToolCall, Value, Verdict,
 };
 
-use super::trace::{self, CodeRequest};
+use super::trace::{self, CodeRequest, Compiled};
 use crate::problems::{ProblemRequest, Ruling};
 use crate::run::{Runner, cut};
 
@@ -40,7 +40,10 @@ pub struct EpisodeRequest<'a> {
 /// A host fault.
 pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Result<Verdict, Dropped> {
     let mut runner = Runner::new(execute);
-    let ruling = ruled(&mut runner, request)?;
+    let ruling = match trace::compiled(&mut runner, request.environment, request.image, request.limits)? {
+        Ok(compiled) => ruled(&mut runner, &compiled, request)?,
+        Err((status, detail)) => ruling(status, NOT_REPLAYED, detail),
+    };
     let evidence = Evidence { rule: ruling.rule, detail: cut(&ruling.detail), ..runner.evidence };
     Ok(Verdict { status: ruling.status, passed: ruling.passed, total: ruling.total, evidence })
 }
@@ -54,7 +57,11 @@ pub(crate) fn judge(
 ) -> Result<Ruling, Dropped> {
     let (environment, limits) = (&checks.environment, request.job_limits());
     let ran = CodeRequest { environment, history: &[], code, image: request.image, limits, seed: request.seed };
-    let outcome = trace::run(runner, &ran)?;
+    let compiled = match trace::compiled(runner, environment, request.image, limits)? {
+        Ok(compiled) => compiled,
+        Err((status, detail)) => return Ok(ruling(status, NOT_REPLAYED, detail)),
+    };
+    let outcome = trace::run(runner, &compiled, &ran)?;
     if let Some((status, detail)) = outcome.failure {
         return Ok(ruling(status, "", detail));
     }
@@ -67,12 +74,12 @@ pub(crate) fn judge(
         limits,
         seed: request.seed,
     };
-    ruled(runner, &episode)
+    ruled(runner, &compiled, &episode)
 }
 
-fn ruled(runner: &mut Runner<'_>, request: &EpisodeRequest<'_>) -> Result<Ruling, Dropped> {
-    let EpisodeRequest { environment, verify, calls, answer, image, limits, seed } = *request;
-    let (before, after) = match trace::replay(runner, environment, calls, image, limits)? {
+fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<'_>) -> Result<Ruling, Dropped> {
+    let EpisodeRequest { verify, calls, answer, image, limits, seed, .. } = *request;
+    let (before, after) = match trace::replay(runner, compiled, calls, image, limits)? {
         Ok(states) => states,
         Err((status, detail)) => return Ok(ruling(status, NOT_REPLAYED, detail)),
     };

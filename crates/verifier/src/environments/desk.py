@@ -5,7 +5,7 @@ name of a peer's namespace can be called from the other side.
 """
 
 
-def _open(source, history):
+def _open(code, history):
     import copy
     import inspect
     import sys
@@ -66,7 +66,7 @@ def _open(source, history):
         return inspect.getdoc(module) or ""
 
     module = sys.modules["environment"] = types.ModuleType("environment")
-    exec(compile(source, "<environment>", "exec", 0, True), module.__dict__)
+    exec(code, module.__dict__)
     signatures = {tool.__name__: (tool, inspect.signature(tool)) for tool in module.TOOLS}
     checked()
     before = copy.deepcopy(module.dump())

@@ -1,14 +1,11 @@
 //! What an artifact's codes do, run under both seeds of the gate. Facts alone: [`super::artifact`] judges them.
 
-use veriplay_core::{CodeTask, Dropped, Environment, Status, Value};
+use veriplay_core::{CodeTask, Dropped, Environment, Value};
 
 use super::attempt::verified;
 use super::gate::ArtifactGate;
-use super::trace::{self, CodeRequest};
+use super::trace::{self, CodeRequest, Compiled, Failure};
 use crate::run::Runner;
-
-/// Why something came to no end.
-pub(super) type Failure = (Status, String);
 
 /// What code left.
 #[derive(PartialEq)]
@@ -59,10 +56,12 @@ pub(super) fn facts(
     environment: &Environment,
     task: &CodeTask,
 ) -> Result<Facts, Dropped> {
-    let opened = trace::replay(runner, environment, &[], &gate.image, gate.limits)?;
-    let no_environment = |(_, detail)| Dropped { why: format!("environment `{}`: {detail}", environment.name) };
+    let no_environment =
+        |(_, detail): Failure| Dropped { why: format!("environment `{}`: {detail}", environment.name) };
+    let compiled = trace::compiled(runner, environment, &gate.image, gate.limits)?.map_err(no_environment)?;
+    let opened = trace::replay(runner, &compiled, &[], &gate.image, gate.limits)?;
     let (before, _) = opened.map_err(no_environment)?;
-    let mut lab = Lab { runner, gate, environment, verify: &task.verify, before };
+    let mut lab = Lab { runner, gate, environment, compiled, verify: &task.verify, before };
     let solution = lab.case("the solution".to_owned(), &task.solution)?;
     let numbered = task.failures.iter().zip(1..);
     let failures = numbered.map(|(code, number)| lab.case(format!("failure case {number}"), code));
@@ -76,6 +75,7 @@ struct Lab<'a, 'b> {
     runner: &'a mut Runner<'b>,
     gate: &'a ArtifactGate,
     environment: &'a Environment,
+    compiled: Compiled,
     verify: &'a str,
     before: Value,
 }
@@ -94,11 +94,11 @@ impl Lab<'_, '_> {
         let ArtifactGate { image, limits, .. } = self.gate;
         let (image, limits) = (image.as_str(), *limits);
         let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
-        let outcome = trace::run(self.runner, &request)?;
+        let outcome = trace::run(self.runner, &self.compiled, &request)?;
         if let Some(failure) = outcome.failure {
             return Ok(Err(failure));
         }
-        let states = trace::replay(self.runner, self.environment, &outcome.calls, image, limits)?;
+        let states = trace::replay(self.runner, &self.compiled, &outcome.calls, image, limits)?;
         let answer = outcome.answer.unwrap_or(Value::None);
         Ok(states.map(|(_, after)| End { calls: outcome.calls.len(), after, answer }))
     }

@@ -21,7 +21,7 @@ pub enum ChallengerResponse {
 /// # Errors
 /// What is missing, for people and for the next prompt.
 pub fn read_executor(text: &str) -> Result<String, String> {
-    let code = blocks(text).into_iter().filter(|block| is_python(&block.label)).next_back();
+    let code = blocks(text).into_iter().rfind(|block| is_python(&block.label));
     code.map(|block| block.text).ok_or_else(|| "there is no closed block fenced as `python`".to_owned())
 }
 

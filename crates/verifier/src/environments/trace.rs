@@ -12,8 +12,16 @@ const DESK: &str = include_str!("desk.py");
 /// What runs an executor's code; see its docstring.
 const CODE: &str = include_str!("code.py");
 
+/// Compiles the trusted side once a verdict: it takes ten times as long as all the rest of opening an environment.
+const COMPILER: &str = "import marshal\n\ndef compiled(desk, environment):\n    \
+    sources = ((desk, '<desk>'), (environment, '<environment>'))\n    \
+    return tuple(marshal.dumps(compile(source, name, 'exec', 0, True)) for source, name in sources)\n";
+
 /// Seeds every instance of an environment: a tool that drew something would draw the same when it is called again.
 const SEED: u64 = 0;
+
+/// Why something came to no end.
+pub(super) type Failure = (Status, String);
 
 /// Code to run in an environment.
 #[derive(Debug, Clone, Copy)]
@@ -77,16 +85,53 @@ pub struct Tool {
 /// A host fault.
 pub fn run_code(execute: &dyn Execute, request: &CodeRequest<'_>) -> Result<CodeOutcome, Dropped> {
     let mut runner = Runner::new(execute);
-    let mut outcome = run(&mut runner, request)?;
-    outcome.evidence = runner.evidence;
-    Ok(outcome)
+    let outcome = match compiled(&mut runner, request.environment, request.image, request.limits)? {
+        Ok(compiled) => run(&mut runner, &compiled, request)?,
+        Err(failure) => CodeOutcome::without_report(failure),
+    };
+    Ok(CodeOutcome { evidence: runner.evidence, ..outcome })
+}
+
+impl CodeOutcome {
+    fn without_report(failure: Failure) -> Self {
+        let (calls, stdout, evidence) = (Vec::new(), String::new(), Evidence::default());
+        Self { failure: Some(failure), calls, answer: None, stdout, truncated: false, evidence }
+    }
+}
+
+/// The trusted side as bytecode of the image's own interpreter.
+pub(super) struct Compiled {
+    desk: Value,
+    environment: Value,
+}
+
+/// Compiles an environment. A job of its own, with nothing untrusted in it, and equal for equal environments.
+pub(super) fn compiled(
+    runner: &mut Runner<'_>,
+    environment: &Environment,
+    image: &str,
+    limits: Limits,
+) -> Result<Result<Compiled, Failure>, Dropped> {
+    let sources = vec![Value::str(DESK), Value::str(environment.source.as_str())];
+    let outcome = runner.run(&job(image, COMPILER, "compiled", sources, limits, SEED))?;
+    Ok(returned(&outcome, &limits).and_then(|value| match value {
+        Value::Tuple(parts) => match <[Value; 2]>::try_from(parts) {
+            Ok([desk @ Value::Bytes(_), environment @ Value::Bytes(_)]) => Ok(Compiled { desk, environment }),
+            _ => Err((Status::RuntimeError, "the environment was not compiled".to_owned())),
+        },
+        other => Err((Status::RuntimeError, format!("the environment was compiled to a {}", other.type_name()))),
+    }))
 }
 
 /// The same, with the evidence in `runner`.
-pub(super) fn run(runner: &mut Runner<'_>, request: &CodeRequest<'_>) -> Result<CodeOutcome, Dropped> {
-    let CodeRequest { environment, history, code, image, limits, seed } = *request;
+pub(super) fn run(
+    runner: &mut Runner<'_>,
+    compiled: &Compiled,
+    request: &CodeRequest<'_>,
+) -> Result<CodeOutcome, Dropped> {
+    let CodeRequest { history, code, image, limits, seed, .. } = *request;
     let served = "call, tools, _, _ =";
-    let program = format!("{}del _, _open\n", opened(environment, history, served));
+    let program = format!("{}del _, _open\n", opened(compiled, history, served));
     let peer = Some(Peer { program, seed: SEED });
     let outcome = runner.run(&Job { peer, ..job(image, CODE, "run", vec![Value::str(code)], limits, seed) })?;
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
@@ -101,12 +146,12 @@ pub(super) fn run(runner: &mut Runner<'_>, request: &CodeRequest<'_>) -> Result<
 /// The state before any call and after `made`; the inner error says how the calls came to no end.
 pub(super) fn replay(
     runner: &mut Runner<'_>,
-    environment: &Environment,
+    compiled: &Compiled,
     made: &[ToolCall],
     image: &str,
     limits: Limits,
-) -> Result<Result<(Value, Value), (Status, String)>, Dropped> {
-    let program = opened(environment, &[], "_, _, replay, _ =");
+) -> Result<Result<(Value, Value), Failure>, Dropped> {
+    let program = opened(compiled, &[], "_, _, replay, _ =");
     let outcome = runner.run(&job(image, &program, "replay", vec![history_value(made)], limits, SEED))?;
     Ok(returned(&outcome, &limits).and_then(|value| match value {
         Value::Tuple(mut parts) if parts.len() == 2 => {
@@ -127,18 +172,20 @@ pub fn describe(
     image: &str,
     limits: Limits,
 ) -> Result<About, Dropped> {
-    let program = opened(environment, &[], "_, tools, _, about =");
     let mut runner = Runner::new(execute);
+    let dropped =
+        |(_, detail): Failure| Dropped { why: format!("environment `{}` is none: {detail}", environment.name) };
+    let compiled = compiled(&mut runner, environment, image, limits)?.map_err(dropped)?;
+    let program = opened(&compiled, &[], "_, tools, _, about =");
     let mut ask = |function: &str| -> Result<Value, Dropped> {
         let outcome = runner.run(&job(image, &program, function, Vec::new(), limits, SEED))?;
-        let why = |(_, detail): (Status, String)| format!("environment `{}` is none: {detail}", environment.name);
-        returned(&outcome, &limits).map_err(|failure| Dropped { why: why(failure) })
+        returned(&outcome, &limits).map_err(dropped)
     };
     let (text, tools) = (ask("about")?, ask("tools")?);
     let none = || Dropped { why: format!("environment `{}` does not say what it is", environment.name) };
     let (Value::Str(text), Value::List(rows)) = (text, tools) else { return Err(none()) };
     let tools = rows.iter().map(tool).collect::<Option<_>>().ok_or_else(none)?;
-    let (initial, _) = replay(&mut runner, environment, &[], image, limits)?.map_err(|_| none())?;
+    let (initial, _) = replay(&mut runner, &compiled, &[], image, limits)?.map_err(dropped)?;
     Ok(About { text, tools, initial })
 }
 
@@ -154,11 +201,14 @@ pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Val
     Job { entry, ..calls(image, program, Vec::new(), limits, seed) }
 }
 
-/// The desk of an environment, after `history`. Source and history stand in it as literals.
-fn opened(environment: &Environment, history: &[ToolCall], names: &str) -> String {
-    let (source, history) = (Value::str(environment.source.as_str()), history_value(history));
+/// The desk of an environment, after `history`. Bytecode and history stand in it as literals.
+fn opened(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
+    let (Compiled { desk, environment }, history) = (compiled, history_value(history));
     // The one value without a literal is NaN.
-    format!("{DESK}\n\nnan = float('nan')\n{names} _open({source:#}, {history:#})\ndel nan\n")
+    format!(
+        "import marshal\nnan = float('nan')\nexec(marshal.loads({desk:#}))\n\
+         {names} _open(marshal.loads({environment:#}), {history:#})\ndel nan, marshal\n"
+    )
 }
 
 fn history_value(made: &[ToolCall]) -> Value {

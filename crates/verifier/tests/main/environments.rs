@@ -64,7 +64,7 @@ fn rules_on_the_text_refuse_before_anything_is_run() {
         (rules::FAILURE_COUNT, |task| task.failures.push(task.solution.replace("buy", "sell"))),
         (rules::LEAK, |task| task.instruction = "Do one = cheapest_of_all_things() first.".to_owned()),
         (rules::LEAK, |task| task.instruction = "So that return after['bought'] == ['ink'] holds.".to_owned()),
-        (rules::REPEATED_CASE, |task| task.failures[1] = format!("# again\n{}  # the same\n", task.failures[0])),
+        (rules::REPEATED_CASE, |task| task.failures[1] = task.failures[0].replace('\n', "  \n")),
         (rules::DISTANT_CASE, |task| task.failures[2] = "one = 1\nbuy(one)\nanswer(2)".to_owned()),
     ];
     for (rule, change) in changes {
