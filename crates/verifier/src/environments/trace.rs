@@ -12,9 +12,9 @@ const DESK: &str = include_str!("desk.py");
 /// What runs an executor's code; see its docstring.
 const CODE: &str = include_str!("code.py");
 
-/// Compiles the trusted side once a verdict: it takes ten times as long as all the rest of opening an environment.
-const COMPILER: &str = "import marshal\n\ndef compiled(desk, environment):\n    \
-    sources = ((desk, '<desk>'), (environment, '<environment>'))\n    \
+/// Compiles our sources once a verdict: it takes several times as long as all the rest of opening an environment.
+const COMPILER: &str = "import marshal\n\ndef compiled(desk, environment, runner):\n    \
+    sources = ((desk, '<desk>'), (environment, '<environment>'), (runner, '<runner>'))\n    \
     return tuple(marshal.dumps(compile(source, name, 'exec', 0, True)) for source, name in sources)\n";
 
 /// Seeds every instance of an environment: a tool that drew something would draw the same when it is called again.
@@ -99,10 +99,11 @@ impl CodeOutcome {
     }
 }
 
-/// The trusted side as bytecode of the image's own interpreter.
+/// Our sources as bytecode of the image's own interpreter.
 pub(super) struct Compiled {
     desk: Value,
     environment: Value,
+    runner: Value,
 }
 
 /// Compiles an environment. A job of its own, with nothing untrusted in it, and equal for equal environments.
@@ -112,11 +113,13 @@ pub(super) fn compiled(
     image: &str,
     limits: Limits,
 ) -> Result<Result<Compiled, Failure>, Dropped> {
-    let sources = vec![Value::str(DESK), Value::str(environment.source.as_str())];
+    let sources = [DESK, environment.source.as_str(), CODE].map(Value::str).to_vec();
     let outcome = runner.run(&job(image, COMPILER, "compiled", sources, limits, SEED))?;
     Ok(returned(&outcome, &limits).and_then(|value| match value {
-        Value::Tuple(parts) => match <[Value; 2]>::try_from(parts) {
-            Ok([desk @ Value::Bytes(_), environment @ Value::Bytes(_)]) => Ok(Compiled { desk, environment }),
+        Value::Tuple(parts) => match <[Value; 3]>::try_from(parts) {
+            Ok([desk @ Value::Bytes(_), environment @ Value::Bytes(_), runner @ Value::Bytes(_)]) => {
+                Ok(Compiled { desk, environment, runner })
+            }
             _ => Err((Status::RuntimeError, "the environment was not compiled".to_owned())),
         },
         other => Err((Status::RuntimeError, format!("the environment was compiled to a {}", other.type_name()))),
@@ -132,8 +135,9 @@ pub(super) fn run(
     let CodeRequest { history, code, image, limits, seed, .. } = *request;
     let served = "call, tools, _, _ =";
     let program = format!("{}del _, _open\n", opened(compiled, history, served));
+    let own = format!("import marshal\nexec(marshal.loads({:#}))\n", compiled.runner);
     let peer = Some(Peer { program, seed: SEED });
-    let outcome = runner.run(&Job { peer, ..job(image, CODE, "run", vec![Value::str(code)], limits, seed) })?;
+    let outcome = runner.run(&Job { peer, ..job(image, &own, "run", vec![Value::str(code)], limits, seed) })?;
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
     let (failure, calls, answer) = match report(&outcome, &limits) {
         Ok(report) => (report.failure, report.calls, report.answer),
@@ -203,7 +207,7 @@ pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Val
 
 /// The desk of an environment, after `history`. Bytecode and history stand in it as literals.
 fn opened(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
-    let (Compiled { desk, environment }, history) = (compiled, history_value(history));
+    let (Compiled { desk, environment, .. }, history) = (compiled, history_value(history));
     // The one value without a literal is NaN.
     format!(
         "import marshal\nnan = float('nan')\nexec(marshal.loads({desk:#}))\n\
