@@ -6,6 +6,7 @@
 //! Nothing here does IO, reads a clock, or depends on another crate of ours.
 
 mod attempt;
+mod code_task;
 mod hash;
 mod job;
 mod layer;
@@ -25,6 +26,7 @@ mod value;
 mod verdict;
 
 pub use attempt::{Attempt, Proposal};
+pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
 pub use hash::{Digest, content_hash};
 pub use job::{Entry, Job, Peer};
 pub use layer::{Base, Layer, LayerError, Mounted, Place};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Limits, Value};
+use crate::{EnvironmentChecks, Limits, Value};
 
 /// One problem with all that only the judge may see. Immutable once read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,8 @@ pub enum Checks {
     Tests(TestCode),
     /// The attempt predicts an output or an input of a given program (CRUXEval, arXiv 2401.03065).
     Prediction(Prediction),
+    /// The attempt is code that uses an environment's tools; the state it leaves is verified.
+    Environment(EnvironmentChecks),
 }
 
 /// Calls of one function and what they must return.

@@ -6,6 +6,7 @@
 //! when the verifier has executed it; probes and the tests of a repository go through the seam [`veriplay_core::Execute`].
 
 pub mod drafts;
+pub mod environments;
 mod error;
 pub mod forgeries;
 mod grammar;
@@ -18,6 +19,7 @@ pub mod seeds;
 mod split;
 
 pub use drafts::{Drafts, Programs, held_out, validation, warmup};
+pub use environments::{CodeTaskRow, EnvironmentCorpus, HandTask, embedded_environments, environment_by_name};
 pub use error::CorpusError;
 pub use forgeries::{Forgery, ForgeryCorpus, embedded_forgeries, read_forgeries};
 pub use grammar::{Generated, Grammar, InputKind};

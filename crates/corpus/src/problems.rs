@@ -5,6 +5,7 @@
 
 mod apps;
 mod attempts;
+mod cat;
 mod cruxeval;
 mod evalplus;
 mod fields;
@@ -41,6 +42,7 @@ pub const PROBLEM_FORMATS: &[ProblemFormat] = &[
     livecodebench::FORMAT,
     cruxeval::FORMAT,
     apps::FORMAT,
+    cat::FORMAT,
 ];
 
 /// One way problems are written down.

@@ -4,6 +4,7 @@
 //! which prompts to draw rollouts for, what to admit, what to pay, and what to learn from.
 
 pub mod absolute_zero;
+pub mod self_challenge;
 
 use veriplay_core::Role;
 
@@ -19,7 +20,7 @@ pub struct Game {
 }
 
 /// Every game.
-pub const GAMES: &[Game] = &[absolute_zero::GAME];
+pub const GAMES: &[Game] = &[absolute_zero::GAME, self_challenge::GAME];
 
 /// The game of that name.
 #[must_use]

@@ -16,6 +16,7 @@ use veriplay_core::{
     Checks, Comparison, Dropped, Evidence, Execute, Limits, Problem, Status, TestCode, TestStyle, Verdict,
 };
 
+use crate::environments;
 use crate::judges::{Bench, Judge, Kind, judge_by_name, judge_names};
 use crate::run::cut;
 
@@ -118,6 +119,7 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
         }
         Checks::Tests(code) => some(has_tests(code)),
         Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
+        Checks::Environment(checks) => named(&checks.verify, "function verifies the state"),
     }
 }
 
@@ -166,6 +168,7 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
         Checks::Stdio(checks) => stdio::judge(&mut bench, checks, &program(), request)?,
         Checks::Tests(code) => test_code::judge(&mut bench.runner, code, &program(), request)?,
         Checks::Prediction(prediction) => prediction::judge(&mut bench, prediction, request)?,
+        Checks::Environment(checks) => environments::judge(&mut bench.runner, checks, &program(), request)?,
     };
     Ok(ruling.into_verdict(bench.runner.evidence))
 }

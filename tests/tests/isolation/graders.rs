@@ -42,7 +42,7 @@ fn one_script(problem: &Problem, attempt: &str) -> Option<String> {
             Predicted::Output => format!("{}\nassert {} == {}", asked.program, asked.input, attempt.trim()),
             Predicted::Input => format!("{}\nassert {} == {}", asked.program, asked.output, attempt.trim()),
         },
-        Checks::Stdio(_) => return None,
+        Checks::Stdio(_) | Checks::Environment(_) => return None,
     };
     Some(text)
 }

@@ -44,6 +44,8 @@ fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
         Checks::Stdio(checks) => judged_by(target, &checks.comparison, Kind::Texts),
         Checks::Tests(_) => vec![trusting(target, judging)],
         Checks::Prediction(_) => vec![Setting { word: "cruxeval", problem: target.problem.clone() }],
+        // Cheats in environments have a corpus of their own.
+        Checks::Environment(_) => Vec::new(),
     }
 }
 

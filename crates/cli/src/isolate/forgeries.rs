@@ -48,7 +48,7 @@ fn by_rule(problem: &Problem, expected: &Expected) -> bool {
     let own = match &problem.checks {
         Checks::Calls(checks) => &checks.comparison.judge,
         Checks::Stdio(checks) => &checks.comparison.judge,
-        Checks::Tests(_) | Checks::Prediction(_) => return false,
+        Checks::Tests(_) | Checks::Prediction(_) | Checks::Environment(_) => return false,
     };
     expected.by_rule.contains(own)
 }

@@ -58,6 +58,7 @@ fn places(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>
             Checks::Stdio(stdio) => (limits, Some(&mut stdio.comparison), None),
             Checks::Tests(code) => (limits, None, Some(&mut code.trust)),
             Checks::Prediction(_) => (limits, None, None),
+            Checks::Environment(_) => (limits, None, None),
         },
     }
 }

@@ -14,6 +14,7 @@ mod resume;
 mod run;
 mod verify;
 mod verify_cache;
+mod verify_cat;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -2,6 +2,7 @@
 
 mod attempts_file;
 mod drafts;
+mod environment_files;
 mod forgery_files;
 mod generator;
 mod grammar_errors;

@@ -59,7 +59,7 @@ fn cases(checks: &CallChecks) -> Vec<(String, String)> {
 #[test]
 fn every_format_has_its_own_name() {
     let names: Vec<&str> = PROBLEM_FORMATS.iter().map(|format| format.name).collect();
-    assert_eq!(names, ["veriplay", "humaneval", "mbpp", "evalplus", "livecodebench", "cruxeval", "apps"]);
+    assert_eq!(names, ["veriplay", "humaneval", "mbpp", "evalplus", "livecodebench", "cruxeval", "apps", "cat"]);
     let error = problem_format("human-eval").expect_err("there is no such format").to_string();
     assert!(error.contains("`human-eval`") && error.contains("`cruxeval`"), "{error}");
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod batches;
 mod compact;
+mod environments;
 mod fenced;
 mod gate;
 mod induction;

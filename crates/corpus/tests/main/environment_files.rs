@@ -1,0 +1,141 @@
+//! Environments and cheats: the shipped files, and ways one can break the formats.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use veriplay_corpus::environments::cheats::{Kind, cheat, embedded_cheat_names, embedded_cheats};
+use veriplay_corpus::environments::{embedded_environment_names, read_environments};
+use veriplay_corpus::{
+    ProblemRow, ReadOptions, embedded_environments, environment_by_name, parse_problems, problem_format,
+};
+
+fn shipped(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus").join(folder)
+}
+
+fn names_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| wanted(path)).map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn the_embedded_lists_hold_every_environment_and_every_cheat() {
+    let hint = "add or remove lines in crates/corpus/src/environments/embedded.rs";
+    let folders = names_in(&shipped("environments"), Path::is_dir);
+    assert_eq!(BTreeSet::from_iter(embedded_environment_names().into_iter().map(str::to_owned)), folders, "{hint}");
+    assert_eq!(embedded_environments(), read_environments(&shipped("environments")).unwrap());
+    let is_cheat = |path: &Path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("README.md");
+    let files = names_in(&shipped("environment_cheats"), is_cheat);
+    assert_eq!(BTreeSet::from_iter(embedded_cheat_names().into_iter().map(str::to_owned)), files, "{hint}");
+}
+
+#[test]
+fn the_readme_names_every_environment() {
+    let readme = std::fs::read_to_string(shipped("environments/README.md")).unwrap();
+    for name in embedded_environment_names() {
+        assert!(readme.contains(&format!("| `{name}` |")), "no line for `{name}`");
+    }
+}
+
+#[test]
+fn tasks_are_whole_and_named_after_their_environment() {
+    for corpus in embedded_environments() {
+        for hand in &corpus.tasks {
+            let task = &hand.task;
+            assert!(task.task_id.starts_with(&format!("{}/", corpus.environment.name)), "{}", task.task_id);
+            assert_eq!((task.environment.as_str(), task.failures.len()), (corpus.environment.name.as_str(), 3));
+            assert!(task.instruction.len() > 60 && task.verify.contains("def verify(before, after, answer):"));
+        }
+    }
+    let unknown = environment_by_name("casino").unwrap_err().to_string();
+    assert!(unknown.contains("`casino`") && unknown.contains("`orders`"), "{unknown}");
+}
+
+#[test]
+fn a_broken_folder_is_refused_with_file_and_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("shop");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("environment.py"), "TOOLS = []\n").unwrap();
+    let read = |tasks: &str| {
+        std::fs::write(folder.join("tasks.toml"), tasks).unwrap();
+        read_environments(dir.path()).map(|all| all.len()).map_err(|error| error.to_string())
+    };
+    let one = "[[task]]\nname = \"a\"\ninstruction = \"i\"\nverify = \"v\"\nsolution = \"s\"\nfailures = []\n";
+    assert_eq!(read(one), Ok(1));
+    for (text, line, words) in [
+        (one.replace("verify", "verifies"), 4, "unknown field `verifies`"),
+        (one.replace("failures = []\n", ""), 1, "missing field `failures`"),
+        (format!("{one}\n{one}"), 9, "a second task `a`"),
+    ] {
+        let error = read(&text).expect_err(words);
+        assert!(error.contains(words) && error.contains(&format!("tasks.toml:{line}: ")), "{words}: {error}");
+    }
+    std::fs::remove_file(folder.join("tasks.toml")).unwrap();
+    assert!(read_environments(dir.path()).unwrap_err().to_string().contains("tasks.toml"));
+}
+
+const GOOD: &str = "# Title\n\nProse.\n\n```toml\ntask = \"orders/ship_to_kiel\"\nstatus = \"wrong_answer\"\n```\n\n```python\npass\n```\n";
+
+#[test]
+fn a_cheat_is_read_and_a_broken_one_is_refused_with_its_line() {
+    let environments = embedded_environments();
+    let read = |text: &str| cheat("one.md", text, &environments).map_err(|error| error.to_string());
+    assert!(matches!(read(GOOD).unwrap().kind, Kind::Code { code, .. } if code == "pass\n"));
+    for (old, new, line, words) in [
+        ("Prose.\n", "", 1, "no prose"),
+        ("wrong_answer", "accepted", 5, "it is to be accepted"),
+        ("wrong_answer", "wrong", 5, "unknown variant `wrong`"),
+        ("orders/ship_to_kiel", "orders/none", 5, "no task `orders/none`"),
+        ("status = \"wrong_answer\"\n", "", 5, "one of `status` and `rule`"),
+        ("status =", "rule = \"leak\"\nstatus =", 5, "one of `status` and `rule`"),
+        ("```python\npass\n```\n", "", 1, "one ```python block"),
+        ("```python", "```rust", 1, "one ```python block"),
+        ("status = \"wrong_answer\"", "rule = \"leak\"", 10, "a block of kind `python`"),
+        ("pass\n```\n", "pass\n", 10, "is not closed"),
+    ] {
+        let text = GOOD.replacen(old, new, 1);
+        assert_ne!(text, GOOD);
+        let error = read(&text).expect_err(words);
+        assert!(error.contains(words) && error.contains(&format!("one.md:{line}: ")), "{words}: {error}");
+    }
+    let none = GOOD.replace("status = \"wrong_answer\"", "rule = \"leak\"").replace("```python\npass\n```\n", "");
+    assert!(read(&none).unwrap_err().contains("it replaces nothing"));
+}
+
+#[test]
+fn no_two_cheats_are_one() {
+    let mut seen = BTreeSet::new();
+    for cheat in embedded_cheats() {
+        assert!(seen.insert(format!("{:?}{:?}", cheat.task, cheat.kind)), "`{}` is another file", cheat.name);
+    }
+}
+
+#[test]
+fn rows_of_artifacts_become_problems_and_bad_ones_are_told() {
+    let row = |task: &str, environment: &str| {
+        format!(
+            "{{\"schema_version\":1,\"code_task\":{{\"task_id\":\"{task}\",\"environment\":\"{environment}\",\"instruction\":\"i\",\
+             \"verify\":\"v\",\"solution\":\"s\",\"failures\":[\"f\"]}}}}\n"
+        )
+    };
+    let bytes = [
+        row("a", "orders"),
+        row("b", "casino"),
+        row("", "orders"),
+        row("c", "files").replace("\":1,", "\":9,"),
+        row("d", "files").replace("verify", "check"),
+        row("e", "files"),
+    ]
+    .concat();
+    let format = problem_format("cat").unwrap();
+    let file = parse_problems(Path::new("tasks.jsonl"), bytes.into_bytes(), format, &ReadOptions::default()).unwrap();
+    let ids: Vec<&str> = file.rows.iter().map(|(_, row)| row.task_id()).collect();
+    assert_eq!(ids, ["a", "e"]);
+    assert!(file.rows.iter().all(|(_, row)| matches!(row, ProblemRow::Ready(_)) && row.prompt().is_empty()));
+    let bad: Vec<String> = file.bad.iter().map(ToString::to_string).collect();
+    for (text, words) in bad.iter().zip(["`casino`", "is empty", "this build reads 1", "unknown field `check`"]) {
+        assert!(text.contains(words), "{text}");
+    }
+    assert_eq!(bad.len(), 4);
+}

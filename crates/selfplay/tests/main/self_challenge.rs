@@ -1,0 +1,99 @@
+//! Episodes of `self_challenge`, whatever the policy writes and whatever becomes of its code. No wasm.
+
+use proptest::prelude::*;
+use veriplay_core::{Evidence, Finish, Status, ToolCall, Value};
+use veriplay_selfplay::games::self_challenge::{Budget, End, Episode, Goal, Move};
+use veriplay_verifier::environments::{About, CodeOutcome, Tool};
+
+const BUDGET: Budget = Budget { explore_turns: 3, executor_turns: 4, fuel: 1000, shown_chars: 20 };
+
+fn about() -> About {
+    let tool = Tool {
+        name: "buy".to_owned(),
+        signature: "buy(what: str) -> int".to_owned(),
+        documentation: "Buys.\nTwice.".to_owned(),
+    };
+    About { text: "A shop.".to_owned(), tools: vec![tool], initial: Value::List(vec![Value::str("STATE")]) }
+}
+
+fn execute() -> Goal {
+    Goal::Execute { instruction: "Buy ink.".to_owned() }
+}
+
+fn challenge() -> Goal {
+    Goal::Challenge { task_id: "t".to_owned(), environment: "shop".to_owned() }
+}
+
+fn outcome(fuel: u64, answered: bool, failed: bool) -> CodeOutcome {
+    CodeOutcome {
+        failure: failed.then(|| (Status::RuntimeError, "ValueError: 1".to_owned())),
+        calls: vec![ToolCall { name: "buy".to_owned(), arguments: vec![Value::str("ink")], keywords: Vec::new() }],
+        answer: answered.then(|| Value::int(1)),
+        stdout: "é".repeat(30),
+        truncated: false,
+        evidence: Evidence { fuel, ..Evidence::default() },
+    }
+}
+
+const CODE: &str = "```python\nbuy('ink')\n```";
+const PROPOSAL: &str = "```instruction\ni\n```\n```verify\nv\n```\n```solution\ns\n```\n```failure\nf\n```";
+
+fn responses() -> impl Strategy<Value = (String, bool, u64, bool, bool)> {
+    let text =
+        prop_oneof![Just(CODE.to_owned()), Just(PROPOSAL.to_owned()), Just("```python\nx".to_owned()), ".{0,40}"];
+    (text, any::<bool>(), 0_u64..600, any::<bool>(), any::<bool>())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn an_episode_ends_within_its_turns(goal in prop_oneof![Just(execute()), Just(challenge())], all in prop::collection::vec(responses(), 8)) {
+        let mut episode = Episode::new(goal.clone(), about(), BUDGET);
+        let mut asked = 0;
+        for (text, cut, fuel, answered, failed) in all {
+            let Move::Ask(prompt) = episode.next_move() else { break };
+            prop_assert!(prompt.ends_with("Assistant:") && prompt.contains("A shop.") && prompt.contains("buy(what: str) -> int"));
+            prop_assert_eq!(prompt.contains("STATE"), goal == challenge(), "an executor is shown no state");
+            asked += 1;
+            episode.hear(&text, if cut { Finish::Length } else { Finish::Stop });
+            let running = matches!(episode.next_move(), Move::Run(code) if code == "buy('ink')\n");
+            let before = episode.calls().len();
+            episode.see(&outcome(fuel, answered, failed));
+            prop_assert_eq!(episode.calls().len() - before, usize::from(running), "code that was not asked for counts for nothing");
+        }
+        let Move::Over(end) = episode.next_move() else { return Err(TestCaseError::fail("it does not end")) };
+        prop_assert!(asked <= 4, "{} turns", asked);
+        prop_assert_eq!(episode.answer().is_some(), *end == End::Answered);
+        prop_assert!(goal == challenge() || !matches!(end, End::Proposed(_)));
+        prop_assert_eq!(*end == End::OutOfFuel, episode.fuel_left() == 0 && *end != End::Answered && *end != End::OutOfTurns);
+    }
+}
+
+#[test]
+fn the_transcript_is_the_next_prompt() {
+    let mut episode = Episode::new(execute(), about(), BUDGET);
+    episode.hear(&format!("I look.\n{CODE}"), Finish::Stop);
+    episode.see(&outcome(10, false, true));
+    let Move::Ask(prompt) = episode.next_move() else { panic!("{:?}", episode.next_move()) };
+    let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
+    let shown = format!("{}… (10 more characters)", "é".repeat(20));
+    assert!(at("Task:\nBuy ink.") < at("I look.") && at("I look.") < at(&shown) && at(&shown) < at("ValueError: 1"));
+    assert!(prompt.contains("Turns left: 3") && prompt.contains("    Buys.\n    Twice."));
+}
+
+#[test]
+fn a_budget_is_read_from_a_config_and_checked() {
+    let text = "explore_turns = 0\nexecutor_turns = 4\nfuel = 5\nshown_chars = 9\n";
+    let budget: Budget = toml::from_str(text).unwrap();
+    assert!(budget.check().is_ok(), "a challenger need not explore");
+    for key in ["executor_turns", "fuel", "shown_chars"] {
+        let zero: Budget = toml::from_str(&text.replace(&format!("{key} = "), &format!("{key} = 0 # "))).unwrap();
+        assert_eq!(zero.check().unwrap_err().key, key);
+    }
+    assert!(toml::from_str::<Budget>(&format!("{text}turns = 1\n")).is_err());
+    let mut challenger = Episode::new(challenge(), about(), budget);
+    assert!(matches!(challenger.next_move(), Move::Ask(prompt) if prompt.contains("propose the task now")));
+    challenger.hear(PROPOSAL, Finish::Stop);
+    assert!(matches!(challenger.next_move(), Move::Over(End::Proposed(_))));
+}

@@ -1,0 +1,233 @@
+//! The artifact gate: whether a Code-as-Task is worth asking. [`rules`] names what may be wrong.
+//!
+//! Rules on the text come first and cost no job. Then everything is run once under each seed, and each further rule is a
+//! function of the facts: rules do not hide one another, so the yield of each can be told.
+
+use std::collections::HashSet;
+
+use veriplay_core::{CodeTask, Digest, Dropped, Environment, Evidence, Execute, Status, Verdict, program_hash};
+
+use super::facts::{Case, Facts, facts};
+use super::gate::ArtifactGate;
+use super::rules;
+use crate::run::{Runner, cut};
+
+/// Characters of a line that an instruction cannot hold by chance.
+const LEAK_CHARS: usize = 20;
+
+/// One artifact to judge.
+#[derive(Debug, Clone, Copy)]
+pub struct ArtifactRequest<'a> {
+    /// The environment it names.
+    pub environment: &'a Environment,
+    /// The artifact.
+    pub task: &'a CodeTask,
+    /// Whether the caller has it already.
+    pub known: bool,
+}
+
+/// What is wrong with an artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's name, one of [`rules::RULES`].
+    pub rule: &'static str,
+    /// For people.
+    pub detail: String,
+}
+
+/// Judges an artifact: Valid, or Invalid with the first rule that refuses it in `evidence.rule`.
+///
+/// # Errors
+/// A host fault, or an environment that cannot be opened.
+pub fn judge_artifact(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    request: &ArtifactRequest<'_>,
+) -> Result<Verdict, Dropped> {
+    let (findings, evidence) = found(execute, gate, request)?;
+    Ok(match findings.into_iter().next() {
+        None => Verdict { status: Status::Valid, passed: 1, total: 1, evidence },
+        Some(Finding { rule, detail }) => {
+            let evidence = Evidence { rule: rule.to_owned(), detail: cut(&detail), ..evidence };
+            Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
+        }
+    })
+}
+
+/// Everything that is wrong with an artifact, in the order of [`rules::RULES`]: nothing when it is Valid. Where a rule on the
+/// text refuses it, nothing is run.
+///
+/// # Errors
+/// As [`judge_artifact`].
+pub fn inspect_artifact(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    request: &ArtifactRequest<'_>,
+) -> Result<Vec<Finding>, Dropped> {
+    found(execute, gate, request).map(|(findings, _)| findings)
+}
+
+fn found(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    request: &ArtifactRequest<'_>,
+) -> Result<(Vec<Finding>, Evidence), Dropped> {
+    let ArtifactRequest { environment, task, known } = *request;
+    if task.environment != environment.name {
+        let why = format!("the artifact is about environment `{}`, not `{}`", task.environment, environment.name);
+        return Err(Dropped { why });
+    }
+    let known = known.then(|| Finding::of(rules::DUPLICATE, "the same artifact has been made before"));
+    let findings: Vec<_> = known.into_iter().chain(TEXT_RULES.iter().filter_map(|rule| rule(gate, task))).collect();
+    if !findings.is_empty() {
+        return Ok((findings, Evidence::default()));
+    }
+    let mut runner = Runner::new(execute);
+    let facts = facts(&mut runner, gate, environment, task)?;
+    let findings = RUN_RULES.iter().filter_map(|rule| rule(gate, task, &facts)).collect();
+    Ok((findings, runner.evidence))
+}
+
+impl Finding {
+    fn of(rule: &'static str, detail: impl Into<String>) -> Self {
+        Self { rule, detail: detail.into() }
+    }
+}
+
+type TextRule = fn(&ArtifactGate, &CodeTask) -> Option<Finding>;
+type RunRule = fn(&ArtifactGate, &CodeTask, &Facts) -> Option<Finding>;
+
+const TEXT_RULES: [TextRule; 5] = [length, failure_count, leak, repeated_case, distant_case];
+
+const RUN_RULES: [RunRule; 10] = [
+    |_, _, facts| runs(rules::SOLUTION_RUNS, std::slice::from_ref(&facts.solution)),
+    |_, _, facts| runs(rules::FAILURE_RUNS, &facts.failures),
+    |_, _, facts| case_nondeterministic(facts),
+    |gate, _, facts| too_few_calls(gate, facts),
+    |_, _, facts| verifier_runs(facts),
+    |_, _, facts| verifier_nondeterministic(facts),
+    |_, _, facts| solution_refused(facts),
+    |_, _, facts| failure_accepted(facts),
+    |_, _, facts| nothing_accepted(facts),
+    same_outcome,
+];
+
+fn length(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+    let chars = task.instruction.trim().chars().count();
+    if chars == 0 || chars > gate.max_instruction_chars {
+        let allowed = gate.max_instruction_chars;
+        return Some(Finding::of(rules::LENGTH, format!("an instruction of {chars} characters, {allowed} allowed")));
+    }
+    let bad = |code: &&String| code.trim().is_empty() || code.len() > gate.max_code_bytes;
+    let code = [&task.verify, &task.solution].into_iter().chain(&task.failures).find(bad)?;
+    Some(Finding::of(rules::LENGTH, format!("a code of {} bytes, {} allowed", code.len(), gate.max_code_bytes)))
+}
+
+fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+    let (count, wanted) = (task.failures.len(), gate.failures);
+    (count != wanted).then(|| Finding::of(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
+}
+
+/// An instruction that quotes the solution gives it away, and one that quotes the verification function too.
+fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+    let lines = task.solution.lines().chain(task.verify.lines()).map(str::trim);
+    let told = lines.filter(|line| line.chars().count() >= LEAK_CHARS).find(|line| task.instruction.contains(line));
+    told.map(|line| Finding::of(rules::LEAK, format!("the instruction quotes `{line}`")))
+}
+
+fn repeated_case(_: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+    let mut seen: HashSet<Digest> = HashSet::new();
+    let codes = std::iter::once(&task.solution).chain(&task.failures);
+    let repeated = codes.enumerate().find(|(_, code)| !seen.insert(program_hash(code)));
+    repeated.map(|(at, _)| Finding::of(rules::REPEATED_CASE, format!("failure case {at} has been there before")))
+}
+
+fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
+    let allowed = gate.max_changed_lines?;
+    let changed = task.failures.iter().map(|code| changed_lines(&task.solution, code));
+    let (count, number) = changed.zip(1..).find(|(count, _)| *count > allowed)?;
+    let detail = format!("failure case {number} differs from the solution in {count} lines, {allowed} allowed");
+    Some(Finding::of(rules::DISTANT_CASE, detail))
+}
+
+/// Lines that are in one and not in the other, by the longest common subsequence. Texts are short: the gate bounds them.
+fn changed_lines(old: &str, new: &str) -> usize {
+    let lines = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    let (old, new) = (lines(old), lines(new));
+    let mut row = vec![0_usize; new.len() + 1];
+    for line in &old {
+        let mut diagonal = 0;
+        for (at, other) in new.iter().enumerate() {
+            let above = row[at + 1];
+            row[at + 1] = if line == other { diagonal + 1 } else { above.max(row[at]) };
+            diagonal = above;
+        }
+    }
+    old.len() + new.len() - 2 * row[new.len()]
+}
+
+fn runs(rule: &'static str, cases: &[Case]) -> Option<Finding> {
+    let failed = cases.iter().find_map(|case| Some((case, case.ends.iter().find_map(|end| end.as_ref().err())?)));
+    failed.map(|(case, (status, detail))| Finding::of(rule, format!("{}: {status:?}: {detail}", case.name)))
+}
+
+/// A case that ends under one seed alone is told by the rules above.
+fn case_nondeterministic(facts: &Facts) -> Option<Finding> {
+    let differs = |case: &&Case| matches!(&case.ends, [Ok(first), Ok(second)] if first != second);
+    let detail = |case: &Case| format!("{} leaves another state or answer under another seed", case.name);
+    facts.cases().find(differs).map(|case| Finding::of(rules::CASE_NONDETERMINISTIC, detail(case)))
+}
+
+fn too_few_calls(gate: &ArtifactGate, facts: &Facts) -> Option<Finding> {
+    let calls = facts.solution.ends[0].as_ref().ok()?.calls;
+    let detail = || format!("the solution calls {calls} tools, {} asked for", gate.min_calls);
+    (calls < gate.min_calls).then(|| Finding::of(rules::TOO_FEW_CALLS, detail()))
+}
+
+fn verifier_runs(facts: &Facts) -> Option<Finding> {
+    let failed = facts.said().find_map(|(name, said)| Some((name, said.iter().find_map(|said| said.as_ref().err())?)));
+    failed.map(|(name, (status, detail))| Finding::of(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}")))
+}
+
+fn verifier_nondeterministic(facts: &Facts) -> Option<Finding> {
+    let differs =
+        |(_, said): &(&str, &[Result<bool, _>; 2])| matches!(said, [Ok(first), Ok(second)] if first != second);
+    let found = facts.said().find(differs);
+    found.map(|(name, _)| Finding::of(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
+}
+
+/// What the verification function says of a case, where it says anything.
+fn first_said(case: &Case) -> Option<bool> {
+    case.said.as_ref().and_then(|said| said[0].as_ref().ok()).copied()
+}
+
+fn solution_refused(facts: &Facts) -> Option<Finding> {
+    let refused = first_said(&facts.solution) == Some(false);
+    refused.then(|| Finding::of(rules::SOLUTION_REFUSED, "the verification function refuses the solution"))
+}
+
+fn failure_accepted(facts: &Facts) -> Option<Finding> {
+    let accepted = facts.failures.iter().find(|case| first_said(case) == Some(true));
+    accepted.map(|case| Finding::of(rules::FAILURE_ACCEPTED, format!("{} is accepted", case.name)))
+}
+
+fn nothing_accepted(facts: &Facts) -> Option<Finding> {
+    let (answer, _) = facts.nothing.iter().find(|(_, said)| matches!(said[0], Ok(true)))?;
+    Some(Finding::of(rules::NOTHING_ACCEPTED, format!("the answer `{answer}` on the untouched state is accepted")))
+}
+
+/// What leaves the state and answer of another case is that case in other words. That a failure case leaves what the
+/// solution does is the verification function's to tell.
+fn same_outcome(gate: &ArtifactGate, _: &CodeTask, facts: &Facts) -> Option<Finding> {
+    let ends: Vec<_> = facts.failures.iter().filter_map(|case| Some((case, case.ends[0].as_ref().ok()?))).collect();
+    let is_same = |first: &&(&Case, &super::facts::End), (_, end): &(&Case, &super::facts::End)| {
+        first.1.after == end.after && first.1.answer == end.answer
+    };
+    let pair = ends.iter().enumerate().find_map(|(at, second)| {
+        let first = ends[..at].iter().find(|first| is_same(first, second))?;
+        Some((first.0, second.0))
+    });
+    let (first, second) = pair.filter(|_| gate.distinct_outcomes)?;
+    let detail = format!("{} and {} leave the same state and answer", first.name, second.name);
+    Some(Finding::of(rules::SAME_OUTCOME, detail))
+}

@@ -1,0 +1,114 @@
+//! Whether an executor did what a task asks: one program for `veriplay verify`, or the calls of a whole episode.
+
+use veriplay_core::{
+    Dropped, Environment, EnvironmentChecks, Evidence, Execute, Limits, Status, ToolCall, Value, Verdict,
+};
+
+use super::trace::{self, CodeRequest, Compiled};
+use crate::problems::{ProblemRequest, Ruling};
+use crate::run::{Runner, cut};
+
+/// The verification function's name.
+const VERIFY: &str = "verify";
+/// The rule of verdicts on a state that the verification function could not read: it is not accepted.
+const UNVERIFIED: &str = "verifier_failed";
+/// The rule of verdicts on calls that could not be made again.
+const NOT_REPLAYED: &str = "replay";
+
+/// An episode to judge: what its turns did together.
+#[derive(Debug, Clone, Copy)]
+pub struct EpisodeRequest<'a> {
+    /// Where it took place.
+    pub environment: &'a Environment,
+    /// The task's verification function.
+    pub verify: &'a str,
+    /// All calls of its turns, in order.
+    pub calls: &'a [ToolCall],
+    /// What was answered last.
+    pub answer: Option<&'a Value>,
+    /// Name of the image to run in.
+    pub image: &'a str,
+    /// Limits of every job.
+    pub limits: Limits,
+    /// Seeds the verification function's job.
+    pub seed: u64,
+}
+
+/// Judges an episode: Accepted, or WrongAnswer, or how its calls came to no end.
+///
+/// # Errors
+/// A host fault.
+pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Result<Verdict, Dropped> {
+    let mut runner = Runner::new(execute);
+    let ruling = match trace::compiled(&mut runner, request.environment, request.image, request.limits)? {
+        Ok(compiled) => ruled(&mut runner, &compiled, request)?,
+        Err((status, detail)) => ruling(status, NOT_REPLAYED, detail),
+    };
+    let evidence = Evidence { rule: ruling.rule, detail: cut(&ruling.detail), ..runner.evidence };
+    Ok(Verdict { status: ruling.status, passed: ruling.passed, total: ruling.total, evidence })
+}
+
+/// Judges one program.
+pub(crate) fn judge(
+    runner: &mut Runner<'_>,
+    checks: &EnvironmentChecks,
+    code: &str,
+    request: &ProblemRequest<'_>,
+) -> Result<Ruling, Dropped> {
+    let (environment, limits) = (&checks.environment, request.job_limits());
+    let ran = CodeRequest { environment, history: &[], code, image: request.image, limits, seed: request.seed };
+    let compiled = match trace::compiled(runner, environment, request.image, limits)? {
+        Ok(compiled) => compiled,
+        Err((status, detail)) => return Ok(ruling(status, NOT_REPLAYED, detail)),
+    };
+    let outcome = trace::run(runner, &compiled, &ran)?;
+    if let Some((status, detail)) = outcome.failure {
+        return Ok(ruling(status, "", detail));
+    }
+    let episode = EpisodeRequest {
+        environment,
+        verify: &checks.verify,
+        calls: &outcome.calls,
+        answer: outcome.answer.as_ref(),
+        image: request.image,
+        limits,
+        seed: request.seed,
+    };
+    ruled(runner, &compiled, &episode)
+}
+
+fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<'_>) -> Result<Ruling, Dropped> {
+    let EpisodeRequest { verify, calls, answer, image, limits, seed, .. } = *request;
+    let (before, after) = match trace::replay(runner, compiled, calls, image, limits)? {
+        Ok(states) => states,
+        Err((status, detail)) => return Ok(ruling(status, NOT_REPLAYED, detail)),
+    };
+    let answer = answer.cloned().unwrap_or(Value::None);
+    Ok(match verified(runner, verify, [before, after, answer], image, limits, seed)? {
+        Ok(true) => ruling(Status::Accepted, "", String::new()),
+        Ok(false) => ruling(Status::WrongAnswer, "", "the verification function says no".to_owned()),
+        // Outside reproducibility, and so not the code's to answer for.
+        Err((Status::DeadlineExceeded, detail)) => ruling(Status::DeadlineExceeded, UNVERIFIED, detail),
+        Err((_, detail)) => ruling(Status::WrongAnswer, UNVERIFIED, detail),
+    })
+}
+
+fn ruling(status: Status, rule: &str, detail: String) -> Ruling {
+    Ruling { status, passed: u32::from(status == Status::Accepted), total: 1, rule: rule.to_owned(), detail }
+}
+
+/// What the verification function says of `[before, after, answer]`, in an instance of its own.
+pub(super) fn verified(
+    runner: &mut Runner<'_>,
+    verify: &str,
+    arguments: [Value; 3],
+    image: &str,
+    limits: Limits,
+    seed: u64,
+) -> Result<Result<bool, (Status, String)>, Dropped> {
+    let outcome = runner.run(&trace::job(image, verify, VERIFY, arguments.to_vec(), limits, seed))?;
+    Ok(trace::returned(&outcome, &limits).and_then(|value| match value {
+        Value::Bool(said) => Ok(said),
+        other => Err((Status::RuntimeError, format!("the verification function returned a {}", other.type_name()))),
+    }))
+}

@@ -1,0 +1,69 @@
+"""The untrusted side: runs an executor's code with proxies of the tools. The environment is the job's peer.
+
+What `run` returns is the word of the code itself, which shares this instance and may have rewritten everything here. It can
+name calls it did not make; the host makes the calls that are named in a fresh environment, so naming is making.
+"""
+
+import copy
+
+import _veriplay
+from _veriplay_tests import exception
+
+SCALARS = (type(None), bool, int, float, str, bytes)
+
+
+def is_plain(value):
+    if type(value) is dict:
+        return all(is_plain(key) and is_plain(item) for key, item in value.items())
+    if type(value) in (list, tuple, set, frozenset):
+        return all(map(is_plain, value))
+    return type(value) in SCALARS
+
+
+def ask(name, *arguments):
+    return _veriplay.ask_peer(("call", name, list(arguments), {}))[0]
+
+
+def run(code):
+    """Returns (calls, (the answer,) or None, None or what ended the code)."""
+    calls, given = [], []
+
+    def tool_of(name, documentation):
+        def tool(*arguments, **keywords):
+            kept = copy.deepcopy((name, list(arguments), keywords))
+            try:
+                value = ask("call", name, list(arguments), keywords)
+            except _veriplay.PeerError as error:
+                calls.append(kept)
+                raise exception(*error.args) from None
+            calls.append(kept)
+            return value
+
+        tool.__name__ = tool.__qualname__ = name
+        tool.__doc__ = documentation
+        return tool
+
+    def answer(value):
+        if not is_plain(value):
+            raise TypeError("an answer is None, a bool, an int, a float, a str, bytes, or a list, tuple, set or dict of them")
+        given[:] = [copy.deepcopy(value)]
+
+    names = {"__name__": "__main__", "answer": answer}
+    names.update((name, tool_of(name, f"{signature}\n\n{text}")) for name, signature, text in ask("tools"))
+    try:
+        exec(compile(code, "<code>", "exec", 0, True), names)
+    except BaseException as error:
+        return calls, tuple(given) or None, text_of(error)
+    return calls, tuple(given) or None, None
+
+
+def text_of(error):
+    """`ValueError: … (line 3)`, of the line of the code that was under way."""
+    line, frame = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None, error.__traceback__
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == "<code>":
+            line = frame.tb_lineno
+        frame = frame.tb_next
+    where = f" (line {line})" if line else ""
+    message = error.args[0] if len(error.args) == 1 and type(error.args[0]) is str else error
+    return f"{type(error).__name__}: {message}{where}"[:1000]

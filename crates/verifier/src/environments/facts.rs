@@ -1,0 +1,116 @@
+//! What an artifact's codes do, run under both seeds of the gate. Facts alone: [`super::artifact`] judges them.
+
+use veriplay_core::{CodeTask, Dropped, Environment, Value};
+
+use super::attempt::verified;
+use super::gate::ArtifactGate;
+use super::trace::{self, CodeRequest, Compiled, Failure};
+use crate::run::Runner;
+
+/// What code left.
+#[derive(PartialEq)]
+pub(super) struct End {
+    pub(super) calls: usize,
+    pub(super) after: Value,
+    pub(super) answer: Value,
+}
+
+/// What the verification function said, under each seed.
+pub(super) type Said = [Result<bool, Failure>; 2];
+
+/// The solution or a failure case.
+pub(super) struct Case {
+    /// For people.
+    pub(super) name: String,
+    /// Under each seed.
+    pub(super) ends: [Result<End, Failure>; 2],
+    /// Of what the first run left, where it left anything.
+    pub(super) said: Option<Said>,
+}
+
+/// Everything the rules on runs look at.
+pub(super) struct Facts {
+    pub(super) solution: Case,
+    pub(super) failures: Vec<Case>,
+    /// An answer on the untouched state, and what was said of it. The first is none at all.
+    pub(super) nothing: Vec<(Value, Said)>,
+}
+
+impl Facts {
+    /// The solution, then the failure cases.
+    pub(super) fn cases(&self) -> impl Iterator<Item = &Case> {
+        std::iter::once(&self.solution).chain(&self.failures)
+    }
+
+    /// All that was said.
+    pub(super) fn said(&self) -> impl Iterator<Item = (&str, &Said)> {
+        let of_cases = self.cases().filter_map(|case| Some((case.name.as_str(), case.said.as_ref()?)));
+        of_cases.chain(self.nothing.iter().map(|(_, said)| ("doing nothing", said)))
+    }
+}
+
+/// Runs everything. The outer errors are host faults, and an environment that cannot be opened is one.
+pub(super) fn facts(
+    runner: &mut Runner<'_>,
+    gate: &ArtifactGate,
+    environment: &Environment,
+    task: &CodeTask,
+) -> Result<Facts, Dropped> {
+    let no_environment =
+        |(_, detail): Failure| Dropped { why: format!("environment `{}`: {detail}", environment.name) };
+    let compiled = trace::compiled(runner, environment, &gate.image, gate.limits)?.map_err(no_environment)?;
+    let opened = trace::replay(runner, &compiled, &[], &gate.image, gate.limits)?;
+    let (before, _) = opened.map_err(no_environment)?;
+    let mut lab = Lab { runner, gate, environment, compiled, verify: &task.verify, before };
+    let solution = lab.case("the solution".to_owned(), &task.solution)?;
+    let numbered = task.failures.iter().zip(1..);
+    let failures = numbered.map(|(code, number)| lab.case(format!("failure case {number}"), code));
+    let failures = failures.collect::<Result<_, _>>()?;
+    let answers = std::iter::once(&Value::None).chain(&gate.canned_answers);
+    let nothing = answers.map(|answer| Ok((answer.clone(), lab.said(lab.before.clone(), answer.clone())?)));
+    Ok(Facts { solution, failures, nothing: nothing.collect::<Result<_, Dropped>>()? })
+}
+
+struct Lab<'a, 'b> {
+    runner: &'a mut Runner<'b>,
+    gate: &'a ArtifactGate,
+    environment: &'a Environment,
+    compiled: Compiled,
+    verify: &'a str,
+    before: Value,
+}
+
+impl Lab<'_, '_> {
+    fn case(&mut self, name: String, code: &str) -> Result<Case, Dropped> {
+        let ends = [self.end(code, self.gate.seeds[0])?, self.end(code, self.gate.seeds[1])?];
+        let said = match &ends[0] {
+            Ok(end) => Some(self.said(end.after.clone(), end.answer.clone())?),
+            Err(_) => None,
+        };
+        Ok(Case { name, ends, said })
+    }
+
+    fn end(&mut self, code: &str, seed: u64) -> Result<Result<End, Failure>, Dropped> {
+        let ArtifactGate { image, limits, .. } = self.gate;
+        let (image, limits) = (image.as_str(), *limits);
+        let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
+        let outcome = trace::run(self.runner, &self.compiled, &request)?;
+        if let Some(failure) = outcome.failure {
+            return Ok(Err(failure));
+        }
+        let states = trace::replay(self.runner, &self.compiled, &outcome.calls, image, limits)?;
+        let answer = outcome.answer.unwrap_or(Value::None);
+        Ok(states.map(|(_, after)| End { calls: outcome.calls.len(), after, answer }))
+    }
+
+    /// A job for each seed: the function cannot tell how often it has been asked.
+    fn said(&mut self, after: Value, answer: Value) -> Result<Said, Dropped> {
+        let [first, second] = self.gate.seeds;
+        let ArtifactGate { image, limits, .. } = self.gate;
+        let (arguments, runner) = ([self.before.clone(), after, answer], &mut *self.runner);
+        Ok([
+            verified(runner, self.verify, arguments.clone(), image, *limits, first)?,
+            verified(runner, self.verify, arguments, image, *limits, second)?,
+        ])
+    }
+}

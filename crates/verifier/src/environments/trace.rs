@@ -1,0 +1,278 @@
+//! The jobs of an environment: code with the environment as its peer, calls made again, and what an environment says of
+//! itself.
+
+use veriplay_core::{
+    CallResult, Dropped, Entry, Environment, Evidence, Execute, Job, Limits, Outcome, Peer, Status, ToolCall, Value,
+};
+
+use crate::run::{Runner, calls, failure, value};
+
+/// The trusted side; see its docstring.
+const DESK: &str = include_str!("desk.py");
+/// What runs an executor's code; see its docstring.
+const CODE: &str = include_str!("code.py");
+
+/// Compiles our sources once a verdict: it takes several times as long as all the rest of opening an environment.
+const COMPILER: &str = "import marshal\n\ndef compiled(desk, environment, runner):\n    \
+    sources = ((desk, '<desk>'), (environment, '<environment>'), (runner, '<runner>'))\n    \
+    return tuple(marshal.dumps(compile(source, name, 'exec', 0, True)) for source, name in sources)\n";
+
+/// Seeds every instance of an environment: a tool that drew something would draw the same when it is called again.
+const SEED: u64 = 0;
+
+/// Why something came to no end.
+pub(super) type Failure = (Status, String);
+
+/// Code to run in an environment.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeRequest<'a> {
+    /// Where it acts.
+    pub environment: &'a Environment,
+    /// Calls made before it, by earlier code of the same episode: the environment's state is what they left.
+    pub history: &'a [ToolCall],
+    /// The code: a whole program, with the tools and `answer` as functions.
+    pub code: &'a str,
+    /// Name of the image to run in.
+    pub image: &'a str,
+    /// Limits of every job.
+    pub limits: Limits,
+    /// Seeds the code's job.
+    pub seed: u64,
+}
+
+/// What became of code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeOutcome {
+    /// How it failed to come to its end, if it did.
+    pub failure: Option<(Status, String)>,
+    /// Calls of tools it made, in order. None when it was stopped: its job then says nothing, and the state stays as it was.
+    pub calls: Vec<ToolCall>,
+    /// What it answered last, if anything.
+    pub answer: Option<Value>,
+    /// What it printed.
+    pub stdout: String,
+    /// Whether `stdout` was cut at the limit.
+    pub truncated: bool,
+    /// What it rests on.
+    pub evidence: Evidence,
+}
+
+/// An environment in its own words, for prompts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct About {
+    /// Its documentation.
+    pub text: String,
+    /// Its tools.
+    pub tools: Vec<Tool>,
+    /// Its state before any call. For challengers, whose verification functions read it; an executor has tools.
+    pub initial: Value,
+}
+
+/// A tool in its own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// Name, parameters and types.
+    pub signature: String,
+    /// Its documentation.
+    pub documentation: String,
+}
+
+/// Runs code in an environment. A pure function of the request and the image.
+///
+/// # Errors
+/// A host fault.
+pub fn run_code(execute: &dyn Execute, request: &CodeRequest<'_>) -> Result<CodeOutcome, Dropped> {
+    let mut runner = Runner::new(execute);
+    let outcome = match compiled(&mut runner, request.environment, request.image, request.limits)? {
+        Ok(compiled) => run(&mut runner, &compiled, request)?,
+        Err(failure) => CodeOutcome::without_report(failure),
+    };
+    Ok(CodeOutcome { evidence: runner.evidence, ..outcome })
+}
+
+impl CodeOutcome {
+    fn without_report(failure: Failure) -> Self {
+        let (calls, stdout, evidence) = (Vec::new(), String::new(), Evidence::default());
+        Self { failure: Some(failure), calls, answer: None, stdout, truncated: false, evidence }
+    }
+}
+
+/// Our sources as bytecode of the image's own interpreter.
+pub(super) struct Compiled {
+    desk: Value,
+    environment: Value,
+    runner: Value,
+}
+
+/// Compiles an environment. A job of its own, with nothing untrusted in it, and equal for equal environments.
+pub(super) fn compiled(
+    runner: &mut Runner<'_>,
+    environment: &Environment,
+    image: &str,
+    limits: Limits,
+) -> Result<Result<Compiled, Failure>, Dropped> {
+    let sources = [DESK, environment.source.as_str(), CODE].map(Value::str).to_vec();
+    let outcome = runner.run(&job(image, COMPILER, "compiled", sources, limits, SEED))?;
+    Ok(returned(&outcome, &limits).and_then(|value| match value {
+        Value::Tuple(parts) => match <[Value; 3]>::try_from(parts) {
+            Ok([desk @ Value::Bytes(_), environment @ Value::Bytes(_), runner @ Value::Bytes(_)]) => {
+                Ok(Compiled { desk, environment, runner })
+            }
+            _ => Err((Status::RuntimeError, "the environment was not compiled".to_owned())),
+        },
+        other => Err((Status::RuntimeError, format!("the environment was compiled to a {}", other.type_name()))),
+    }))
+}
+
+/// The same, with the evidence in `runner`.
+pub(super) fn run(
+    runner: &mut Runner<'_>,
+    compiled: &Compiled,
+    request: &CodeRequest<'_>,
+) -> Result<CodeOutcome, Dropped> {
+    let CodeRequest { history, code, image, limits, seed, .. } = *request;
+    let served = "call, tools, _, _ =";
+    let program = format!("{}del _, _open\n", opened(compiled, history, served));
+    let own = format!("import marshal\nexec(marshal.loads({:#}))\n", compiled.runner);
+    let peer = Some(Peer { program, seed: SEED });
+    let outcome = runner.run(&Job { peer, ..job(image, &own, "run", vec![Value::str(code)], limits, seed) })?;
+    let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
+    let (failure, calls, answer) = match report(&outcome, &limits) {
+        Ok(report) => (report.failure, report.calls, report.answer),
+        Err(failure) => (Some(failure), Vec::new(), None),
+    };
+    let evidence = Evidence::default();
+    Ok(CodeOutcome { failure, calls, answer, stdout, truncated: outcome.truncated, evidence })
+}
+
+/// The state before any call and after `made`; the inner error says how the calls came to no end.
+pub(super) fn replay(
+    runner: &mut Runner<'_>,
+    compiled: &Compiled,
+    made: &[ToolCall],
+    image: &str,
+    limits: Limits,
+) -> Result<Result<(Value, Value), Failure>, Dropped> {
+    let program = opened(compiled, &[], "_, _, replay, _ =");
+    let outcome = runner.run(&job(image, &program, "replay", vec![history_value(made)], limits, SEED))?;
+    Ok(returned(&outcome, &limits).and_then(|value| match value {
+        Value::Tuple(mut parts) if parts.len() == 2 => {
+            let after = parts.pop().unwrap_or(Value::None);
+            Ok((parts.pop().unwrap_or(Value::None), after))
+        }
+        other => Err((Status::RuntimeError, format!("the environment gave a {}", other.type_name()))),
+    }))
+}
+
+/// What an environment says of itself.
+///
+/// # Errors
+/// A host fault, or an environment that is none.
+pub fn describe(
+    execute: &dyn Execute,
+    environment: &Environment,
+    image: &str,
+    limits: Limits,
+) -> Result<About, Dropped> {
+    let mut runner = Runner::new(execute);
+    let dropped =
+        |(_, detail): Failure| Dropped { why: format!("environment `{}` is none: {detail}", environment.name) };
+    let compiled = compiled(&mut runner, environment, image, limits)?.map_err(dropped)?;
+    let program = opened(&compiled, &[], "_, tools, _, about =");
+    let mut ask = |function: &str| -> Result<Value, Dropped> {
+        let outcome = runner.run(&job(image, &program, function, Vec::new(), limits, SEED))?;
+        returned(&outcome, &limits).map_err(dropped)
+    };
+    let (text, tools) = (ask("about")?, ask("tools")?);
+    let none = || Dropped { why: format!("environment `{}` does not say what it is", environment.name) };
+    let (Value::Str(text), Value::List(rows)) = (text, tools) else { return Err(none()) };
+    let tools = rows.iter().map(tool).collect::<Option<_>>().ok_or_else(none)?;
+    let (initial, _) = replay(&mut runner, &compiled, &[], image, limits)?.map_err(dropped)?;
+    Ok(About { text, tools, initial })
+}
+
+fn tool(row: &Value) -> Option<Tool> {
+    let Value::Tuple(parts) = row else { return None };
+    let [Value::Str(name), Value::Str(signature), Value::Str(documentation)] = parts.as_slice() else { return None };
+    Some(Tool { name: name.clone(), signature: signature.clone(), documentation: documentation.clone() })
+}
+
+/// One call of `function`.
+pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Value>, limits: Limits, seed: u64) -> Job {
+    let entry = Entry::Calls { function: function.to_owned(), arguments: vec![arguments] };
+    Job { entry, ..calls(image, program, Vec::new(), limits, seed) }
+}
+
+/// The desk of an environment, after `history`. Bytecode and history stand in it as literals.
+fn opened(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
+    let (Compiled { desk, environment, .. }, history) = (compiled, history_value(history));
+    // The one value without a literal is NaN.
+    format!(
+        "import marshal\nnan = float('nan')\nexec(marshal.loads({desk:#}))\n\
+         {names} _open(marshal.loads({environment:#}), {history:#})\ndel nan, marshal\n"
+    )
+}
+
+fn history_value(made: &[ToolCall]) -> Value {
+    Value::List(made.iter().map(call_value).collect())
+}
+
+fn call_value(call: &ToolCall) -> Value {
+    let keywords = call.keywords.iter().map(|(name, value)| (Value::str(name.as_str()), value.clone())).collect();
+    Value::Tuple(vec![Value::str(call.name.as_str()), Value::List(call.arguments.clone()), Value::Dict(keywords)])
+}
+
+/// What code says that it did.
+struct Report {
+    calls: Vec<ToolCall>,
+    answer: Option<Value>,
+    failure: Option<(Status, String)>,
+}
+
+/// The report of code: untrusted, and read as such.
+fn report(outcome: &Outcome, limits: &Limits) -> Result<Report, (Status, String)> {
+    let value = returned(outcome, limits)?;
+    let malformed = || (Status::RuntimeError, "the code reports no calls and answer".to_owned());
+    let Value::Tuple(parts) = value else { return Err(malformed()) };
+    let Ok([Value::List(rows), answer, error]) = <[Value; 3]>::try_from(parts) else { return Err(malformed()) };
+    let answer = match answer {
+        Value::None => None,
+        Value::Tuple(mut given) if given.len() == 1 => given.pop(),
+        _ => return Err(malformed()),
+    };
+    let failure = match error {
+        Value::None => None,
+        Value::Str(text) => Some((status_of(&text), text)),
+        _ => return Err(malformed()),
+    };
+    let calls = rows.into_iter().map(read_call).collect::<Option<_>>().ok_or_else(malformed)?;
+    Ok(Report { calls, answer, failure })
+}
+
+/// Code that does not parse says so itself: its word for it changes nothing but the name of a failure.
+fn status_of(error: &str) -> Status {
+    let syntax = ["SyntaxError", "IndentationError", "TabError"];
+    if syntax.iter().any(|kind| error.starts_with(kind)) { Status::CompileError } else { Status::RuntimeError }
+}
+
+fn read_call(row: Value) -> Option<ToolCall> {
+    let Value::Tuple(parts) = row else { return None };
+    let [Value::Str(name), Value::List(arguments), Value::Dict(pairs)] = <[Value; 3]>::try_from(parts).ok()? else {
+        return None;
+    };
+    let keyword = |(key, value)| if let Value::Str(key) = key { Some((key, value)) } else { None };
+    Some(ToolCall { name, arguments, keywords: pairs.into_iter().map(keyword).collect::<Option<_>>()? })
+}
+
+/// The value of a job's one call. An end of the peer's own is told before that of the job, which follows from it.
+pub(super) fn returned(outcome: &Outcome, limits: &Limits) -> Result<Value, (Status, String)> {
+    let ended = outcome.peer.as_deref().and_then(failure).or_else(|| failure(outcome));
+    if let Some(ended) = ended {
+        return Err(ended);
+    }
+    let none = || (Status::RuntimeError, "no result".to_owned());
+    let call: &CallResult = outcome.calls.first().ok_or_else(none)?;
+    value(call, limits).map_err(|no_value| (Status::RuntimeError, no_value.text()))
+}

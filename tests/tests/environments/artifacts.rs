@@ -1,0 +1,112 @@
+//! Hand-written artifacts pass the gate; the gate's rules each refuse something, and its jobs keep the parties apart.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use veriplay_core::{CodeTask, Entry, Status, Value};
+use veriplay_corpus::HandTask;
+use veriplay_verifier::environments::rules;
+use veriplay_verifier::environments::{ArtifactRequest, Finding, describe, judge_artifact};
+
+use super::{LIMITS, Watched, corpus, environment, gate, inspected, judged, python, task};
+
+fn all() -> Vec<&'static HandTask> {
+    corpus().iter().flat_map(|one| &one.tasks).collect()
+}
+
+#[test]
+fn every_hand_written_task_passes_the_gate() {
+    assert!(corpus().len() >= 5 && corpus().iter().all(|one| one.tasks.len() >= 4));
+    let faults: Vec<String> = all()
+        .par_iter()
+        .flat_map_iter(|hand| {
+            let told = |found: Finding| format!("{}: {}: {}", hand.task.task_id, found.rule, found.detail);
+            inspected(&gate(), &hand.task).into_iter().map(told).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn solutions_are_accepted_and_every_other_code_is_not() {
+    let faults: Vec<String> = all().par_iter().flat_map_iter(|hand| faults_of(hand)).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(all().iter().all(|hand| !hand.wrong.is_empty()), "each task has another wrong code");
+}
+
+fn faults_of(hand: &HandTask) -> Vec<String> {
+    let status = |code: &str| judged(python(), &hand.task, code).status;
+    let solved = [(&hand.task.solution, Status::Accepted)];
+    let refused = hand.task.failures.iter().chain(&hand.wrong).map(|code| (code, Status::WrongAnswer));
+    let all = solved.into_iter().chain(refused).map(|(code, wanted)| (code, wanted, status(code)));
+    let faults = all.filter(|(_, wanted, got)| wanted != got);
+    faults.map(|(code, wanted, got)| format!("{}: {got:?}, not {wanted:?}:\n{code}", hand.task.task_id)).collect()
+}
+
+#[test]
+fn an_artifact_is_judged_the_same_again_and_a_known_one_is_a_duplicate() {
+    let task = task("orders/ship_to_kiel");
+    let request = ArtifactRequest { environment: environment("orders"), task, known: false };
+    let first = judge_artifact(python(), &gate(), &request).unwrap();
+    assert_eq!((first.status, first.evidence.rule.as_str()), (Status::Valid, ""));
+    assert!(first.evidence.fuel > 0 && first.evidence.jobs.len() > 20);
+    assert_eq!(judge_artifact(python(), &gate(), &request).unwrap(), first);
+    let known = judge_artifact(python(), &gate(), &ArtifactRequest { known: true, ..request }).unwrap();
+    assert_eq!((known.status, known.evidence.rule.as_str()), (Status::Invalid, rules::DUPLICATE));
+    assert!(known.evidence.jobs.is_empty(), "a duplicate costs nothing");
+}
+
+#[test]
+fn an_artifact_about_another_environment_is_dropped() {
+    let request =
+        ArtifactRequest { environment: environment("files"), task: task("orders/ship_to_kiel"), known: false };
+    let dropped = judge_artifact(python(), &gate(), &request).unwrap_err();
+    assert!(dropped.why.contains("`orders`") && dropped.why.contains("`files`"), "{}", dropped.why);
+}
+
+#[test]
+fn no_instance_holds_what_another_must_not_see() {
+    let marked = CodeTask {
+        verify: "MARK_OF_VERIFY = 1\n".to_owned() + &task("orders/ship_to_kiel").verify,
+        solution: "MARK_OF_SOLUTION = 1\n".to_owned() + &task("orders/ship_to_kiel").solution,
+        ..task("orders/ship_to_kiel").clone()
+    };
+    let watched = Watched::new();
+    let request = ArtifactRequest { environment: environment("orders"), task: &marked, known: false };
+    assert_eq!(judge_artifact(&watched, &gate(), &request).unwrap().status, Status::Valid);
+    assert_eq!(judged(&watched, &marked, &marked.solution).status, Status::Accepted);
+    let (mut seen, mut with_code) = (BTreeSet::new(), 0);
+    for job in watched.jobs.into_inner().unwrap() {
+        let Entry::Calls { arguments, .. } = &job.entry else { panic!("a job of another kind") };
+        let arguments = Value::List(arguments.concat()).to_string();
+        let own = [job.program.as_str(), arguments.as_str()].concat();
+        let peer = job.peer.as_ref().map_or("", |peer| peer.program.as_str());
+        let holds =
+            |text: &str| ["MARK_OF_VERIFY", "MARK_OF_SOLUTION", " was lost or made"].map(|mark| text.contains(mark));
+        // What the job's own instance holds, and what its peer's does.
+        seen.insert((holds(&own), holds(peer)));
+        with_code += u32::from(holds(&own)[1]);
+        assert!(job.files.is_empty() && job.stdin.is_empty() && job.base.is_none());
+    }
+    let [nothing, verify, solution, source] =
+        [[false; 3], [true, false, false], [false, true, false], [false, false, true]];
+    // Failure cases are code without the mark.
+    let allowed = [(verify, nothing), (solution, source), (nothing, source), (source, nothing)];
+    assert_eq!(seen, BTreeSet::from(allowed));
+    assert_eq!(with_code, 3, "the solution runs under both seeds, and once as an attempt");
+}
+
+#[test]
+fn an_environment_says_what_it_is_and_what_its_tools_are() {
+    for one in corpus() {
+        let about = describe(python(), &one.environment, "python", LIMITS).unwrap();
+        assert!(about.text.len() > 50 && about.tools.len() >= 8, "{about:?}");
+        for tool in &about.tools {
+            assert!(
+                tool.signature.starts_with(&format!("{}(", tool.name)) && tool.signature.contains(" -> "),
+                "{tool:?}"
+            );
+            assert!(!tool.documentation.is_empty(), "{tool:?}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Whole episodes of the game on the real sandbox, with responses written down beforehand.
+
+use veriplay_core::{Finish, Limits, Role, Status};
+use veriplay_selfplay::games::self_challenge::{Budget, End, Episode, Goal, Move};
+use veriplay_verifier::environments::{
+    ArtifactRequest, CodeRequest, EpisodeRequest, describe, judge_artifact, judge_episode, run_code,
+};
+
+use super::{LIMITS, environment, gate, python, task};
+
+const BUDGET: Budget = Budget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
+
+fn executor(budget: Budget) -> Episode {
+    let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
+    Episode::new(Goal::Execute { instruction: task("orders/cancel_the_letter_pad").instruction.clone() }, about, budget)
+}
+
+fn challenger() -> Episode {
+    let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
+    let goal = Goal::Challenge { task_id: "proposed/1".to_owned(), environment: "orders".to_owned() };
+    Episode::new(goal, about, BUDGET)
+}
+
+/// Plays `responses` until it is over or they are; the prompts it asked with.
+fn play(episode: &mut Episode, responses: &[String]) -> Vec<String> {
+    let (mut responses, mut prompts) = (responses.iter(), Vec::new());
+    loop {
+        match episode.next_move() {
+            Move::Over(_) => return prompts,
+            Move::Ask(prompt) => {
+                prompts.push(prompt);
+                let Some(response) = responses.next() else { return prompts };
+                episode.hear(response, Finish::Stop);
+            }
+            Move::Run(code) => {
+                let limits = Limits { fuel: LIMITS.fuel.min(episode.fuel_left()), ..LIMITS };
+                let (environment, image, history) = (environment("orders"), "python", episode.calls());
+                let request = CodeRequest { environment, history, code, image, limits, seed: 3 };
+                let outcome = run_code(python(), &request).unwrap();
+                episode.see(&outcome);
+            }
+        }
+    }
+}
+
+fn end(episode: &Episode) -> End {
+    match episode.next_move() {
+        Move::Over(end) => end.clone(),
+        other => panic!("not over: {other:?}"),
+    }
+}
+
+fn fenced(kind: &str, text: &str) -> String {
+    format!("```{kind}\n{}\n```\n", text.trim_end())
+}
+
+fn python_turns(codes: &[&str]) -> Vec<String> {
+    codes.iter().map(|code| format!("Let me see.\n{}", fenced("python", code))).collect()
+}
+
+fn verdict(episode: &Episode) -> Status {
+    let verify = &task("orders/cancel_the_letter_pad").verify;
+    let (environment, calls, answer) = (environment("orders"), episode.calls(), episode.answer());
+    let request = EpisodeRequest { environment, verify, calls, answer, image: "python", limits: LIMITS, seed: 3 };
+    judge_episode(python(), &request).unwrap().status
+}
+
+#[test]
+fn an_executor_looks_acts_answers_and_is_accepted() {
+    let mut episode = executor(BUDGET);
+    let codes = [
+        "print(list_orders(find_customer('mara@lindt.example')['id']))",
+        "print(get_order('O999'))",
+        "cancel_order('O101')",
+        "answer(get_product('PAD-A4')['stock'])",
+    ];
+    let prompts = play(&mut episode, &python_turns(&codes));
+    assert_eq!(end(&episode), End::Answered);
+    assert_eq!((prompts.len(), episode.turns_taken()), (4, 4));
+    assert!(prompts[1].contains("['O100', 'O101', 'O106']") && prompts[1].contains("Turns left: 3"));
+    assert!(prompts[2].contains("there is no order 'O999'") && prompts[2].contains("(line 1)"), "{}", prompts[2]);
+    assert!(prompts[3].contains("The code printed nothing."));
+    assert_eq!(verdict(&episode), Status::Accepted);
+}
+
+#[test]
+fn an_executors_prompt_says_what_it_may_know_and_nothing_else() {
+    let prompts = play(&mut executor(BUDGET), &[]);
+    let [prompt] = prompts.as_slice() else { panic!("{prompts:?}") };
+    assert!(
+        prompt.contains("cancel_order(order_id: str) -> dict")
+            && prompt.contains("The order desk of a stationery shop")
+    );
+    assert!(prompt.contains(&task("orders/cancel_the_letter_pad").instruction) && prompt.ends_with("Assistant:"));
+    for secret in ["def verify", "O101", "PAD-A4", "SUPPLY"] {
+        assert!(!prompt.contains(secret), "the prompt holds `{secret}`");
+    }
+}
+
+#[test]
+fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
+    let mut episode = executor(BUDGET);
+    let prompts = play(&mut episode, &["I will cancel it.".to_owned(), "```python\ncancel_order('O101')".to_owned()]);
+    assert!(prompts[1].contains("there is no closed block fenced as `python`") && prompts[2].contains("Turns left: 2"));
+    episode.hear(&fenced("python", "answer(8)"), Finish::Length);
+    let Move::Ask(prompt) = episode.next_move() else { panic!("{:?}", episode.next_move()) };
+    assert!(prompt.contains("the response was cut off") && episode.calls().is_empty());
+}
+
+#[test]
+fn an_executor_out_of_turns_or_fuel_is_judged_by_what_it_has_done() {
+    let mut episode = executor(BUDGET);
+    play(&mut episode, &python_turns(&["cancel_order('O101')", "pass", "answer(8)\nraise ValueError(1)", "pass"]));
+    assert_eq!((end(&episode), episode.answer()), (End::OutOfTurns, None));
+    assert_eq!(verdict(&episode), Status::WrongAnswer, "what it answered in code that raised is no answer");
+
+    let mut episode = executor(Budget { fuel: 200_000_000, ..BUDGET });
+    let prompts = play(&mut episode, &python_turns(&["cancel_order('O101')", "while True: list_products()", "pass"]));
+    assert_eq!((end(&episode), episode.fuel_left()), (End::OutOfFuel, 0));
+    assert_eq!((prompts.len(), episode.calls().len()), (2, 1), "what was stopped has called nothing");
+}
+
+#[test]
+fn outputs_are_shown_up_to_the_budget() {
+    let mut episode = executor(BUDGET);
+    let prompts = play(&mut episode, &python_turns(&["print('x' * 1000)"]));
+    assert!(prompts[1].contains(&format!("{}… (800 more characters)", "x".repeat(200))), "{}", prompts[1]);
+}
+
+fn proposal() -> String {
+    let task = task("orders/ship_to_kiel");
+    let failures: String = task.failures.iter().map(|code| fenced("failure", code)).collect();
+    [
+        "So:\n",
+        &fenced("instruction", &task.instruction),
+        &fenced("verify", &task.verify),
+        &fenced("solution", &task.solution),
+        &failures,
+    ]
+    .concat()
+}
+
+#[test]
+fn a_challenger_explores_and_proposes_what_the_gate_takes() {
+    let mut episode = challenger();
+    let responses = [python_turns(&["print(list_customers())"]), vec![proposal()]].concat();
+    let prompts = play(&mut episode, &responses);
+    assert!(
+        prompts[0].contains("Its state at first:\n{'customers'") && prompts[1].contains("['C1', 'C2', 'C3', 'C4']")
+    );
+    let End::Proposed(proposed) = end(&episode) else { panic!("{:?}", end(&episode)) };
+    assert_eq!((proposed.task_id.as_str(), proposed.environment.as_str()), ("proposed/1", "orders"));
+    assert_eq!(proposed.instruction, task("orders/ship_to_kiel").instruction);
+    let request = ArtifactRequest { environment: environment("orders"), task: &proposed, known: false };
+    assert_eq!(judge_artifact(python(), &gate(), &request).unwrap().status, Status::Valid);
+    assert_eq!(episode.goal().role(), Role::Proposer);
+}
+
+#[test]
+fn a_challenger_that_does_not_propose_in_its_last_turn_has_proposed_nothing() {
+    let mut episode = challenger();
+    let prompts = play(&mut episode, &python_turns(&["pass", "pass", "print(1)"]));
+    assert!(prompts[2].contains("propose the task now"), "{}", prompts[2]);
+    assert_eq!((prompts.len(), end(&episode)), (3, End::OutOfTurns));
+}
+
+#[test]
+fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
+    let mut episode = challenger();
+    let without = proposal().replace("```verify", "```other");
+    let twice = [proposal(), fenced("solution", "pass")].concat();
+    let prompts = play(&mut episode, &[without, twice, proposal()]);
+    assert!(
+        prompts[1].contains("no closed block fenced as `verify`")
+            && prompts[2].contains("two blocks fenced as `solution`")
+    );
+    assert!(matches!(end(&episode), End::Proposed(_)));
+}
+
+#[test]
+fn what_is_said_out_of_turn_changes_nothing() {
+    let mut episode = executor(BUDGET);
+    episode.hear(&python_turns(&["pass"])[0], Finish::Stop);
+    let running = episode.clone();
+    episode.hear("again", Finish::Stop);
+    assert_eq!(episode, running);
+    let bad = Budget { shown_chars: 0, ..BUDGET };
+    assert!(BUDGET.check().is_ok() && bad.check().unwrap_err().to_string().contains("`shown_chars` is `0`"));
+}

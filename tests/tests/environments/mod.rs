@@ -1,0 +1,114 @@
+//! Code-as-Task on the real sandbox: environments, artifacts, executors' code, and attempts to cheat.
+
+mod artifacts;
+mod attempts;
+mod cheats;
+mod episodes;
+mod random_calls;
+
+use std::sync::{Arc, OnceLock};
+
+use veriplay_core::{
+    Checks, CodeTask, Environment, EnvironmentChecks, Execute, ExecuteError, Job, Limits, Outcome, Problem, Value,
+    Verdict,
+};
+use veriplay_corpus::{EnvironmentCorpus, embedded_environments};
+use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, Finding, inspect_artifact};
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+/// The Python image in a sandbox that all tests of this folder share.
+fn python() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| {
+        let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
+        let spec = ImageSpec::python();
+        let built = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
+        let image: Arc<Image> = built.unwrap_or_else(|error| panic!("no Python image: {error}"));
+        Sandbox::new(image, SandboxOptions::fastest())
+    })
+}
+
+const LIMITS: Limits = Limits {
+    fuel: 200_000_000,
+    memory_bytes: 256 << 20,
+    output_bytes: 1 << 20,
+    file_bytes: 1 << 20,
+    deadline_ns: 300_000_000_000,
+};
+
+fn gate() -> ArtifactGate {
+    let canned =
+        [Value::Bool(true), Value::Bool(false), Value::int(0), Value::int(1), Value::str(""), Value::str("done")];
+    ArtifactGate {
+        image: "python".to_owned(),
+        limits: LIMITS,
+        seeds: [1, 2],
+        max_instruction_chars: 2000,
+        max_code_bytes: 8000,
+        failures: 3,
+        min_calls: 1,
+        canned_answers: canned.to_vec(),
+        distinct_outcomes: true,
+        max_changed_lines: None,
+    }
+}
+
+fn corpus() -> &'static [EnvironmentCorpus] {
+    static CORPUS: OnceLock<Vec<EnvironmentCorpus>> = OnceLock::new();
+    CORPUS.get_or_init(embedded_environments)
+}
+
+fn environment(name: &str) -> &'static Environment {
+    &corpus().iter().find(|one| one.environment.name == name).expect("an embedded environment").environment
+}
+
+fn task(task_id: &str) -> &'static CodeTask {
+    let mut all = corpus().iter().flat_map(|one| &one.tasks);
+    &all.find(|hand| hand.task.task_id == task_id).expect("an embedded task").task
+}
+
+/// The verdict on an executor's code.
+fn judged(execute: &dyn Execute, task: &CodeTask, code: &str) -> Verdict {
+    let checks = EnvironmentChecks { environment: environment(&task.environment).clone(), verify: task.verify.clone() };
+    let problem = Problem {
+        task_id: task.task_id.clone(),
+        prelude: String::new(),
+        prompt: String::new(),
+        checks: Checks::Environment(checks),
+        limits: Some(LIMITS),
+    };
+    let request = ProblemRequest {
+        problem: &problem,
+        program: code,
+        image: "python",
+        limits: LIMITS,
+        seed: 3,
+        early_stop: false,
+    };
+    judge_program(execute, &request).unwrap()
+}
+
+/// All that the gate has against an artifact.
+fn inspected(gate: &ArtifactGate, task: &CodeTask) -> Vec<Finding> {
+    let request = ArtifactRequest { environment: environment(&task.environment), task, known: false };
+    inspect_artifact(python(), gate, &request).unwrap()
+}
+
+/// Keeps every job that is run.
+struct Watched {
+    jobs: std::sync::Mutex<Vec<Job>>,
+}
+
+impl Watched {
+    fn new() -> Self {
+        Self { jobs: std::sync::Mutex::new(Vec::new()) }
+    }
+}
+
+impl Execute for Watched {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.jobs.lock().unwrap().push(job.clone());
+        python().execute(job)
+    }
+}

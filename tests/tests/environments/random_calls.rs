@@ -1,0 +1,114 @@
+//! Environments hold what their README says under random calls: invariants, refusals that change nothing, one state from
+//! one list of calls, and plain values alone.
+
+use veriplay_core::{Entry, Execute, Exit, Job, Value};
+use veriplay_verifier::environments::{CodeRequest, run_code};
+
+use super::{LIMITS, corpus, environment, python};
+
+/// Calls tools with arguments drawn from what has been seen; returns (made, refused, names of tools that returned once).
+const DRIVER: &str = r#"
+def drive(source, seed, count):
+    import copy, inspect, random, sys, types, typing
+    module = sys.modules["environment"] = types.ModuleType("environment")
+    exec(compile(source, "<environment>", "exec", 0, True), module.__dict__)
+    draw, pool, made, refused, worked = random.Random(seed), {str: ["", "x", "a/b", "Zz"], int: [0, 1, -1, 2, 600, 10 ** 9]}, 0, 0, set()
+
+    def learn(value, depth=0):
+        if depth < 5 and type(value) in pool and len(pool[type(value)]) < 400:
+            pool[type(value)].append(value)
+        elif depth < 5 and type(value) in (list, tuple):
+            [learn(item, depth + 1) for item in value]
+        elif depth < 5 and type(value) is dict:
+            [(learn(key, depth + 1), learn(item, depth + 1)) for key, item in value.items()]
+
+    def make(wanted):
+        origin, inner = typing.get_origin(wanted), typing.get_args(wanted)
+        if origin is list:
+            return [make(inner[0]) for _ in range(draw.randrange(4))]
+        if origin is dict:
+            return {make(inner[0]): make(inner[1]) for _ in range(draw.randrange(3))}
+        if wanted == int | None:
+            return draw.choice([None, make(int)])
+        return draw.choice(pool[wanted])
+
+    module.check()
+    learn(module.dump())
+    for _ in range(count):
+        tool = draw.choice(module.TOOLS)
+        arguments = [make(parameter.annotation) for parameter in inspect.signature(tool).parameters.values()]
+        before = copy.deepcopy(module.dump())
+        try:
+            learn(tool(*copy.deepcopy(arguments)))
+            made += 1
+            worked.add(tool.__name__)
+        except (KeyError, ValueError, OSError):
+            refused += 1
+            assert module.dump() == before, f"{tool.__name__}{arguments} was refused and changed the state"
+        module.check()
+    return made, refused, sorted(worked)
+"#;
+
+fn drive(source: &str, seeds: std::ops::Range<i64>) -> Vec<Value> {
+    let arguments = seeds.map(|seed| vec![Value::str(source), Value::int(seed), Value::int(250)]).collect();
+    let job = Job {
+        image: "python".to_owned(),
+        program: DRIVER.to_owned(),
+        entry: Entry::Calls { function: "drive".to_owned(), arguments },
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits: veriplay_core::Limits { fuel: 20_000_000_000, ..LIMITS },
+        seed: 1,
+        peer: None,
+        base: None,
+    };
+    let outcome = python().execute(&job).unwrap();
+    assert_eq!(outcome.exit, Exit::Returned, "{:?}", outcome.error);
+    let value = |call: &veriplay_core::CallResult| match call {
+        veriplay_core::CallResult::Returned(bytes) => {
+            Value::decode(bytes, veriplay_core::EncodeCaps::with_bytes(1 << 20)).unwrap()
+        }
+        veriplay_core::CallResult::Raised(error) => panic!("{}: {}", error.kind, error.message),
+    };
+    outcome.calls.iter().map(value).collect()
+}
+
+#[test]
+fn invariants_hold_and_refused_calls_change_nothing() {
+    for one in corpus() {
+        let runs = drive(&one.environment.source, 0..12);
+        assert_eq!(drive(&one.environment.source, 0..12), runs, "{} is not deterministic", one.environment.name);
+        let mut worked = std::collections::BTreeSet::new();
+        for run in &runs {
+            let Value::Tuple(parts) = run else { panic!("{run}") };
+            let [_, _, Value::List(names)] = parts.as_slice() else { panic!("{run}") };
+            worked.extend(names.iter().map(Value::to_string));
+        }
+        assert!(worked.len() >= 7, "{}: only {worked:?} ever returned", one.environment.name);
+    }
+}
+
+#[test]
+fn the_driver_notices_a_tool_that_breaks_something() {
+    let source = &environment("ledger").source;
+    let broken = source.replace("sum(lines.values()) or ", "");
+    assert_ne!(&broken, source);
+    let careless = broken.replace(
+        "def transfer(",
+        "def transfer(*a: int) -> int:\n    raise ValueError(POSTINGS.clear())\n\n\ndef old(",
+    );
+    assert!(std::panic::catch_unwind(|| drive(&careless, 0..3)).is_err());
+}
+
+#[test]
+fn an_environment_is_the_same_under_every_seed_of_the_code() {
+    let print_all =
+        "for n in list_tickets('open'): print(get_ticket(n))\nanswer([get_agent(a) for a in list_agents()])";
+    let run = |seed: u64| {
+        let (environment, image, limits) = (environment("tickets"), "python", LIMITS);
+        run_code(python(), &CodeRequest { environment, history: &[], code: print_all, image, limits, seed }).unwrap()
+    };
+    let (first, second) = (run(1), run(2));
+    assert_eq!((&first.stdout, &first.answer, &first.calls), (&second.stdout, &second.answer, &second.calls));
+    assert!(first.stdout.lines().count() > 5);
+}
