@@ -13,6 +13,7 @@ mod matrix;
 mod memo;
 mod probes;
 pub mod problems;
+pub mod repository;
 mod run;
 pub mod triplets;
 

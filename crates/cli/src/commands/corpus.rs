@@ -6,8 +6,9 @@ use anyhow::Context;
 use clap::{ArgMatches, Args, Subcommand};
 use serde::Serialize;
 use veriplay_core::{Layer, SCHEMA_VERSION};
-use veriplay_corpus::repository::{Archive, Baseline, strip_top, unpack};
+use veriplay_corpus::repository::{Archive, strip_top, unpack};
 use veriplay_sandbox::default_cache_dir;
+use veriplay_verifier::repository::Baseline;
 
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use veriplay_core::{Execute, Layer, Limits};
-use veriplay_corpus::repository::{Baseline, FileBaseline, Layout, Repository, baseline_of, run_file};
+use veriplay_corpus::repository::Layout;
 use veriplay_sandbox::{Image, SandboxOptions};
+use veriplay_verifier::repository::{Baseline, FileBaseline, Repository, baseline_of, run_file};
 
 use super::Requirement;
 use crate::exit::{ExitCode, Failure, OrFail};

@@ -24,7 +24,7 @@ pub struct Repository<'a> {
     pub pytest: &'a Digest,
     /// The layer of the package.
     pub package: &'a Digest,
-    /// Directories of the search path, as [`super::Layout::roots`].
+    /// Directories of the search path, relative to the root, which is "".
     pub roots: &'a [String],
     /// Files over those of the package: a patch.
     pub files: &'a [(String, Vec<u8>)],
