@@ -7,6 +7,7 @@
 //! a host fault becomes [`veriplay_core::Dropped`] and never a verdict.
 
 mod batch;
+pub mod bugs;
 pub mod formats;
 pub mod judges;
 mod matrix;

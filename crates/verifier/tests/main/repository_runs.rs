@@ -64,6 +64,7 @@ fn ran(answers: Vec<Outcome>) -> (FileRun, Vec<usize>) {
         without: &[],
         limits: LIMITS,
         seed: 1,
+        max_jobs: 40,
     };
     let run = run_file(&script, &repository, "test_x.py").unwrap();
     assert!(script.answers.into_inner().unwrap().is_empty(), "every answer was asked for");
