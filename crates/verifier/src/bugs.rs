@@ -34,7 +34,7 @@ pub use grade::{RepairRequest, grade};
 pub use injectors::{Candidate, Family, INJECTORS, Injector, Mutants, Scope, inject};
 pub use map::{FileMap, TestMap};
 pub use propose::{Unfit, propose};
-pub use validate::{BugRules, Validated, validate};
+pub use validate::{BugRules, Validated, each_check, validate};
 pub use weaken::weakening;
 
 use crate::repository::Baseline;

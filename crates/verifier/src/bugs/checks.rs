@@ -99,7 +99,7 @@ fn changed_files(facts: &mut Facts<'_>) -> Holds {
 }
 
 fn machinery(facts: &mut Facts<'_>) -> Holds {
-    let why = reached(facts.bench.execute, facts.bench.ground, &facts.states.buggy, true)?;
+    let why = reached(facts.bench.execute, facts.bench.ground, &facts.states.buggy, &facts.states.buggy, true)?;
     holds(why.is_none(), || why.unwrap_or_default())
 }
 

@@ -48,11 +48,13 @@ impl Refusal {
 pub fn grade(execute: &dyn Execute, ground: &Ground<'_>, request: &RepairRequest<'_>) -> Result<Verdict, Dropped> {
     let mut bench = Bench::new(execute, ground);
     let artifact = request.artifact;
-    let repaired = match repaired(ground, request)? {
+    let states = States::of(ground.texts, &artifact.bug)
+        .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
+    let repaired = match repaired(ground, &states, request) {
         Ok(repaired) => repaired,
         Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, Some(refusal))),
     };
-    if let Some(why) = reached(execute, ground, &repaired, false)? {
+    if let Some(why) = reached(execute, ground, &states.buggy, &repaired, false)? {
         let refusal = Refusal::new(Status::Malformed, "machinery", why);
         return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, Some(refusal)));
     }
@@ -72,26 +74,19 @@ fn verdict(bench: Bench<'_>, total: usize, passed: usize, refusal: Option<Refusa
 }
 
 /// The repository with the patch, its tests as in the original.
-fn repaired(ground: &Ground<'_>, request: &RepairRequest<'_>) -> Result<Result<TextFiles, Refusal>, Dropped> {
-    let malformed = |rule, why: String| Ok(Err(Refusal::new(Status::Malformed, rule, why)));
-    let states = States::of(ground.texts, &request.artifact.bug)
-        .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
+fn repaired(ground: &Ground<'_>, states: &States, request: &RepairRequest<'_>) -> Result<TextFiles, Refusal> {
+    let malformed = |rule, why: String| Refusal::new(Status::Malformed, rule, why);
     let patch = match request.patch.trim().is_empty() {
         true => Patch::default(),
-        false => match Patch::parse(request.patch) {
-            Ok(patch) => patch,
-            Err(error) => return malformed("patch", error.to_string()),
-        },
+        false => Patch::parse(request.patch).map_err(|error| malformed("patch", error.to_string()))?,
     };
     if let Some(why) = refused(ground, &patch, Purpose::Code) {
-        return malformed("paths", why);
+        return Err(malformed("paths", why));
     }
-    match patch.apply_fuzzy(&states.weakened, request.fuzz) {
-        Err(error) => malformed("patch", error.to_string()),
-        Ok(after) => Ok(Ok(restored(ground.texts, &after, |path| {
-            is_test(ground, path) || request.artifact.bug.test_files.iter().any(|file| file == path)
-        }))),
-    }
+    let after = patch.apply_fuzzy(&states.weakened, request.fuzz);
+    let after = after.map_err(|error| malformed("patch", error.to_string()))?;
+    let is_oracle = |path: &str| is_test(ground, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
+    Ok(restored(ground.texts, &after, is_oracle))
 }
 
 /// F2P, and of P2P what can notice how the repaired repository differs from the original: the others enter nothing that is

@@ -10,11 +10,12 @@ use super::guest::ask;
 
 const PROGRAM: &str = include_str!("python/machinery.py");
 
-/// What the Python files of `now` reach for that those of the original do not; `strict` for an injected bug. The first find
-/// with its file, or nothing.
+/// What the Python files of `now` reach for that those of the original do not; `strict` for an injected bug, and `buggy` what
+/// a repair starts from. The first find with its file, or nothing.
 pub(crate) fn reached(
     execute: &dyn Execute,
     ground: &Ground<'_>,
+    buggy: &TextFiles,
     now: &TextFiles,
     strict: bool,
 ) -> Result<Option<String>, Dropped> {
@@ -26,7 +27,8 @@ pub(crate) fn reached(
     let own = Value::List(own_modules(ground).into_iter().map(Value::str).collect());
     let arguments = changed.iter().map(|(path, text)| {
         let before = ground.texts.get(*path).map_or("", String::as_str);
-        vec![Value::str(before), Value::str(text.as_str()), Value::Bool(strict), own.clone()]
+        let buggy = buggy.get(*path).map_or("", String::as_str);
+        vec![Value::str(before), Value::str(buggy), Value::str(text.as_str()), Value::Bool(strict), own.clone()]
     });
     let answers = ask(execute, ground, PROGRAM, "machinery", arguments.collect())?;
     for ((path, _), answer) in changed.iter().zip(answers) {

@@ -49,7 +49,12 @@ pub(crate) struct Facts<'a> {
     buggy: [Option<Results>; 2],
 }
 
-impl Facts<'_> {
+impl<'a> Facts<'a> {
+    fn new(bench: Bench<'a>, bug: &'a BugProposal, rules: &'a BugRules, states: States) -> Self {
+        let affected = bench.ground.map.affected(bench.ground.texts, &states.buggy);
+        Self { bug, rules, states, bench, affected, buggy: [None, None] }
+    }
+
     /// The affected tests in the buggy state, by the first or the second seed.
     pub(crate) fn buggy(&mut self, run: usize) -> Result<&Results, Dropped> {
         if self.buggy[run].is_none() {
@@ -85,8 +90,7 @@ pub fn validate(
         Ok(states) => states,
         Err(error) => return Ok(invalid(bench, 0, "applies", error.to_string())),
     };
-    let affected = ground.map.affected(ground.texts, &states.buggy);
-    let mut facts = Facts { bug, rules, states, bench, affected, buggy: [None, None] };
+    let mut facts = Facts::new(bench, bug, rules, states);
     for (index, check) in CHECKS.iter().enumerate() {
         if let Err(why) = (check.holds)(&mut facts)? {
             return Ok(invalid(facts.bench, index, check.name, why));
@@ -94,6 +98,24 @@ pub fn validate(
     }
     let failing = facts.failing()?;
     Ok(valid(facts.bench, bug, failing))
+}
+
+/// Every check for itself, whatever the others come to: why a proposal is refused, in full. `None` where it holds.
+///
+/// # Errors
+/// A fault of the host's.
+pub fn each_check(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    bug: &BugProposal,
+    rules: &BugRules,
+) -> Result<Vec<(&'static str, Option<String>)>, Dropped> {
+    let states = match States::of(ground.texts, bug) {
+        Ok(states) => states,
+        Err(error) => return Ok(vec![("applies", Some(error.to_string()))]),
+    };
+    let mut facts = Facts::new(Bench::new(execute, ground), bug, rules, states);
+    CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut facts)?.err()))).collect()
 }
 
 fn count(number: usize) -> u32 {

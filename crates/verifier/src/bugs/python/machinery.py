@@ -45,8 +45,9 @@ HARMLESS = set(
 )
 
 
-def machinery(before, after, strict, own):
-    """Uses in `after` beyond those in `before`, sorted; nothing for text that is no Python."""
+def machinery(before, buggy, after, strict, own):
+    """Uses in `after` beyond those in `before`, sorted; nothing for text that is no Python. A method that decides equality
+    may only change where the bug changed it."""
     try:
         new = uses(after, strict, set(own))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -55,7 +56,25 @@ def machinery(before, after, strict, own):
         old = uses(before, strict, set(own))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         old = collections.Counter()
-    return sorted(new - old)
+    return sorted(new - old) or liars_changed(before, buggy, after)
+
+
+def liars_changed(before, buggy, after):
+    try:
+        was, bug, now = liars(before), liars(buggy), liars(after)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return sorted("change of " + name for name in now if name in was and now[name] != was[name] and bug.get(name) == was[name])
+
+
+def liars(text):
+    found = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef):
+            for method in node.body:
+                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name in LIARS:
+                    found[node.name + "." + method.name] = ast.dump(method)
+    return found
 
 
 def uses(text, strict, own):

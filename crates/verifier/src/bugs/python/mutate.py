@@ -14,7 +14,7 @@ NO_VALUES = ("annotation", "returns", "type_comment")
 
 def mutate(operator, text, seed, count, percent, kind, least):
     """(number of sites, [(scope, line, edits)])."""
-    source, dice = Source(text), random.Random(seed)
+    source, dice = read(text), random.Random(seed)
     scopes = [node for node in ast.walk(source.tree) if isinstance(node, SCOPES[kind]) and complexity(node) >= least]
     sited = []
     for scope in scopes:
@@ -32,6 +32,24 @@ def mutate(operator, text, seed, count, percent, kind, least):
             seen.add(key)
             found.append((qualified(source, scope), scope.lineno, edits))
     return (sum(len(sites) for _, sites in sited), found)
+
+
+_read = {}
+
+
+def read(text):
+    """The source of a text. The operators of one job ask for the same text one after the other."""
+    if text not in _read:
+        _read.clear()
+        _read[text] = Source(text)
+    return _read[text]
+
+
+def dumped(source, top):
+    known = source.__dict__.setdefault("dumps", {})
+    if top not in known:
+        known[top] = ast.dump(ast.Module([top], []))
+    return known[top]
 
 
 def drawn(sites, dice, percent):
@@ -60,7 +78,7 @@ def changes(source, scope, edits):
         compile(tree, "<mutant>", "exec")
     except (SyntaxError, ValueError):
         return False
-    return ast.dump(tree) != ast.dump(ast.Module([top], []))
+    return ast.dump(tree) != dumped(source, top)
 
 
 def qualified(source, node):
