@@ -48,7 +48,7 @@ impl Bed {
             baseline: &self.baseline,
             map: &self.map,
             limits: LIMITS,
-            max_jobs: 2,
+            max_jobs: 0,
         }
     }
 

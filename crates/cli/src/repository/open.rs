@@ -15,8 +15,8 @@ use super::write::put;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
-/// Of a bug whose tests stop the interpreter: more than these are not waited for.
-const MAX_JOBS: usize = 2;
+/// A bug or repair that stops the interpreter is not taken apart test by test: the fuel for that would be a limit's each.
+const MAX_JOBS: usize = 0;
 
 /// A repository on disk.
 pub(crate) struct Stored {

@@ -10,7 +10,7 @@ use super::tree::Overlay;
 use crate::repository::{FileRun, TestResult, run_tests};
 
 /// Fuel beside the tests' share.
-const SLACK: u64 = 40_000_000_000;
+const SLACK: u64 = 15_000_000_000;
 
 /// What became of the tests asked for. One without a record is not in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
