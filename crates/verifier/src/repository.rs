@@ -10,6 +10,4 @@ mod baseline;
 mod run;
 
 pub use baseline::{Baseline, FileBaseline, Unsupported, baseline_of};
-pub use run::{
-    Covered, FileRun, Function, Repository, TestRecord, TestResult, cover_file, run_file, run_tests,
-};
+pub use run::{Covered, FileRun, Function, Repository, TestRecord, TestResult, cover_file, run_file, run_tests};

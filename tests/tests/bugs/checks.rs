@@ -1,7 +1,7 @@
 //! Each check rejects a bug that every other check lets through.
 
 use veriplay_core::{Patch, Status, TextFiles};
-use veriplay_verifier::bugs::{BugProposal, BugRules, CHECKS, each_check, validate};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, CHECKS, each_check, validate};
 
 use super::{Bed, CODE, TESTS, bed, replaced};
 
@@ -29,7 +29,7 @@ fn the_bug_of_these_tests_passes_every_check() {
     let all: usize = bed.map.tests().count();
     assert_eq!(artifact.fail_to_pass.len() + artifact.pass_to_pass.len(), all);
     let text = serde_json::to_string(&artifact).unwrap();
-    assert_eq!(serde_json::from_str::<veriplay_verifier::bugs::BugArtifact>(&text).unwrap(), artifact);
+    assert_eq!(serde_json::from_str::<BugArtifact>(&text).unwrap(), *artifact);
 }
 
 #[test]
@@ -42,7 +42,12 @@ fn a_bug_in_what_belongs_to_the_tests_fails_paths_alone() {
 #[test]
 fn a_weakening_of_a_file_that_is_not_listed_fails_a_alone() {
     let Some(bed) = bed() else { return };
-    let both = replaced(&bed.proposal().test_weaken.apply(&bed.texts).unwrap(), "tests/test_names.py", "    assert coin() in (True, False)\n", "    coin()\n");
+    let both = replaced(
+        &bed.proposal().test_weaken.apply(&bed.texts).unwrap(),
+        "tests/test_names.py",
+        "    assert coin() in (True, False)\n",
+        "    coin()\n",
+    );
     only(bed, &BugProposal { test_weaken: bed.patch(&both), ..bed.proposal() }, &BugRules::LEAST, "test_files");
 }
 
@@ -92,7 +97,10 @@ fn a_bug_by_chance_fails_the_repetition_alone() {
     let rules = rules.into_iter().find(told).expect("seven pairs of coins do not all fall alike");
     let found = each_check(&bed.sandbox, &bed.ground(), &bug, &rules).unwrap();
     let failed: Vec<&str> = found.iter().filter(|(_, why)| why.is_some()).map(|(name, _)| *name).collect();
-    assert!(failed.contains(&"repeated") && !failed.contains(&"failing") && !failed.contains(&"machinery"), "{found:?}");
+    assert!(
+        failed.contains(&"repeated") && !failed.contains(&"failing") && !failed.contains(&"machinery"),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -13,9 +13,8 @@ use std::sync::OnceLock;
 
 use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Verdict, content_hash};
 use veriplay_corpus::repository::{Layout, wheels};
-use veriplay_sandbox::{
-    Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir,
-};
+use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_verifier::Memo;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Ground, RepairRequest, TestMap, grade, validate};
 use veriplay_verifier::repository::{Baseline, Repository, baseline_of, run_file};
 
@@ -32,7 +31,9 @@ const TESTS: &str = "tests/test_core.py";
 
 /// The repository, measured once for all tests.
 struct Bed {
-    sandbox: Sandbox,
+    /// It remembers: the tests share most of their runs.
+    sandbox: Memo<Sandbox>,
+    artifact: OnceLock<BugArtifact>,
     pytest: Digest,
     texts: TextFiles,
     baseline: Baseline,
@@ -75,9 +76,11 @@ impl Bed {
         }
     }
 
-    fn artifact(&self) -> BugArtifact {
-        let validated = validate(&self.sandbox, &self.ground(), &self.proposal(), &BugRules::LEAST).unwrap();
-        validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+    fn artifact(&self) -> &BugArtifact {
+        self.artifact.get_or_init(|| {
+            let validated = validate(&self.sandbox, &self.ground(), &self.proposal(), &BugRules::LEAST).unwrap();
+            validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+        })
     }
 
     /// The verdict on the patch that makes `after` of the buggy, weakened repository.
@@ -111,7 +114,10 @@ fn corpus() -> PathBuf {
 fn bed() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
     let bed = BED.get_or_init(|| pytest().map(measured)).as_ref();
-    assert!(bed.is_some() || std::env::var_os("VERIPLAY_REQUIRE_PIP").is_none(), "pytest's wheels are not in the cache");
+    assert!(
+        bed.is_some() || std::env::var_os("VERIPLAY_REQUIRE_PIP").is_none(),
+        "pytest's wheels are not in the cache"
+    );
     bed
 }
 
@@ -135,8 +141,17 @@ fn measured(pytest: Layer) -> Bed {
     let run = |file: &str, seed| {
         let (pytest, package) = (&pytest_digest, &package_digest);
         let roots = &layout.roots;
-        let repository =
-            Repository { image: "python", pytest, package, roots, files: &[], without: &[], limits: LIMITS, seed, max_jobs: 40 };
+        let repository = Repository {
+            image: "python",
+            pytest,
+            package,
+            roots,
+            files: &[],
+            without: &[],
+            limits: LIMITS,
+            seed,
+            max_jobs: 40,
+        };
         run_file(&sandbox, &repository, file).unwrap()
     };
     let files = layout.test_files.iter().map(|file| baseline_of(file, &run(file, 1), &run(file, 2))).collect();
@@ -153,7 +168,8 @@ fn measured(pytest: Layer) -> Bed {
         files,
     };
     let nothing = TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new() };
-    let mut bed = Bed { sandbox, pytest: pytest_digest, texts, baseline, map: nothing };
+    let (sandbox, artifact) = (Memo::new(sandbox, 4096), OnceLock::new());
+    let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, baseline, map: nothing };
     bed.map = TestMap::measure(&bed.sandbox, &bed.ground()).unwrap();
     bed
 }

@@ -13,7 +13,8 @@ fn every_operator_finds_something_to_change_and_what_it_makes_parses() {
     let Some(bed) = bed() else { return };
     let found = inject(&bed.sandbox, &bed.ground(), INJECTORS, TEXT, 1, 3).unwrap();
     assert_eq!(found.len(), INJECTORS.len());
-    let empty: Vec<&str> = found.iter().filter(|found| found.candidates.is_empty()).map(|found| found.injector).collect();
+    let empty: Vec<&str> =
+        found.iter().filter(|found| found.candidates.is_empty()).map(|found| found.injector).collect();
     assert_eq!(empty, Vec::<&str>::new());
     for mutants in &found {
         assert!(mutants.sites > 0);
@@ -40,7 +41,8 @@ fn what_is_no_python_has_no_sites() {
 fn mutants_become_bugs_that_their_reverse_repairs_and_nothing_does_not() {
     let Some(bed) = bed() else { return };
     let ground = bed.ground();
-    let wanted: Vec<_> = INJECTORS.iter().filter(|found| ["constant_body", "flip_operator"].contains(&found.name)).copied().collect();
+    let wanted: Vec<_> =
+        INJECTORS.iter().filter(|found| ["constant_body", "flip_operator"].contains(&found.name)).copied().collect();
     let found = inject(&bed.sandbox, &ground, &wanted, &bed.texts[CODE], 3, 2).unwrap();
     let mut made = 0;
     for mutant in found.iter().flat_map(|found| &found.candidates) {

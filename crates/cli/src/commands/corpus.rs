@@ -17,7 +17,8 @@ use crate::repository::{self, Requirement, Stored};
 use crate::workers::Workers;
 use crate::{image, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>("corpus", "Real repositories with a baseline of tests, and bugs in them", run);
+pub(super) const COMMAND: Spec =
+    Spec::new::<Arguments>("corpus", "Real repositories with a baseline of tests, and bugs in them", run);
 
 #[derive(Debug, Args)]
 struct Arguments {
@@ -105,7 +106,8 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
-    let chosen = |injector: &&Injector| asked.injectors.is_empty() || asked.injectors.iter().any(|name| name == injector.name);
+    let chosen =
+        |injector: &&Injector| asked.injectors.is_empty() || asked.injectors.iter().any(|name| name == injector.name);
     let made = repository::make_bugs(&repository::Asked {
         repository: &Stored::open(&asked.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),

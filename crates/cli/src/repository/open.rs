@@ -33,7 +33,8 @@ impl Stored {
             Ok(requirement) if !Path::new(named).is_dir() => cached(&requirement)?,
             _ => PathBuf::from(named),
         };
-        let (baseline, package): (Baseline, Layer) = (read(&directory, "baseline.json")?, read(&directory, "layer.json")?);
+        let (baseline, package): (Baseline, Layer) =
+            (read(&directory, "baseline.json")?, read(&directory, "layer.json")?);
         if baseline.package != *package.digest() {
             let text = format!("`{}` holds a baseline of other files", directory.display());
             return Err(Failure::message(ExitCode::Input, text).hint("make it anew with `veriplay corpus add-repo`"));
@@ -78,5 +79,7 @@ fn read<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T, Failure>
     let path = directory.join(name);
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()));
     let text = text.or_fail(ExitCode::Input).map_err(|failure| failure.hint("`veriplay corpus add-repo` makes it"))?;
-    serde_json::from_str(&text).with_context(|| format!("`{}` is no such record", path.display())).or_fail(ExitCode::Input)
+    serde_json::from_str(&text)
+        .with_context(|| format!("`{}` is no such record", path.display()))
+        .or_fail(ExitCode::Input)
 }

@@ -142,7 +142,8 @@ fn open(asked: &Asked<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Fa
 
 /// Rows of attempts at a bug there is not, and rows that are none, are told and left out.
 fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, usize), Failure> {
-    let by_id: HashMap<&str, usize> = bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
+    let by_id: HashMap<&str, usize> =
+        bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
     let (mut work, mut left_out, mut seen) = (Vec::new(), 0, vec![0_u64; bugs.len()]);
     for row in read_attempts(path, ReadOptions::default().max_row_bytes).or_fail(ExitCode::Input)? {
         match row.or_fail(ExitCode::Input)? {

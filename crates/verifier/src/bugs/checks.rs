@@ -33,7 +33,11 @@ impl std::fmt::Debug for Check {
 /// All of them.
 pub const CHECKS: &[Check] = &[
     Check { name: "paths", what: "the bug changes code alone, the weakening test files alone", holds: paths },
-    Check { name: "test_files", what: "a: each test file exists, and the weakening touches no other", holds: test_files },
+    Check {
+        name: "test_files",
+        what: "a: each test file exists, and the weakening touches no other",
+        holds: test_files,
+    },
     Check { name: "records", what: "b: each test file gives a record a test, with the bug too", holds: records },
     Check { name: "passing", what: "c: enough tests pass in the original", holds: passing },
     Check { name: "changed_files", what: "d: the bug changes enough files", holds: changed_files },
@@ -115,7 +119,8 @@ fn repeated(facts: &mut Facts<'_>) -> Holds {
     let second = facts.buggy(1)?;
     let other = first.by_id.iter().find(|(id, result)| second.by_id.get(*id) != Some(result));
     holds(first == *second, || {
-        other.map_or_else(|| "other files".to_owned(), |(id, result)| format!("`{id}` was {result:?} by one seed alone"))
+        other
+            .map_or_else(|| "other files".to_owned(), |(id, result)| format!("`{id}` was {result:?} by one seed alone"))
     })
 }
 

@@ -85,7 +85,8 @@ fn repaired(ground: &Ground<'_>, states: &States, request: &RepairRequest<'_>) -
     }
     let after = patch.apply_fuzzy(&states.weakened, request.fuzz);
     let after = after.map_err(|error| malformed("patch", error.to_string()))?;
-    let is_oracle = |path: &str| is_test(ground, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
+    let is_oracle =
+        |path: &str| is_test(ground, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
     Ok(restored(ground.texts, &after, is_oracle))
 }
 
@@ -108,7 +109,8 @@ fn twice(
     let paths: BTreeSet<&str> = wanted.iter().map(|id| file_of(id)).collect();
     let texts: Vec<&str> = paths.iter().map(|path| ground.texts.get(*path).map_or("", String::as_str)).collect();
     let ends = Ends::of(bench.execute, ground, &texts)?;
-    let files: Files<'_> = paths.iter().zip(texts).zip(ends).map(|((path, text), ends)| (*path, (text, ends))).collect();
+    let files: Files<'_> =
+        paths.iter().zip(texts).zip(ends).map(|((path, text), ends)| (*path, (text, ends))).collect();
     let failable: BTreeSet<&String> = ground.map.files.iter().flat_map(|file| &file.twins).collect();
     let coins = Coins::of(&(&request.artifact.task_id, request.patch, request.seed));
     let plan = Plan { files, failable, coins };
@@ -121,7 +123,8 @@ fn twice(
         proven.extend(wanted.iter().filter(|id| results.passed(id)));
     }
     let unproven = wanted.iter().find(|id| !proven.contains(*id));
-    let refusal = unproven.map(|id| Refusal::new(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
+    let refusal =
+        unproven.map(|id| Refusal::new(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
     Ok((proven.len(), refusal))
 }
 
@@ -166,10 +169,15 @@ impl Plan<'_> {
         if let Some(why) = results.broken.first() {
             return Some(Refusal::new(Status::RuntimeError, "", why));
         }
-        let forged = |id: &&String| self.due(id, run) == Due::Fail && results.by_id.get(*id) != Some(&TestResult::Failed);
+        let forged =
+            |id: &&String| self.due(id, run) == Due::Fail && results.by_id.get(*id) != Some(&TestResult::Failed);
         let passed = |id: &&String| forged(id) && results.passed(id);
         if let Some(id) = wanted.iter().find(passed) {
-            return Some(Refusal::new(Status::WrongAnswer, "forged", format!("test `{id}` was made to fail, and passed")));
+            return Some(Refusal::new(
+                Status::WrongAnswer,
+                "forged",
+                format!("test `{id}` was made to fail, and passed"),
+            ));
         }
         let wrong = |id: &&String| self.due(id, run) == Due::Pass && !results.passed(id);
         let id = wanted.iter().find(|id| wrong(id) || forged(id))?;

@@ -116,7 +116,8 @@ fn measure_file(
     let dropped = |why: String| Dropped { why: format!("the map of `{path}`: {why}") };
     let seed = ground.baseline.seeds[0];
     let none = Overlay::default();
-    let covered = cover_file(execute, &none.repository(ground, seed), path).map_err(|error| dropped(error.to_string()))?;
+    let covered =
+        cover_file(execute, &none.repository(ground, seed), path).map_err(|error| dropped(error.to_string()))?;
     // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
     let Ok(covered) = covered else { return Ok(None) };
     let text = ground.texts.get(path).map_or("", String::as_str);

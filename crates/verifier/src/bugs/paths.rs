@@ -81,7 +81,9 @@ fn is_loaded_by_itself(path: &str) -> bool {
     LOADED_BY_NAME.contains(&name)
         || CONFIGURATION.contains(&name)
         || LOADED_BY_ENDING.iter().any(|ending| lower.ends_with(ending))
-        || lower.split('/').any(|part| part == "__pycache__" || part.ends_with(".dist-info") || part.ends_with(".egg-info"))
+        || lower
+            .split('/')
+            .any(|part| part == "__pycache__" || part.ends_with(".dist-info") || part.ends_with(".egg-info"))
 }
 
 /// Whether a file may be where the original may have none: one of the original's own, or a module deeper in a package of

@@ -22,7 +22,10 @@ impl Ends {
     pub(crate) fn of(execute: &dyn Execute, ground: &Ground<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
         let arguments = texts.iter().map(|text| vec![Value::str(*text)]).collect();
         let answers = ask(execute, ground, PROGRAM, "twins", arguments)?;
-        Ok(answers.into_iter().map(|answer| Self(answer.ok().and_then(|value| read(&value)).unwrap_or_default())).collect())
+        Ok(answers
+            .into_iter()
+            .map(|answer| Self(answer.ok().and_then(|value| read(&value)).unwrap_or_default()))
+            .collect())
     }
 
     /// Names of the functions that can be made to fail.
