@@ -13,6 +13,8 @@ fn every_operator_finds_something_to_change_and_what_it_makes_parses() {
     let Some(bed) = bed() else { return };
     let found = inject(&bed.sandbox, &bed.ground(), INJECTORS, TEXT, 1, 3).unwrap();
     assert_eq!(found.len(), INJECTORS.len());
+    // Any operator reads the whole text; this one has sites wherever a function returns.
+    let reader: Vec<_> = INJECTORS.iter().filter(|found| found.name == "constant_body").copied().collect();
     let empty: Vec<&str> =
         found.iter().filter(|found| found.candidates.is_empty()).map(|found| found.injector).collect();
     assert_eq!(empty, Vec::<&str>::new());
@@ -20,8 +22,8 @@ fn every_operator_finds_something_to_change_and_what_it_makes_parses() {
         assert!(mutants.sites > 0);
         for mutant in &mutants.candidates {
             assert_ne!(mutant.text, TEXT, "{}", mutants.injector);
-            let again = inject(&bed.sandbox, &bed.ground(), &INJECTORS[..1], &mutant.text, 1, 1).unwrap();
-            assert!(again[0].sites > 0 || mutants.injector == INJECTORS[0].name, "{} does not parse", mutants.injector);
+            let again = inject(&bed.sandbox, &bed.ground(), &reader, &mutant.text, 1, 1).unwrap();
+            assert!(again[0].sites > 0, "{} does not parse:\n{}", mutants.injector, mutant.text);
         }
     }
     let same = inject(&bed.sandbox, &bed.ground(), INJECTORS, TEXT, 1, 3).unwrap();

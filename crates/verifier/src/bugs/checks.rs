@@ -126,7 +126,14 @@ fn repeated(facts: &mut Facts<'_>) -> Holds {
 
 fn hidden(facts: &mut Facts<'_>) -> Holds {
     let failing = facts.failing()?;
-    let (weakened, affected, seed) = (facts.states.weakened.clone(), facts.affected.clone(), facts.rules.seeds[0]);
+    let (weakened, seed) = (facts.states.weakened.clone(), facts.rules.seeds[0]);
+    let mut affected = facts.affected.clone();
+    // Lines that are added may break tests that do not notice the bug.
+    if facts.bug.test_weaken.changed_lines().1 > 0 {
+        let touched: Vec<&str> = facts.bug.test_weaken.touched().map(|(path, _)| path).collect();
+        let beside = facts.bench.ground.map.tests().filter(|id| touched.contains(&super::bench::file_of(id)));
+        affected.extend(beside.cloned());
+    }
     let results = facts.bench.run(&weakened, &affected, seed)?;
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("weakened {why}")));
