@@ -1,5 +1,6 @@
 //! One binary for all tests that need more than one crate, and for the tests of the house itself.
 
+mod bugs;
 mod environments;
 mod house;
 mod isolation;

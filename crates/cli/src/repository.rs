@@ -1,10 +1,15 @@
-//! `veriplay corpus add-repo`: a package becomes a repository with a baseline. Files, pip and the clock are here; archives,
-//! layouts and records are the corpus's.
+//! `veriplay corpus`: a package becomes a repository with a baseline, and bugs are made in it. Files, pip and the clock are
+//! here; archives and layouts are the corpus's, running and judging the verifier's.
 
 mod baseline;
+mod bugs;
+mod journal;
+mod open;
 mod pip;
 mod write;
 
 pub(crate) use baseline::{Measured, measure};
+pub(crate) use bugs::{Asked, make_bugs};
+pub(crate) use open::{Stored, cached};
 pub(crate) use pip::{Requirement, pytest_layer, source_distribution};
 pub(crate) use write::write;

@@ -5,6 +5,7 @@
 //! earlier run wrote, [`summary`] counts. The command calls them. Invariant: what is in memory is bounded by the tasks and the window of attempts under way, not by the attempts.
 
 mod assemble;
+pub(crate) mod bugs;
 mod judging;
 mod output;
 mod pass_at_k;

@@ -7,6 +7,7 @@
 //! a host fault becomes [`veriplay_core::Dropped`] and never a verdict.
 
 mod batch;
+pub mod bugs;
 pub mod environments;
 pub mod formats;
 pub mod judges;
@@ -14,6 +15,7 @@ mod matrix;
 mod memo;
 mod probes;
 pub mod problems;
+pub mod repository;
 mod run;
 pub mod triplets;
 

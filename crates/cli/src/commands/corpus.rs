@@ -1,21 +1,24 @@
-//! `veriplay corpus`: real repositories, and what their tests come to in the sandbox.
+//! `veriplay corpus`: real repositories, what their tests come to in the sandbox, and bugs in them.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Args, Subcommand};
 use serde::Serialize;
 use veriplay_core::{Layer, SCHEMA_VERSION};
-use veriplay_corpus::repository::{Archive, Baseline, strip_top, unpack};
-use veriplay_sandbox::default_cache_dir;
+use veriplay_corpus::repository::{Archive, strip_top, unpack};
+use veriplay_verifier::bugs::{INJECTORS, Injector};
+use veriplay_verifier::repository::Baseline;
 
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::repository::{self, Requirement};
+use crate::repository::{self, Requirement, Stored};
 use crate::workers::Workers;
 use crate::{image, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>("corpus", "Real repositories, with a baseline of tests", run);
+pub(super) const COMMAND: Spec =
+    Spec::new::<Arguments>("corpus", "Real repositories with a baseline of tests, and bugs in them", run);
 
 #[derive(Debug, Args)]
 struct Arguments {
@@ -27,6 +30,37 @@ struct Arguments {
 enum Action {
     /// Fetch a package's sources and record which of its tests pass in the sandbox
     AddRepo(AddRepo),
+    /// Make bugs in a repository by operators over its syntax trees, and validate them by its tests
+    InjectBugs(InjectBugs),
+}
+
+#[derive(Debug, Args)]
+struct InjectBugs {
+    /// What `add-repo` made: NAME==VERSION, or its directory
+    #[arg(long, value_name = "NAME==VERSION|DIR")]
+    repo: String,
+    /// How many valid bugs to make
+    #[arg(long, value_name = "N", default_value = "100")]
+    count: usize,
+    /// Draws the mutants
+    #[arg(long, value_name = "N", default_value = "0")]
+    seed: u64,
+    /// Where they go, one JSON object a line; a half-done file is continued
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Only these operators; all of them when left out
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = injectors())]
+    injectors: Vec<String>,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "thread")]
+    workers: Workers,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn injectors() -> PossibleValuesParser {
+    PossibleValuesParser::new(INJECTORS.iter().map(|injector| injector.name))
 }
 
 #[derive(Debug, Args)]
@@ -67,7 +101,26 @@ struct Report<'a> {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     match arguments::<Arguments>(matches).action {
         Action::AddRepo(asked) => add_repo(&asked),
+        Action::InjectBugs(asked) => inject_bugs(&asked),
     }
+}
+
+fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
+    let chosen =
+        |injector: &&Injector| asked.injectors.is_empty() || asked.injectors.iter().any(|name| name == injector.name);
+    let made = repository::make_bugs(&repository::Asked {
+        repository: &Stored::open(&asked.repo)?,
+        injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
+        count: asked.count,
+        seed: asked.seed,
+        out: &asked.out,
+        workers: asked.workers,
+    })?;
+    match asked.json {
+        true => progress::data(serde_json::to_string(&made).or_fail(ExitCode::Bug)?),
+        false => progress::data(made),
+    }
+    Ok(())
 }
 
 fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
@@ -107,12 +160,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
-    if let Some(out) = &asked.out {
-        return Ok(out.clone());
-    }
-    let Requirement { name, version } = &asked.requirement;
-    let cache = default_cache_dir().map_err(image::failure)?;
-    Ok(cache.join("repositories").join(format!("{name}-{version}")))
+    asked.out.clone().map_or_else(|| repository::cached(&asked.requirement), Ok)
 }
 
 fn tell(asked: &AddRepo, package: &Layer, measured: &repository::Measured, directory: &Path) -> Result<(), Failure> {

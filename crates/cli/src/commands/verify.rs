@@ -1,7 +1,7 @@
 //! `veriplay verify`: judges a file of attempts at a file of tasks, and streams the verdicts.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -17,7 +17,7 @@ use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    Bench, Conditions, Counted, Judging, Output, Overrides, Report, Source, Summary, TaskSet, in_order,
+    Bench, Conditions, Counted, Judging, Output, Overrides, Report, Source, Summary, TaskSet, bugs, in_order,
 };
 use crate::workers::{self, Workers};
 use crate::{image, progress};
@@ -31,17 +31,26 @@ const SEED: u64 = 0;
 /// Attempts under way or waiting for an earlier one, for each thread: so many short ones pass while a long one runs.
 const WINDOW: usize = 64;
 
+/// The format whose tasks are bugs in repositories.
+const BUG_FORMAT: &str = "bug";
+
 #[derive(Debug, Args)]
 struct Arguments {
     /// What is asked: JSONL or one JSON array, plain or gzip
     #[arg(long, value_name = "FILE")]
     tasks: PathBuf,
     /// The attempts: a row is {"task_id", "attempt_id"?, "completion"}, or "program" for a whole program
+    ///
+    /// In format bug a completion is a unified diff; without attempts each bug is validated anew, its own reverse patch must
+    /// be accepted, and the empty one must not
     #[arg(long, value_name = "FILE")]
-    attempts: PathBuf,
+    attempts: Option<PathBuf>,
     /// How the tasks are written
     #[arg(long, value_name = "NAME", default_value = "veriplay", value_parser = formats())]
     format: String,
+    /// Of format bug: the repositories, as `corpus add-repo` made them; else the cache's
+    #[arg(long, value_name = "NAME==VERSION|DIR")]
+    repo: Vec<String>,
     /// Judge by this judge instead of each task's own
     #[arg(long, value_name = "NAME", value_parser = judges())]
     judge: Option<String>,
@@ -93,7 +102,7 @@ enum TestTrust {
 }
 
 fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name))
+    PossibleValuesParser::new(PROBLEM_FORMATS.iter().map(|format| format.name).chain([BUG_FORMAT]))
 }
 
 fn judges() -> PossibleValuesParser {
@@ -102,6 +111,12 @@ fn judges() -> PossibleValuesParser {
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Arguments = arguments(matches);
+    if asked.format == BUG_FORMAT {
+        return judge_bugs(&asked);
+    }
+    let Some(attempts) = &asked.attempts else {
+        return Err(Failure::message(ExitCode::Input, "`--attempts` is missing").hint("name the file of attempts"));
+    };
     let options = read_options(&asked)?;
     let overrides = overrides(&asked);
     let format = problem_format(&asked.format).or_fail(ExitCode::Input)?;
@@ -110,7 +125,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let limits = overrides.limits(image.default_limits());
     enough_memory(&asked, &image)?;
     let conditions = Conditions { image: image.digest().clone(), limits, seed: SEED, early_stop: asked.early_stop };
-    let mut source = Source::open(&asked.attempts, options.max_row_bytes, &tasks, &conditions)?;
+    let mut source = Source::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = Output::open(asked.out.as_deref())?;
     let (jobs, name) = (jobs(&asked), image.name().to_owned());
     let options_of_sandbox = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
@@ -119,7 +134,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let cache = cache(&asked)?;
     let judging = Judging { tasks: &tasks, bench, cache: &cache };
 
-    let bar = bar(&asked, &options)?;
+    let bar = bar(attempts, &options)?;
     let mut summary = Summary::default();
     let started = Instant::now();
     let resumed = output.resume(&mut source, |row| {
@@ -145,6 +160,19 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let (bad_rows, unknown_tasks) = (tasks.bad + source.bad, source.unknown);
     let counted = Counted { tasks: tasks.len(), resumed, cached, bad_rows, unknown_tasks };
     finish(&asked, &summary.report(counted), started)
+}
+
+fn judge_bugs(asked: &Arguments) -> Result<(), Failure> {
+    bugs::judge(&bugs::Asked {
+        tasks: &asked.tasks,
+        attempts: asked.attempts.as_deref(),
+        repositories: &asked.repo,
+        out: asked.out.as_deref(),
+        jobs: jobs(asked),
+        workers: asked.workers,
+        seed: SEED,
+        json: asked.json,
+    })
 }
 
 fn read_options(asked: &Arguments) -> Result<ReadOptions, Failure> {
@@ -202,10 +230,10 @@ fn cache(asked: &Arguments) -> Result<VerdictCache, Failure> {
 }
 
 /// A bar over the attempts; they are counted only when somebody sees it.
-fn bar(asked: &Arguments, options: &ReadOptions) -> Result<ProgressBar, Failure> {
+fn bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
     let bar = progress::bar(0, "verify");
     if !bar.is_hidden() {
-        let rows = read_attempts(&asked.attempts, options.max_row_bytes);
+        let rows = read_attempts(attempts, options.max_row_bytes);
         let rows = rows.with_context(|| "cannot count the attempts").or_fail(ExitCode::Input)?;
         bar.set_length(rows.count() as u64);
     }

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use veriplay_core::{Execute, Layer, Limits};
-use veriplay_corpus::repository::{Baseline, FileBaseline, Layout, Repository, baseline_of, run_file};
+use veriplay_corpus::repository::Layout;
 use veriplay_sandbox::{Image, SandboxOptions};
+use veriplay_verifier::repository::{Baseline, FileBaseline, Repository, baseline_of, run_file};
 
 use super::Requirement;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -20,6 +21,8 @@ const OUTPUT_BYTES: u64 = 16 << 20;
 const FILE_BYTES: u64 = 64 << 20;
 const DEADLINE_NS: u64 = 600_000_000_000;
 const SEEDS: [u64; 2] = [1, 2];
+/// Of a file whose tests stop the interpreter.
+const MAX_JOBS: usize = 40;
 
 /// What was found, and how long it took.
 pub(crate) struct Measured {
@@ -56,6 +59,7 @@ pub(crate) fn measure(
         without: &[],
         limits: limits(),
         seed: 0,
+        max_jobs: MAX_JOBS,
     };
     let measured: Vec<(FileBaseline, u64)> = layout
         .test_files

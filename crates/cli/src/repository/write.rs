@@ -20,7 +20,8 @@ pub(crate) fn write(dir: &Path, package: &Layer, measured: &Measured) -> Result<
     put(dir, "baseline.json", &measured.baseline)
 }
 
-fn put(dir: &Path, name: &str, record: &impl Serialize) -> Result<(), Failure> {
+/// Writes one record, whole or not at all.
+pub(super) fn put(dir: &Path, name: &str, record: &impl Serialize) -> Result<(), Failure> {
     let path = dir.join(name);
     let text = serde_json::to_string_pretty(record).or_fail(ExitCode::Bug)?;
     let partial = dir.join(format!("{name}.partial"));

@@ -155,3 +155,58 @@ fn what_is_no_repository_is_refused_in_words() {
         assert!(refused("x.tar.gz", b"", requirement).contains("error"), "{requirement}");
     }
 }
+
+/// Runs `veriplay` with these arguments; what it printed.
+fn ran(arguments: &[&str], paths: &[(&str, &Path)]) -> Output {
+    let mut command = veriplay();
+    command.args(arguments);
+    for (option, path) in paths {
+        command.arg(option).arg(path);
+    }
+    finished(&mut command)
+}
+
+#[test]
+fn bugs_are_made_once_continued_and_validated() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    tiny(dir.path());
+    let (out, bugs, few) = (dir.path().join("out"), dir.path().join("bugs.jsonl"), dir.path().join("few.jsonl"));
+    if added(dir.path(), &out, &[]).is_none() {
+        return;
+    }
+    let make = |count: &str, file: &Path| {
+        let asked = ["corpus", "inject-bugs", "--json", "--count", count, "--injectors", "constant_body,insert_unary"];
+        let output = ran(&asked, &[("--repo", &out), ("--out", file)]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        last_json(&output)
+    };
+    let made = make("2", &bugs);
+    assert_eq!(made["valid"], 2, "{made}");
+    assert_eq!(made["operators"]["insert_unary"]["sites"], 1, "{made}");
+    let text = read(dir.path(), "bugs.jsonl");
+    assert_eq!((make("1", &few)["valid"].clone(), make("2", &few)["valid"].clone()), (1.into(), 2.into()));
+    assert_eq!(read(dir.path(), "few.jsonl"), text, "a run that was continued makes the same file");
+
+    let verify = ["verify", "--format", "bug", "--json"];
+    let output = ran(&verify, &[("--tasks", &bugs), ("--repo", &out)]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows: Vec<Value> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a row"))
+        .collect();
+    let words: Vec<&str> = rows.iter().map(|row| row["status"].as_str().expect("a status")).collect();
+    assert_eq!(words, ["valid", "accepted", "wrong_answer", "valid", "accepted", "wrong_answer"]);
+
+    let bug: Value = serde_json::from_str(text.lines().next().expect("a bug")).expect("a bug");
+    let attempts = dir.path().join("attempts.jsonl");
+    let row = serde_json::json!({"task_id": bug["task_id"], "completion": "I fixed it."});
+    std::fs::write(&attempts, format!("{row}\n")).expect("a file is written");
+    let output = ran(&verify, &[("--tasks", &bugs), ("--repo", &out), ("--attempts", &attempts)]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"malformed\""), "{}", stderr(&output));
+
+    let declared = text.replacen("\"fail_to_pass\":[\"", "\"fail_to_pass\":[\"tests/test_tiny.py::test_gone\",\"", 1);
+    std::fs::write(&bugs, declared).expect("a file is written");
+    let output = ran(&verify, &[("--tasks", &bugs), ("--repo", &out)]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\"declared\""), "{}", stderr(&output));
+}

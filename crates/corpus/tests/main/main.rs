@@ -14,7 +14,6 @@ mod problem_packing;
 mod published;
 mod python;
 mod repository_archives;
-mod repository_runs;
 mod seed_files;
 mod splits;
 mod task_file;

@@ -20,4 +20,5 @@ mod problems;
 mod problems_calls;
 mod problems_prediction;
 mod problems_stdio;
+mod repository_runs;
 mod table;

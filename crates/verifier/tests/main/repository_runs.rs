@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use veriplay_core::{
     CallResult, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
 };
-use veriplay_corpus::repository::{FileRun, Repository, TestResult, baseline_of, run_file};
+use veriplay_verifier::repository::{FileRun, Repository, TestResult, baseline_of, run_file};
 
 const LIMITS: Limits =
     Limits { fuel: 100, memory_bytes: 1 << 20, output_bytes: 1 << 16, file_bytes: 64, deadline_ns: 1_000_000 };
@@ -64,6 +64,7 @@ fn ran(answers: Vec<Outcome>) -> (FileRun, Vec<usize>) {
         without: &[],
         limits: LIMITS,
         seed: 1,
+        max_jobs: 40,
     };
     let run = run_file(&script, &repository, "test_x.py").unwrap();
     assert!(script.answers.into_inner().unwrap().is_empty(), "every answer was asked for");

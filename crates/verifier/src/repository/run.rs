@@ -1,6 +1,6 @@
-//! One test file of a repository under pytest, in the sandbox.
+//! Tests of one file of a repository under pytest, in the sandbox.
 //!
-//! All tests of the file run in one job. When that job does not come to its end, they run one after the other as calls of one
+//! All tests asked for run in one job. When that job does not come to its end, they run one after the other as calls of one
 //! job, so that the test which stops the interpreter is known and those behind it are run in a new one.
 
 use std::collections::HashSet;
@@ -12,9 +12,6 @@ use veriplay_core::{
 
 /// The guest's side.
 const PROGRAM: &str = include_str!("run_pytest.py");
-/// Jobs a file may cost when its tests stop the interpreter.
-const MAX_JOBS: usize = 40;
-
 /// What is run, and on what.
 #[derive(Debug, Clone)]
 pub struct Repository<'a> {
@@ -24,7 +21,7 @@ pub struct Repository<'a> {
     pub pytest: &'a Digest,
     /// The layer of the package.
     pub package: &'a Digest,
-    /// Directories of the search path, as [`super::Layout::roots`].
+    /// Directories of the search path, relative to the root, which is "".
     pub roots: &'a [String],
     /// Files over those of the package: a patch.
     pub files: &'a [(String, Vec<u8>)],
@@ -34,6 +31,9 @@ pub struct Repository<'a> {
     pub limits: Limits,
     /// Of the guest's random source and clock.
     pub seed: u64,
+    /// Jobs a file may cost when its tests stop the interpreter, beside those that find that out. Tests behind the last of
+    /// them are [`TestResult::Missing`]; with none the whole file is broken.
+    pub max_jobs: usize,
 }
 
 /// What became of a test.
@@ -76,6 +76,8 @@ pub struct FileRun {
     pub tests: Vec<TestRecord>,
     /// Why there are no records at all.
     pub broken: Option<String>,
+    /// Digests of its jobs.
+    pub jobs: Vec<Digest>,
     /// Of all its jobs.
     pub fuel: u64,
 }
@@ -85,8 +87,30 @@ pub struct FileRun {
 /// # Errors
 /// A fault of the host's. Whatever the tests do is in the [`FileRun`].
 pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<FileRun, ExecuteError> {
-    let mut session = Session { executor, repository, file, fuel: 0 };
-    let outcome = session.run(&[("all", "")])?;
+    run(executor, repository, file, None)
+}
+
+/// Runs those tests of `file` that `wanted` names, in pytest's order. One that is not there has no record.
+///
+/// # Errors
+/// As [`run_file`].
+pub fn run_tests(
+    executor: &dyn Execute,
+    repository: &Repository<'_>,
+    file: &str,
+    wanted: &[String],
+) -> Result<FileRun, ExecuteError> {
+    run(executor, repository, file, Some(wanted))
+}
+
+fn run(
+    executor: &dyn Execute,
+    repository: &Repository<'_>,
+    file: &str,
+    wanted: Option<&[String]>,
+) -> Result<FileRun, ExecuteError> {
+    let mut session = Session { executor, repository, file, wanted, jobs: Vec::new(), fuel: 0 };
+    let outcome = session.run(&[session.together()])?;
     let answer = session.answer(&outcome, 0).and_then(|value| records(&value));
     let (tests, broken) = match answer {
         Ok(tests) => (tests, None),
@@ -96,7 +120,46 @@ pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str)
     let twice = repeated(&tests);
     let broken = broken.or(twice.map(|id| format!("test `{id}` has two records")));
     let tests = if broken.is_some() { Vec::new() } else { tests };
-    Ok(FileRun { tests, broken, fuel: session.fuel })
+    Ok(FileRun { tests, broken, jobs: session.jobs, fuel: session.fuel })
+}
+
+/// What a test file has beside its records: who enters which function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Covered {
+    /// Functions of the repository that were entered, the test file's own left out.
+    pub functions: Vec<Function>,
+    /// Those entered before any test: indices into `functions`.
+    pub at_import: Vec<usize>,
+    /// Each test with the functions it entered.
+    pub tests: Vec<(TestRecord, Vec<usize>)>,
+}
+
+/// A function, or the body of a class or module.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Function {
+    /// Its file.
+    pub path: String,
+    /// Its qualified name.
+    pub name: String,
+    /// First and last line of its body, from 1; `(1, 0)` where the body has no line for itself.
+    pub lines: (usize, usize),
+}
+
+/// Runs the tests of `file` and tells which functions each enters. `Err` inside says why there is nothing to tell.
+///
+/// # Errors
+/// As [`run_file`].
+pub fn cover_file(
+    executor: &dyn Execute,
+    repository: &Repository<'_>,
+    file: &str,
+) -> Result<Result<Covered, String>, ExecuteError> {
+    let mut session = Session { executor, repository, file, wanted: None, jobs: Vec::new(), fuel: 0 };
+    let outcome = session.run(&[("cover", Vec::new())])?;
+    Ok(match session.answer(&outcome, 0) {
+        Ok(value) => covered(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
+        Err(Refusal::Broken(why) | Refusal::Stopped(why)) => Err(why),
+    })
 }
 
 fn repeated(tests: &[TestRecord]) -> Option<&str> {
@@ -116,21 +179,38 @@ struct Session<'a> {
     executor: &'a dyn Execute,
     repository: &'a Repository<'a>,
     file: &'a str,
+    wanted: Option<&'a [String]>,
+    jobs: Vec<Digest>,
     fuel: u64,
 }
 
-impl Session<'_> {
-    fn run(&mut self, calls: &[(&str, &str)]) -> Result<Outcome, ExecuteError> {
-        let outcome = self.executor.execute(&self.job(calls))?;
+/// A mode of the guest's side, and the tests it is for.
+type Call<'a> = (&'static str, Vec<&'a str>);
+
+impl<'a> Session<'a> {
+    /// The one call that runs everything asked for.
+    fn together(&self) -> Call<'a> {
+        match self.wanted {
+            None => ("all", Vec::new()),
+            Some(wanted) => ("some", wanted.iter().map(String::as_str).collect()),
+        }
+    }
+
+    fn run(&mut self, calls: &[Call<'_>]) -> Result<Outcome, ExecuteError> {
+        let job = self.job(calls);
+        self.jobs.push(job.digest());
+        let outcome = self.executor.execute(&job)?;
         self.fuel = self.fuel.saturating_add(outcome.fuel);
         Ok(outcome)
     }
 
-    fn job(&self, calls: &[(&str, &str)]) -> Job {
-        let Repository { image, pytest, package, roots, files, without, limits, seed } = self.repository;
+    fn job(&self, calls: &[Call<'_>]) -> Job {
+        let Repository { image, pytest, package, roots, files, without, limits, seed, .. } = self.repository;
         let roots = Value::List(roots.iter().map(Value::str).collect());
-        let arguments =
-            |(mode, id): &(&str, &str)| vec![Value::str(*mode), Value::str(self.file), roots.clone(), Value::str(*id)];
+        let arguments = |(mode, ids): &Call<'_>| {
+            let ids = Value::List(ids.iter().map(|id| Value::str(*id)).collect());
+            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids]
+        };
         let mounted = |layer: &Digest, at| Mounted { layer: layer.clone(), at };
         Job {
             image: (*image).to_owned(),
@@ -163,27 +243,35 @@ impl Session<'_> {
 
     /// Each test for itself; `why` all of them together did not end.
     fn one_by_one(&mut self, why: String) -> Result<(Vec<TestRecord>, Option<String>), ExecuteError> {
-        let outcome = self.run(&[("collect", "")])?;
-        let ids = match self.answer(&outcome, 0).and_then(|value| ids(&value)) {
+        if self.repository.max_jobs == 0 {
+            return Ok((Vec::new(), Some(why)));
+        }
+        let outcome = self.run(&[("collect", Vec::new())])?;
+        let mut ids = match self.answer(&outcome, 0).and_then(|value| ids(&value)) {
             Ok(ids) => ids,
             Err(Refusal::Broken(why) | Refusal::Stopped(why)) => return Ok((Vec::new(), Some(why))),
         };
+        if let Some(wanted) = self.wanted {
+            let wanted: HashSet<&String> = wanted.iter().collect();
+            ids.retain(|id| wanted.contains(id));
+        }
         let mut tests: Vec<TestRecord> = Vec::new();
-        for _ in 0..MAX_JOBS {
-            let left: Vec<(&str, &str)> = ids[tests.len()..].iter().map(|id| ("one", id.as_str())).collect();
+        for _ in 0..self.repository.max_jobs {
+            let left: Vec<Call<'_>> = ids[tests.len()..].iter().map(|id| ("one", vec![id.as_str()])).collect();
             if left.is_empty() {
                 return Ok((tests, None));
             }
             let outcome = self.run(&left)?;
             let count = outcome.calls.len().min(left.len());
             let ran = left[..count].iter().enumerate();
-            tests.extend(ran.map(|(index, (_, id))| self.record(&outcome, index, id)));
+            tests.extend(ran.map(|(index, (_, id))| self.record(&outcome, index, id[0])));
             // The call without a result is the one that ended the job.
             if let Some((_, id)) = left.get(count) {
-                tests.push(stopped(id, ended(&outcome)));
+                tests.push(stopped(id[0], ended(&outcome)));
             }
         }
-        let rest: Vec<TestRecord> = ids[tests.len()..].iter().map(|id| stopped(id, why.clone())).collect();
+        let missing = |id: &String| TestRecord { id: id.clone(), result: TestResult::Missing, text: why.clone() };
+        let rest: Vec<TestRecord> = ids[tests.len()..].iter().map(missing).collect();
         tests.extend(rest);
         Ok((tests, None))
     }
@@ -236,9 +324,43 @@ fn records(answer: &Value) -> Result<Vec<TestRecord>, Refusal> {
     records.ok_or_else(|| Refusal::Stopped("a record that is none".to_owned()))
 }
 
-fn record(item: &Value) -> Option<TestRecord> {
+fn covered(answer: &Value) -> Option<Covered> {
+    let Ok(("covered", [Value::List(rows), Value::List(functions), at_import])) = parts(answer) else { return None };
+    let functions = functions.iter().map(function).collect::<Option<Vec<_>>>()?;
+    let tests = rows.iter().map(covered_test).collect::<Option<Vec<_>>>()?;
+    let covered = Covered { at_import: indices(at_import)?, functions, tests };
+    let known = |index: &usize| *index < covered.functions.len();
+    let all = covered.tests.iter().flat_map(|(_, entered)| entered).chain(&covered.at_import).all(known);
+    all.then_some(covered)
+}
+
+fn covered_test(row: &Value) -> Option<(TestRecord, Vec<usize>)> {
+    let Value::Tuple(parts) = row else { return None };
+    let (entered, parts) = parts.split_last()?;
+    Some((record_of(parts)?, indices(entered)?))
+}
+
+fn function(item: &Value) -> Option<Function> {
     let Value::Tuple(parts) = item else { return None };
-    let [Value::Str(id), Value::Str(word), Value::Str(text)] = parts.as_slice() else { return None };
+    let [Value::Str(path), Value::Str(name), first, last] = parts.as_slice() else { return None };
+    Some(Function { path: path.clone(), name: name.clone(), lines: (index(first)?, index(last)?) })
+}
+
+fn indices(value: &Value) -> Option<Vec<usize>> {
+    let Value::List(items) = value else { return None };
+    items.iter().map(index).collect()
+}
+
+fn index(value: &Value) -> Option<usize> {
+    if let Value::Int(number) = value { usize::try_from(number).ok() } else { None }
+}
+
+fn record(item: &Value) -> Option<TestRecord> {
+    if let Value::Tuple(parts) = item { record_of(parts) } else { None }
+}
+
+fn record_of(parts: &[Value]) -> Option<TestRecord> {
+    let [Value::Str(id), Value::Str(word), Value::Str(text)] = parts else { return None };
     let result = match word.as_str() {
         "passed" => TestResult::Passed,
         "failed" => TestResult::Failed,

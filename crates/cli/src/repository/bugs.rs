@@ -1,0 +1,192 @@
+//! `veriplay corpus inject-bugs`: mutants of every code file, in an order the seed decides, validated beside each other until
+//! there are as many bugs as asked for.
+//!
+//! Invariants: the file depends on repository, operators, seed and count alone, not on threads; a killed run goes on where
+//! it stopped, by the journal beside the file.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::path::Path;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, content_hash};
+use veriplay_sandbox::SandboxOptions;
+use veriplay_verifier::Memo;
+use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Ground, Injector, inject, propose, validate};
+
+use super::Stored;
+use super::journal::{Journal, Tried};
+use super::pip::pytest_layer;
+use crate::exit::{ExitCode, Failure};
+use crate::workers::{self, Workers};
+use crate::{image, progress};
+
+/// Mutants that are validated beside each other. Part of nothing: a bug behind the last one asked for is let go.
+const CHUNK: usize = 8;
+/// Outcomes that are remembered: proposing and validating a mutant run the same job.
+const REMEMBERED: usize = 256;
+
+/// What is asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) repository: &'a Stored,
+    pub(crate) injectors: &'a [Injector],
+    pub(crate) count: usize,
+    pub(crate) seed: u64,
+    pub(crate) out: &'a Path,
+    pub(crate) workers: Workers,
+}
+
+/// What came of each operator.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Yield {
+    schema_version: u32,
+    valid: usize,
+    tried: usize,
+    /// Mutants there are to try.
+    candidates: usize,
+    /// Of this run.
+    wall_s: f64,
+    operators: BTreeMap<&'static str, Counts>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Counts {
+    /// Places in the code it could change.
+    sites: usize,
+    /// Different mutants that were drawn.
+    candidates: usize,
+    tried: usize,
+    valid: usize,
+    /// Those tried that are not valid, by the check they fail.
+    rejected: BTreeMap<String, usize>,
+}
+
+/// A mutant and where it belongs.
+struct Mutant {
+    path: String,
+    candidate: Candidate,
+    key: Digest,
+}
+
+/// Makes the bugs.
+pub(crate) fn make_bugs(asked: &Asked<'_>) -> Result<Yield, Failure> {
+    let started = Instant::now();
+    let (image, pytest) = (image::python()?, pytest_layer()?);
+    let (name, pytest_digest) = (image.name().to_owned(), pytest.digest().clone());
+    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), asked.workers)?;
+    let sandbox = sandbox.with_layers([asked.repository.package.clone(), pytest].into_iter().collect());
+    let map = asked.repository.map(&sandbox, &name, &pytest_digest)?;
+    let ground = asked.repository.ground(&name, &pytest_digest, &map);
+    let mut made = Yield { schema_version: SCHEMA_VERSION, ..Yield::default() };
+    let mutants = mutants(&sandbox, &ground, asked, &mut made).map_err(host)?;
+    made.candidates = mutants.len();
+    let names: Vec<&str> = asked.injectors.iter().map(|injector| injector.name).collect();
+    let mut journal = Journal::open(asked.out, &content_hash(&(&ground.baseline.package, asked.seed, names)))?;
+    let earlier: HashSet<Digest> = journal.earlier().iter().map(|tried| tried.key.clone()).collect();
+    journal.earlier().iter().for_each(|tried| made.count(tried));
+    let bar = progress::bar(asked.count as u64, "bugs");
+    let left: Vec<&Mutant> = mutants.iter().filter(|mutant| !earlier.contains(&mutant.key)).collect();
+    let memo = Memo::new(&sandbox, REMEMBERED);
+    for chunk in left.chunks(CHUNK) {
+        if made.valid >= asked.count {
+            break;
+        }
+        let tried: Vec<(Tried, Option<BugArtifact>)> =
+            chunk.par_iter().with_max_len(1).map(|mutant| attempt(&memo, &ground, mutant, asked.seed)).collect();
+        for (tried, artifact) in tried {
+            if made.valid < asked.count {
+                journal.write(&tried, artifact.as_ref())?;
+                made.count(&tried);
+                bar.set_position(made.valid as u64);
+            }
+        }
+    }
+    bar.finish_and_clear();
+    made.wall_s = started.elapsed().as_secs_f64();
+    Ok(made)
+}
+
+fn host(dropped: Dropped) -> Failure {
+    Failure::message(ExitCode::Host, dropped.why)
+}
+
+/// All mutants, in the order they are tried: each round has one of each operator and file.
+fn mutants(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    asked: &Asked<'_>,
+    made: &mut Yield,
+) -> Result<Vec<Mutant>, Dropped> {
+    let each = asked.count.saturating_mul(4).div_ceil(asked.injectors.len().max(1)).clamp(4, 100);
+    let files: Vec<&str> = ground.code_files().into_iter().collect();
+    let drawn = files.par_iter().with_max_len(1).map(|path| {
+        let seed = u64::from_str_radix(&content_hash(&(asked.seed, path)).as_str()[..8], 16).unwrap_or(asked.seed);
+        inject(execute, ground, asked.injectors, &ground.texts[*path], seed, each)
+    });
+    let drawn = drawn.collect::<Result<Vec<_>, Dropped>>()?;
+    let mut placed = Vec::new();
+    for (path, found) in files.iter().zip(drawn) {
+        for mutants in found {
+            let counts = made.operators.entry(mutants.injector).or_default();
+            counts.sites += mutants.sites;
+            counts.candidates += mutants.candidates.len();
+            for (round, candidate) in mutants.candidates.into_iter().enumerate() {
+                let key = content_hash(&(path, &candidate.text));
+                placed.push((round, Mutant { path: (*path).to_owned(), candidate, key }));
+            }
+        }
+    }
+    placed.sort_by(|(one, a), (other, b)| (one, a.key.as_str()).cmp(&(other, b.key.as_str())));
+    let mut seen = HashSet::new();
+    Ok(placed.into_iter().map(|(_, mutant)| mutant).filter(|mutant| seen.insert(mutant.key.clone())).collect())
+}
+
+/// One mutant, from proposal to artifact. A host fault is a rejection with a name of its own: the mutant is not tried again
+/// in this file, and no bug is made of it.
+fn attempt(execute: &dyn Execute, ground: &Ground<'_>, mutant: &Mutant, seed: u64) -> (Tried, Option<BugArtifact>) {
+    let rules = BugRules::LEAST;
+    let (rejected, artifact) = match propose(execute, ground, &mutant.path, &mutant.candidate, (seed, rules.seeds[0])) {
+        Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
+        Ok(Err(unfit)) => (Some((unfit.check.to_owned(), unfit.why)), None),
+        Ok(Ok(bug)) => match validate(execute, ground, &bug, &rules) {
+            Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
+            Ok(validated) => match validated.artifact {
+                Some(artifact) => (None, Some(artifact)),
+                None => (Some((validated.verdict.evidence.rule, validated.verdict.evidence.detail)), None),
+            },
+        },
+    };
+    let Mutant { path, candidate, key } = mutant;
+    let (injector, scope) = (candidate.injector.to_owned(), format!("{path}:{}", candidate.scope));
+    let (rejected, why) = rejected.map_or((None, String::new()), |(check, why)| (Some(check), why));
+    (Tried { key: key.clone(), injector, scope, rejected, why }, artifact)
+}
+
+impl Yield {
+    fn count(&mut self, tried: &Tried) {
+        self.tried += 1;
+        self.valid += usize::from(tried.rejected.is_none());
+        let counts = self.operators.iter_mut().find(|(name, _)| **name == tried.injector).map(|(_, counts)| counts);
+        let Some(counts) = counts else { return };
+        counts.tried += 1;
+        match &tried.rejected {
+            None => counts.valid += 1,
+            Some(check) => *counts.rejected.entry(check.clone()).or_default() += 1,
+        }
+    }
+}
+
+impl fmt::Display for Yield {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<20} {:>6} {:>10} {:>6} {:>6}  rejected", "operator", "sites", "candidates", "tried", "valid")?;
+        for (name, counts) in &self.operators {
+            let Counts { sites, candidates, tried, valid, rejected } = counts;
+            let rejected: Vec<String> = rejected.iter().map(|(check, count)| format!("{check} {count}")).collect();
+            writeln!(f, "{name:<20} {sites:>6} {candidates:>10} {tried:>6} {valid:>6}  {}", rejected.join(", "))?;
+        }
+        let Self { valid, tried, candidates, wall_s, .. } = self;
+        write!(f, "{valid} bugs of {tried} mutants tried ({candidates} drawn); {wall_s:.1} s")
+    }
+}

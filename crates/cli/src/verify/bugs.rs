@@ -1,0 +1,263 @@
+//! `veriplay verify --format bug`: bugs in repositories. With a file of attempts each completion is a patch to judge; without
+//! one each bug is validated anew, with its own reverse patch and the empty one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Serialize;
+use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Verdict, content_hash};
+use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
+use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_verifier::Memo;
+use veriplay_verifier::bugs::{BugArtifact, BugRules, Ground, RepairRequest, TestMap, grade, validate};
+
+use super::output::{Output, VerdictRow};
+use super::source::Work;
+use super::stream::in_order;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::repository::{Stored, pytest_layer};
+use crate::workers::{self, Workers};
+use crate::{image, progress};
+
+/// What `attempt_id` says of the rows that a validation makes.
+const ARTIFACT: &str = "artifact";
+const REVERSE: &str = "reverse";
+const EMPTY: &str = "empty";
+/// Outcomes that are remembered: the attempts at one bug share jobs.
+const REMEMBERED: usize = 256;
+/// Attempts under way or waiting for an earlier one, for each thread.
+const WINDOW: usize = 4;
+
+/// What is asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) tasks: &'a Path,
+    pub(crate) attempts: Option<&'a Path>,
+    pub(crate) repositories: &'a [String],
+    pub(crate) out: Option<&'a Path>,
+    pub(crate) jobs: usize,
+    pub(crate) workers: Workers,
+    pub(crate) seed: u64,
+    pub(crate) json: bool,
+}
+
+/// The summary.
+#[derive(Debug, Serialize)]
+struct Report {
+    schema_version: u32,
+    bugs: usize,
+    rows: usize,
+    /// Rows by `attempt_id`'s kind and status: of a validation `artifact`, `reverse` and `empty`, else `attempt`.
+    statuses: BTreeMap<String, BTreeMap<String, usize>>,
+    dropped: usize,
+    /// Rows of a validation that are not as they must be.
+    failed: usize,
+    left_out: usize,
+}
+
+/// The repositories of the bugs, with the maps of their tests.
+struct Places {
+    stored: Vec<(Stored, TestMap)>,
+    pytest: Digest,
+    image: String,
+}
+
+impl Places {
+    fn ground(&self, package: &Digest) -> Result<Ground<'_>, Dropped> {
+        let found = self.stored.iter().find(|(stored, _)| stored.baseline.package == *package);
+        let (stored, map) = found.ok_or_else(|| Dropped { why: format!("no repository of digest `{package}`") })?;
+        Ok(stored.ground(&self.image, &self.pytest, map))
+    }
+}
+
+/// Judges what is asked for.
+pub(crate) fn judge(asked: &Asked<'_>) -> Result<(), Failure> {
+    let bugs = read_bugs(asked.tasks)?;
+    let (sandbox, places) = open(asked, &bugs)?;
+    let (mut work, left_out) = match asked.attempts {
+        Some(path) => attempts(path, &bugs, asked.seed)?,
+        None => (validations(&bugs, asked.seed), 0),
+    };
+    let mut output = Output::open(asked.out)?;
+    let mut report = Report {
+        schema_version: SCHEMA_VERSION,
+        bugs: bugs.len(),
+        rows: 0,
+        statuses: BTreeMap::new(),
+        dropped: 0,
+        failed: 0,
+        left_out,
+    };
+    let validating = asked.attempts.is_none();
+    let mut work = work.drain(..).map(Ok);
+    output.resume(&mut work, |row| report.add(row, validating))?;
+    let memo = Memo::new(&sandbox, REMEMBERED);
+    let judged = |work: Work| {
+        let verdict = places.verdict(&memo, &bugs[work.task], &work, validating, asked.seed);
+        VerdictRow::new(work, verdict)
+    };
+    in_order(&mut work, asked.jobs, asked.jobs.saturating_mul(WINDOW), judged, |row| {
+        report.add(&row, validating);
+        output.write(&row)
+    })?;
+    output.finish()?;
+    report.tell(asked)
+}
+
+fn read_bugs(path: &Path) -> Result<Vec<BugArtifact>, Failure> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
+    let text = text.or_fail(ExitCode::Input)?;
+    let bug = |(index, line): (usize, &str)| {
+        let place = || format!("{}:{}: no bug that this build reads", path.display(), index + 1);
+        let bug: BugArtifact = serde_json::from_str(line).with_context(place).or_fail(ExitCode::Input)?;
+        match bug.schema_version {
+            BugArtifact::SCHEMA_VERSION => Ok(bug),
+            other => Err(Failure::message(ExitCode::Input, format!("{}: schema version `{other}`", place()))),
+        }
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(bug).collect()
+}
+
+/// The repositories that the bugs are in, all of them in one sandbox.
+fn open(asked: &Asked<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Failure> {
+    let mut names: Vec<String> = asked.repositories.to_vec();
+    if names.is_empty() {
+        names = bugs.iter().map(|bug| format!("{}=={}", bug.name, bug.version)).collect();
+        names.sort();
+        names.dedup();
+    }
+    let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
+    let (image, pytest) = (image::python()?, pytest_layer()?);
+    let (name, digest) = (image.name().to_owned(), pytest.digest().clone());
+    let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
+    let layers: Vec<Layer> = stored.iter().map(|stored| stored.package.clone()).chain([pytest]).collect();
+    let sandbox = workers::sandbox(image, options, asked.workers)?.with_layers(layers.into_iter().collect());
+    let mapped = stored.into_iter().map(|stored| {
+        let map = stored.map(&sandbox, &name, &digest)?;
+        Ok((stored, map))
+    });
+    let stored = mapped.collect::<Result<Vec<_>, Failure>>()?;
+    Ok((sandbox, Places { stored, pytest: digest, image: name }))
+}
+
+/// Rows of attempts at a bug there is not, and rows that are none, are told and left out.
+fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, usize), Failure> {
+    let by_id: HashMap<&str, usize> =
+        bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
+    let (mut work, mut left_out, mut seen) = (Vec::new(), 0, vec![0_u64; bugs.len()]);
+    for row in read_attempts(path, ReadOptions::default().max_row_bytes).or_fail(ExitCode::Input)? {
+        match row.or_fail(ExitCode::Input)? {
+            Err(bad) => {
+                progress::say(bad);
+                left_out += 1;
+            }
+            Ok(row) => match by_id.get(row.task_id.as_str()) {
+                None => {
+                    progress::say(format!("{}:{}: there is no bug `{}`", path.display(), row.line, row.task_id));
+                    left_out += 1;
+                }
+                Some(&task) => {
+                    let (AttemptBody::Completion(patch) | AttemptBody::Program(patch)) = row.body;
+                    let attempt_id = row.attempt_id.unwrap_or_else(|| seen[task].to_string());
+                    seen[task] += 1;
+                    work.push(work_of(bugs, task, attempt_id, patch, seed));
+                }
+            },
+        }
+    }
+    Ok((work, left_out))
+}
+
+fn validations(bugs: &[BugArtifact], seed: u64) -> Vec<Work> {
+    let of = |(task, bug): (usize, &BugArtifact)| {
+        let reverse = bug.bug.bug_inject.reverse().to_string();
+        [(ARTIFACT, String::new()), (REVERSE, reverse), (EMPTY, String::new())]
+            .map(|(kind, patch)| work_of(bugs, task, kind.to_owned(), patch, seed))
+    };
+    bugs.iter().enumerate().flat_map(of).collect()
+}
+
+fn work_of(bugs: &[BugArtifact], task: usize, attempt_id: String, program: String, seed: u64) -> Work {
+    let judged = content_hash(&(&bugs[task], &attempt_id, &program, seed));
+    Work { task, task_id: bugs[task].task_id.clone(), attempt_id, program, judged }
+}
+
+impl Places {
+    fn verdict(
+        &self,
+        execute: &dyn Execute,
+        artifact: &BugArtifact,
+        work: &Work,
+        validating: bool,
+        seed: u64,
+    ) -> Result<Verdict, Dropped> {
+        let ground = self.ground(&artifact.package)?;
+        if validating && work.attempt_id == ARTIFACT {
+            return validated(execute, &ground, artifact);
+        }
+        grade(execute, &ground, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
+    }
+}
+
+/// The checks again, and that they come to what the artifact says.
+fn validated(execute: &dyn Execute, ground: &Ground<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
+    let again = validate(execute, ground, &artifact.bug, &BugRules::LEAST)?;
+    let mut verdict = again.verdict;
+    if let Some(again) = again.artifact
+        && again != *artifact
+    {
+        verdict.status = Status::Invalid;
+        verdict.evidence.rule = "declared".to_owned();
+        verdict.evidence.detail = format!(
+            "it says {} to repair and {} to keep, found are {} and {}",
+            artifact.fail_to_pass.len(),
+            artifact.pass_to_pass.len(),
+            again.fail_to_pass.len(),
+            again.pass_to_pass.len()
+        );
+    }
+    Ok(verdict)
+}
+
+impl Report {
+    fn add(&mut self, row: &VerdictRow, validating: bool) {
+        let kind = if validating { row.attempt_id.as_str() } else { "attempt" };
+        let status = serde_json::to_value(row.status).ok().and_then(|word| word.as_str().map(str::to_owned));
+        let status = status.unwrap_or_default();
+        let due = match kind {
+            ARTIFACT => status == "valid",
+            REVERSE => status == "accepted",
+            EMPTY => status != "accepted" && status != "dropped",
+            _ => true,
+        };
+        self.rows += 1;
+        self.failed += usize::from(!due);
+        self.dropped += usize::from(status == "dropped");
+        *self.statuses.entry(kind.to_owned()).or_default().entry(status).or_default() += 1;
+    }
+
+    fn tell(&self, asked: &Asked<'_>) -> Result<(), Failure> {
+        if asked.json {
+            let json = serde_json::to_string(self).or_fail(ExitCode::Bug)?;
+            if asked.out.is_some() { progress::data(json) } else { progress::say(json) }
+        } else {
+            let words = |(kind, counts): (&String, &BTreeMap<String, usize>)| {
+                let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{status} {count}")).collect();
+                format!("{kind}: {}", counts.join(", "))
+            };
+            let kinds: Vec<String> = self.statuses.iter().map(words).collect();
+            progress::say(format!("{} rows on {} bugs; {}", self.rows, self.bugs, kinds.join("; ")));
+        }
+        match (self.dropped, self.failed + self.left_out) {
+            (0, 0) => Ok(()),
+            (0, rows) => {
+                let text = format!("{rows} rows are not as they must be, or were left out");
+                Err(Failure::message(ExitCode::Input, text).hint("their `evidence` says why"))
+            }
+            (dropped, _) => {
+                let text = format!("{dropped} rows were dropped through a fault of the host");
+                Err(Failure::message(ExitCode::Host, text).hint("their `evidence` says why"))
+            }
+        }
+    }
+}

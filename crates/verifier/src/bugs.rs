@@ -1,0 +1,68 @@
+//! Bugs in real repositories: made, checked and repaired (SSR, arXiv 2512.18552; SWE-smith's operators, arXiv 2504.21798).
+//!
+//! [`inject`] makes bugs by operators over the syntax tree, [`validate`] puts a proposal through every check of [`CHECKS`]
+//! and makes the [`BugArtifact`], [`grade`] judges a solver's patch. The command line and the game call them. Invariants:
+//! results come from records a test, never from a log; oracle tests are the original's whenever anything is judged; what
+//! passes must have passed while its twin, the same test made to fail, failed.
+//!
+//! The code under test shares its instance with pytest. Paths, the scan of what code reaches for, and the twins are three
+//! defences of which each has caught what the others let through; what is left is told in LIMITATIONS.md, and a verdict's
+//! evidence says `shared`.
+
+mod artifact;
+mod bench;
+mod checks;
+mod grade;
+mod guest;
+mod injectors;
+mod machinery;
+mod map;
+mod paths;
+mod propose;
+mod tree;
+mod twins;
+mod validate;
+mod weaken;
+
+use std::collections::BTreeSet;
+
+use veriplay_core::{Digest, Limits, TextFiles};
+
+pub use artifact::{BugArtifact, BugProposal};
+pub use checks::{CHECKS, Check};
+pub use grade::{RepairRequest, grade};
+pub use injectors::{Candidate, Family, INJECTORS, Injector, Mutants, Scope, inject};
+pub use map::{FileMap, TestMap};
+pub use propose::{Unfit, propose};
+pub use validate::{BugRules, Validated, each_check, validate};
+pub use weaken::weakening;
+
+use crate::repository::Baseline;
+
+/// Where bugs are made: a repository with its baseline, in an image.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground<'a> {
+    /// The image's name.
+    pub image: &'a str,
+    /// The layer of pytest.
+    pub pytest: &'a Digest,
+    /// The text files of the package's layer.
+    pub texts: &'a TextFiles,
+    /// Which of its tests pass.
+    pub baseline: &'a Baseline,
+    /// Which test enters which function.
+    pub map: &'a TestMap,
+    /// Of each job. Runs of tests get less fuel: what the tests cost in the original, and some more, since a bug may loop.
+    pub limits: Limits,
+    /// As [`crate::repository::Repository::max_jobs`].
+    pub max_jobs: usize,
+}
+
+impl Ground<'_> {
+    /// The files that bugs are made in: Python code that tests enter and that is no test itself.
+    #[must_use]
+    pub fn code_files(&self) -> BTreeSet<&str> {
+        let entered = self.map.files.iter().flat_map(|file| &file.functions).map(|function| function.path.as_str());
+        entered.filter(|path| self.texts.contains_key(*path) && !paths::is_test(self, path)).collect()
+    }
+}

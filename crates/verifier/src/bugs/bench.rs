@@ -1,0 +1,87 @@
+//! Runs chosen tests in a state of the repository, and keeps what a verdict rests on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use veriplay_core::{Dropped, Evidence, Execute, ExecuteError, TextFiles};
+
+use super::Ground;
+use super::tree::Overlay;
+use crate::repository::{FileRun, TestResult, run_tests};
+
+/// Fuel beside the tests' share.
+const SLACK: u64 = 15_000_000_000;
+
+/// What became of the tests asked for. One without a record is not in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Results {
+    pub(crate) by_id: BTreeMap<String, TestResult>,
+    /// Test files without any record, and why.
+    pub(crate) broken: Vec<String>,
+}
+
+impl Results {
+    pub(crate) fn passed(&self, id: &str) -> bool {
+        self.by_id.get(id) == Some(&TestResult::Passed)
+    }
+}
+
+/// Runs tests for one verdict.
+pub(crate) struct Bench<'a> {
+    pub(crate) execute: &'a dyn Execute,
+    pub(crate) ground: &'a Ground<'a>,
+    pub(crate) evidence: Evidence,
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(execute: &'a dyn Execute, ground: &'a Ground<'a>) -> Self {
+        Self { execute, ground, evidence: Evidence::default() }
+    }
+
+    /// The tests `ids` in the state `now`, their files beside each other.
+    pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
+        let overlay = Overlay::of(self.ground.texts, now);
+        let (files, execute, ground) = (by_file(ids), self.execute, self.ground);
+        let run = |(file, ids): &(&str, Vec<String>)| {
+            let mut repository = overlay.repository(ground, seed);
+            repository.limits.fuel = fuel(ground, file, ids.len());
+            run_tests(execute, &repository, file, ids)
+        };
+        let runs: Vec<(&str, FileRun)> = files
+            .par_iter()
+            .with_max_len(1)
+            .map(|asked| run(asked).map(|run| (asked.0, run)))
+            .collect::<Result<_, ExecuteError>>()
+            .map_err(|error| Dropped { why: error.to_string() })?;
+        let mut results = Results::default();
+        for (file, run) in runs {
+            self.evidence.fuel += run.fuel;
+            self.evidence.jobs.extend(run.jobs);
+            results.broken.extend(run.broken.map(|why| format!("`{file}`: {why}")));
+            results.by_id.extend(run.tests.into_iter().map(|test| (test.id, test.result)));
+        }
+        Ok(results)
+    }
+}
+
+/// Fuel for so many tests of a file: their share of what the file costs in the original, a quarter more, and enough to start
+/// pytest and run one slow test. A bug that loops then costs seconds.
+fn fuel(ground: &Ground<'_>, file: &str, tests: usize) -> u64 {
+    let Some(found) = ground.baseline.files.iter().find(|found| found.path == file) else { return ground.limits.fuel };
+    let share = found.fuel.saturating_mul(tests as u64) / (found.passed.len().max(1) as u64);
+    ground.limits.fuel.min(SLACK.saturating_add(share.min(found.fuel) / 4 * 5))
+}
+
+/// Test ids by the file they begin with.
+fn by_file(ids: &BTreeSet<String>) -> Vec<(&str, Vec<String>)> {
+    let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for id in ids {
+        files.entry(file_of(id)).or_default().push(id.clone());
+    }
+    files.into_iter().collect()
+}
+
+/// The file that a test id begins with.
+pub(crate) fn file_of(id: &str) -> &str {
+    id.split_once("::").map_or(id, |(file, _)| file)
+}

@@ -1,0 +1,165 @@
+//! The checks a proposed bug must pass, SSR's a to g and three of our own, in the order they are made: those that run
+//! nothing come first. Each is a line of [`CHECKS`], and each has a bug in the tests that it alone rejects.
+
+use std::collections::BTreeSet;
+
+use veriplay_core::Dropped;
+
+use super::machinery::reached;
+use super::paths::{Purpose, is_test, refused};
+use super::tree::restored;
+use super::validate::Facts;
+use crate::repository::TestResult;
+
+/// What a check comes to: nothing, or why not.
+type Holds = Result<Result<(), String>, Dropped>;
+
+/// A check.
+#[derive(Clone, Copy)]
+pub struct Check {
+    /// The rule of verdicts it decides.
+    pub name: &'static str,
+    /// What must hold.
+    pub what: &'static str,
+    pub(crate) holds: fn(&mut Facts<'_>) -> Holds,
+}
+
+impl std::fmt::Debug for Check {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// All of them.
+pub const CHECKS: &[Check] = &[
+    Check { name: "paths", what: "the bug changes code alone, the weakening test files alone", holds: paths },
+    Check {
+        name: "test_files",
+        what: "a: each test file exists, and the weakening touches no other",
+        holds: test_files,
+    },
+    Check { name: "records", what: "b: each test file gives a record a test, with the bug too", holds: records },
+    Check { name: "passing", what: "c: enough tests pass in the original", holds: passing },
+    Check { name: "changed_files", what: "d: the bug changes enough files", holds: changed_files },
+    Check { name: "machinery", what: "the bug reaches for no introspection, chance or clock", holds: machinery },
+    Check { name: "failing", what: "e: enough tests of the test files fail with the bug", holds: failing },
+    Check { name: "repeated", what: "another seed gives the same results", holds: repeated },
+    Check { name: "hidden", what: "f: the weakening hides a failing test, and breaks none", holds: hidden },
+    Check { name: "inverse", what: "g: undoing any one file of the bug makes a failing test pass", holds: inverse },
+];
+
+fn holds(condition: bool, why: impl FnOnce() -> String) -> Holds {
+    Ok(if condition { Ok(()) } else { Err(why()) })
+}
+
+fn paths(facts: &mut Facts<'_>) -> Holds {
+    let (bug, ground) = (facts.bug, facts.bench.ground);
+    let code = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
+    let why = code.into_iter().find_map(|patch| refused(ground, patch, Purpose::Code));
+    // A file the weakening touches that no list names is check a's to find; here it must be a test's.
+    let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(ground, path));
+    let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
+    holds(why.is_none(), || why.unwrap_or_default())
+}
+
+fn test_files(facts: &mut Facts<'_>) -> Holds {
+    let (bug, ground) = (facts.bug, facts.bench.ground);
+    let known = |path: &String| ground.baseline.files.iter().any(|file| file.path == *path);
+    if let Some(path) = bug.test_files.iter().find(|path| !known(path)) {
+        return Ok(Err(format!("`{path}` is no test file of the original")));
+    }
+    let why = refused(ground, &bug.test_weaken, Purpose::Weaken(&bug.test_files));
+    holds(why.is_none(), || why.unwrap_or_default())
+}
+
+fn records(facts: &mut Facts<'_>) -> Holds {
+    let (bug, ground) = (facts.bug, facts.bench.ground);
+    let mapped = |path: &String| ground.map.files.iter().any(|file| file.path == *path);
+    if let Some(path) = bug.test_files.iter().find(|path| !mapped(path)) {
+        return Ok(Err(format!("`{path}` gives no records in the original")));
+    }
+    if facts.affected.is_empty() {
+        return Ok(Ok(()));
+    }
+    let affected = facts.affected.clone();
+    let results = facts.buggy(0)?;
+    if let Some(why) = results.broken.first() {
+        return Ok(Err(format!("with the bug {why}")));
+    }
+    let none = |id: &&String| matches!(results.by_id.get(*id), None | Some(TestResult::Missing));
+    let missing = affected.iter().find(none);
+    holds(missing.is_none(), || format!("with the bug test `{}` has no record", missing.map_or("", |id| id)))
+}
+
+fn passing(facts: &mut Facts<'_>) -> Holds {
+    let listed = facts.bench.ground.map.files.iter().filter(|file| facts.bug.test_files.contains(&file.path));
+    let (found, wanted) = (listed.map(|file| file.tests.len()).sum::<usize>(), facts.rules.min_passing);
+    holds(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
+}
+
+fn changed_files(facts: &mut Facts<'_>) -> Holds {
+    let (found, wanted) = (facts.bug.bug_inject.touched().count(), facts.rules.min_changed_files);
+    holds(found >= wanted, || format!("{found} files are changed, and {wanted} must be"))
+}
+
+fn machinery(facts: &mut Facts<'_>) -> Holds {
+    let why = reached(facts.bench.execute, facts.bench.ground, &facts.states.buggy, &facts.states.buggy, true)?;
+    holds(why.is_none(), || why.unwrap_or_default())
+}
+
+fn failing(facts: &mut Facts<'_>) -> Holds {
+    let listed = |id: &String| facts.bug.test_files.iter().any(|file| super::bench::file_of(id) == file);
+    let failing = facts.failing()?;
+    let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), facts.rules.min_failing);
+    holds(found >= wanted, || format!("{found} tests fail with the bug, and {wanted} must"))
+}
+
+fn repeated(facts: &mut Facts<'_>) -> Holds {
+    let first = facts.buggy(0)?.clone();
+    let second = facts.buggy(1)?;
+    let other = first.by_id.iter().find(|(id, result)| second.by_id.get(*id) != Some(result));
+    holds(first == *second, || {
+        other
+            .map_or_else(|| "other files".to_owned(), |(id, result)| format!("`{id}` was {result:?} by one seed alone"))
+    })
+}
+
+fn hidden(facts: &mut Facts<'_>) -> Holds {
+    let failing = facts.failing()?;
+    let (weakened, seed) = (facts.states.weakened.clone(), facts.rules.seeds[0]);
+    let mut affected = facts.affected.clone();
+    // Lines that are added may break tests that do not notice the bug.
+    if facts.bug.test_weaken.changed_lines().1 > 0 {
+        let touched: Vec<&str> = facts.bug.test_weaken.touched().map(|(path, _)| path).collect();
+        let beside = facts.bench.ground.map.tests().filter(|id| touched.contains(&super::bench::file_of(id)));
+        affected.extend(beside.cloned());
+    }
+    let results = facts.bench.run(&weakened, &affected, seed)?;
+    if let Some(why) = results.broken.first() {
+        return Ok(Err(format!("weakened {why}")));
+    }
+    let worse = |id: &&String| !failing.contains(*id) && results.by_id.contains_key(*id) && !results.passed(id);
+    if let Some(id) = affected.iter().find(worse) {
+        return Ok(Err(format!("`{id}` passes with the bug and fails weakened")));
+    }
+    let shows = |id: &String| results.by_id.contains_key(id) && !results.passed(id);
+    holds(!failing.iter().all(shows), || format!("all {} failing tests fail as before", failing.len()))
+}
+
+/// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline.
+fn inverse(facts: &mut Facts<'_>) -> Holds {
+    let failing = facts.failing()?;
+    let touched = std::iter::once(&facts.bug.bug_inject).chain(&facts.bug.failed_repairs);
+    let paths: BTreeSet<&str> = touched.flat_map(|patch| patch.touched().map(|(path, _)| path)).collect();
+    for path in paths {
+        let undone = restored(facts.original(), &facts.states.buggy, |found| found == path);
+        if undone == *facts.original() {
+            continue;
+        }
+        let results = facts.bench.run(&undone, &failing, facts.rules.seeds[0])?;
+        if !failing.iter().any(|id| results.passed(id)) {
+            return Ok(Err(format!("without its change of `{path}` the bug is the same")));
+        }
+    }
+    Ok(Ok(()))
+}

@@ -1,0 +1,79 @@
+//! Questions about Python source text, answered by Python's own parser in the sandbox. The text is data there: nothing of it
+//! is run.
+
+use veriplay_core::{CallResult, Dropped, Entry, Execute, Job, Value};
+
+use super::Ground;
+use crate::run::{NoValue, value};
+
+const SPANS: &str = include_str!("python/spans.py");
+/// The seed of every question: the answers have no chance in them but what is asked for by an argument.
+const SEED: u64 = 0;
+
+/// What replaces a stretch of a text, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Edit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) text: String,
+}
+
+/// Calls `function` of `program`, behind the common part, once for each list of arguments. A call that raises is `Err`: the
+/// text is no Python.
+pub(crate) fn ask(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    program: &str,
+    function: &str,
+    arguments: Vec<Vec<Value>>,
+) -> Result<Vec<Result<Value, String>>, Dropped> {
+    let asked = arguments.len();
+    let job = Job {
+        image: ground.image.to_owned(),
+        program: format!("{SPANS}\n\n{program}"),
+        entry: Entry::Calls { function: function.to_owned(), arguments },
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits: ground.limits,
+        seed: SEED,
+        peer: None,
+        base: None,
+    };
+    let outcome = execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;
+    if outcome.calls.len() != asked {
+        let why = format!("`{function}` answered {} of {asked} questions: {:?}", outcome.calls.len(), outcome.error);
+        return Err(Dropped { why });
+    }
+    let answer = |call: &CallResult| value(call, &ground.limits).map_err(NoValue::text);
+    Ok(outcome.calls.iter().map(answer).collect())
+}
+
+/// Edits as the guest writes them.
+pub(crate) fn edits(value: &Value) -> Option<Vec<Edit>> {
+    let Value::List(items) = value else { return None };
+    items.iter().map(edit).collect()
+}
+
+fn edit(item: &Value) -> Option<Edit> {
+    let Value::Tuple(parts) = item else { return None };
+    let [start, end, Value::Str(text)] = parts.as_slice() else { return None };
+    Some(Edit { start: number(start)?, end: number(end)?, text: text.clone() })
+}
+
+pub(crate) fn number(value: &Value) -> Option<usize> {
+    if let Value::Int(number) = value { usize::try_from(number).ok() } else { None }
+}
+
+/// `text` with the edits made; `None` when they overlap or cut a character.
+pub(crate) fn spliced(text: &str, edits: &[Edit]) -> Option<String> {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort();
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for edit in edits {
+        out.push_str(text.get(at..edit.start)?);
+        out.push_str(&edit.text);
+        at = edit.end.max(edit.start);
+    }
+    out.push_str(text.get(at..)?);
+    Some(out)
+}

@@ -1,0 +1,100 @@
+//! Which files a patch may touch. A repair and an injected bug: code that is there already, or a new module beside it. A
+//! weakening: the test files it names.
+//!
+//! What pytest or the interpreter loads by itself is out of reach for everybody: `conftest.py`, their configuration, path
+//! files, start-up modules, and new top-level modules, which could stand in for one of the library's.
+
+use veriplay_core::{Change, Patch, TextFiles};
+
+use super::Ground;
+
+const LOADED_BY_NAME: [&str; 4] = ["conftest.py", "sitecustomize.py", "usercustomize.py", "__main__.py"];
+const CONFIGURATION: [&str; 9] = [
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "tox.ini",
+    "setup.cfg",
+    "setup.py",
+    "pyproject.toml",
+    "pyvenv.cfg",
+];
+const LOADED_BY_ENDING: [&str; 7] = [".pth", ".pyc", ".pyo", ".so", ".pyd", ".egg-link", ".zip"];
+const TEST_DIRS: [&str; 3] = ["tests", "test", "testing"];
+
+/// What a patch is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose<'a> {
+    /// Code: a bug, or its repair.
+    Code,
+    /// These test files.
+    Weaken(&'a [String]),
+}
+
+/// The first path that the patch may not touch so, and why.
+pub(crate) fn refused(ground: &Ground<'_>, patch: &Patch, purpose: Purpose<'_>) -> Option<String> {
+    patch.touched().find_map(|(path, change)| {
+        let why = match purpose {
+            Purpose::Code => refused_code(ground, path, change),
+            Purpose::Weaken(files) => refused_test(path, change, files),
+        };
+        why.map(|why| format!("`{path}` {why}"))
+    })
+}
+
+fn refused_code(ground: &Ground<'_>, path: &str, change: Change) -> Option<&'static str> {
+    if is_loaded_by_itself(path) {
+        return Some("is read by pytest or the interpreter without being asked for");
+    }
+    if is_test(ground, path) {
+        return Some("belongs to the tests");
+    }
+    match change {
+        Change::Created if !may_be_new(ground, path) => Some("is new, and not a module of a package that is there"),
+        _ => None,
+    }
+}
+
+fn refused_test(path: &str, change: Change, files: &[String]) -> Option<&'static str> {
+    match (is_loaded_by_itself(path), files.iter().any(|file| file == path), change) {
+        (true, _, _) => Some("is read by pytest or the interpreter without being asked for"),
+        (_, false, _) => Some("is not in the list of test files"),
+        (_, _, Change::Created) => Some("is new, and weakening adds no tests"),
+        _ => None,
+    }
+}
+
+/// Whether tests are made of it. Whole test directories count: helpers of tests decide what tests see.
+pub(crate) fn is_test(ground: &Ground<'_>, path: &str) -> bool {
+    let (dirs, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.strip_suffix(".py").unwrap_or_default();
+    ground.baseline.files.iter().any(|file| file.path == path)
+        || dirs.split('/').any(|dir| TEST_DIRS.contains(&dir.to_ascii_lowercase().as_str()))
+        || stem.starts_with("test_")
+        || stem.ends_with("_test")
+}
+
+fn is_loaded_by_itself(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or_default();
+    LOADED_BY_NAME.contains(&name)
+        || CONFIGURATION.contains(&name)
+        || LOADED_BY_ENDING.iter().any(|ending| lower.ends_with(ending))
+        || lower
+            .split('/')
+            .any(|part| part == "__pycache__" || part.ends_with(".dist-info") || part.ends_with(".egg-info"))
+}
+
+/// Whether a file may be where the original may have none: one of the original's own, or a module deeper in a package of
+/// the original's.
+fn may_be_new(ground: &Ground<'_>, path: &str) -> bool {
+    let Some((dir, name)) = path.rsplit_once('/') else { return ground.texts.contains_key(path) };
+    let is_root = ground.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
+    let package = format!("{dir}/__init__.py");
+    ground.texts.contains_key(path) || (!is_root && name.ends_with(".py") && has(ground.texts, &package))
+}
+
+fn has(files: &TextFiles, path: &str) -> bool {
+    files.contains_key(path)
+}

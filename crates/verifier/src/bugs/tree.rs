@@ -1,0 +1,67 @@
+//! The states a repository passes through: original, buggy, weakened, repaired. Text files alone; the rest is in the layer.
+
+use veriplay_core::{PatchError, TextFiles};
+
+use super::{BugProposal, Ground};
+use crate::repository::Repository;
+
+/// Files over those of the layer, and files of the layer that are gone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Overlay {
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    pub(crate) without: Vec<String>,
+}
+
+impl Overlay {
+    /// What makes `now` of `base`. Files that are equal are no part of it, so that equal states are equal jobs.
+    pub(crate) fn of(base: &TextFiles, now: &TextFiles) -> Self {
+        let changed = now.iter().filter(|(path, text)| base.get(*path) != Some(text));
+        Self {
+            files: changed.map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect(),
+            without: base.keys().filter(|path| !now.contains_key(*path)).cloned().collect(),
+        }
+    }
+
+    /// The repository in this state.
+    pub(crate) fn repository<'a>(&'a self, ground: &'a Ground<'a>, seed: u64) -> Repository<'a> {
+        Repository {
+            image: ground.image,
+            pytest: ground.pytest,
+            package: &ground.baseline.package,
+            roots: &ground.baseline.roots,
+            files: &self.files,
+            without: &self.without,
+            limits: ground.limits,
+            seed,
+            max_jobs: ground.max_jobs,
+        }
+    }
+}
+
+/// The states of a bug.
+#[derive(Debug, Clone)]
+pub(crate) struct States {
+    /// With `bug_inject` and the failed repairs: the oracle tests are whole.
+    pub(crate) buggy: TextFiles,
+    /// With `test_weaken` too: what a solver sees.
+    pub(crate) weakened: TextFiles,
+}
+
+impl States {
+    /// Applies the proposal's patches, strictly.
+    pub(crate) fn of(base: &TextFiles, bug: &BugProposal) -> Result<Self, PatchError> {
+        let mut buggy = bug.bug_inject.apply(base)?;
+        for repair in &bug.failed_repairs {
+            buggy = repair.apply(&buggy)?;
+        }
+        let weakened = bug.test_weaken.apply(&buggy)?;
+        Ok(Self { buggy, weakened })
+    }
+}
+
+/// `now` with every file for which `wanted` holds as it is in `base`.
+pub(crate) fn restored(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
+    let kept = now.iter().filter(|(path, _)| !wanted(path));
+    let back = base.iter().filter(|(path, _)| wanted(path));
+    kept.chain(back).map(|(path, text)| (path.clone(), text.clone())).collect()
+}

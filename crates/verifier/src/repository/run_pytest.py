@@ -1,0 +1,156 @@
+"""Runs tests of one file of a repository under the real pytest and says what became of each of them.
+
+`run("all", …)` returns every record; `run("some", …, ids)` those of the tests named; `run("one", …, [id])` runs one test, so
+that a test which ends the interpreter costs itself and not the others; `run("collect", …)` returns the ids; `run("cover", …)`
+every record, with the functions each test entered. Nothing is read from a log: the records come from pytest's reports.
+
+The code under test shares this interpreter. What makes it harder for it to write its own records is best effort: pytest is
+imported before anything of the repository and from nowhere else, everything here lives in one closure, and builtins that
+could be replaced are bound early. What a frame or the collector can still reach, `veriplay_verifier::bugs` answers.
+"""
+
+
+def _runner():
+    import importlib
+    import os
+    import sys
+
+    max_text = 300
+    str_, len_, list_, isinstance_, tuple_, getattr_, hasattr_, set_ = str, len, list, isinstance, tuple, getattr, hasattr, set
+    session = None
+    broken, reports = [], []
+    functions, entered = {}, set()
+    tested = None
+
+    def run(mode, file, roots, wanted):
+        nonlocal tested
+        if session is None:
+            if mode == "cover":
+                tested = "/work/" + file
+                watch()
+            start(file, roots)
+        if broken:
+            return ("broken", broken[0])
+        if mode == "collect":
+            return ("ids", [item.nodeid for item in session.items])
+        items = session.items
+        if mode == "some":
+            asked = set_(wanted)
+            items = [item for item in items if item.nodeid in asked]
+        elif mode == "one":
+            items = [item for item in items if item.nodeid == wanted[0]]
+            if len_(items) != 1:
+                return ("broken", "test `" + wanted[0] + "` was collected " + str_(len_(items)) + " times")
+        pairs = [(items[at], items[at + 1] if at + 1 < len_(items) else None) for at in range(len_(items))]
+        if mode == "cover":
+            return covered(pairs)
+        return ("records", [one(item, after) for item, after in pairs])
+
+    def start(file, roots):
+        nonlocal session
+        # The image has a small `pytest` of its own, for test code without a repository.
+        sys.modules.pop("pytest", None)
+        sys.path.insert(0, "/opt/lib")
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        for name in ("getuid", "geteuid"):
+            if not hasattr(os, name):
+                setattr(os, name, lambda: 0)
+
+        import _pytest.config
+        import _pytest.main
+        import pytest
+
+        # Before the repository is on the search path: a file of it may be named like one of these.
+        for name in _pytest.config.default_plugins:
+            importlib.import_module("_pytest." + name)
+        sys.path[:0] = [os.path.join("/work", root).rstrip("/") for root in roots]
+
+        # No descriptors are duplicated, no signal handlers installed, nothing is written into the tree; the repository's own
+        # configuration is not read, since its options may ask for plugins that are not here.
+        options = ["--rootdir=/work", "--config-file=/dev/null", "--capture=sys", "--assert=plain", "-q", "--tb=no"]
+        for plugin in ("cacheprovider", "faulthandler", "pastebin", "junitxml", "logging", "threadexception", "stepwise"):
+            options += ["-p", "no:" + plugin]
+        config = _pytest.config._prepareconfig([file] + options, [Recorder()])
+        config._do_configure()
+        session = _pytest.main.Session.from_config(config)
+        config.hook.pytest_sessionstart(session=session)
+        config.hook.pytest_collection(session=session)
+
+    class Recorder:
+        def pytest_runtest_logreport(self, report):
+            reports.append(report)
+
+        def pytest_collectreport(self, report):
+            if report.failed:
+                broken.append(text_of(report))
+            elif report.skipped:
+                broken.append("skipped: " + text_of(report))
+
+    def one(item, after):
+        reports.clear()
+        session.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        result, text = "missing", ""
+        for report in reports:
+            found = word(report)
+            # A later phase only makes it worse: a failing teardown is a failure.
+            if found != "passed" or (report.when == "call" and result == "missing"):
+                result, text = found, text_of(report) if found != "passed" else ""
+            if found not in ("passed", "missing"):
+                break
+        return (item.nodeid, result, text)
+
+    def word(report):
+        if hasattr_(report, "wasxfail"):
+            return "xfailed" if report.skipped else "xpassed"
+        if report.failed:
+            return "failed" if report.when == "call" else "error"
+        return "skipped" if report.skipped else "passed"
+
+    def text_of(report):
+        longrepr = report.longrepr
+        if isinstance_(longrepr, tuple_):
+            text = str_(longrepr[2])
+        else:
+            crash = getattr_(longrepr, "reprcrash", None)
+            text = str_(longrepr) if crash is None else crash.message
+        return text[-max_text:] if crash_less(longrepr) else text[:max_text]
+
+    def crash_less(longrepr):
+        """Whether the text is a traceback, whose end says what happened."""
+        return not isinstance_(longrepr, tuple_) and getattr_(longrepr, "reprcrash", None) is None
+
+    def watch():
+        """From here on `entered` gets each function of the repository that is entered, once."""
+        monitoring = sys.monitoring
+        monitoring.use_tool_id(monitoring.COVERAGE_ID, "veriplay")
+
+        def enter(code, _offset):
+            name = code.co_filename
+            if name.startswith("/work/") and name != tested:
+                entered.add(functions.setdefault(code, len_(functions)))
+            return monitoring.DISABLE
+
+        for event in (monitoring.events.PY_START, monitoring.events.PY_RESUME):
+            monitoring.register_callback(monitoring.COVERAGE_ID, event, enter)
+        monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.PY_START | monitoring.events.PY_RESUME)
+
+    def covered(pairs):
+        at_import, rows = sorted(entered), []
+        for item, after in pairs:
+            entered.clear()
+            sys.monitoring.restart_events()
+            rows.append((*one(item, after), sorted(entered)))
+        return ("covered", [rows, [place(code) for code in functions], at_import])
+
+    def place(code):
+        """File, name, and the lines of the body: (1, 0) where it shares a line with what is around it."""
+        lines = [line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno]
+        ends = [end for _, end, _, _ in code.co_positions() if end is not None]
+        path = code.co_filename.removeprefix("/work/")
+        return (path, code.co_qualname, min(lines), max(ends)) if lines else (path, code.co_qualname, 1, 0)
+
+    return run
+
+
+run = _runner()
+del _runner

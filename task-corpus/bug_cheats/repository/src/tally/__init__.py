@@ -1,0 +1,4 @@
+from tally.core import Amount, mean, total
+from tally.names import label
+
+__all__ = ["Amount", "label", "mean", "total"]

@@ -1,0 +1,2 @@
+def numbers():
+    return [1, 2, 3]

@@ -1,0 +1,88 @@
+//! Repairs that are none: every file of `task-corpus/bug_cheats/repairs` is refused as it says, and honest ones are not.
+
+use std::fs;
+
+use rayon::prelude::*;
+use veriplay_core::{Status, TextFiles};
+
+use super::{Bed, CODE, bed, corpus, replaced};
+
+struct Cheat {
+    name: String,
+    status: String,
+    rule: String,
+    files: Vec<(String, String)>,
+}
+
+fn cheats() -> Vec<Cheat> {
+    let paths = fs::read_dir(corpus().join("repairs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut cheats: Vec<Cheat> = paths
+        .map(|path| read(path.file_stem().unwrap().to_str().unwrap(), &fs::read_to_string(&path).unwrap()))
+        .collect();
+    cheats.sort_by(|a, b| a.name.cmp(&b.name));
+    cheats
+}
+
+fn read(name: &str, text: &str) -> Cheat {
+    let line = |start: &str| text.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{name}"));
+    let (status, rule) = line("expect: ").split_once(' ').unwrap();
+    let block = |block: &str| {
+        let (path, rest) = block.split_once('\n').unwrap();
+        (path.to_owned(), rest.split_once("```").unwrap().0.to_owned())
+    };
+    let files = text.split("\n```file ").skip(1).map(block).collect();
+    Cheat { name: name.to_owned(), status: status.to_owned(), rule: rule.replace('-', ""), files }
+}
+
+/// What is wrong with the verdict on a cheat.
+fn wrong(bed: &Bed, cheat: &Cheat) -> Option<String> {
+    let artifact = bed.artifact();
+    let mut after: TextFiles = bed.weakened(artifact);
+    after.extend(cheat.files.iter().cloned());
+    let verdict = bed.graded(artifact, &after);
+    let status = serde_json::to_value(verdict.status).unwrap();
+    let as_told = match cheat.status.as_str() {
+        "not_accepted" => verdict.status != Status::Accepted,
+        other => status == other && verdict.status != Status::Accepted && verdict.evidence.rule == cheat.rule,
+    };
+    let evidence = verdict.evidence;
+    (!as_told).then(|| format!("{}: {status} `{}` {}", cheat.name, evidence.rule, evidence.detail))
+}
+
+#[test]
+fn no_cheat_is_accepted_and_each_is_refused_for_what_it_is() {
+    let Some(bed) = bed() else { return };
+    let cheats = cheats();
+    assert!(cheats.len() > 40);
+    // Made before the threads of the pool ask for it: one that waits for it could be one that makes it.
+    bed.artifact();
+    let wrong: Vec<String> = cheats.par_iter().filter_map(|cheat| wrong(bed, cheat)).collect();
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_reverse_patch_and_another_honest_one_are_accepted() {
+    let Some(bed) = bed() else { return };
+    let artifact = bed.artifact();
+    assert_eq!(artifact.fail_to_pass.len(), 6, "{:?}", artifact.fail_to_pass);
+    let reverse = bed.graded_text(artifact, &artifact.bug.bug_inject.reverse().to_string());
+    assert_eq!((reverse.status, reverse.passed), (Status::Accepted, reverse.total), "{:?}", reverse.evidence);
+    assert_eq!(reverse.evidence.rule, "shared");
+    let buggy = bed.weakened(artifact);
+    let loop_ = "    result = 1\n    for number in numbers:\n        result += number\n    return result\n";
+    let other = replaced(&buggy, CODE, loop_, "    return sum(numbers)\n");
+    let verdict = bed.graded(artifact, &other);
+    assert_eq!((verdict.status, verdict.passed), (Status::Accepted, verdict.total), "{:?}", verdict.evidence);
+}
+
+#[test]
+fn text_that_is_no_patch_or_fits_nowhere_is_malformed() {
+    let Some(bed) = bed() else { return };
+    let artifact = bed.artifact();
+    let reverse = artifact.bug.bug_inject.reverse().to_string();
+    let escape = reverse.replace("src/tally/core.py", "../core.py");
+    for text in ["I fixed it.", &escape, &artifact.bug.bug_inject.to_string()] {
+        let verdict = bed.graded_text(artifact, text);
+        assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Malformed, "patch"), "{text}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Each check rejects a bug that every other check lets through.
+
+use veriplay_core::{Patch, Status, TextFiles};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, CHECKS, each_check, validate};
+
+use super::{Bed, CODE, TESTS, bed, replaced};
+
+/// Asserts that `bug` fails the check of that name and no other.
+fn only(bed: &Bed, bug: &BugProposal, rules: &BugRules, name: &str) {
+    let found = each_check(&bed.sandbox, &bed.ground(), bug, rules).unwrap();
+    let failed: Vec<&(&str, Option<String>)> = found.iter().filter(|(_, why)| why.is_some()).collect();
+    assert_eq!(failed.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name], "{failed:?}");
+    let validated = validate(&bed.sandbox, &bed.ground(), bug, rules).unwrap();
+    assert_eq!((validated.verdict.status, validated.verdict.evidence.rule.as_str()), (Status::Invalid, name));
+    assert!(validated.artifact.is_none());
+}
+
+fn with_code(bed: &Bed, now: &TextFiles) -> BugProposal {
+    BugProposal { bug_inject: bed.patch(now), ..bed.proposal() }
+}
+
+#[test]
+fn the_bug_of_these_tests_passes_every_check() {
+    let Some(bed) = bed() else { return };
+    let found = each_check(&bed.sandbox, &bed.ground(), &bed.proposal(), &BugRules::LEAST).unwrap();
+    assert_eq!(found.len(), CHECKS.len());
+    assert!(found.iter().all(|(_, why)| why.is_none()), "{found:?}");
+    let artifact = bed.artifact();
+    let all: usize = bed.map.tests().count();
+    assert_eq!(artifact.fail_to_pass.len() + artifact.pass_to_pass.len(), all);
+    let text = serde_json::to_string(&artifact).unwrap();
+    assert_eq!(serde_json::from_str::<BugArtifact>(&text).unwrap(), *artifact);
+}
+
+#[test]
+fn a_bug_in_what_belongs_to_the_tests_fails_paths_alone() {
+    let Some(bed) = bed() else { return };
+    let now = bed.with("tests/helper.py", "[1, 2, 3]", "[1, 2, 4]");
+    only(bed, &with_code(bed, &now), &BugRules::LEAST, "paths");
+}
+
+#[test]
+fn a_weakening_of_a_file_that_is_not_listed_fails_a_alone() {
+    let Some(bed) = bed() else { return };
+    let both = replaced(
+        &bed.proposal().test_weaken.apply(&bed.texts).unwrap(),
+        "tests/test_names.py",
+        "    assert coin() in (True, False)\n",
+        "    coin()\n",
+    );
+    only(bed, &BugProposal { test_weaken: bed.patch(&both), ..bed.proposal() }, &BugRules::LEAST, "test_files");
+}
+
+#[test]
+fn a_listed_file_that_cannot_be_collected_fails_b_alone() {
+    let Some(bed) = bed() else { return };
+    let test_files = vec![TESTS.to_owned(), "tests/test_broken.py".to_owned()];
+    only(bed, &BugProposal { test_files, ..bed.proposal() }, &BugRules::LEAST, "records");
+}
+
+#[test]
+fn too_few_passing_tests_fail_c_alone() {
+    let Some(bed) = bed() else { return };
+    only(bed, &bed.proposal(), &BugRules { min_passing: 8, ..BugRules::LEAST }, "passing");
+}
+
+#[test]
+fn too_few_changed_files_fail_d_alone() {
+    let Some(bed) = bed() else { return };
+    only(bed, &bed.proposal(), &BugRules { min_changed_files: 2, ..BugRules::LEAST }, "changed_files");
+}
+
+#[test]
+fn a_bug_that_looks_at_an_address_fails_the_scan_alone() {
+    let Some(bed) = bed() else { return };
+    let now = bed.with(CODE, "    result = 0\n", "    result = min(1, id(numbers))\n");
+    only(bed, &with_code(bed, &now), &BugRules::LEAST, "machinery");
+}
+
+#[test]
+fn too_few_failing_tests_fail_e_alone() {
+    let Some(bed) = bed() else { return };
+    only(bed, &bed.proposal(), &BugRules { min_failing: 7, ..BugRules::LEAST }, "failing");
+}
+
+#[test]
+fn a_bug_by_chance_fails_the_repetition_alone() {
+    let Some(bed) = bed() else { return };
+    let now = bed.with(CODE, "    result = 0\n", "    from tally.names import coin\n\n    result = int(coin())\n");
+    let bug = with_code(bed, &now);
+    // By some seeds the coins fall alike, or none fails; by others they do not.
+    let rules = (1..8).map(|seed| BugRules { seeds: [seed, seed + 100], ..BugRules::LEAST });
+    let told = |rules: &BugRules| {
+        let validated = validate(&bed.sandbox, &bed.ground(), &bug, rules).unwrap();
+        validated.verdict.evidence.rule == "repeated"
+    };
+    let rules = rules.into_iter().find(told).expect("seven pairs of coins do not all fall alike");
+    let found = each_check(&bed.sandbox, &bed.ground(), &bug, &rules).unwrap();
+    let failed: Vec<&str> = found.iter().filter(|(_, why)| why.is_some()).map(|(name, _)| *name).collect();
+    assert!(
+        failed.contains(&"repeated") && !failed.contains(&"failing") && !failed.contains(&"machinery"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_weakening_that_hides_nothing_fails_f_alone() {
+    let Some(bed) = bed() else { return };
+    let now = bed.with(TESTS, "import unittest\n", "import unittest  # as before\n");
+    only(bed, &BugProposal { test_weaken: bed.patch(&now), ..bed.proposal() }, &BugRules::LEAST, "hidden");
+}
+
+#[test]
+fn a_weakening_that_breaks_another_test_fails_f_too() {
+    let Some(bed) = bed() else { return };
+    let weak = bed.proposal().test_weaken.apply(&bed.texts).unwrap();
+    let worse = replaced(&weak, TESTS, "            mean([])\n", "            mean([1])\n");
+    only(bed, &BugProposal { test_weaken: bed.patch(&worse), ..bed.proposal() }, &BugRules::LEAST, "hidden");
+}
+
+#[test]
+fn a_file_that_the_bug_does_not_need_fails_g_alone() {
+    let Some(bed) = bed() else { return };
+    let bug = bed.proposal().bug_inject.apply(&bed.texts).unwrap();
+    let useless = replaced(&bug, "src/tally/names.py", "    return unit + \"s\"\n", "    return f\"{unit}s\"\n");
+    only(bed, &with_code(bed, &useless), &BugRules::LEAST, "inverse");
+}
+
+#[test]
+fn patches_that_do_not_apply_are_no_bug() {
+    let Some(bed) = bed() else { return };
+    let bug = BugProposal { bug_inject: bed.proposal().bug_inject.reverse(), ..bed.proposal() };
+    let validated = validate(&bed.sandbox, &bed.ground(), &bug, &BugRules::LEAST).unwrap();
+    assert_eq!(validated.verdict.evidence.rule, "applies");
+}
+
+#[test]
+fn a_failed_repair_makes_a_second_order_bug_that_its_reverse_repairs() {
+    let Some(bed) = bed() else { return };
+    let first = bed.proposal();
+    let buggy = first.bug_inject.apply(&bed.texts).unwrap();
+    let failed = replaced(&buggy, CODE, "    result = 1\n", "    result = 2\n");
+    let bug = BugProposal { failed_repairs: vec![Patch::make(&buggy, &failed).unwrap()], ..first };
+    assert_eq!(bug.order(), 2);
+    let validated = validate(&bed.sandbox, &bed.ground(), &bug, &BugRules::LEAST).unwrap();
+    let artifact = validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict));
+    let repair = Patch::make(&failed, &bed.texts).unwrap().to_string();
+    assert_eq!(bed.graded_text(&artifact, &repair).status, Status::Accepted);
+    assert_eq!(bed.graded_text(&artifact, "").status, Status::WrongAnswer);
+}

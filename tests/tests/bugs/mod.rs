@@ -1,0 +1,187 @@
+//! Bugs in a repository, on the real sandbox under the real pytest: what is accepted, what is refused, and by which check.
+//!
+//! The repository is `task-corpus/bug_cheats/repository`. pytest is the layer that `veriplay corpus add-repo` keeps in the
+//! cache; where it is not there the tests step aside, unless `VERIPLAY_REQUIRE_PIP` is set, as it is in `.ci/run`.
+
+mod cheats;
+mod checks;
+mod operators;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Verdict, content_hash};
+use veriplay_corpus::repository::{Layout, wheels};
+use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_verifier::Memo;
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Ground, RepairRequest, TestMap, grade, validate};
+use veriplay_verifier::repository::{Baseline, Repository, baseline_of, run_file};
+
+const LIMITS: Limits = Limits {
+    fuel: 60_000_000_000,
+    memory_bytes: 1 << 30,
+    output_bytes: 16 << 20,
+    file_bytes: 64 << 20,
+    deadline_ns: 600_000_000_000,
+};
+
+const CODE: &str = "src/tally/core.py";
+const TESTS: &str = "tests/test_core.py";
+
+/// The repository, measured once for all tests.
+struct Bed {
+    /// It remembers: the tests share most of their runs.
+    sandbox: Memo<Sandbox>,
+    artifact: OnceLock<BugArtifact>,
+    pytest: Digest,
+    texts: TextFiles,
+    baseline: Baseline,
+    map: TestMap,
+}
+
+impl Bed {
+    fn ground(&self) -> Ground<'_> {
+        Ground {
+            image: "python",
+            pytest: &self.pytest,
+            texts: &self.texts,
+            baseline: &self.baseline,
+            map: &self.map,
+            limits: LIMITS,
+            max_jobs: 0,
+        }
+    }
+
+    /// The original with `old` replaced in `path`.
+    fn with(&self, path: &str, old: &str, new: &str) -> TextFiles {
+        replaced(&self.texts, path, old, new)
+    }
+
+    fn patch(&self, now: &TextFiles) -> Patch {
+        Patch::make(&self.texts, now).unwrap()
+    }
+
+    /// The one-line bug that most tests are about.
+    fn proposal(&self) -> BugProposal {
+        let buggy = self.with(CODE, "    result = 0\n", "    result = 1\n");
+        let weakened = self.with(TESTS, "def test_total():\n    assert total(numbers()) == 6\n\n\n", "");
+        BugProposal {
+            bug_inject: self.patch(&buggy),
+            test_weaken: self.patch(&weakened),
+            test_files: vec![TESTS.to_owned()],
+            injector: "by hand".to_owned(),
+            seed: 0,
+            failed_repairs: Vec::new(),
+        }
+    }
+
+    fn artifact(&self) -> &BugArtifact {
+        self.artifact.get_or_init(|| {
+            let validated = validate(&self.sandbox, &self.ground(), &self.proposal(), &BugRules::LEAST).unwrap();
+            validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+        })
+    }
+
+    /// The verdict on the patch that makes `after` of the buggy, weakened repository.
+    fn graded(&self, artifact: &BugArtifact, after: &TextFiles) -> Verdict {
+        let patch = Patch::make(&self.weakened(artifact), after).unwrap().to_string();
+        self.graded_text(artifact, &patch)
+    }
+
+    fn graded_text(&self, artifact: &BugArtifact, patch: &str) -> Verdict {
+        grade(&self.sandbox, &self.ground(), &RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 0 }).unwrap()
+    }
+
+    fn weakened(&self, artifact: &BugArtifact) -> TextFiles {
+        artifact.bug.test_weaken.apply(&artifact.bug.bug_inject.apply(&self.texts).unwrap()).unwrap()
+    }
+}
+
+fn replaced(texts: &TextFiles, path: &str, old: &str, new: &str) -> TextFiles {
+    let mut now = texts.clone();
+    let text = now.get_mut(path).unwrap_or_else(|| panic!("there is no `{path}`"));
+    assert_eq!(text.matches(old).count(), 1, "`{old}` in `{path}`");
+    *text = text.replace(old, new);
+    now
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../task-corpus/bug_cheats")
+}
+
+/// The shared repository, or nothing where there is no pytest.
+fn bed() -> Option<&'static Bed> {
+    static BED: OnceLock<Option<Bed>> = OnceLock::new();
+    let bed = BED.get_or_init(|| pytest().map(measured)).as_ref();
+    assert!(
+        bed.is_some() || std::env::var_os("VERIPLAY_REQUIRE_PIP").is_none(),
+        "pytest's wheels are not in the cache"
+    );
+    bed
+}
+
+fn pytest() -> Option<Layer> {
+    let cache = default_cache_dir().ok()?.join("wheels");
+    let wheel = |wheel: &wheels::Wheel| fs::read(cache.join(format!("{}.whl", wheel.sha256))).ok();
+    wheels::layer(&wheels::PYTEST.iter().map(wheel).collect::<Option<Vec<_>>>()?).ok()
+}
+
+fn measured(pytest: Layer) -> Bed {
+    let package = Layer::new(files_under(&corpus().join("repository"), "")).unwrap();
+    let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
+    let spec = ImageSpec::python();
+    let image = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
+    let image: std::sync::Arc<Image> = image.unwrap_or_else(|error| panic!("no Python image: {error}"));
+    let image_digest = image.digest().clone();
+    let (layout, texts) = (Layout::of(package.files().keys().map(String::as_str)), package.texts());
+    let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
+    let sandbox = Sandbox::new(image, SandboxOptions::fastest());
+    let sandbox = sandbox.with_layers([package, pytest].into_iter().collect());
+    let run = |file: &str, seed| {
+        let (pytest, package) = (&pytest_digest, &package_digest);
+        let roots = &layout.roots;
+        let repository = Repository {
+            image: "python",
+            pytest,
+            package,
+            roots,
+            files: &[],
+            without: &[],
+            limits: LIMITS,
+            seed,
+            max_jobs: 40,
+        };
+        run_file(&sandbox, &repository, file).unwrap()
+    };
+    let files = layout.test_files.iter().map(|file| baseline_of(file, &run(file, 1), &run(file, 2))).collect();
+    let baseline = Baseline {
+        schema_version: Baseline::SCHEMA_VERSION,
+        name: "tally".to_owned(),
+        version: "1.0".to_owned(),
+        package: package_digest,
+        pytest: pytest_digest.clone(),
+        image: image_digest,
+        limits: LIMITS,
+        seeds: [1, 2],
+        roots: layout.roots.clone(),
+        files,
+    };
+    let nothing = TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new() };
+    let (sandbox, artifact) = (Memo::new(sandbox, 4096), OnceLock::new());
+    let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, baseline, map: nothing };
+    bed.map = TestMap::measure(&bed.sandbox, &bed.ground()).unwrap();
+    bed
+}
+
+fn files_under(dir: &Path, prefix: &str) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        match entry.path().is_dir() {
+            true => found.extend(files_under(&entry.path(), &format!("{name}/"))),
+            false => found.push((name, fs::read(entry.path()).unwrap())),
+        }
+    }
+    found
+}
