@@ -6,10 +6,12 @@ mod bugs;
 mod journal;
 mod open;
 mod pip;
+mod warm;
 mod write;
 
 pub(crate) use baseline::{Measured, measure};
 pub(crate) use bugs::{Asked, make_bugs};
 pub(crate) use open::{Stored, cached};
 pub(crate) use pip::{Requirement, pytest_layer, source_distribution};
+pub(crate) use warm::warmed;
 pub(crate) use write::write;

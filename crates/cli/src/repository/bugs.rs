@@ -19,6 +19,7 @@ use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Ground, Injector
 use super::Stored;
 use super::journal::{Journal, Tried};
 use super::pip::pytest_layer;
+use super::warm::warmed;
 use crate::exit::{ExitCode, Failure};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
@@ -73,7 +74,8 @@ struct Mutant {
 /// Makes the bugs.
 pub(crate) fn make_bugs(asked: &Asked<'_>) -> Result<Yield, Failure> {
     let started = Instant::now();
-    let (image, pytest) = (image::python()?, pytest_layer()?);
+    let pytest = pytest_layer()?;
+    let image = warmed(image::python()?, &pytest, [asked.repository], asked.workers)?;
     let (name, pytest_digest) = (image.name().to_owned(), pytest.digest().clone());
     let sandbox = workers::sandbox(image, SandboxOptions::fastest(), asked.workers)?;
     let sandbox = sandbox.with_layers([asked.repository.package.clone(), pytest].into_iter().collect());

@@ -16,7 +16,7 @@ use super::output::{Output, VerdictRow};
 use super::source::Work;
 use super::stream::in_order;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::repository::{Stored, pytest_layer};
+use crate::repository::{Stored, pytest_layer, warmed};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
 
@@ -127,7 +127,8 @@ fn open(asked: &Asked<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Fa
         names.dedup();
     }
     let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
-    let (image, pytest) = (image::python()?, pytest_layer()?);
+    let pytest = pytest_layer()?;
+    let image = warmed(image::python()?, &pytest, &stored, asked.workers)?;
     let (name, digest) = (image.name().to_owned(), pytest.digest().clone());
     let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
     let layers: Vec<Layer> = stored.iter().map(|stored| stored.package.clone()).chain([pytest]).collect();

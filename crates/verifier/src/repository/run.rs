@@ -11,7 +11,7 @@ use veriplay_core::{
 };
 
 /// The guest's side.
-const PROGRAM: &str = include_str!("run_pytest.py");
+const PROGRAM: &str = concat!(include_str!("ready_pytest.py"), include_str!("run_pytest.py"));
 /// What is run, and on what.
 #[derive(Debug, Clone)]
 pub struct Repository<'a> {

@@ -48,21 +48,13 @@ def _runner():
 
     def start(file, roots):
         nonlocal session
-        # The image has a small `pytest` of its own, for test code without a repository.
-        sys.modules.pop("pytest", None)
-        sys.path.insert(0, "/opt/lib")
-        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        for name in ("getuid", "geteuid"):
-            if not hasattr(os, name):
-                setattr(os, name, lambda: 0)
+        if "_pytest.main" not in sys.modules:
+            _ready()
+        importlib.invalidate_caches()
 
         import _pytest.config
         import _pytest.main
-        import pytest
 
-        # Before the repository is on the search path: a file of it may be named like one of these.
-        for name in _pytest.config.default_plugins:
-            importlib.import_module("_pytest." + name)
         sys.path[:0] = [os.path.join("/work", root).rstrip("/") for root in roots]
 
         # No descriptors are duplicated, no signal handlers installed, nothing is written into the tree; the repository's own

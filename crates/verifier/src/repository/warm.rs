@@ -1,0 +1,26 @@
+//! The start of pytest, done once: the job that an image for running a repository's tests is made of.
+
+use veriplay_core::{Base, Digest, Entry, Job, Limits, Mounted, Place};
+
+const PROGRAM: &str = concat!(include_str!("ready_pytest.py"), include_str!("warm_pytest.py"));
+
+/// A job after whose program pytest is imported, and the sources of `package` are compiled; nothing of them has been run. In
+/// an image made of its end [`super::run_file`] and its like cost a small part of what they cost elsewhere, and come to the
+/// same records: a source is compiled anew where a patch has changed it. Made of such an image again, with another
+/// package, it adds that.
+#[must_use]
+pub fn warming(image: &str, pytest: &Digest, package: &Digest, limits: Limits) -> Job {
+    let mounted = |layer: &Digest, at| Mounted { layer: layer.clone(), at };
+    let layers = vec![mounted(pytest, Place::Library), mounted(package, Place::Work)];
+    Job {
+        image: image.to_owned(),
+        program: PROGRAM.to_owned(),
+        entry: Entry::Script,
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits,
+        seed: 0,
+        peer: None,
+        base: Some(Base { layers, without: Vec::new() }),
+    }
+}
