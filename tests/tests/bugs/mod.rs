@@ -6,17 +6,18 @@
 mod cheats;
 mod checks;
 mod operators;
+mod warm;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Verdict, content_hash};
 use veriplay_corpus::repository::{Layout, wheels};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::Memo;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Ground, RepairRequest, TestMap, grade, validate};
-use veriplay_verifier::repository::{Baseline, Repository, baseline_of, run_file};
+use veriplay_verifier::repository::{Baseline, Repository, baseline_of, run_file, warming};
 
 const LIMITS: Limits = Limits {
     fuel: 60_000_000_000,
@@ -127,17 +128,23 @@ fn pytest() -> Option<Layer> {
     wheels::layer(&wheels::PYTEST.iter().map(wheel).collect::<Option<Vec<_>>>()?).ok()
 }
 
-fn measured(pytest: Layer) -> Bed {
-    let package = Layer::new(files_under(&corpus().join("repository"), "")).unwrap();
+fn python() -> Arc<Image> {
     let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
     let spec = ImageSpec::python();
     let image = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
-    let image: std::sync::Arc<Image> = image.unwrap_or_else(|error| panic!("no Python image: {error}"));
+    image.unwrap_or_else(|error| panic!("no Python image: {error}"))
+}
+
+fn measured(pytest: Layer) -> Bed {
+    let package = Layer::new(files_under(&corpus().join("repository"), "")).unwrap();
+    let image = python();
     let image_digest = image.digest().clone();
     let (layout, texts) = (Layout::of(package.files().keys().map(String::as_str)), package.texts());
     let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
-    let sandbox = Sandbox::new(image, SandboxOptions::fastest());
-    let sandbox = sandbox.with_layers([package, pytest].into_iter().collect());
+    let layers: Layers = [package, pytest].into_iter().collect();
+    // As the command line does it: pytest is imported once, in the image.
+    let image = image.warmed("python", &warming("python", &pytest_digest, &package_digest, LIMITS), &layers).unwrap();
+    let sandbox = Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers);
     let run = |file: &str, seed| {
         let (pytest, package) = (&pytest_digest, &package_digest);
         let roots = &layout.roots;

@@ -23,3 +23,17 @@ def _ready():
         importlib.import_module("_pytest." + name)
 
 
+def _configured(file, plugins):
+    """pytest's configuration for the tests of one file."""
+    import _pytest.config
+
+    # No descriptors are duplicated, no signal handlers installed, nothing is written into the tree; the repository's own
+    # configuration is not read, since its options may ask for plugins that are not here.
+    options = ["--rootdir=/work", "--config-file=/dev/null", "--capture=sys", "--assert=plain", "-q", "--tb=no"]
+    for plugin in ("cacheprovider", "faulthandler", "pastebin", "junitxml", "logging", "threadexception", "stepwise"):
+        options += ["-p", "no:" + plugin]
+    config = _pytest.config._prepareconfig([file] + options, plugins)
+    config._do_configure()
+    return config
+
+

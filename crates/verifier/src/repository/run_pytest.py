@@ -52,18 +52,11 @@ def _runner():
             _ready()
         importlib.invalidate_caches()
 
-        import _pytest.config
         import _pytest.main
 
         sys.path[:0] = [os.path.join("/work", root).rstrip("/") for root in roots]
 
-        # No descriptors are duplicated, no signal handlers installed, nothing is written into the tree; the repository's own
-        # configuration is not read, since its options may ask for plugins that are not here.
-        options = ["--rootdir=/work", "--config-file=/dev/null", "--capture=sys", "--assert=plain", "-q", "--tb=no"]
-        for plugin in ("cacheprovider", "faulthandler", "pastebin", "junitxml", "logging", "threadexception", "stepwise"):
-            options += ["-p", "no:" + plugin]
-        config = _pytest.config._prepareconfig([file] + options, [Recorder()])
-        config._do_configure()
+        config = _configured(file, [Recorder()])
         session = _pytest.main.Session.from_config(config)
         config.hook.pytest_sessionstart(session=session)
         config.hook.pytest_collection(session=session)

@@ -1,6 +1,57 @@
 """What jobs that run tests find done: pytest imported, and the repository's sources compiled. None of them is executed here."""
 
 
+_REHEARSAL = '''
+import unittest
+import pytest
+
+@pytest.fixture
+def four():
+    yield 4
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_number(number, four, tmp_path, monkeypatch):
+    assert number < four
+
+class TestClass(unittest.TestCase):
+    def test_method(self):
+        self.assertRaises(ValueError, int, "x")
+
+def test_that_fails():
+    with pytest.raises(ValueError):
+        assert [1] == [2]
+'''
+
+
+def _rehearse():
+    """Runs a few tests of ours, so that what pytest imports and compiles on its way is there."""
+    import os
+    import sys
+
+    import _pytest.main
+
+    paths, modules = list(sys.path), set(sys.modules)
+    os.mkdir("/tmp/rehearsal")
+    file = "/tmp/rehearsal/test_rehearsal.py"
+    with open(file, "w") as out:
+        out.write(_REHEARSAL)
+    config = _configured(file, [])
+    session = _pytest.main.Session.from_config(config)
+    config.hook.pytest_sessionstart(session=session)
+    config.hook.pytest_collection(session=session)
+    items = session.items
+    for at, item in enumerate(items):
+        config.hook.pytest_runtest_protocol(item=item, nextitem=items[at + 1] if at + 1 < len(items) else None)
+    config._ensure_unconfigure()
+    assert len(items) == 4
+    sys.path[:] = paths
+    for name in set(sys.modules) - modules:
+        if getattr(sys.modules[name], "__file__", None) == file:
+            del sys.modules[name]
+    os.remove(file)
+    os.rmdir("/tmp/rehearsal")
+
+
 def _warm():
     import importlib.machinery
     import os
@@ -17,6 +68,7 @@ def _warm():
         importlib.machinery.SourceFileLoader._veriplay_compiled = compiled
         importlib.machinery.SourceFileLoader.source_to_code = source_to_code
         _ready()
+        _rehearse()
     for directory, _, names in os.walk("/work"):
         for path in (os.path.join(directory, name) for name in sorted(names) if name.endswith(".py")):
             with open(path, "rb") as file:
