@@ -1,7 +1,8 @@
 //! Bugs in a repository, on the real sandbox under the real pytest: what is accepted, what is refused, and by which check.
 //!
 //! The repository is `task-corpus/bug_cheats/repository`. pytest is the layer that `veriplay corpus add-repo` keeps in the
-//! cache; where it is not there the tests step aside, unless `VERIPLAY_REQUIRE_PIP` is set, as it is in `.ci/run`.
+//! cache, or what pip brings; where neither is to be had the tests step aside, unless `VERIPLAY_REQUIRE_PIP` is set, as it is
+//! in `.ci/run`.
 
 mod cheats;
 mod checks;
@@ -10,6 +11,7 @@ mod warm;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Verdict, content_hash};
@@ -115,17 +117,30 @@ fn corpus() -> PathBuf {
 fn bed() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
     let bed = BED.get_or_init(|| pytest().map(measured)).as_ref();
-    assert!(
-        bed.is_some() || std::env::var_os("VERIPLAY_REQUIRE_PIP").is_none(),
-        "pytest's wheels are not in the cache"
-    );
+    let needed = std::env::var_os("VERIPLAY_REQUIRE_PIP").is_some();
+    assert!(bed.is_some() || !needed, "pytest's wheels are not in the cache, and pip does not bring them");
     bed
 }
 
 fn pytest() -> Option<Layer> {
     let cache = default_cache_dir().ok()?.join("wheels");
     let wheel = |wheel: &wheels::Wheel| fs::read(cache.join(format!("{}.whl", wheel.sha256))).ok();
-    wheels::layer(&wheels::PYTEST.iter().map(wheel).collect::<Option<Vec<_>>>()?).ok()
+    let kept: Option<Vec<_>> = wheels::PYTEST.iter().map(wheel).collect();
+    wheels::layer(&kept.or_else(downloaded)?).ok()
+}
+
+/// The pinned wheels, which pip checks by their digests.
+fn downloaded() -> Option<Vec<Vec<u8>>> {
+    let scratch = tempfile::tempdir().ok()?;
+    let pins = wheels::PYTEST.iter().map(|wheel| format!("{} --hash=sha256:{}\n", wheel.requirement, wheel.sha256));
+    let (list, to) = (scratch.path().join("pins.txt"), scratch.path().join("wheels"));
+    fs::write(&list, pins.collect::<String>()).ok()?;
+    let python = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let options =
+        ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--dest"];
+    let brought = Command::new(python).args(options).arg(&to).arg("--requirement").arg(&list).status().ok()?;
+    let files = brought.success().then(|| fs::read_dir(&to).ok())??;
+    files.map(|file| fs::read(file.ok()?.path()).ok()).collect()
 }
 
 fn python() -> Arc<Image> {

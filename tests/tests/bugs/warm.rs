@@ -4,7 +4,7 @@ use veriplay_core::{Digest, Layer};
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
 use veriplay_verifier::repository::{FileRun, Repository, run_file, run_tests, warming};
 
-use super::{CODE, LIMITS, TESTS, corpus, files_under, pytest, python};
+use super::{CODE, LIMITS, TESTS, bed, corpus, files_under, pytest, python};
 
 struct Two {
     cold: Sandbox,
@@ -15,6 +15,8 @@ struct Two {
 
 impl Two {
     fn new() -> Option<Self> {
+        // Says whether pytest must be there.
+        bed()?;
         let (pytest, package) = (pytest()?, Layer::new(files_under(&corpus().join("repository"), "")).unwrap());
         let digests = (pytest.digest().clone(), package.digest().clone());
         let layers: Layers = [package, pytest].into_iter().collect();
