@@ -1,4 +1,4 @@
-//! The games. Called by the loop in `crates/cli`, which looks a game up by the config key `game`.
+//! The games. The loop in `crates/cli` plays `absolute_zero`; of the others there is what their own modules say.
 //!
 //! One file (with its submodules) a game; each is in [`GAMES`] under its file's name. A game is data and pure functions:
 //! which prompts to draw rollouts for, what to admit, what to pay, and what to learn from.

@@ -61,7 +61,7 @@ fn a_listed_file_that_cannot_be_collected_fails_b_alone() {
 #[test]
 fn too_few_passing_tests_fail_c_alone() {
     let Some(bed) = bed() else { return };
-    only(bed, &bed.proposal(), &BugRules { min_passing: 8, ..BugRules::LEAST }, "passing");
+    only(bed, &bed.proposal(), &BugRules { min_passing: 12, ..BugRules::LEAST }, "passing");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_bug_that_looks_at_an_address_fails_the_scan_alone() {
 #[test]
 fn too_few_failing_tests_fail_e_alone() {
     let Some(bed) = bed() else { return };
-    only(bed, &bed.proposal(), &BugRules { min_failing: 7, ..BugRules::LEAST }, "failing");
+    only(bed, &bed.proposal(), &BugRules { min_failing: 11, ..BugRules::LEAST }, "failing");
 }
 
 #[test]

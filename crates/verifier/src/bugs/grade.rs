@@ -148,19 +148,19 @@ impl Plan<'_> {
     fn state(&self, repaired: &TextFiles, run: usize) -> TextFiles {
         let mut state = repaired.clone();
         for (path, (text, ends)) in &self.files {
-            let failing = ends.failing(text, |name| self.coins.fails(run, path, name));
+            let failing = ends.failing(text, |group| self.coins.fails(run, path, group));
             state.insert((*path).to_owned(), failing);
         }
         state
     }
 
     fn due(&self, id: &String, run: usize) -> Due {
-        let (file, name) = (file_of(id), function_of(id));
-        match self.failable.contains(id) {
-            false => Due::Pass,
-            true if !self.files[file].1.names().contains(name) => Due::Either,
-            true if self.coins.fails(run, file, name) => Due::Fail,
-            true => Due::Pass,
+        let file = file_of(id);
+        match (self.failable.contains(id), self.files[file].1.group(function_of(id))) {
+            (false, _) => Due::Pass,
+            (true, None) => Due::Either,
+            (true, Some(group)) if self.coins.fails(run, file, group) => Due::Fail,
+            (true, Some(_)) => Due::Pass,
         }
     }
 

@@ -2,7 +2,7 @@
 //! repair cannot foresee says which comes first, so a run holds tests that must pass beside tests that must not, and code
 //! that writes its own records has to tell one from the other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use veriplay_core::{Digest, Dropped, Execute, Value, content_hash};
 
@@ -15,7 +15,17 @@ const ENDS: [&str; 5] = ["assert 0", "assert not 1", "raise AssertionError", "as
 
 /// The places where a test file's functions end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ends(Vec<(String, usize, String)>);
+pub(crate) struct Ends(Vec<End>);
+
+/// Where one of them ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct End {
+    name: String,
+    at: usize,
+    indent: String,
+    /// Tests that call one another have one; it shares a coin.
+    group: String,
+}
 
 impl Ends {
     /// Reads the test files; one that is no Python has none.
@@ -28,16 +38,16 @@ impl Ends {
             .collect())
     }
 
-    /// Names of the functions that can be made to fail.
-    pub(crate) fn names(&self) -> BTreeSet<&str> {
-        self.0.iter().map(|(name, _, _)| name.as_str()).collect()
+    /// The group of a function that can be made to fail.
+    pub(crate) fn group(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|end| end.name == name).map(|end| end.group.as_str())
     }
 
-    /// The file with the functions of these names made to fail.
+    /// The file with the functions of these groups made to fail.
     pub(crate) fn failing(&self, text: &str, wanted: impl Fn(&str) -> bool) -> String {
-        let chosen = self.0.iter().filter(|(name, _, _)| wanted(name)).enumerate();
+        let chosen = self.0.iter().filter(|end| wanted(&end.group)).enumerate();
         let edits: Vec<Edit> = chosen
-            .map(|(index, (_, at, indent))| {
+            .map(|(index, End { at, indent, .. })| {
                 let text = format!("\n{indent}{}", ENDS[index % ENDS.len()]);
                 Edit { start: *at, end: *at, text }
             })
@@ -46,14 +56,14 @@ impl Ends {
     }
 }
 
-fn read(value: &Value) -> Option<Vec<(String, usize, String)>> {
+fn read(value: &Value) -> Option<Vec<End>> {
     let Value::List(items) = value else { return None };
     items
         .iter()
         .map(|item| {
             let Value::Tuple(parts) = item else { return None };
-            let [Value::Str(name), at, Value::Str(indent)] = parts.as_slice() else { return None };
-            Some((name.clone(), number(at)?, indent.clone()))
+            let [Value::Str(name), at, Value::Str(indent), Value::Str(group)] = parts.as_slice() else { return None };
+            Some(End { name: name.clone(), at: number(at)?, indent: indent.clone(), group: group.clone() })
         })
         .collect()
 }
@@ -74,9 +84,9 @@ impl Coins {
         Self(content_hash(of))
     }
 
-    /// Whether the function `name` of `file` is made to fail in run 0 or 1.
-    pub(crate) fn fails(&self, run: usize, file: &str, name: &str) -> bool {
-        let digest = content_hash(&(&self.0, file, name));
+    /// Whether the functions of `group` in `file` are made to fail in run 0 or 1.
+    pub(crate) fn fails(&self, run: usize, file: &str, group: &str) -> bool {
+        let digest = content_hash(&(&self.0, file, group));
         let odd = digest.as_str().as_bytes()[0] % 2 == 1;
         odd == (run == 0)
     }

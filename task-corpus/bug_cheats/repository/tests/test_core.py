@@ -31,3 +31,25 @@ class MeanTests(unittest.TestCase):
 def test_amount():
     assert Amount(1, "m") == Amount(1, "m")
     assert Amount(1, "m") != Amount(1, "s")
+
+
+def check(of=total):
+    test_total_again(of)
+
+
+# Tests that call one another, here and in repositories out there.
+def test_total_again(of=total):
+    assert of([2, 3]) == 5
+
+
+def test_total_by_name():
+    test_total_again(of=total)
+
+
+def test_total_by_helper():
+    check()
+
+
+def test_total_by_two():
+    test_total_by_name()
+    test_total_by_helper()
