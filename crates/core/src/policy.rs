@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::TaskType;
 
-/// Which of the two roles the one model plays.
+/// Which role the one model plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -12,6 +12,8 @@ pub enum Role {
     Proposer,
     /// Attempts them.
     Solver,
+    /// Writes tests for attempts, where a game has that role.
+    Verifier,
 }
 
 /// Counts updates: version 0 is the start checkpoint.
@@ -24,8 +26,8 @@ pub struct PolicyVersion(pub u64);
 pub struct Prompt {
     /// The role it addresses.
     pub role: Role,
-    /// The kind of task.
-    pub task_type: TaskType,
+    /// The kind of task, in games that have task types.
+    pub task_type: Option<TaskType>,
     /// The text; control tokens are spelled out as the tokenizer spells them.
     pub text: String,
 }

@@ -63,7 +63,7 @@ impl Scripted {
         let own = |(key, texts): (_, Vec<T>)| (key, texts.into_iter().map(Into::into).collect());
         let rows: BTreeMap<(Role, TaskType), Vec<String>> = rows.into_iter().map(own).collect();
         let answer = move |turn: &Turn<'_>| {
-            let texts = rows.get(&(turn.prompt.role, turn.prompt.task_type)).filter(|texts| !texts.is_empty())?;
+            let texts = rows.get(&(turn.prompt.role, turn.prompt.task_type?)).filter(|texts| !texts.is_empty())?;
             Some(texts[(turn.draw() % texts.len() as u64) as usize].clone())
         };
         Self { answer: Box::new(answer) }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use veriplay_core::{Learn, Policy, Prompt, Role, Sample, Sampling, TaskType, TrainBatch};
+use veriplay_core::{Learn, Policy, Prompt, Role, Sample, Sampling, TrainBatch};
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig, build_tokenizer};
 
 #[global_allocator]
@@ -107,7 +107,7 @@ fn sample(learner: &Learner, get: &dyn Fn(&str, usize) -> usize) -> Result<(), B
     let prompts: Vec<Prompt> = (0..get("prompts", 64))
         .map(|p| Prompt {
             role: Role::Solver,
-            task_type: TaskType::Deduction,
+            task_type: None,
             text: format!("{p:0width$}", width = get("prompt", 40)),
         })
         .collect();

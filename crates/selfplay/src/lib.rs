@@ -4,6 +4,8 @@
 //! no IO, no clock, no threads. All randomness is drawn from [`randomness::generator`], seeded by (run seed, step,
 //! purpose), so a resumed run needs no generator state. What one step looks like is in [`games::absolute_zero`].
 //!
+//! To the loop a game is a [`play::Play`].
+//!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
 //! [`advantages::ADVANTAGES`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
 
@@ -11,6 +13,7 @@ pub mod advantages;
 pub mod games;
 pub mod heldout;
 pub mod metrics;
+pub mod play;
 pub mod prompts;
 pub mod randomness;
 pub mod rewards;

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context;
 use clap::{ArgMatches, Args};
 use serde::Serialize;
-use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling, TaskType};
+use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
 use veriplay_learner::{
     Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, ServerPolicy, TokenSampler, Tokenizer,
 };
@@ -147,7 +147,7 @@ impl Arguments {
 
 fn served(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<Report>, Failure> {
     // A server sees the text alone; role and type are for rollouts that are judged.
-    let prompt = Prompt { role: Role::Solver, task_type: TaskType::Deduction, text: asked.plain_text()?.to_owned() };
+    let prompt = Prompt { role: Role::Solver, task_type: None, text: asked.plain_text()?.to_owned() };
     let &Arguments { temperature, max_tokens, samples, seed, .. } = asked;
     let sampling = Sampling { temperature, max_tokens, group: samples, seed };
     let groups = policy.generate(&[prompt], &sampling).or_fail(ExitCode::Model)?;

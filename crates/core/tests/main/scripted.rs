@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use veriplay_core::{Finish, Policy, PolicyError, Prompt, Role, Sampling, Scripted, TaskType};
 
 fn prompt(role: Role, task_type: TaskType) -> Prompt {
-    Prompt { role, task_type, text: "p".to_owned() }
+    Prompt { role, task_type: Some(task_type), text: "p".to_owned() }
 }
 
 fn sampling(group: usize, seed: u64) -> Sampling {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use candle_core::{Device, Tensor};
 
-use veriplay_core::{Prompt, Role, Sample, TaskType};
+use veriplay_core::{Prompt, Role, Sample};
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig, Tokenizer, build_tokenizer};
 
 /// Two layers, grouped queries, and no size that is a whole vector.
@@ -37,7 +37,7 @@ pub(crate) fn learner(config: ModelConfig) -> Learner {
 }
 
 pub(crate) fn prompt(text: &str) -> Prompt {
-    Prompt { role: Role::Solver, task_type: TaskType::Deduction, text: text.to_owned() }
+    Prompt { role: Role::Solver, task_type: None, text: text.to_owned() }
 }
 
 pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {

@@ -87,7 +87,8 @@ impl AbsoluteZero {
     pub fn sampling(&self, role: Role, rollouts: usize, seed: u64, step: u64) -> Sampling {
         let (name, temperature, max_tokens) = match role {
             Role::Proposer => ("proposer", self.config.proposer_temperature, self.config.proposer_max_tokens),
-            Role::Solver => ("solver", self.config.solver_temperature, self.config.solver_max_tokens),
+            // The game has no third role.
+            Role::Solver | Role::Verifier => ("solver", self.config.solver_temperature, self.config.solver_max_tokens),
         };
         let purpose = format!("sampling/{name}/{rollouts}");
         Sampling { temperature, max_tokens, group: rollouts, seed: derive_seed(seed, step, &purpose) }

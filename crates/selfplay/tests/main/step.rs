@@ -45,7 +45,7 @@ impl Script {
         let (proposals, answer) = (self.proposals.clone(), self.answer);
         Scripted::new(move |turn| match turn.prompt.role {
             Role::Proposer => proposals[turn.index * turn.sampling.group + turn.sample].clone(),
-            Role::Solver => answer(turn.prompt, turn.sample).to_owned(),
+            Role::Solver | Role::Verifier => answer(turn.prompt, turn.sample).to_owned(),
         })
     }
 }

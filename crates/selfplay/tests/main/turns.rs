@@ -108,7 +108,7 @@ fn bootstrapped_proposals_become_seeds_and_anchors() {
 
 fn deductions(game: &AbsoluteZero, state: &mut GameState, step: u64) -> Vec<SolverTurn> {
     let played = play_step(game, state, 1, step, &Script::fresh(step));
-    played.turns.into_iter().filter(|turn| turn.prompt.task_type == TaskType::Deduction).collect()
+    played.turns.into_iter().filter(|turn| turn.task_type() == TaskType::Deduction).collect()
 }
 
 /// Counts of fresh, seed and earlier tasks among deduction turns.
@@ -160,7 +160,7 @@ fn learnable_draws(weight: f64) -> usize {
     play_step(&game, &mut state, 1, 0, &Script::half_learnable());
     let draws = |seed| again.solver_turns(&mut state.clone(), seed, 1, &[]);
     let learnable = |turn: &SolverTurn| {
-        let entries = state.buffer(turn.prompt.task_type).entries();
+        let entries = state.buffer(turn.task_type()).entries();
         entries.iter().any(|entry| entry.id == turn.task.id() && entry.last.unwrap().is_learnable())
     };
     (0..50).map(|seed| draws(seed).iter().filter(|turn| learnable(turn)).count()).sum()

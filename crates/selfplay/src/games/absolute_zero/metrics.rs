@@ -99,7 +99,7 @@ pub(super) fn step_metrics(
         finished(proposer_metrics(task_type, &rows), &counts, samples)
     };
     let solver = |task_type| {
-        let of_type = |record: &&SolverRecord| turns[record.turn].prompt.task_type == task_type;
+        let of_type = |record: &&SolverRecord| turns[record.turn].task_type() == task_type;
         let rows: Vec<_> = solutions.iter().filter(of_type).collect();
         finished(solver_metrics(task_type, &rows), &counts_of(turns, solved, task_type, |_| true), samples)
     };
@@ -179,7 +179,7 @@ fn counts_of(
     task_type: TaskType,
     wanted: impl Fn(&SolverTurn) -> bool,
 ) -> Vec<SolveCount> {
-    let of_type = |(turn, _): &(&SolverTurn, &SolveCount)| turn.prompt.task_type == task_type && wanted(turn);
+    let of_type = |(turn, _): &(&SolverTurn, &SolveCount)| turn.task_type() == task_type && wanted(turn);
     turns.iter().zip(solved).filter(of_type).map(|(_, count)| *count).collect()
 }
 

@@ -58,6 +58,14 @@ pub struct SolverTurn {
     pub origin: Origin,
 }
 
+impl SolverTurn {
+    /// The kind of its task.
+    #[must_use]
+    pub const fn task_type(&self) -> TaskType {
+        self.task.question.task_type()
+    }
+}
+
 /// One rollout of the solver, extracted and judged. In the order of the turns, then of their rollouts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SolverRecord {

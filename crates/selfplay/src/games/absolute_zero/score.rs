@@ -105,7 +105,7 @@ impl AbsoluteZero {
     fn solver_samples(&self, turns: &[SolverTurn], solutions: &[SolverRecord]) -> Vec<ScoredSample> {
         let paid = |(index, record): (usize, &SolverRecord)| {
             let verdict = record.judged.as_ref().ok()?;
-            let task_type = turns[record.turn].prompt.task_type;
+            let task_type = turns[record.turn].task_type();
             let reward = self.reward.solver(verdict.status, self.responses.is_well_formed(&record.rollout.text));
             Some(sample(SampleRef::Solver(index), Role::Solver, task_type, reward))
         };
@@ -152,7 +152,7 @@ fn solve_counts(turns: &[SolverTurn], solutions: &[SolverRecord]) -> Vec<SolveCo
 
 fn note_solve_counts(state: &mut GameState, turns: &[SolverTurn], counts: &[SolveCount]) {
     for (turn, count) in turns.iter().zip(counts).filter(|(_, count)| count.judged > 0) {
-        state.buffer_mut(turn.prompt.task_type).note(&turn.task.id(), *count);
+        state.buffer_mut(turn.task_type()).note(&turn.task.id(), *count);
     }
 }
 
