@@ -5,7 +5,7 @@
 //! entry of a function and every turn of a loop takes off what that stretch of code [is estimated](estimate) to execute,
 //! and calls the host when nothing is left. So
 //! - nothing runs for ever: code that runs long runs through a loop's head or calls functions, and each of the two costs at
-//!   least one unit (short functions without calls or loops are paid for by who calls them);
+//!   least one unit (short functions without loops are paid for by who calls them, [one of each cycle](payers) excepted);
 //! - the count is a pure function of what is executed: the estimate is made once, from the module alone;
 //! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
 //!
@@ -14,6 +14,7 @@
 //! Called by [`crate::image`] before a module is compiled; the host's side is [`crate::fuel`].
 
 mod estimate;
+mod payers;
 #[cfg(test)]
 mod tests;
 
@@ -24,12 +25,15 @@ use wasm_encoder::{
     BlockType, BranchHint, BranchHints, CodeSection, ConstExpr, EntityType, ExportKind, ExportSection, Function,
     FunctionSection, GlobalSection, GlobalType, ImportSection, Instruction, Module, TypeSection, ValType,
 };
-use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, TypeRef};
+use wasmparser::{
+    BinaryReaderError, ElementItems, ExternalKind, FunctionBody, Operator, Parser, Payload, TableInit, TypeRef,
+};
 
 use estimate::{Charges, Estimates};
+use payers::Payers;
 
 /// Changes when a program costs another amount of fuel than before: it is part of every image's name.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// The global with what is left of the slice, under the name it is exported as.
 pub(crate) const FUEL: &str = "__veriplay_fuel";
 /// What the module calls when the slice is used up.
@@ -54,7 +58,8 @@ pub(crate) enum MeterError {
 /// When it is no module, or metered already.
 pub(crate) fn instrument(wasm: &[u8]) -> Result<Vec<u8>, MeterError> {
     let shape = Shape::read(wasm)?;
-    let estimates = Estimates::make(&shape.bodies, shape.imported_functions)?;
+    let payers = Payers::choose(&shape.bodies, shape.imported_functions, &shape.taken())?;
+    let estimates = Estimates::make(&shape.bodies, shape.imported_functions, &payers)?;
     Writer { shape, estimates }.write(wasm)
 }
 
@@ -64,6 +69,8 @@ struct Shape<'a> {
     types: u32,
     imported_functions: u32,
     globals: u32,
+    /// Functions that something else than a call in a body refers to: tables, globals, exports.
+    referred: Vec<u32>,
     bodies: Vec<FunctionBody<'a>>,
 }
 
@@ -86,11 +93,32 @@ impl<'a> Shape<'a> {
                         }
                     }
                 }
-                Payload::GlobalSection(section) => shape.globals += section.count(),
+                Payload::GlobalSection(section) => {
+                    for global in section {
+                        shape.globals += 1;
+                        shape.refer(&global?.init_expr)?;
+                    }
+                }
+                Payload::TableSection(section) => {
+                    for table in section {
+                        if let TableInit::Expr(init) = table?.init {
+                            shape.refer(&init)?;
+                        }
+                    }
+                }
+                Payload::ElementSection(section) => {
+                    for element in section {
+                        shape.refer_all(element?.items)?;
+                    }
+                }
                 Payload::ExportSection(section) => {
                     for export in section {
-                        if export?.name == FUEL {
+                        let export = export?;
+                        if export.name == FUEL {
                             return Err(MeterError::Metered);
+                        }
+                        if matches!(export.kind, ExternalKind::Func | ExternalKind::FuncExact) {
+                            shape.referred.push(export.index);
                         }
                     }
                 }
@@ -99,6 +127,38 @@ impl<'a> Shape<'a> {
             }
         }
         Ok(shape)
+    }
+
+    fn refer(&mut self, expression: &wasmparser::ConstExpr<'_>) -> Result<(), BinaryReaderError> {
+        for operator in expression.get_operators_reader() {
+            if let Operator::RefFunc { function_index } = operator? {
+                self.referred.push(function_index);
+            }
+        }
+        Ok(())
+    }
+
+    fn refer_all(&mut self, items: ElementItems<'_>) -> Result<(), BinaryReaderError> {
+        match items {
+            ElementItems::Functions(functions) => {
+                for function in functions {
+                    self.referred.push(function?);
+                }
+            }
+            ElementItems::Expressions(_, expressions) => {
+                for expression in expressions {
+                    self.refer(&expression?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of each function that the module defines, whether more than calls in its bodies may call it.
+    fn taken(&self) -> Vec<bool> {
+        let mut taken = vec![false; self.bodies.len()];
+        self.referred.iter().for_each(|function| payers::mark(&mut taken, self.imported_functions, *function));
+        taken
     }
 }
 

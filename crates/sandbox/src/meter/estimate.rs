@@ -8,10 +8,10 @@
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
+use super::payers::Payers;
+
 /// How probable it is that a conditional forward branch is taken: a power of two, so that sums are exact.
 const TAKEN: f64 = 0.25;
-/// Instructions of a function that is too short to be charged by itself.
-const SHORT: u32 = 32;
 /// What a call costs whose target is not known before it is made, on top of what that charges.
 const INDIRECT: f64 = 4.0;
 
@@ -33,11 +33,12 @@ pub(super) struct Charges {
 impl Estimates {
     /// # Errors
     /// When a body cannot be read.
-    pub(super) fn make(bodies: &[FunctionBody<'_>], imported: u32) -> Result<Self, BinaryReaderError> {
-        let none = Self { imported, paid_by_callers: Vec::new() };
-        let paid = |body: &FunctionBody<'_>| Ok(if is_short(body)? { Some(none.walk(body)?.entry) } else { None });
-        let paid_by_callers = bodies.iter().map(paid).collect::<Result<_, BinaryReaderError>>()?;
-        Ok(Self { imported, paid_by_callers })
+    pub(super) fn make(bodies: &[FunctionBody<'_>], imported: u32, payers: &Payers) -> Result<Self, BinaryReaderError> {
+        let mut estimates = Self { imported, paid_by_callers: vec![None; bodies.len()] };
+        for &index in payers.in_order() {
+            estimates.paid_by_callers[index] = Some(estimates.walk(&bodies[index])?.entry);
+        }
+        Ok(estimates)
     }
 
     /// # Errors
@@ -79,33 +80,6 @@ impl Estimates {
         let defined = function.checked_sub(self.imported).and_then(|index| self.paid_by_callers.get(index as usize));
         defined.copied().flatten().map_or(0.0, f64::from)
     }
-}
-
-/// Whether the function is so short that it is no use to charge it by itself: without loops and calls it ends soon.
-fn is_short(body: &FunctionBody<'_>) -> Result<bool, BinaryReaderError> {
-    let mut length = 0;
-    for operator in body.get_operators_reader()? {
-        length += 1;
-        if length > SHORT || runs_on(&operator?) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Whether an instruction can execute more than itself.
-const fn runs_on(operator: &Operator<'_>) -> bool {
-    super::moves_bytes(operator)
-        || matches!(
-            operator,
-            Operator::Loop { .. }
-                | Operator::Call { .. }
-                | Operator::CallIndirect { .. }
-                | Operator::CallRef { .. }
-                | Operator::ReturnCall { .. }
-                | Operator::ReturnCallIndirect { .. }
-                | Operator::ReturnCallRef { .. }
-        )
 }
 
 /// A block that is open.

@@ -217,10 +217,56 @@ fn nothing_runs_for_ever() {
     }
 }
 
+/// Calls that double with every level: too long by far to come to an end, too shallow to overflow a stack.
+#[test]
+fn no_cycle_of_calls_is_paid_for_by_callers_alone() {
+    let chain: String = (0..60).map(|n| format!("(func $c{n} call $c{0} call $c{0})", n + 1)).collect();
+    let chain = format!("{chain} (func $c60 nop) (func (export \"f\") call $c0)");
+    let less = "(i32.sub (local.get 0) (i32.const 1))";
+    let twice = |call: &str| format!("(if (local.get 0) (then {call} {call}))");
+    let itself = twice(&format!("(call $g {less})"));
+    let by_table = twice(&format!("(call_indirect (type $one) {less} (i32.const 0))"));
+    let by_global = twice(&format!("(call_ref $one {less} (global.get $at))"));
+    let by_reference = twice(&format!("(call_ref $one {less} (ref.func $g))"));
+    let through = |call: &str, body: &str| {
+        format!("(func $g (param i32) (call {call} (local.get 0))) (func $h (param i32) {body})")
+    };
+    let begin = "(func (export \"f\") (call $g (i32.const 60)))";
+    let modules = [
+        chain,
+        format!("(func $g (param i32) {itself}) {begin}"),
+        format!("{} {begin}", through("$h", &itself)),
+        format!("{} (func $i (param i32) (call $h (local.get 0))) {begin}", through("$i", &itself)),
+        format!("(table funcref (elem $g)) (func $g (param i32) {by_table}) {begin}"),
+        format!("(table funcref (elem $g)) {} {begin}", through("$h", &by_table)),
+        format!("(table 1 (ref null $one) (ref.func $g)) {} {begin}", through("$h", &by_table)),
+        format!("(table 1 funcref) (elem (i32.const 0) funcref (ref.func $g)) {} {begin}", through("$h", &by_table)),
+        format!("(global $at (ref $one) (ref.func $g)) {} {begin}", through("$h", &by_global)),
+        format!("(elem declare func $g) {} {begin}", through("$h", &by_reference)),
+        format!("(table (export \"t\") funcref (elem $g $h)) {} {begin}", through("$h", &by_table)),
+    ];
+    for module in modules {
+        let text = format!("(module (type $one (func (param i32))) {module})");
+        assert_eq!(Metered::of(&text, 1_000_000).call("f"), Ended::OutOfFuel, "{text}");
+    }
+}
+
+#[test]
+fn a_short_call_of_short_calls_is_paid_for_where_it_begins() {
+    let cost = |body: &str| {
+        let deep = "(func $a call $b call $b) (func $b call $c) (func $c (drop (i32.const 0)))";
+        Metered::cost(&format!("(module {deep} (func (export \"f\") {body}))"))
+    };
+    // `$c` is a constant; `$b` a call of it; `$a` two calls of that.
+    assert_eq!([cost("(call $c)"), cost("(call $b)"), cost("(call $a)")], [2, 3, 7]);
+    // On the way not taken nothing is executed, and half of it is paid for all the same.
+    assert_eq!(cost("(if (i32.const 0) (then (call $a)))"), 2 + 4);
+}
+
 #[test]
 fn a_stretch_costs_what_it_is_estimated_to_execute() {
     let cost = |body: &str| {
-        let long = "(drop (i32.const 0))".repeat(40);
+        let long = "(drop (i32.const 0))".repeat(2000);
         Metered::cost(&format!(
             "(module (memory 1) (func $short (param i32) (result i32) (i32.add (local.get 0) (i32.const 1)))
              (func $long {long}) (func (export \"f\") (local i32) {body} (call $short (i32.const 0)) drop))"
@@ -234,7 +280,7 @@ fn a_stretch_costs_what_it_is_estimated_to_execute() {
     let sides = "(if (local.get 0) (then (local.set 0 (i32.const 7)) (local.set 0 (i32.const 7))) (else (local.set 0 (i32.const 7))))";
     assert_eq!(cost(sides), none + 2 + 3);
     // A function that pays for itself pays as often as it is called.
-    assert_eq!(cost("(call $long) (call $long)"), none + 2 + 2 * 40);
+    assert_eq!(cost("(call $long) (call $long)"), none + 2 + 2 * 2000);
     // A loop pays for each turn: six instructions, ten times; what leads to it, once.
     let turns = "(local.set 0 (i32.const 10)) (loop (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))";
     assert_eq!(cost(turns), none + 2 + 10 * 5);
