@@ -2,12 +2,12 @@
 
 mod bench;
 mod corpus;
-mod eval;
+pub(crate) mod eval;
 mod generate;
 mod image;
 mod isolate;
-mod play;
-mod replay;
+pub(crate) mod play;
+pub(crate) mod replay;
 mod run;
 mod verify;
 mod warmup;

@@ -1,39 +1,51 @@
 //! Configuration files: read strictly, resolved once, written into the run directory.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Schedule, Shape};
-use veriplay_selfplay::games::absolute_zero::GameConfig;
-use veriplay_verifier::Gate;
 
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::{AbsoluteZeroSetup, Setup};
 use crate::model::refuse_frozen;
 
-/// `veriplay play`'s configuration, as `configs/quickstart.toml` shows it.
+/// The configuration of a run, as `configs/quickstart.toml` shows it: what every run has, and what its game has.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PlayConfig<S> {
+    /// What every run has.
+    pub(crate) run: RunConfig,
+    /// The tables of the game.
+    pub(crate) setup: S,
+}
+
+/// What every run has. Unknown keys are refused by [`PlayConfig::parse`], which knows those of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PlayConfig {
+pub(crate) struct RunConfig {
+    /// The game; absent means the first one there was.
+    #[serde(default = "absolute_zero", skip_serializing_if = "is_absolute_zero")]
+    pub(crate) plays: String,
     /// Seeds everything random in the run.
     pub(crate) seed: u64,
-    /// Optimizer steps.
+    /// Steps of the game. In most games, each is one optimizer step.
     pub(crate) steps: u64,
     /// The start checkpoint: a directory in Hugging Face layout, a hub id, or `embedded:tiny`. Frozen models are refused.
     pub(crate) model: String,
     /// A checkpoint is written each this many steps, and at the end.
     pub(crate) checkpoint_every: u64,
-    /// The game.
-    pub(crate) game: GameConfig,
-    /// When a proposal is valid, and what every job may use.
-    pub(crate) gate: Gate,
     /// How the policy learns.
     pub(crate) learn: LearnConfig,
-    /// Where seeds and the held-out set come from.
-    pub(crate) tasks: TaskConfig,
-    /// How the held-out set is measured.
-    pub(crate) eval: EvalConfig,
+}
+
+fn absolute_zero() -> String {
+    AbsoluteZeroSetup::NAME.to_owned()
+}
+
+fn is_absolute_zero(name: &str) -> bool {
+    name == AbsoluteZeroSetup::NAME
 }
 
 /// How the policy learns.
@@ -98,97 +110,110 @@ impl LearnConfig {
     }
 }
 
-/// Where seeds and the held-out set come from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TaskConfig {
-    /// The mix of families that seeds are drawn from, as the grammar names it.
-    pub(crate) seed_mix: String,
-    /// Seed tasks of each type.
-    pub(crate) seeds_per_type: usize,
-    /// Proposals of each type that the start model is asked for; the valid ones are the anchor.
-    pub(crate) anchors_per_type: usize,
-    /// The mix of families of the held-out and validation sets.
-    pub(crate) eval_mix: String,
-    /// Seeds the held-out and validation sets; not the run's seed, so that all runs share them.
-    pub(crate) eval_seed: u64,
-}
-
-/// How the held-out set is measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct EvalConfig {
-    /// `held_out` for claims, `validation` for tuning.
-    pub(crate) set: EvalSet,
-    /// Tasks of each type.
-    pub(crate) tasks_per_type: usize,
-    /// Samples a task at temperature 1: pass@1 is their mean, pass@8 is estimated from them.
-    pub(crate) samples: usize,
-}
-
-/// Which of the two sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum EvalSet {
-    /// For claims. Nobody tunes on it.
-    HeldOut,
-    /// For tuning.
-    Validation,
-}
-
 /// Reads a TOML file strictly: an unknown or missing key is an error that names file, line and key.
 pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the configuration `{}`", path.display()))
-        .or_fail(ExitCode::Input)?;
-    toml::from_str(&text)
-        .with_context(|| format!("`{}` is not a valid configuration", path.display()))
+    from_toml(&read_text(path)?, path)
+}
+
+fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Result<T, Failure> {
+    toml::from_str(text)
+        .with_context(|| format!("`{}` is not a valid configuration", origin.display()))
         .or_fail(ExitCode::Input)
         .map_err(|failure| failure.hint("`configs/quickstart.toml` shows every key with its meaning"))
 }
 
-impl PlayConfig {
-    /// Checks what types cannot.
-    pub(crate) fn validate(&self) -> Result<(), Failure> {
-        let bad = |key: &str, value: &dyn std::fmt::Display, want: &str| {
-            Err(Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}")))
-        };
-        refuse_frozen(&self.model)?;
-        if self.steps == 0 {
-            return bad("steps", &self.steps, "at least 1");
-        }
-        if self.checkpoint_every == 0 {
-            return bad("checkpoint_every", &self.checkpoint_every, "at least 1");
-        }
-        if !(self.learn.learning_rate > 0.0 && self.learn.learning_rate < 1.0) {
-            return bad("learn.learning_rate", &self.learn.learning_rate, "between 0 and 1");
-        }
-        if !(0.0..=1.0).contains(&self.learn.final_fraction) {
-            return bad("learn.final_fraction", &self.learn.final_fraction, "between 0 and 1");
-        }
-        if self.eval.samples < 8 {
-            return bad("eval.samples", &self.eval.samples, "at least 8: pass@8 is estimated from them");
-        }
-        if self.eval.tasks_per_type == 0 {
-            return bad("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1");
-        }
-        let (game, gate) = (&self.game, &self.gate.induction);
-        if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
-            let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
-            return bad("gate.induction", &value, "what `game.induction_visible` and `game.induction_hidden` say");
-        }
-        let options = self.learn.learner_options();
-        options.validate().or_fail(ExitCode::Input)?;
-        for (key, temperature) in [
-            ("game.proposer_temperature", game.proposer_temperature),
-            ("game.solver_temperature", game.solver_temperature),
-        ] {
-            if let Some(want) = options.refuses_temperature(temperature) {
-                return bad(key, &temperature, &format!("{want}, under the loss `{}`", options.loss.name()));
+/// The text of a configuration file.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the configuration `{}`", path.display()))
+        .or_fail(ExitCode::Input)
+}
+
+/// Only the key that names the game.
+#[derive(Deserialize)]
+struct Plays {
+    #[serde(default = "absolute_zero")]
+    plays: String,
+}
+
+impl<S: Setup> PlayConfig<S> {
+    /// The name of the game that a configuration is for.
+    pub(crate) fn game_named_in(text: &str, origin: &Path) -> Result<String, Failure> {
+        from_toml::<Plays>(text, origin).map(|plays| plays.plays)
+    }
+
+    /// Reads a configuration strictly: an unknown or missing key is an error that names file, line and key. It is not validated.
+    pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        let config = Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? };
+        let keys: BTreeMap<Spanned<String>, IgnoredAny> = from_toml(text, origin)?;
+        match keys.keys().find(|key| {
+            !RunConfig::KEYS.contains(&key.as_ref().as_str()) && !S::TABLES.contains(&key.as_ref().as_str())
+        }) {
+            None => Ok(config),
+            Some(key) => {
+                let line = text[..key.span().start].matches('\n').count() + 1;
+                let known = [RunConfig::KEYS, S::TABLES].concat().join("`, `");
+                let what = format!("`{}` line {line}: unknown key `{}`", origin.display(), key.as_ref());
+                Err(Failure::message(ExitCode::Input, what).hint(format!("for `{}` the keys are `{known}`", S::NAME)))
             }
         }
-        self.gate.check().or_fail(ExitCode::Input)?;
-        game.validate().or_fail(ExitCode::Input)
+    }
+
+    /// As [`PlayConfig::parse`], of a file.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        Self::parse(&read_text(path)?, path)
+    }
+
+    /// The text that [`PlayConfig::parse`] reads.
+    pub(crate) fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        // A game has tables alone, so they may follow the run's own.
+        Ok(format!("{}\n{}", toml::to_string(&self.run)?, toml::to_string(&self.setup)?))
+    }
+
+    /// Checks what types cannot.
+    pub(crate) fn validate(&self) -> Result<(), Failure> {
+        self.run.validate()?;
+        self.setup.validate(&self.run.learn)
+    }
+}
+
+/// A value of configuration key `key` that cannot be.
+pub(crate) fn bad_value(key: &str, value: &dyn std::fmt::Display, want: &str) -> Failure {
+    Failure::message(ExitCode::Input, format!("configuration key `{key}` is `{value}`: it must be {want}"))
+}
+
+impl RunConfig {
+    const KEYS: &'static [&'static str] = &["plays", "seed", "steps", "model", "checkpoint_every", "learn"];
+
+    fn validate(&self) -> Result<(), Failure> {
+        refuse_frozen(&self.model)?;
+        if self.steps == 0 {
+            return Err(bad_value("steps", &self.steps, "at least 1"));
+        }
+        if self.checkpoint_every == 0 {
+            return Err(bad_value("checkpoint_every", &self.checkpoint_every, "at least 1"));
+        }
+        let learn = &self.learn;
+        if !(learn.learning_rate > 0.0 && learn.learning_rate < 1.0) {
+            return Err(bad_value("learn.learning_rate", &learn.learning_rate, "between 0 and 1"));
+        }
+        if !(0.0..=1.0).contains(&learn.final_fraction) {
+            return Err(bad_value("learn.final_fraction", &learn.final_fraction, "between 0 and 1"));
+        }
+        learn.learner_options().validate().or_fail(ExitCode::Input)
+    }
+}
+
+impl LearnConfig {
+    /// Refuses a sampling temperature, of configuration key `key`, that the loss cannot be right with.
+    pub(crate) fn check_temperature(&self, key: &str, temperature: f32) -> Result<(), Failure> {
+        let options = self.learner_options();
+        match options.refuses_temperature(temperature) {
+            Some(want) => {
+                Err(bad_value(key, &temperature, &format!("{want}, under the loss `{}`", options.loss.name())))
+            }
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,26 +1,32 @@
 //! Refuses a run that will not fit in memory, before it begins. Called by `play` with the model it is to train.
 
-use veriplay_core::TaskType;
 use veriplay_learner::{LearnerOptions, MemoryPlan, ModelConfig};
-use veriplay_selfplay::games::absolute_zero::GameConfig;
 
 use crate::exit::{ExitCode, Failure};
+use crate::games::Demand;
 
 /// Compares what training is predicted to take with what the machine has left. The weights of `config` are in memory already.
 /// Where the machine does not say, nothing is refused.
-pub(crate) fn check(config: &ModelConfig, options: &LearnerOptions, game: &GameConfig) -> Result<(), Failure> {
-    available().map_or(Ok(()), |available| fits(config, options, rows(config, options, game), available))
+pub(crate) fn check(config: &ModelConfig, options: &LearnerOptions, demand: &Demand) -> Result<(), Failure> {
+    available().map_or(Ok(()), |available| fits(config, options, rows(options, demand), available))
 }
 
-/// Tokens of the largest micro-batch that a step of the game can make.
-fn rows(config: &ModelConfig, options: &LearnerOptions, game: &GameConfig) -> usize {
-    let (context, types) = (config.max_position_embeddings, TaskType::ALL.len());
-    let solver = types * game.tasks_per_type * (context + game.group * game.solver_max_tokens);
-    let proposer = (types * game.proposals_per_type + game.anchor_samples) * context;
-    let share = (solver + proposer).div_ceil(options.shards);
+/// What training on steps of that demand is predicted to take, for people.
+pub(crate) fn told(config: &ModelConfig, options: &LearnerOptions, demand: &Demand) -> String {
+    let plan = MemoryPlan::predict(config, options, rows(options, demand));
+    let free = available().map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
+    format!(
+        "memory: about {} for weights and {} for training{free}",
+        gib(plan.weights),
+        gib(plan.total() - plan.weights)
+    )
+}
+
+/// Tokens of the largest micro-batch that a step can make.
+fn rows(options: &LearnerOptions, demand: &Demand) -> usize {
+    let share = demand.tokens.div_ceil(options.shards);
     // A micro-batch is cut where a bundle would lead half of it over the limit, and never within a response.
-    let longest = game.solver_max_tokens.max(game.proposer_max_tokens);
-    (options.micro_tokens + options.micro_tokens / 2).min(share).max(longest)
+    (options.micro_tokens + options.micro_tokens / 2).min(share).max(demand.longest)
 }
 
 fn fits(config: &ModelConfig, options: &LearnerOptions, rows: usize, available: u64) -> Result<(), Failure> {
@@ -71,13 +77,11 @@ mod tests {
 
     #[test]
     fn a_step_that_is_smaller_than_a_micro_batch_is_what_counts() {
-        let quickstart: crate::config::PlayConfig = toml::from_str(crate::embedded::QUICKSTART).expect("it is valid");
-        let (config, game) = (ModelConfig::default(), quickstart.game);
-        let rows_of =
-            |micro_tokens| rows(&config, &LearnerOptions { micro_tokens, ..LearnerOptions::default() }, &game);
+        let demand = Demand { tokens: 10_000, longest: 64 };
+        let rows_of = |micro_tokens| rows(&LearnerOptions { micro_tokens, ..LearnerOptions::default() }, &demand);
         assert_eq!(rows_of(1024), 1536);
-        // 96 tasks of 512 + 8 · 48 tokens, 96 proposals and 16 anchors of 512, on two shards.
-        assert_eq!(rows_of(1 << 20), (96 * 896 + 112 * 512) / 2);
+        // On two shards.
+        assert_eq!(rows_of(1 << 20), 5_000);
         assert_eq!(rows_of(1), 64);
     }
 

@@ -1,13 +1,9 @@
-//! The self-play loop. It owns time, threads and files; what is asked, paid and kept is the game's.
+//! The self-play loop, the same for every game. It owns time, threads and files; what is asked, paid and kept is the game's.
 
-mod propose;
-mod records;
+mod learner;
 mod session;
-mod solve;
-mod start;
 mod stop;
 mod summary;
 
-pub(crate) use records::{ProposerRecord, RecordLine, SolverRecordLine};
 pub(crate) use session::Session;
-pub(crate) use summary::report;
+pub(crate) use summary::{report, table_text};

@@ -19,24 +19,24 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::Status;
 use veriplay_learner::Learner;
-use veriplay_selfplay::games::absolute_zero::{GameState, ProposalRecord, SolverRecord};
+use veriplay_selfplay::play::Counts;
 
 use crate::config::PlayConfig;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::Setup;
 
 /// What a checkpoint holds beside the model and the optimizer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PlayState {
+pub(crate) struct PlayState<G> {
     pub(crate) schema_version: u32,
     /// Steps done.
     pub(crate) step: u64,
     pub(crate) events_bytes: u64,
     pub(crate) rollouts_bytes: u64,
     pub(crate) totals: Totals,
-    pub(crate) game: GameState,
+    pub(crate) game: G,
 }
 
 /// Sums over the run, for the summary.
@@ -51,26 +51,13 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Counts one step. A Dropped attempt is in `dropped` alone.
-    pub(crate) fn add(&mut self, proposals: &[ProposalRecord], answers: &[SolverRecord]) {
-        for record in proposals {
-            match &record.judged {
-                Ok(judged) => {
-                    self.proposals += 1;
-                    self.valid_proposals += u64::from(judged.verdict.status == Status::Valid);
-                }
-                Err(_) => self.dropped += 1,
-            }
-        }
-        for record in answers {
-            match &record.judged {
-                Ok(verdict) => {
-                    self.attempts += 1;
-                    self.accepted += u64::from(verdict.status == Status::Accepted);
-                }
-                Err(_) => self.dropped += 1,
-            }
-        }
+    /// Counts one step.
+    pub(crate) const fn add(&mut self, counts: Counts) {
+        self.proposals += counts.proposals;
+        self.valid_proposals += counts.valid_proposals;
+        self.attempts += counts.attempts;
+        self.accepted += counts.accepted;
+        self.dropped += counts.dropped;
     }
 
     pub(crate) fn valid_rate(&self) -> f64 {
@@ -107,8 +94,8 @@ impl RunDir {
     }
 
     /// Makes the directory a run. Written last and whole: a directory without it is no run, and can be started in again.
-    pub(crate) fn write_config(&self, config: &PlayConfig) -> Result<(), Failure> {
-        let text = toml::to_string(config).or_fail(ExitCode::Bug)?;
+    pub(crate) fn write_config<S: Setup>(&self, config: &PlayConfig<S>) -> Result<(), Failure> {
+        let text = config.to_toml().or_fail(ExitCode::Bug)?;
         write_whole(&self.path("config.toml"), text.as_bytes()).or_fail(ExitCode::Input)
     }
 
@@ -143,7 +130,7 @@ impl RunDir {
     }
 
     /// Writes the checkpoint of `state.step`. It appears under its name only when it is whole and on disk.
-    pub(crate) fn save_checkpoint(&self, learner: &Learner, state: &PlayState) -> anyhow::Result<()> {
+    pub(crate) fn save_checkpoint(&self, learner: &Learner, state: &PlayState<impl Serialize>) -> anyhow::Result<()> {
         let target = self.checkpoint_path(state.step);
         let staging = self.checkpoints().join(format!(".step_{}.tmp", state.step));
         if staging.exists() {
@@ -169,7 +156,7 @@ impl RunDir {
         doomed.try_for_each(|step| fs::remove_dir_all(self.checkpoint_path(step)))
     }
 
-    pub(crate) fn load_state(&self, step: u64) -> Result<PlayState, Failure> {
+    pub(crate) fn load_state<G: DeserializeOwned>(&self, step: u64) -> Result<PlayState<G>, Failure> {
         read_json(&self.checkpoint_path(step).join("play.json"))
     }
 }

@@ -14,13 +14,14 @@ use veriplay_core::{Execute, Learn};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Learner, ModelConfig, Tokenizer, build_tokenizer};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig};
+use veriplay_selfplay::play::Arena;
 use veriplay_verifier::Gate;
 use veriplay_verifier::formats::compact;
 
-use crate::config::{EvalConfig, LearnConfig, TaskConfig};
+use crate::config::LearnConfig;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::{EvalConfig, TaskConfig, eval_set, measure};
 use crate::progress;
-use crate::{evaluate, tasks};
 
 pub(crate) use examples::BatchPlan;
 
@@ -56,7 +57,7 @@ pub(crate) struct WarmupConfig {
 pub(crate) fn warm_up(config: &WarmupConfig, execute: &dyn Execute, out: &Path) -> Result<(), Failure> {
     let grammar = Grammar::embedded_tiny();
     let pools = data::Pools::build(&config.data, &grammar, config.seed, execute)?;
-    let validation = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, execute)?;
+    let validation = eval_set(&config.tasks, &config.eval, &config.game, &config.gate, execute)?;
     let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
     let mut learner = new_learner(config, &grammar)?;
     progress::say(format!("{} parameters, {}", learner.parameter_count(), pools.describe()));
@@ -73,7 +74,8 @@ pub(crate) fn warm_up(config: &WarmupConfig, execute: &dyn Execute, out: &Path) 
             progress::say(format!("step {step} loss {:.4} {seconds:.0} s {speed:.0} tokens/s", update.loss));
         }
         if (step + 1) % config.validate_every == 0 || step + 1 == config.steps {
-            let table = evaluate::evaluate(&learner, &game, execute, &validation, &config.eval, config.seed)?;
+            let arena = Arena { policy: &learner, execute, seed: config.seed };
+            let table = measure(&arena, &game, &validation, &config.eval)?;
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save(out).or_fail(ExitCode::Model)?;
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::TaskType;
 
 use crate::metrics::{SolveCount, mean_pass_at_k};
+use crate::play::HeldOut;
 use crate::statistics::share;
 
 /// Samples that pass@8 needs of every task.
@@ -109,6 +110,10 @@ impl EvalTable {
         })
     }
 
+    fn row(&self, task_type: Option<TaskType>) -> [f64; 3] {
+        [self.pass1(task_type), self.greedy(task_type), self.pass8(task_type)]
+    }
+
     /// pass@1 of the sampling policy, for one task type or the mean.
     #[must_use]
     pub fn pass1(&self, task_type: Option<TaskType>) -> f64 {
@@ -125,6 +130,17 @@ impl EvalTable {
     #[must_use]
     pub fn pass8(&self, task_type: Option<TaskType>) -> f64 {
         self.pass8.of(task_type)
+    }
+}
+
+impl HeldOut for EvalTable {
+    fn rows(&self) -> Vec<(String, [f64; 3])> {
+        let row = |task_type: TaskType| (task_type.name().to_owned(), self.row(Some(task_type)));
+        TaskType::ALL.map(row).to_vec()
+    }
+
+    fn mean(&self) -> [f64; 3] {
+        self.row(None)
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Arena<'a> {
     pub policy: &'a dyn Policy,
     /// Runs what was generated.
     pub execute: &'a dyn Execute,
-    /// The run's seed: of everything random, together with a step and a purpose (see [`crate::randomness`]).
+    /// Of everything random, together with a step and a purpose (see [`crate::randomness`]): the run's.
     pub seed: u64,
 }
 
@@ -47,8 +47,8 @@ pub trait Play {
         step: u64,
     ) -> Result<Played<Self::Metrics, Self::Record>, PlayError>;
 
-    /// Measures the policy on held-out tasks. The samples are seeded by the game's own evaluation seed, not by the run's: before and
-    /// after a run differ in the weights alone.
+    /// Measures the policy on held-out tasks, with samples seeded by `arena.seed`. The loop gives the same seed before and after
+    /// every run, so that the two differ in the weights alone.
     ///
     /// # Errors
     /// A fault of the policy, or of the host: a number with holes is no number.

@@ -13,6 +13,7 @@ use super::jobs::{Kind, Work, numbered};
 use super::way::{Round, Trouble, Worker, timed};
 use crate::config::PlayConfig;
 use crate::embedded;
+use crate::games::AbsoluteZeroSetup;
 
 /// Fuel of a script: several times what the longest named job takes.
 const FUEL: u64 = 200_000_000_000;
@@ -29,7 +30,8 @@ impl Veriplay {
     /// # Errors
     /// When the embedded configuration does not parse.
     pub(crate) fn new(sandbox: Arc<Sandbox>) -> Result<Self, String> {
-        let config: PlayConfig = toml::from_str(embedded::QUICKSTART).map_err(|error| error.to_string())?;
+        let config = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart.toml".as_ref());
+        let config = config.map_err(|failure| failure.to_string())?.setup;
         let limits = Limits { fuel: FUEL, ..sandbox.image().default_limits() };
         Ok(Self { sandbox, gate: config.gate, limits, serial: 0 })
     }

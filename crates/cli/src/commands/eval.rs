@@ -1,24 +1,25 @@
 //! `veriplay eval`: measures a model on the held-out or the validation set.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args};
 
-use veriplay_selfplay::games::absolute_zero::AbsoluteZero;
+use veriplay_selfplay::play::{Arena, Play};
 
 use super::{Spec, arguments};
-use crate::config::{EvalSet, PlayConfig, read_toml};
-use crate::executor::Referee;
+use crate::config::{PlayConfig, read_text};
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::{EvalSet, Setup, named_in};
 use crate::model::Model;
+use crate::play::table_text;
 use crate::workers::Workers;
-use crate::{embedded, evaluate, progress, tasks};
+use crate::{embedded, progress};
 
 pub(super) const COMMAND: Spec =
-    Spec::new::<Arguments>("eval", "Measure a model: pass@1, greedy accuracy and pass@8 per task type", run);
+    Spec::new::<Asked>("eval", "Measure a model: pass@1, greedy accuracy and pass@8 per task type", run);
 
 #[derive(Debug, Args)]
-struct Arguments {
+pub(crate) struct Asked {
     /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
     #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
     model: String,
@@ -37,23 +38,34 @@ struct Arguments {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
-    let mut config: PlayConfig = match &asked.config {
-        Some(path) => read_toml(path)?,
-        None => toml::from_str(embedded::QUICKSTART).or_fail(ExitCode::Bug)?,
-    };
-    config.eval.set = asked.set.unwrap_or(config.eval.set);
+    let asked: Asked = arguments(matches);
+    let (text, origin) = configuration(&asked)?;
+    (named_in(&text, &origin)?.eval)(&asked)
+}
+
+fn configuration(asked: &Asked) -> Result<(String, &Path), Failure> {
+    match &asked.config {
+        Some(path) => Ok((read_text(path)?, path)),
+        None => Ok((embedded::QUICKSTART.to_owned(), Path::new("quickstart.toml"))),
+    }
+}
+
+/// Measures on the tasks of one game.
+pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
+    let (text, origin) = configuration(asked)?;
+    let mut config = PlayConfig::<S>::parse(&text, origin)?;
+    if let Some(set) = asked.set {
+        config.setup.measure_on(set);
+    }
     config.validate()?;
-    let model = Model::open(&asked.model, &config.learn.learner_options())?;
-    let referee = Referee::open(Workers::Thread)?;
-    let tasks = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, &referee)?;
-    let seed = asked.seed.unwrap_or(config.tasks.eval_seed);
-    let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
-    let table = evaluate::evaluate(model.policy(), &game, &referee, &tasks, &config.eval, seed)?;
+    let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
+    let (referee, game) = config.setup.open(&config.run, Workers::Thread)?;
+    let seed = asked.seed.unwrap_or(config.setup.eval_seed());
+    let table = game.measure(&Arena { policy: model.policy(), execute: &referee, seed })?;
     if asked.json {
         progress::data(serde_json::to_string(&table).or_fail(ExitCode::Bug)?);
     } else {
-        progress::data(evaluate::table_text(None, &table));
+        progress::data(table_text(None, &table));
     }
     Ok(())
 }

@@ -1,21 +1,24 @@
 //! `veriplay play`: self-play, from a configuration or a run to resume.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args};
+use veriplay_selfplay::play::Play;
 
 use super::{Spec, arguments};
-use crate::config::{PlayConfig, default_out, read_toml};
-use crate::embedded;
+use crate::config::{PlayConfig, default_out, read_text};
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::{Setup, named_in};
 use crate::play::{Session, report};
+use crate::rundir::RunDir;
 use crate::workers::Workers;
+use crate::{embedded, memory, model, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>("play", "Run self-play and measure what it changed", run);
+pub(super) const COMMAND: Spec = Spec::new::<Asked>("play", "Run self-play and measure what it changed", run);
 
 /// Without options: the quickstart, on the embedded model.
 #[derive(Debug, Args)]
-struct Arguments {
+pub(crate) struct Asked {
     /// Configuration file; the embedded quickstart when left out
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
@@ -31,6 +34,9 @@ struct Arguments {
     /// Continue this run directory from its last checkpoint
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
+    /// Say what the configuration would do, and do nothing: roles with real prompts, rewards, jobs a step, memory
+    #[arg(long, conflicts_with = "resume")]
+    dry_run: bool,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Workers,
@@ -40,13 +46,22 @@ struct Arguments {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
+    let asked: Asked = arguments(matches);
+    let (text, origin) = configuration(&asked)?;
+    (named_in(&text, &origin)?.play)(&asked)
+}
+
+/// Plays one game.
+pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
     let session = match &asked.resume {
-        Some(dir) => Session::resume(dir, asked.workers)?,
+        Some(dir) => Session::<S>::resume(dir, asked.workers)?,
         None => {
-            let path = asked.config.clone().unwrap_or_else(|| PathBuf::from("quickstart.toml"));
-            let config = resolved(&asked)?;
-            let out = asked.out.clone().unwrap_or_else(|| default_out(&path, config.seed));
+            let (text, origin) = configuration(asked)?;
+            let config: PlayConfig<S> = resolved(asked, &text, &origin)?;
+            if asked.dry_run {
+                return dry_run(&config, asked.workers);
+            }
+            let out = asked.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
             Session::start(config, &out, asked.workers)?
         }
     };
@@ -54,13 +69,42 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     report(&summary, asked.json).or_fail(ExitCode::Bug)
 }
 
-fn resolved(asked: &Arguments) -> Result<PlayConfig, Failure> {
-    let mut config: PlayConfig = match &asked.config {
-        Some(path) => read_toml(path)?,
-        None => toml::from_str(embedded::QUICKSTART).or_fail(ExitCode::Bug)?,
-    };
-    config.steps = asked.steps.unwrap_or(config.steps);
-    config.seed = asked.seed.unwrap_or(config.seed);
+/// The text of the configuration, and where it is from.
+fn configuration(asked: &Asked) -> Result<(String, PathBuf), Failure> {
+    match (&asked.resume, &asked.config) {
+        (Some(dir), _) => {
+            let path = RunDir::open(dir)?.path("config.toml");
+            Ok((read_text(&path)?, path))
+        }
+        (None, Some(path)) => Ok((read_text(path)?, path.clone())),
+        (None, None) => Ok((embedded::QUICKSTART.to_owned(), PathBuf::from("quickstart.toml"))),
+    }
+}
+
+fn resolved<S: Setup>(asked: &Asked, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
+    let mut config = PlayConfig::<S>::parse(text, origin)?;
+    config.run.steps = asked.steps.unwrap_or(config.run.steps);
+    config.run.seed = asked.seed.unwrap_or(config.run.seed);
     config.validate()?;
     Ok(config)
+}
+
+/// What a run of this configuration would do.
+fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
+    let run = &config.run;
+    progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
+    config.setup.told().into_iter().for_each(progress::data);
+    // A model that is not here yet is no reason to say nothing of the rest.
+    match model::trainable(&run.model, &run.learn.learner_options()) {
+        Ok(learner) => {
+            let demand = config.setup.demand(learner.config());
+            progress::data(memory::told(learner.config(), learner.options(), &demand));
+        }
+        Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
+    }
+    let (referee, game) = config.setup.open(run, workers)?;
+    for example in game.examples(&referee)? {
+        progress::data(format!("--- {}\n{}", example.what, example.prompt.text));
+    }
+    Ok(())
 }

@@ -5,74 +5,76 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::Serialize;
-use veriplay_core::{Learn, SCHEMA_VERSION, Task};
+use veriplay_core::{Learn, SCHEMA_VERSION, Update};
 use veriplay_learner::Learner;
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameState, StepMetrics};
-use veriplay_selfplay::heldout::EvalTable;
+use veriplay_selfplay::play::{Arena, Lesson, Play};
 
-use super::records::Played;
-use super::summary::{BeforeAfter, Summary};
-use super::{propose, records, solve, start, stop};
-use crate::config::{PlayConfig, read_toml};
-use crate::evaluate::evaluate;
+use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
+use super::{learner, stop};
+use crate::config::PlayConfig;
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::Setup;
 use crate::logfile::LogFile;
 use crate::progress;
 use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
-use crate::tasks;
 use crate::workers::Workers;
 
+/// The measurement of a game.
+type Held<S> = <<S as Setup>::Game as Play>::Held;
+/// What a game carries from step to step.
+type State<S> = <<S as Setup>::Game as Play>::State;
+
 /// One run, at the start of step `step`.
-pub(crate) struct Session {
-    pub(super) config: PlayConfig,
-    pub(super) game: AbsoluteZero,
-    pub(super) referee: Referee,
-    pub(super) learner: Learner,
-    pub(super) state: GameState,
+pub(crate) struct Session<S: Setup> {
+    config: PlayConfig<S>,
+    game: S::Game,
+    referee: Referee,
+    learner: Learner,
+    state: State<S>,
     dir: RunDir,
     step: u64,
     totals: Totals,
     events: LogFile,
     rollouts: LogFile,
     timing: LogFile,
-    eval_tasks: Vec<Task>,
 }
 
-/// One line of `events.jsonl`.
+/// One line of `events.jsonl`. Where a step had several updates, losses, entropies and norms are their means.
 #[derive(Serialize)]
-struct Event<'a> {
+struct Event<M> {
     schema_version: u32,
     step: u64,
     #[serde(rename = "actor/lr")]
     learning_rate: f64,
+    /// `null` where there was nothing to learn.
     #[serde(rename = "actor/loss")]
-    loss: f64,
+    loss: Option<f64>,
     #[serde(rename = "actor/entropy")]
-    entropy: f64,
+    entropy: Option<f64>,
     #[serde(rename = "actor/grad_norm")]
-    gradient_norm: f64,
+    gradient_norm: Option<f64>,
     #[serde(rename = "perf/total_num_tokens")]
     tokens: u64,
     /// What the loss says of itself; the default one says nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     loss_terms: BTreeMap<&'static str, f64>,
-    play: &'a StepMetrics,
+    play: M,
 }
 
 /// One line of `timing.jsonl`.
 #[derive(Serialize)]
 struct Timing {
     step: u64,
-    propose_s: f64,
-    solve_s: f64,
+    /// Generating and judging.
+    play_s: f64,
     update_s: f64,
     jobs: u64,
 }
 
-impl Session {
+impl<S: Setup> Session<S> {
     /// Starts a run in a new directory.
-    pub(crate) fn start(config: PlayConfig, out: &Path, workers: Workers) -> Result<Self, Failure> {
+    pub(crate) fn start(config: PlayConfig<S>, out: &Path, workers: Workers) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
         let session = Self::at_start(config, dir, workers)?;
         session.dir.write_config(&session.config)?;
@@ -82,42 +84,40 @@ impl Session {
     /// Continues the run in `out` from its last whole checkpoint, or from its start when there is none.
     pub(crate) fn resume(out: &Path, workers: Workers) -> Result<Self, Failure> {
         let dir = RunDir::open(out)?;
-        let config: PlayConfig = read_toml(&dir.path("config.toml"))?;
+        let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
         config.validate()?;
         let Some(step) = dir.checkpoint_steps().last().copied() else {
             return Self::at_start(config, dir, workers);
         };
-        let state: PlayState = dir.load_state(step)?;
-        let learner = start::resumed(&config, &dir.checkpoint_path(step))?;
-        let referee = Referee::open(workers)?;
-        Self::assemble(config, dir, referee, learner, state)
+        let state: PlayState<State<S>> = dir.load_state(step)?;
+        let learner = learner::resumed(&config, &dir.checkpoint_path(step))?;
+        let (referee, game) = config.setup.open(&config.run, workers)?;
+        Self::assemble(config, dir, referee, game, learner, state)
     }
 
-    fn at_start(config: PlayConfig, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
-        let learner = start::learner(&config)?;
-        let referee = Referee::open(workers)?;
-        let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
-        let game = start::state(&config, &game, &learner, &referee)?;
+    fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
+        let learner = learner::at_start(&config)?;
+        let (referee, game) = config.setup.open(&config.run, workers)?;
+        let begun = game.begin(&Arena { policy: &learner, execute: &referee, seed: config.run.seed })?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
             step: 0,
             events_bytes: 0,
             rollouts_bytes: 0,
             totals: Totals::default(),
-            game,
+            game: begun,
         };
-        Self::assemble(config, dir, referee, learner, state)
+        Self::assemble(config, dir, referee, game, learner, state)
     }
 
     fn assemble(
-        config: PlayConfig,
+        config: PlayConfig<S>,
         dir: RunDir,
         referee: Referee,
+        game: S::Game,
         learner: Learner,
-        state: PlayState,
+        state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
-        let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
-        let eval_tasks = tasks::eval_set(&config.tasks, &config.eval, &config.game, &config.gate, &referee)?;
         let open = |name: &str, bytes| LogFile::open_at(&dir.path(name), bytes).or_fail(ExitCode::Input);
         let timing_bytes = std::fs::metadata(dir.path("timing.jsonl")).map_or(0, |metadata| metadata.len());
         Ok(Self {
@@ -132,28 +132,27 @@ impl Session {
             referee,
             learner,
             dir,
-            eval_tasks,
         })
     }
 
     /// Plays to the end, measuring before and after.
-    pub(crate) fn play(mut self) -> Result<Summary, Failure> {
+    pub(crate) fn play(mut self) -> Result<Summary<Held<S>>, Failure> {
         stop::listen();
         let started = Instant::now();
         let before = self.measured_before()?;
-        let bar = progress::bar(self.config.steps, "self-play");
+        let bar = progress::bar(self.config.run.steps, "self-play");
         bar.set_position(self.step);
-        while self.step < self.config.steps {
+        while self.step < self.config.run.steps {
             let told = self.one_step()?;
             bar.set_position(self.step);
             bar.set_message(told);
-            let last = self.step == self.config.steps;
-            if last || self.step.is_multiple_of(self.config.checkpoint_every) {
+            let last = self.step == self.config.run.steps;
+            if last || self.step.is_multiple_of(self.config.run.checkpoint_every) {
                 self.checkpoint()?;
             }
             if !last && stop::requested() {
                 self.checkpoint()?;
-                let what = format!("stopped after step {} of {}", self.step, self.config.steps);
+                let what = format!("stopped after step {} of {}", self.step, self.config.run.steps);
                 let hint = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
                 return Err(Failure::message(ExitCode::Interrupted, what).hint(hint));
             }
@@ -162,8 +161,8 @@ impl Session {
         self.finish(before, started)
     }
 
-    fn finish(self, before: EvalTable, started: Instant) -> Result<Summary, Failure> {
-        let (every, steps) = (self.config.checkpoint_every, self.config.steps);
+    fn finish(self, before: Held<S>, started: Instant) -> Result<Summary<Held<S>>, Failure> {
+        let (every, steps) = (self.config.run.checkpoint_every, self.config.run.steps);
         // What an interruption left beside the schedule goes, so that a resumed run ends as an uninterrupted one.
         self.dir.prune_checkpoints(|step| step == steps || step.is_multiple_of(every)).or_fail(ExitCode::Input)?;
         let after = self.evaluate()?;
@@ -171,7 +170,7 @@ impl Session {
         let seconds = started.elapsed().as_secs_f64();
         let jobs = self.referee.jobs();
         Ok(Summary {
-            schema_version: Summary::SCHEMA_VERSION,
+            schema_version: SUMMARY_VERSION,
             steps,
             seconds,
             eval: BeforeAfter { before, after },
@@ -185,7 +184,7 @@ impl Session {
     }
 
     /// The measurement of the start checkpoint: read back where an earlier process has made it.
-    fn measured_before(&self) -> Result<EvalTable, Failure> {
+    fn measured_before(&self) -> Result<Held<S>, Failure> {
         let path = self.dir.path("before.json");
         if path.exists() {
             return read_json(&path);
@@ -199,52 +198,37 @@ impl Session {
         Ok(table)
     }
 
-    fn evaluate(&self) -> Result<EvalTable, Failure> {
-        // The samples are fixed by the evaluation's own seed: before and after differ in the weights alone.
-        let seed = self.config.tasks.eval_seed;
-        evaluate(&self.learner, &self.game, &self.referee, &self.eval_tasks, &self.config.eval, seed)
+    fn evaluate(&self) -> Result<Held<S>, Failure> {
+        let arena = Arena { policy: &self.learner, execute: &self.referee, seed: self.config.setup.eval_seed() };
+        Ok(self.game.measure(&arena)?)
     }
 
     /// One step; returns what the bar says of it.
     fn one_step(&mut self) -> Result<String, Failure> {
-        let (step, jobs) = (self.step, self.referee.jobs());
-        let t0 = Instant::now();
-        let (proposer_turns, proposals) = propose::propose(self, step)?;
-        let t1 = Instant::now();
-        let (turns, answers) = solve::solve(self, step, &proposals)?;
-        let t2 = Instant::now();
-        let scored = self.game.score(&mut self.state, self.config.seed, step, &proposals, &turns, &answers);
-        let batch = self.game.train_batch(&self.state, self.config.seed, step, &scored, &proposals, &answers);
-        let rate = self.config.learn.rate(step, self.config.steps);
-        let update = self.learner.update(&batch, rate).or_fail(ExitCode::Model)?;
-        let event = Event {
-            schema_version: SCHEMA_VERSION,
-            step,
-            learning_rate: rate,
-            loss: update.loss,
-            entropy: update.entropy,
-            gradient_norm: update.gradient_norm,
-            tokens: update.tokens,
-            loss_terms: update.metrics,
-            play: &scored.metrics,
-        };
+        let (step, jobs, started) = (self.step, self.referee.jobs(), Instant::now());
+        let arena = Arena { policy: &self.learner, execute: &self.referee, seed: self.config.run.seed };
+        let played = self.game.step(&arena, &mut self.state, step)?;
+        let play_s = started.elapsed().as_secs_f64();
+        let rate = self.config.run.learn.rate(step, self.config.run.steps);
+        let updates = self.learn(&played.lessons, rate)?;
+        let event = event(step, rate, &updates, played.metrics);
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
-        let played =
-            Played { proposer_turns: &proposer_turns, proposals: &proposals, turns: &turns, answers: &answers };
-        let lines = records::lines(step, &played, &scored);
-        self.rollouts.append(&lines).or_fail(ExitCode::Input)?;
-        let timing = Timing {
-            step,
-            propose_s: (t1 - t0).as_secs_f64(),
-            solve_s: (t2 - t1).as_secs_f64(),
-            update_s: t2.elapsed().as_secs_f64(),
-            jobs: self.referee.jobs() - jobs,
-        };
+        self.rollouts.append(&played.records).or_fail(ExitCode::Input)?;
+        let update_s = started.elapsed().as_secs_f64() - play_s;
+        let timing = Timing { step, play_s, update_s, jobs: self.referee.jobs() - jobs };
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
-        self.totals.add(&proposals, &answers);
+        self.totals.add(played.counts);
         self.step += 1;
         tracing::info!(step = self.step, "step done");
         Ok(self.totals.told())
+    }
+
+    fn learn(&mut self, lessons: &[Lesson], rate: f64) -> Result<Vec<Update>, Failure> {
+        let learned = lessons.iter().map(|lesson| match lesson {
+            Lesson::Samples(batch) => self.learner.update(batch, rate),
+            Lesson::Pairs(batch) => self.learner.prefer(batch, rate),
+        });
+        learned.collect::<Result<_, _>>().or_fail(ExitCode::Model)
     }
 
     fn checkpoint(&mut self) -> Result<(), Failure> {
@@ -254,10 +238,32 @@ impl Session {
             events_bytes: self.events.sync().or_fail(ExitCode::Input)?,
             rollouts_bytes: self.rollouts.sync().or_fail(ExitCode::Input)?,
             totals: self.totals.clone(),
-            game: self.state.clone(),
+            game: &self.state,
         };
         self.dir.save_checkpoint(&self.learner, &state).or_fail(ExitCode::Input)?;
         tracing::info!(step = self.step, "checkpoint written");
         Ok(())
+    }
+}
+
+fn event<M>(step: u64, learning_rate: f64, updates: &[Update], play: M) -> Event<M> {
+    let mean = |of: fn(&Update) -> f64| {
+        (!updates.is_empty()).then(|| updates.iter().map(of).sum::<f64>() / updates.len() as f64)
+    };
+    let mut loss_terms: BTreeMap<&'static str, f64> = BTreeMap::new();
+    for (name, value) in updates.iter().flat_map(|update| &update.metrics) {
+        let told = updates.iter().filter(|update| update.metrics.contains_key(name)).count();
+        *loss_terms.entry(name).or_default() += value / told as f64;
+    }
+    Event {
+        schema_version: SCHEMA_VERSION,
+        step,
+        learning_rate,
+        loss: mean(|update| update.loss),
+        entropy: mean(|update| update.entropy),
+        gradient_norm: mean(|update| update.gradient_norm),
+        tokens: updates.iter().map(|update| update.tokens).sum(),
+        loss_terms,
+        play,
     }
 }

@@ -24,6 +24,36 @@ fn an_unknown_key_is_named_with_its_line() {
 }
 
 #[test]
+fn an_unknown_table_and_an_unknown_game_are_named() {
+    let mut config = small_config();
+    config.insert("gates".into(), toml::Table::new().into());
+    let (code, said) = refused(&config);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("unknown key `gates`") && said.contains("line") && said.contains("`gate`"), "{said}");
+
+    let mut config = small_config();
+    config.insert("plays".into(), "chess".into());
+    let (code, said) = refused(&config);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("chess") && said.contains("absolute_zero"), "{said}");
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_asked_and_makes_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (path, out) = (write_config(dir.path(), &small_config()), dir.path().join("run"));
+    let mut command = veriplay();
+    let output = finished(command.arg("play").arg("--dry-run").arg("--config").arg(path).arg("--out").arg(&out));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = String::from_utf8(output.stdout).expect("it is text");
+    for wanted in ["game `absolute_zero`, 5 steps", "reward `quickstart`", "memory: about", "--- solver, induction\n<"]
+    {
+        assert!(said.contains(wanted), "`{wanted}` is not in\n{said}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
 fn a_missing_key_is_named() {
     let mut config = small_config();
     section(&mut config, "learn").remove("learning_rate");

@@ -1,11 +1,10 @@
 //! The proposer's half of a step: generate proposals, and judge each chunk while the next one is generated.
 
-use veriplay_core::{Attempt, Policy, Prompt, Role, Rollout};
-use veriplay_selfplay::games::absolute_zero::{ProposalRecord, ProposerTurn};
+use veriplay_core::{Attempt, Execute, Prompt, Role, Rollout};
+use veriplay_selfplay::games::absolute_zero::{GameState, ProposalRecord, ProposerTurn};
+use veriplay_selfplay::play::{Arena, PlayError};
 
-use super::session::Session;
-use crate::exit::{ExitCode, Failure, OrFail};
-use crate::judge;
+use super::{InPlay, judge};
 use crate::overlap::overlap;
 
 /// Turns of one task type that want equally many rollouts, with the index of the first.
@@ -16,12 +15,17 @@ struct Chunk<'a> {
 }
 
 /// All proposals of this step, judged, in the order of the turns.
-pub(super) fn propose(session: &Session, step: u64) -> Result<(Vec<ProposerTurn>, Vec<ProposalRecord>), Failure> {
-    let turns = session.game.proposer_turns(&session.state, session.config.seed, step);
+pub(super) fn propose(
+    played: &InPlay,
+    arena: &Arena<'_>,
+    state: &GameState,
+    step: u64,
+) -> Result<(Vec<ProposerTurn>, Vec<ProposalRecord>), PlayError> {
+    let turns = played.game.proposer_turns(state, arena.seed, step);
     let judged = overlap(
         chunks(&turns),
-        |chunk| generate(session, step, &chunk).map(|rollouts| (chunk, rollouts)),
-        |(chunk, rollouts)| judge_chunk(session, step, &chunk, rollouts),
+        |chunk| generate(played, arena, step, &chunk).map(|rollouts| (chunk, rollouts)),
+        |(chunk, rollouts)| judge_chunk(played, arena.execute, state, step, &chunk, rollouts),
     )?;
     Ok((turns, judged.concat()))
 }
@@ -37,15 +41,22 @@ fn chunks(turns: &[ProposerTurn]) -> Vec<Chunk<'_>> {
     chunks.collect()
 }
 
-fn generate(session: &Session, step: u64, chunk: &Chunk<'_>) -> Result<Vec<Vec<Rollout>>, Failure> {
+fn generate(played: &InPlay, arena: &Arena<'_>, step: u64, chunk: &Chunk<'_>) -> Result<Vec<Vec<Rollout>>, PlayError> {
     let prompts: Vec<Prompt> = chunk.turns.iter().map(|turn| turn.prompt.clone()).collect();
     let group = chunk.turns[0].rollouts;
-    let mut sampling = session.game.sampling(Role::Proposer, group, session.config.seed, step);
+    let mut sampling = played.game.sampling(Role::Proposer, group, arena.seed, step);
     sampling.seed = sampling.seed.wrapping_add(chunk.turns[0].task_type as u64);
-    session.learner.generate(&prompts, &sampling).or_fail(ExitCode::Model)
+    Ok(arena.policy.generate(&prompts, &sampling)?)
 }
 
-fn judge_chunk(session: &Session, step: u64, chunk: &Chunk<'_>, rollouts: Vec<Vec<Rollout>>) -> Vec<ProposalRecord> {
+fn judge_chunk(
+    played: &InPlay,
+    execute: &dyn Execute,
+    state: &GameState,
+    step: u64,
+    chunk: &Chunk<'_>,
+    rollouts: Vec<Vec<Rollout>>,
+) -> Vec<ProposalRecord> {
     let written: Vec<(usize, Rollout)> = rollouts
         .into_iter()
         .enumerate()
@@ -53,11 +64,11 @@ fn judge_chunk(session: &Session, step: u64, chunk: &Chunk<'_>, rollouts: Vec<Ve
         .collect();
     let attempts: Vec<Attempt> = written
         .iter()
-        .map(|(turn, rollout)| judge::extract_turn(&session.config.game, &chunk.turns[turn - chunk.first], rollout))
+        .map(|(turn, rollout)| judge::extract_turn(&played.setup.game, &chunk.turns[turn - chunk.first], rollout))
         .collect();
-    let known = session.game.known(&session.state, &attempts);
+    let known = played.game.known(state, &attempts);
     let base = chunk.turns[0].task_type as u64 * PROPOSALS_PER_TYPE_AT_MOST;
-    let judged = judge::proposals(&session.referee, &session.config.gate, &attempts, &known, step, base);
+    let judged = judge::proposals(execute, &played.setup.gate, &attempts, &known, step, base);
     let records = written.into_iter().zip(attempts).zip(known).zip(judged);
     records
         .map(|((((turn, rollout), attempt), known), judged)| ProposalRecord {

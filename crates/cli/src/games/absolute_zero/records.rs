@@ -19,68 +19,68 @@ pub(crate) enum RecordLine {
 /// What the policy wrote, and what it earned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Written {
-    pub(crate) text: String,
-    pub(crate) tokens: Vec<u32>,
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) tokens: Vec<u32>,
     /// Behaviour log-probabilities, in nats.
-    pub(crate) logprobs: Vec<f32>,
-    pub(crate) finish: Finish,
+    pub(super) logprobs: Vec<f32>,
+    pub(super) finish: Finish,
     /// `None` where the sample was not scored: a valid proposal beyond the step's tasks, or a Dropped attempt.
-    pub(crate) reward: Option<Reward>,
-    pub(crate) advantage: Option<f64>,
+    pub(super) reward: Option<Reward>,
+    pub(super) advantage: Option<f64>,
 }
 
 /// One proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProposerRecord {
-    pub(crate) schema_version: u32,
-    pub(crate) step: u64,
+    pub(super) schema_version: u32,
+    pub(super) step: u64,
     /// Its number within the step.
-    pub(crate) index: u64,
-    pub(crate) task_type: TaskType,
-    pub(crate) prompt: String,
-    pub(crate) given: Option<String>,
-    pub(crate) written: Written,
-    pub(crate) attempt: Attempt,
+    pub(super) index: u64,
+    pub(super) task_type: TaskType,
+    pub(super) prompt: String,
+    pub(super) given: Option<String>,
+    pub(super) written: Written,
+    pub(super) attempt: Attempt,
     /// Whether the same proposal was known already: an input of the verdict.
-    pub(crate) known: bool,
-    pub(crate) judged: Result<Judged, Dropped>,
+    pub(super) known: bool,
+    pub(super) judged: Result<Judged, Dropped>,
 }
 
 /// All attempts at one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SolverRecordLine {
-    pub(crate) schema_version: u32,
-    pub(crate) step: u64,
+    pub(super) schema_version: u32,
+    pub(super) step: u64,
     /// Number of the task within the step.
-    pub(crate) turn: u64,
-    pub(crate) prompt: String,
-    pub(crate) task: Task,
-    pub(crate) attempts: Vec<SolverAttempt>,
+    pub(super) turn: u64,
+    pub(super) prompt: String,
+    pub(super) task: Task,
+    pub(super) attempts: Vec<SolverAttempt>,
 }
 
 /// One of a task's group of attempts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SolverAttempt {
-    pub(crate) written: Written,
-    pub(crate) attempt: Attempt,
-    pub(crate) judged: Result<Verdict, Dropped>,
+pub(super) struct SolverAttempt {
+    pub(super) written: Written,
+    pub(super) attempt: Attempt,
+    pub(super) judged: Result<Verdict, Dropped>,
 }
 
 /// The lines of one step, in the order of its turns.
-pub(super) fn lines(step: u64, played: &Played<'_>, scored: &Scored) -> Vec<RecordLine> {
+pub(super) fn lines(step: u64, asked: &Asked<'_>, scored: &Scored) -> Vec<RecordLine> {
     let scores: HashMap<SampleRef, &ScoredSample> =
         scored.samples.iter().map(|sample| (sample.source, sample)).collect();
-    let proposals = played.proposals.iter().enumerate().map(|(index, record)| {
-        let turn = &played.proposer_turns[record.turn];
+    let proposals = asked.proposals.iter().enumerate().map(|(index, record)| {
+        let turn = &asked.proposer_turns[record.turn];
         let score = scores.get(&SampleRef::Proposal(index)).copied();
         RecordLine::Proposer(Box::new(proposer_line(step, index, turn, record, score)))
     });
-    let turns = played.turns.iter().enumerate().map(|(number, turn)| {
-        let own = played.answers.iter().enumerate().filter(|(_, record)| record.turn == number);
+    let turns = asked.turns.iter().enumerate().map(|(number, turn)| {
+        let own = asked.answers.iter().enumerate().filter(|(_, record)| record.turn == number);
         let attempts = own.map(|(index, record)| SolverAttempt {
             written: written(&record.rollout, scores.get(&SampleRef::Solver(index)).copied()),
             attempt: record.attempt.clone(),
@@ -99,7 +99,7 @@ pub(super) fn lines(step: u64, played: &Played<'_>, scored: &Scored) -> Vec<Reco
 }
 
 /// Everything of one step that is logged.
-pub(super) struct Played<'a> {
+pub(super) struct Asked<'a> {
     pub(super) proposer_turns: &'a [ProposerTurn],
     pub(super) proposals: &'a [ProposalRecord],
     pub(super) turns: &'a [SolverTurn],

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use veriplay_core::{Attempt, Execute, Proposal, Task, TaskType};
 use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_selfplay::games::absolute_zero::GameConfig;
+use veriplay_selfplay::play::PlayError;
 use veriplay_verifier::Gate;
 
-use crate::config::{EvalConfig, EvalSet, TaskConfig};
-use crate::exit::{ExitCode, Failure, OrFail};
-use crate::judge;
+use super::config::{EvalConfig, TaskConfig};
+use super::judge;
+use crate::games::EvalSet;
 
 /// Drafts judged together.
 const BLOCK: usize = 128;
@@ -21,7 +22,7 @@ pub(crate) fn eval_set(
     game: &GameConfig,
     gate: &Gate,
     execute: &dyn Execute,
-) -> Result<Vec<Task>, Failure> {
+) -> Result<Vec<Task>, PlayError> {
     set(eval.set, tasks, eval, game, gate, execute)
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn set(
     game: &GameConfig,
     gate: &Gate,
     execute: &dyn Execute,
-) -> Result<Vec<Task>, Failure> {
+) -> Result<Vec<Task>, PlayError> {
     let grammar = Grammar::embedded_tiny();
     let split = match set {
         EvalSet::HeldOut => Split::HeldOut,
@@ -43,7 +44,12 @@ pub(crate) fn set(
     for task_type in TaskType::ALL {
         let inputs = game.induction_inputs();
         let drafts = Drafts::new(&grammar, split, &tasks.eval_mix, tasks.eval_seed, task_type, inputs);
-        all.extend(gated(drafts.or_fail(ExitCode::Input)?, eval.tasks_per_type, gate, execute)?);
+        all.extend(gated(
+            drafts.map_err(|error| PlayError::Setup(error.to_string()))?,
+            eval.tasks_per_type,
+            gate,
+            execute,
+        )?);
     }
     Ok(all)
 }
@@ -54,17 +60,17 @@ pub(crate) fn gated(
     count: usize,
     gate: &Gate,
     execute: &dyn Execute,
-) -> Result<Vec<Task>, Failure> {
+) -> Result<Vec<Task>, PlayError> {
     let mut tasks = Vec::with_capacity(count);
     let mut seen = HashSet::new();
     while tasks.len() < count {
         let block: Vec<Attempt> = drafts.by_ref().take(BLOCK).map(Attempt::Proposal).collect();
         if block.is_empty() {
             let what = format!("the generator gave only {} of {count} valid tasks", tasks.len());
-            return Err(Failure::message(ExitCode::Input, what).hint("ask for fewer tasks, or widen the gate"));
+            return Err(PlayError::Setup(format!("{what}: ask for fewer tasks, or widen the gate")));
         }
         for judged in judge::seeds(execute, gate, &block) {
-            let judged = judged.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;
+            let judged = judged?;
             tasks.extend(judged.task.filter(|task| seen.insert(task.id())));
         }
     }

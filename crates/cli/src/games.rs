@@ -1,0 +1,110 @@
+//! The games as the command line plays them: their configurations, and how each becomes a game in play.
+//!
+//! One file (with its submodules) a game; each is in [`GAMES`]. What a game asks, pays and keeps is in `veriplay_selfplay`; here are
+//! its tables of the configuration file, its tasks, and its executor.
+
+mod absolute_zero;
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use veriplay_learner::ModelConfig;
+use veriplay_selfplay::play::{Play, PlayError};
+
+pub(crate) use absolute_zero::{AbsoluteZeroSetup, EvalConfig, TaskConfig, eval_set, measure};
+
+use crate::commands::{eval, play, replay};
+use crate::config::{LearnConfig, PlayConfig, RunConfig};
+use crate::executor::Referee;
+use crate::exit::{ExitCode, Failure};
+use crate::workers::Workers;
+
+/// What a configuration says of one game, beside what every run has.
+pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
+    /// What it becomes.
+    type Game: Play;
+    /// The configuration's `plays`.
+    const NAME: &'static str;
+    /// The tables that are the game's own.
+    const TABLES: &'static [&'static str];
+
+    /// Checks what types cannot.
+    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure>;
+
+    /// What one step asks of the learner's memory, of a model of this shape.
+    fn demand(&self, model: &ModelConfig) -> Demand;
+
+    /// Which held-out set is measured.
+    fn measure_on(&mut self, set: EvalSet);
+
+    /// Seeds the samples of a measurement: the same for every run.
+    fn eval_seed(&self) -> u64;
+
+    /// What a step generates and runs, and what it pays, for people: a line each.
+    fn told(&self) -> Vec<String>;
+
+    /// Opens the sandbox and makes the game in it.
+    fn open(&self, run: &RunConfig, workers: Workers) -> Result<(Referee, Self::Game), Failure>;
+}
+
+/// What one step trains on, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Demand {
+    /// Tokens of a step, prompts included; those of one prompt that several responses share count once.
+    pub(crate) tokens: usize,
+    /// Tokens of its longest response.
+    pub(crate) longest: usize,
+}
+
+/// Which of the two held-out sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EvalSet {
+    /// For claims. Nobody tunes on it.
+    HeldOut,
+    /// For tuning.
+    Validation,
+}
+
+/// A game, and the commands on it.
+pub(crate) struct Entry {
+    /// The configuration's `plays`.
+    pub(crate) name: &'static str,
+    /// `veriplay play`.
+    pub(crate) play: fn(&play::Asked) -> Result<(), Failure>,
+    /// `veriplay eval`.
+    pub(crate) eval: fn(&eval::Asked) -> Result<(), Failure>,
+    /// `veriplay replay`.
+    pub(crate) replay: fn(&replay::Asked) -> Result<(), Failure>,
+}
+
+impl Entry {
+    const fn of<S: Setup>() -> Self {
+        Self { name: S::NAME, play: play::of::<S>, eval: eval::of::<S>, replay: replay::of::<S> }
+    }
+}
+
+/// Every game that can be played.
+pub(crate) const GAMES: &[Entry] = &[Entry::of::<AbsoluteZeroSetup>()];
+
+/// The game that the configuration in `text` names; `origin` says where it is from.
+pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {
+    let name = PlayConfig::<AbsoluteZeroSetup>::game_named_in(text, origin)?;
+    GAMES.iter().find(|game| game.name == name).ok_or_else(|| {
+        let names: Vec<&str> = GAMES.iter().map(|game| game.name).collect();
+        let what = format!("`{}`: configuration key `plays` is `{name}`, and there is no such game", origin.display());
+        Failure::message(ExitCode::Input, what).hint(format!("the games are `{}`", names.join("`, `")))
+    })
+}
+
+impl From<PlayError> for Failure {
+    fn from(error: PlayError) -> Self {
+        let code = match &error {
+            PlayError::Policy(_) => ExitCode::Model,
+            PlayError::Host(_) => ExitCode::Host,
+            PlayError::Setup(_) => ExitCode::Input,
+        };
+        Self::new(code, error)
+    }
+}
