@@ -1,9 +1,10 @@
 //! The tiny generator: small, real Python functions of one argument, from the data of `task-corpus/tiny/grammar.toml`.
 //!
 //! [`raw`] is the file as it stands, [`check`] turns it into a [`Grammar`] that cannot fail, [`generate`] draws programs
-//! and inputs, [`fragments`] derives the tokenizer's literal pieces. Called by warm-up, evaluation and seeding.
+//! and inputs, [`describe`] says what a program does, [`fragments`] derives the tokenizer's literal pieces. Called by warm-up, evaluation and seeding.
 
 mod check;
+mod describe;
 mod fragments;
 mod generate;
 mod inputs;
@@ -17,7 +18,7 @@ use std::sync::LazyLock;
 use veriplay_core::normalize_program;
 
 use crate::{CorpusError, Shares, Split};
-use template::Template;
+use template::{Template, Words};
 
 pub use generate::Generated;
 pub use inputs::InputKind;
@@ -47,6 +48,8 @@ pub struct Grammar {
 #[derive(Debug, Clone)]
 struct Op {
     template: Template,
+    /// What a sentence calls it, in several ways; none where it cannot be described.
+    words: Vec<Words>,
     to: String,
     weight: f64,
 }

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::inputs::InputKind;
 use super::locate::Source;
-use super::template::{Piece, Template};
+use super::template::{Piece, Template, Words};
 use super::{Grammar, Op, raw};
 use crate::{CorpusError, Shares};
 
@@ -253,7 +253,18 @@ impl Check<'_> {
             return self.fail(entry, &format!("{key}.text"), problem, "`v` belongs to [ops], `i` to [loop_ops]");
         }
         self.overrides(key, raw)?;
-        Ok(Op { template, to: to.to_owned(), weight: raw.weight })
+        let words = self.words(key, entry, &template)?;
+        Ok(Op { template, words, to: to.to_owned(), weight: raw.weight })
+    }
+
+    fn words(&self, key: &str, entry: &Spanned<raw::Entry>, of: &Template) -> Result<Vec<Words>, CorpusError> {
+        let read = |text: &String| match Words::parse(text, of) {
+            Ok(words) => Ok(words),
+            Err(problem) => {
+                self.fail(entry, &format!("{key}.say"), problem, "use the placeholders of `text`, and ASCII words")
+            }
+        };
+        entry.get_ref().say.iter().map(read).collect()
     }
 
     /// What placeholder `name` stands for in `entry`.

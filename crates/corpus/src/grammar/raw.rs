@@ -38,6 +38,8 @@ pub(crate) struct Placeholders {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
     pub(crate) text: String,
+    #[serde(default)]
+    pub(crate) say: Vec<String>,
     #[serde(default = "one")]
     pub(crate) weight: f64,
     pub(crate) c: Option<Spanned<[i64; 2]>>,

@@ -1,6 +1,7 @@
 //! The corpus, from the outside.
 
 mod attempts_file;
+mod descriptions;
 mod drafts;
 mod environment_files;
 mod forgery_files;
