@@ -10,7 +10,7 @@ pub(crate) mod play;
 pub(crate) mod replay;
 mod run;
 mod verify;
-mod warmup;
+pub(crate) mod warmup;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 

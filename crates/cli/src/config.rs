@@ -40,7 +40,8 @@ pub(crate) struct RunConfig {
     pub(crate) learn: LearnConfig,
 }
 
-fn absolute_zero() -> String {
+/// The game of a configuration that names none.
+pub(crate) fn absolute_zero() -> String {
     AbsoluteZeroSetup::NAME.to_owned()
 }
 
@@ -110,12 +111,8 @@ impl LearnConfig {
     }
 }
 
-/// Reads a TOML file strictly: an unknown or missing key is an error that names file, line and key.
-pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    from_toml(&read_text(path)?, path)
-}
-
-fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Result<T, Failure> {
+/// Reads a part of a configuration; what the part does not know is not refused.
+pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Result<T, Failure> {
     toml::from_str(text)
         .with_context(|| format!("`{}` is not a valid configuration", origin.display()))
         .or_fail(ExitCode::Input)
@@ -127,6 +124,15 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the configuration `{}`", path.display()))
         .or_fail(ExitCode::Input)
+}
+
+/// Refuses keys of a file's top level that are not among `known`; those below are refused where they are read.
+pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> Result<(), Failure> {
+    let keys: BTreeMap<Spanned<String>, IgnoredAny> = from_toml(text, origin)?;
+    let Some(key) = keys.keys().find(|key| !known.contains(&key.as_ref().as_str())) else { return Ok(()) };
+    let line = text[..key.span().start].matches('\n').count() + 1;
+    let what = format!("`{}` line {line}: unknown key `{}`", origin.display(), key.as_ref());
+    Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
 }
 
 /// Only the key that names the game.
@@ -145,18 +151,8 @@ impl<S: Setup> PlayConfig<S> {
     /// Reads a configuration strictly: an unknown or missing key is an error that names file, line and key. It is not validated.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         let config = Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? };
-        let keys: BTreeMap<Spanned<String>, IgnoredAny> = from_toml(text, origin)?;
-        match keys.keys().find(|key| {
-            !RunConfig::KEYS.contains(&key.as_ref().as_str()) && !S::TABLES.contains(&key.as_ref().as_str())
-        }) {
-            None => Ok(config),
-            Some(key) => {
-                let line = text[..key.span().start].matches('\n').count() + 1;
-                let known = [RunConfig::KEYS, S::TABLES].concat().join("`, `");
-                let what = format!("`{}` line {line}: unknown key `{}`", origin.display(), key.as_ref());
-                Err(Failure::message(ExitCode::Input, what).hint(format!("for `{}` the keys are `{known}`", S::NAME)))
-            }
-        }
+        refuse_unknown_keys(text, origin, &[RunConfig::KEYS, S::TABLES].concat())?;
+        Ok(config)
     }
 
     /// As [`PlayConfig::parse`], of a file.

@@ -12,12 +12,13 @@ use serde::de::DeserializeOwned;
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::play::{Play, PlayError};
 
-pub(crate) use absolute_zero::{AbsoluteZeroSetup, EvalConfig, TaskConfig, eval_set, measure};
+pub(crate) use absolute_zero::AbsoluteZeroSetup;
 
-use crate::commands::{eval, play, replay};
-use crate::config::{LearnConfig, PlayConfig, RunConfig};
+use crate::commands::{eval, play, replay, warmup};
+use crate::config::{LearnConfig, PlayConfig};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure};
+use crate::warmup::Teach;
 use crate::workers::Workers;
 
 /// What a configuration says of one game, beside what every run has.
@@ -45,7 +46,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     fn told(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
-    fn open(&self, run: &RunConfig, workers: Workers) -> Result<(Referee, Self::Game), Failure>;
+    fn open(&self, workers: Workers) -> Result<(Referee, Self::Game), Failure>;
 }
 
 /// What one step trains on, at most.
@@ -77,11 +78,19 @@ pub(crate) struct Entry {
     pub(crate) eval: fn(&eval::Asked) -> Result<(), Failure>,
     /// `veriplay replay`.
     pub(crate) replay: fn(&replay::Asked) -> Result<(), Failure>,
+    /// `veriplay warmup`.
+    pub(crate) warm_up: fn(&warmup::Asked) -> Result<(), Failure>,
 }
 
 impl Entry {
-    const fn of<S: Setup>() -> Self {
-        Self { name: S::NAME, play: play::of::<S>, eval: eval::of::<S>, replay: replay::of::<S> }
+    const fn of<S: Teach>() -> Self {
+        Self {
+            name: S::NAME,
+            play: play::of::<S>,
+            eval: eval::of::<S>,
+            replay: replay::of::<S>,
+            warm_up: warmup::of::<S>,
+        }
     }
 }
 

@@ -1,81 +1,112 @@
-//! Warm-up: makes the embedded model. Programs come from our generator, outputs from the sandbox, and the learner
-//! imitates: it learns the prompt format, to propose, and to solve a little.
+//! Warm-up: makes the embedded models. Programs come from our generator, outputs from the sandbox, and the learner
+//! imitates: it learns a game's prompt format, and each of its roles a little.
 
-mod data;
-mod examples;
+mod pools;
 
 use std::path::Path;
 use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
-use veriplay_core::{Execute, Learn};
-use veriplay_corpus::Grammar;
-use veriplay_learner::{Learner, ModelConfig, Tokenizer, build_tokenizer};
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig};
-use veriplay_selfplay::play::Arena;
-use veriplay_verifier::Gate;
-use veriplay_verifier::formats::compact;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use veriplay_core::{Execute, Learn, Sample, TrainBatch};
+use veriplay_learner::{END_TOKEN, Learner, ModelConfig, Tokenizer, TokenizerError};
+use veriplay_selfplay::play::{Arena, Play};
 
-use crate::config::LearnConfig;
+use crate::config::{LearnConfig, absolute_zero, from_toml, refuse_unknown_keys};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{EvalConfig, TaskConfig, eval_set, measure};
+use crate::games::{EvalSet, Setup};
 use crate::progress;
+use crate::workers::Workers;
 
-pub(crate) use examples::BatchPlan;
+pub(crate) use pools::{DataConfig, Executed, Pools};
 
-/// `configs/warmup.toml`: the exact recipe of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WarmupConfig {
+/// A game whose roles can be taught by examples that need no model.
+pub(crate) trait Teach: Setup {
+    /// The recipe's tables of lessons, beside those of the game.
+    type Lessons: DeserializeOwned;
+    /// Their names.
+    const LESSON_TABLES: &'static [&'static str];
+    /// What examples are made of.
+    type Material;
+
+    /// The vocabulary of the game's compact prompts.
+    fn tokenizer() -> Result<Tokenizer, TokenizerError>;
+
+    /// Makes the material: a function of the lessons and the seed.
+    fn material(lessons: &Self::Lessons, seed: u64, execute: &dyn Execute) -> Result<Self::Material, Failure>;
+
+    /// The examples of one optimizer step, those of one prompt side by side.
+    fn examples(
+        lessons: &Self::Lessons,
+        material: &Self::Material,
+        tokenizer: &Tokenizer,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<Sample>, TokenizerError>;
+}
+
+/// A recipe of a model, such as `configs/warmup.toml`.
+pub(crate) struct Recipe<T: Teach> {
+    run: RecipeRun,
+    lessons: T::Lessons,
+    /// The game whose roles are measured.
+    setup: T,
+}
+
+/// What every recipe has.
+#[derive(Debug, Clone, Deserialize)]
+struct RecipeRun {
+    /// The game.
+    #[serde(default = "absolute_zero", rename = "plays")]
+    _plays: String,
     /// Seeds weights, programs and batches.
-    pub(crate) seed: u64,
+    seed: u64,
     /// Optimizer steps.
-    pub(crate) steps: u64,
+    steps: u64,
     /// Validation is measured each this many steps.
-    pub(crate) validate_every: u64,
+    validate_every: u64,
     /// The decoder; its vocabulary is filled in from the tokenizer.
-    pub(crate) model: ModelConfig,
-    /// Which programs.
-    pub(crate) data: data::DataConfig,
-    /// What a batch holds.
-    pub(crate) batch: BatchPlan,
+    model: ModelConfig,
     /// Learning rate, optimizer, shards, micro-batches.
-    pub(crate) learn: LearnConfig,
-    /// The game whose prompts are measured.
-    pub(crate) game: GameConfig,
-    /// When a task is valid.
-    pub(crate) gate: Gate,
-    /// The validation set.
-    pub(crate) tasks: TaskConfig,
-    /// How it is measured.
-    pub(crate) eval: EvalConfig,
+    learn: LearnConfig,
+}
+
+impl<T: Teach> Recipe<T> {
+    /// Reads a recipe strictly, as configurations of runs are read.
+    pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        let recipe =
+            Self { run: from_toml(text, origin)?, lessons: from_toml(text, origin)?, setup: from_toml(text, origin)? };
+        let run = ["plays", "seed", "steps", "validate_every", "model", "learn"];
+        refuse_unknown_keys(text, origin, &[&run, T::LESSON_TABLES, T::TABLES].concat())?;
+        recipe.setup.validate(&recipe.run.learn)?;
+        Ok(recipe)
+    }
 }
 
 /// Trains from scratch and saves the checkpoint, each time validation is measured, to `out`.
-pub(crate) fn warm_up(config: &WarmupConfig, execute: &dyn Execute, out: &Path) -> Result<(), Failure> {
-    let grammar = Grammar::embedded_tiny();
-    let pools = data::Pools::build(&config.data, &grammar, config.seed, execute)?;
-    let validation = eval_set(&config.tasks, &config.eval, &config.game, &config.gate, execute)?;
-    let game = AbsoluteZero::new(config.game.clone()).or_fail(ExitCode::Input)?;
-    let mut learner = new_learner(config, &grammar)?;
-    progress::say(format!("{} parameters, {}", learner.parameter_count(), pools.describe()));
+pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
+    recipe.setup.measure_on(EvalSet::Validation);
+    let Recipe { run, lessons, setup } = &recipe;
+    let (referee, game) = setup.open(Workers::Thread)?;
+    let material = T::material(lessons, run.seed, &referee)?;
+    let mut learner = new_learner::<T>(run)?;
+    progress::say(format!("{} parameters", learner.parameter_count()));
     let started = Instant::now();
     let mut tokens = 0;
-    for step in 0..config.steps {
-        let batch = draw(config, &pools, learner.tokenizer(), step)?;
-        let rate = config.learn.rate(step, config.steps);
-        let update = learner.update(&batch, rate).or_fail(ExitCode::Model)?;
+    for step in 0..run.steps {
+        let mut rng = ChaCha8Rng::seed_from_u64(run.seed);
+        rng.set_stream(step + 1);
+        let samples = T::examples(lessons, &material, learner.tokenizer(), &mut rng).or_fail(ExitCode::Model)?;
+        let update = learner.update(&batch(samples), run.learn.rate(step, run.steps)).or_fail(ExitCode::Model)?;
         tokens += update.tokens;
         if step % 50 == 0 {
             let seconds = started.elapsed().as_secs_f64();
             let speed = tokens as f64 / seconds;
             progress::say(format!("step {step} loss {:.4} {seconds:.0} s {speed:.0} tokens/s", update.loss));
         }
-        if (step + 1) % config.validate_every == 0 || step + 1 == config.steps {
-            let arena = Arena { policy: &learner, execute, seed: config.seed };
-            let table = measure(&arena, &game, &validation, &config.eval)?;
+        if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
+            let table = game.measure(&Arena { policy: &learner, execute: &referee, seed: run.seed })?;
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save(out).or_fail(ExitCode::Model)?;
         }
@@ -83,22 +114,30 @@ pub(crate) fn warm_up(config: &WarmupConfig, execute: &dyn Execute, out: &Path) 
     Ok(())
 }
 
-fn new_learner(config: &WarmupConfig, grammar: &Grammar) -> Result<Learner, Failure> {
-    let control: Vec<String> = compact::CONTROL.iter().map(|token| (*token).to_owned()).collect();
-    let tokenizer: Tokenizer = build_tokenizer(&control, grammar.fragments()).or_fail(ExitCode::Model)?;
-    let model = ModelConfig { vocab_size: tokenizer.vocab_size(), ..config.model.clone() };
-    Learner::initialize(model, tokenizer, config.seed, config.learn.learner_options()).or_fail(ExitCode::Model)
+fn new_learner<T: Teach>(run: &RecipeRun) -> Result<Learner, Failure> {
+    let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
+    let model = ModelConfig { vocab_size: tokenizer.vocab_size(), ..run.model.clone() };
+    Learner::initialize(model, tokenizer, run.seed, run.learn.learner_options()).or_fail(ExitCode::Model)
 }
 
-fn draw(
-    config: &WarmupConfig,
-    pools: &data::Pools,
+/// A mean over what is learned of the responses.
+fn batch(samples: Vec<Sample>) -> TrainBatch {
+    let tokens: usize = samples.iter().map(|sample| sample.response.len() - sample.masked).sum();
+    TrainBatch { samples, normalizer: tokens.max(1) as f64 }
+}
+
+/// One example: `asked` is context, `answer` and the end token are learned.
+pub(crate) fn example(
     tokenizer: &Tokenizer,
-    step: u64,
-) -> Result<veriplay_core::TrainBatch, Failure> {
-    let mut rng = ChaCha8Rng::seed_from_u64(config.seed);
-    rng.set_stream(step + 1);
-    let solver = |rng: &mut ChaCha8Rng| pools.draw(rng, &config.data.solver_mix);
-    let proposer = |rng: &mut ChaCha8Rng| pools.draw(rng, &config.data.proposer_mix);
-    examples::batch(&config.batch, tokenizer, &mut rng, solver, proposer).or_fail(ExitCode::Model)
+    prompt: &[u32],
+    asked: &str,
+    answer: &str,
+) -> Result<Sample, TokenizerError> {
+    let mut response = tokenizer.encode(asked)?;
+    let masked = response.len();
+    response.extend(tokenizer.encode(answer)?);
+    response.push(
+        tokenizer.token_id(END_TOKEN).ok_or_else(|| TokenizerError::Encode(format!("there is no `{END_TOKEN}`")))?,
+    );
+    Ok(Sample { masked, ..Sample::example(prompt.into(), response, 1.0) })
 }

@@ -59,7 +59,7 @@ pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
     }
     config.validate()?;
     let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
-    let (referee, game) = config.setup.open(&config.run, Workers::Thread)?;
+    let (referee, game) = config.setup.open(Workers::Thread)?;
     let seed = asked.seed.unwrap_or(config.setup.eval_seed());
     let table = game.measure(&Arena { policy: model.policy(), execute: &referee, seed })?;
     if asked.json {

@@ -102,7 +102,7 @@ fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Fai
         }
         Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
     }
-    let (referee, game) = config.setup.open(run, workers)?;
+    let (referee, game) = config.setup.open(workers)?;
     for example in game.examples(&referee)? {
         progress::data(format!("--- {}\n{}", example.what, example.prompt.text));
     }

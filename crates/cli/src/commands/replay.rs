@@ -62,7 +62,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
     let dir = RunDir::open(&asked.run)?;
     let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
-    let (referee, game) = config.setup.open(&config.run, asked.workers)?;
+    let (referee, game) = config.setup.open(asked.workers)?;
     let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
     let mut block = Vec::with_capacity(BLOCK);
     for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {

@@ -5,17 +5,16 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args};
 
 use super::{Spec, arguments};
-use crate::config::read_toml;
-use crate::executor::Referee;
+use crate::config::read_text;
 use crate::exit::Failure;
-use crate::warmup::warm_up;
-use crate::workers::Workers;
+use crate::games::named_in;
+use crate::warmup::{Recipe, Teach, warm_up};
 
 pub(super) const COMMAND: Spec =
-    Spec::new::<Arguments>("warmup", "Train a tokenizer and a start model on executed programs", run);
+    Spec::new::<Asked>("warmup", "Train a tokenizer and a start model on executed programs", run);
 
 #[derive(Debug, Args)]
-struct Arguments {
+pub(crate) struct Asked {
     /// The recipe
     #[arg(long, value_name = "FILE", default_value = "configs/warmup.toml")]
     config: PathBuf,
@@ -25,8 +24,11 @@ struct Arguments {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
-    let config = read_toml(&asked.config)?;
-    let referee = Referee::open(Workers::Thread)?;
-    warm_up(&config, &referee, &asked.out)
+    let asked: Asked = arguments(matches);
+    (named_in(&read_text(&asked.config)?, &asked.config)?.warm_up)(&asked)
+}
+
+/// Makes a start model for one game.
+pub(crate) fn of<T: Teach>(asked: &Asked) -> Result<(), Failure> {
+    warm_up(Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?, &asked.out)
 }

@@ -9,6 +9,7 @@ mod propose;
 mod records;
 mod solve;
 mod tasks;
+mod teach;
 
 use veriplay_core::{Execute, Status, Task, TaskType};
 use veriplay_learner::ModelConfig;
@@ -20,15 +21,14 @@ use veriplay_selfplay::play::{Again, Arena, Counts, Example, Lesson, Play, PlayE
 use veriplay_selfplay::prompts::ProposerRequest;
 
 use super::{Demand, EvalSet, Setup};
-use crate::config::{LearnConfig, RunConfig};
+use crate::config::LearnConfig;
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-pub(crate) use config::{AbsoluteZeroSetup, EvalConfig, TaskConfig};
-pub(crate) use measure::measure;
-pub(crate) use tasks::eval_set;
+pub(crate) use config::AbsoluteZeroSetup;
 
+use measure::measure;
 use records::RecordLine;
 
 /// The game with its tasks.
@@ -64,9 +64,9 @@ impl Setup for AbsoluteZeroSetup {
         self.lines()
     }
 
-    fn open(&self, _run: &RunConfig, workers: Workers) -> Result<(Referee, InPlay), Failure> {
+    fn open(&self, workers: Workers) -> Result<(Referee, InPlay), Failure> {
         let referee = Referee::open(workers)?;
-        let held_out = eval_set(&self.tasks, &self.eval, &self.game, &self.gate, &referee)?;
+        let held_out = tasks::eval_set(&self.tasks, &self.eval, &self.game, &self.gate, &referee)?;
         let game = AbsoluteZero::new(self.game.clone()).or_fail(ExitCode::Input)?;
         Ok((referee, InPlay { setup: self.clone(), game, held_out }))
     }

@@ -91,13 +91,13 @@ impl<S: Setup> Session<S> {
         };
         let state: PlayState<State<S>> = dir.load_state(step)?;
         let learner = learner::resumed(&config, &dir.checkpoint_path(step))?;
-        let (referee, game) = config.setup.open(&config.run, workers)?;
+        let (referee, game) = config.setup.open(workers)?;
         Self::assemble(config, dir, referee, game, learner, state)
     }
 
     fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
         let learner = learner::at_start(&config)?;
-        let (referee, game) = config.setup.open(&config.run, workers)?;
+        let (referee, game) = config.setup.open(workers)?;
         let begun = game.begin(&Arena { policy: &learner, execute: &referee, seed: config.run.seed })?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{
     CallResult, EncodeCaps, Entry, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash,
 };
-use veriplay_corpus::{CorpusError, Generated, Grammar, Split};
+use veriplay_corpus::{CorpusError, Generated, Grammar, InputKind, Split};
 
-use super::examples::Executed;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 
@@ -34,6 +33,15 @@ pub(crate) struct DataConfig {
     pub(crate) min_distinct_outputs: usize,
     /// Limits of each execution.
     pub(crate) limits: Limits,
+}
+
+/// A program and what it returned for each input: executed, never guessed.
+#[derive(Debug, Clone)]
+pub(crate) struct Executed {
+    pub(crate) program: String,
+    /// What it takes.
+    pub(crate) kind: InputKind,
+    pub(crate) pairs: Vec<IoPair>,
 }
 
 /// Executed programs by family.
@@ -65,7 +73,15 @@ impl Pools {
             families.insert(family.clone(), executed.or_fail(ExitCode::Host)?.into_iter().flatten().collect());
         }
         bar.finish_and_clear();
-        Ok(Self { families })
+        let pools = Self { families };
+        progress::say(pools.describe());
+        Ok(pools)
+    }
+
+    /// Sizes, for people.
+    fn describe(&self) -> String {
+        let sizes = self.families.iter().map(|(family, pool)| format!("{} programs of family `{family}`", pool.len()));
+        sizes.collect::<Vec<_>>().join(", ")
     }
 
     /// One program by family weight.
@@ -74,12 +90,6 @@ impl Pools {
             mix.iter().filter(|(family, _)| self.families.contains_key(*family)).collect();
         let (family, _) = weighted.choose_weighted(rng, |(_, weight)| **weight).expect("the mix names pools");
         self.families[*family].choose(rng).expect("no pool is empty")
-    }
-
-    /// Sizes, for people.
-    pub(crate) fn describe(&self) -> String {
-        let sizes = self.families.iter().map(|(family, pool)| format!("{} programs of family `{family}`", pool.len()));
-        sizes.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -140,5 +150,5 @@ fn run(
     }
     let distinct: HashSet<String> = pairs.iter().map(|pair| pair.output.to_string()).collect();
     let keep = distinct.len() >= config.min_distinct_outputs;
-    Ok(keep.then(|| Executed { program: generated.program.clone(), pairs }))
+    Ok(keep.then(|| Executed { program: generated.program.clone(), kind: generated.input_kind, pairs }))
 }

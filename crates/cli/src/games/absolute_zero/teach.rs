@@ -2,50 +2,86 @@
 
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{IoPair, Sample, TrainBatch, Value};
-use veriplay_learner::{END_TOKEN, Tokenizer, TokenizerError};
+use veriplay_core::{Execute, IoPair, Sample, Value};
+use veriplay_corpus::Grammar;
+use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_verifier::formats::compact::{
-    ABDUCTION, DEDUCTION, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION, PROPOSE_INDUCTION,
+    ABDUCTION, CONTROL, DEDUCTION, INDUCTION, INPUT, OUTPUT, PROGRAM, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION,
+    PROPOSE_INDUCTION,
 };
 
-/// A program and what it returned for each input: executed, never guessed.
-#[derive(Debug, Clone)]
-pub(crate) struct Executed {
-    pub(crate) program: String,
-    pub(crate) pairs: Vec<IoPair>,
+use super::AbsoluteZeroSetup;
+use crate::exit::Failure;
+use crate::warmup::{DataConfig, Executed, Pools, Teach, example};
+
+/// `[data]` and `[batch]` of a recipe.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Lessons {
+    /// Which programs.
+    data: DataConfig,
+    /// What a batch holds.
+    batch: BatchPlan,
+}
+
+impl Teach for AbsoluteZeroSetup {
+    type Lessons = Lessons;
+    const LESSON_TABLES: &'static [&'static str] = &["data", "batch"];
+    type Material = Pools;
+
+    fn tokenizer() -> Result<Tokenizer, TokenizerError> {
+        let control: Vec<String> = CONTROL.iter().map(|token| (*token).to_owned()).collect();
+        build_tokenizer(&control, Grammar::embedded_tiny().fragments())
+    }
+
+    fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Pools, Failure> {
+        Pools::build(&lessons.data, &Grammar::embedded_tiny(), seed, execute)
+    }
+
+    fn examples(
+        lessons: &Lessons,
+        material: &Pools,
+        tokenizer: &Tokenizer,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<Sample>, TokenizerError> {
+        let Lessons { data, batch } = lessons;
+        let solver = |rng: &mut ChaCha8Rng| material.draw(rng, &data.solver_mix);
+        let proposer = |rng: &mut ChaCha8Rng| material.draw(rng, &data.proposer_mix);
+        samples(batch, tokenizer, rng, solver, proposer)
+    }
 }
 
 /// How many examples of each kind one optimizer step holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct BatchPlan {
+struct BatchPlan {
     /// Programs asked for outputs, each with `questions` inputs behind one shared prompt.
-    pub(crate) deduction: usize,
+    deduction: usize,
     /// Programs asked for inputs, likewise.
-    pub(crate) abduction: usize,
+    abduction: usize,
     /// Pair lists asked for programs.
-    pub(crate) induction: usize,
+    induction: usize,
     /// Proposals of a program and an input, for deduction and for abduction each.
-    pub(crate) proposals: usize,
+    proposals: usize,
     /// Programs asked for a list of inputs.
-    pub(crate) input_lists: usize,
+    input_lists: usize,
     /// Questions behind one shared prompt.
-    pub(crate) questions: usize,
+    questions: usize,
     /// Pairs an induction prompt shows.
-    pub(crate) visible: usize,
+    visible: usize,
     /// Inputs an input list holds.
-    pub(crate) inputs: usize,
+    inputs: usize,
 }
 
 /// Draws one batch. `solver` gives programs for questions, `proposer` for proposals: the two mixes differ.
-pub(crate) fn batch<'a, R: Rng>(
+fn samples<'a, R: Rng>(
     plan: &BatchPlan,
     tokenizer: &Tokenizer,
     rng: &mut R,
     mut solver: impl FnMut(&mut R) -> &'a Executed,
     mut proposer: impl FnMut(&mut R) -> &'a Executed,
-) -> Result<TrainBatch, TokenizerError> {
+) -> Result<Vec<Sample>, TokenizerError> {
     let mut samples = Vec::new();
     for _ in 0..plan.deduction {
         questions(&mut samples, plan, tokenizer, DEDUCTION, solver(rng), rng)?;
@@ -64,8 +100,7 @@ pub(crate) fn batch<'a, R: Rng>(
     for _ in 0..plan.input_lists {
         samples.push(input_list(plan, tokenizer, proposer(rng), rng)?);
     }
-    let tokens: usize = samples.iter().map(|sample| sample.response.len() - sample.masked).sum();
-    Ok(TrainBatch { samples, normalizer: tokens.max(1) as f64 })
+    Ok(samples)
 }
 
 /// Several questions on one program behind one prompt: the program's tokens are computed once.
@@ -124,15 +159,4 @@ fn input_list<R: Rng>(
     let answer: String = pairs.iter().map(|pair| format!("{INPUT}{}", Value::arguments_text(&pair.input))).collect();
     let prompt = tokenizer.encode(&format!("{PROPOSE_INDUCTION}{}", executed.program))?;
     example(tokenizer, &prompt, "", &answer)
-}
-
-/// One example: `asked` is context, `answer` and the end token are learned.
-fn example(tokenizer: &Tokenizer, prompt: &[u32], asked: &str, answer: &str) -> Result<Sample, TokenizerError> {
-    let mut response = tokenizer.encode(asked)?;
-    let masked = response.len();
-    response.extend(tokenizer.encode(answer)?);
-    response.push(
-        tokenizer.token_id(END_TOKEN).ok_or_else(|| TokenizerError::Encode(format!("there is no `{END_TOKEN}`")))?,
-    );
-    Ok(Sample { masked, ..Sample::example(prompt.into(), response, 1.0) })
 }
