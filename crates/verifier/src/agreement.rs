@@ -45,7 +45,7 @@ mod suite;
 
 pub use clusters::{Agreed, Answer, Cluster, Voter, agree};
 pub use dialects::{DIALECTS, Dialect, compact, dialect_by_name};
-pub use facts::{Quality, examine};
+pub use facts::{Examination, Quality, examine};
 pub use guards::{Check, GUARDS, Guard, Proposed, check_statement};
 pub use judge::{CodeRuling, Judgement, Refusal, RoundRequest, SuiteAttempt, SuiteRuling, judge_round, judge_rounds};
 pub use rules::{AgreementRules, AgreementRulesError, CountCodes};

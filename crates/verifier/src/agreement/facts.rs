@@ -1,5 +1,6 @@
 //! What suites are worth against a program that is trusted, or known to be right.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Status, Value};
 
@@ -59,21 +60,36 @@ impl Quality {
     }
 }
 
-/// Measures each of `suites` against `right`, the programs `wrong` and mutants of `right`.
-///
-/// # Errors
-/// A host fault.
+/// Suites to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examination<'a> {
+    /// A program that is right.
+    pub right: &'a str,
+    /// The suites.
+    pub suites: Vec<&'a Suite>,
+    /// Programs that are wrong.
+    pub wrong: Vec<&'a str>,
+}
+
+/// Measures suites against the program that is right, the wrong ones and mutants of the right one: for each request, one
+/// [`Quality`] a suite, or the host fault. Every core is busy.
 pub fn examine(
     execute: &dyn Execute,
     rules: &AgreementRules,
-    right: &str,
-    suites: &[&Suite],
-    wrong: &[&str],
-) -> Result<Vec<Quality>, Dropped> {
+    requests: &[Examination<'_>],
+) -> Vec<Result<Vec<Quality>, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| examined(execute, rules, request)).collect()
+}
+
+fn examined(execute: &dyn Execute, rules: &AgreementRules, request: &Examination<'_>) -> Result<Vec<Quality>, Dropped> {
+    let Examination { right, suites, wrong } = request;
+    if suites.is_empty() {
+        return Ok(Vec::new());
+    }
     let named: Vec<Vec<Value>> = suites.iter().flat_map(|suite| &suite.tests).filter_map(Test::input).collect();
     let mut grid = Grid::new(execute, rules, suites, more_inputs(&named, rules.probes));
     let mutants = mutants(execute, rules, right)?;
-    let programs: Vec<&str> = std::iter::once(right).chain(wrong.iter().copied()).collect();
+    let programs: Vec<&str> = std::iter::once(*right).chain(wrong.iter().copied()).collect();
     grid.run(&programs, Care::Full)?;
     grid.run(&texts(&mutants), Care::Quick)?;
     let mutants = differing(&[&grid], right, &mutants);

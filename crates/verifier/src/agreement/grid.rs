@@ -84,17 +84,7 @@ impl<'a> Grid<'a> {
         let assert_places = texts.iter().enumerate().map(|(place, text)| (text.clone(), place)).collect();
         let asserts = texts.into_iter().map(|text| assertion(text)).collect();
         let inputs = inputs.into_values().collect();
-        Self {
-            execute,
-            rules,
-            inputs,
-            places,
-            asserts,
-            assert_places,
-            rows: HashMap::new(),
-            deadline: false,
-            fuel: 0,
-        }
+        Self { execute, rules, inputs, places, asserts, assert_places, rows: HashMap::new(), deadline: false, fuel: 0 }
     }
 
     /// The inputs, in order.
@@ -114,7 +104,8 @@ impl<'a> Grid<'a> {
 
     /// Runs those of `programs` that have not been.
     pub(super) fn run(&mut self, programs: &[&str], care: Care) -> Result<(), Dropped> {
-        let new: BTreeSet<&str> = programs.iter().copied().filter(|program| !self.rows.contains_key(*program)).collect();
+        let new: BTreeSet<&str> =
+            programs.iter().copied().filter(|program| !self.rows.contains_key(*program)).collect();
         let new: Vec<&str> = new.into_iter().collect();
         let asserted = self.asserted(&new, care)?;
         let ran: Vec<Result<Ran, Dropped>> =

@@ -98,7 +98,11 @@ pub struct TrustedFacts<'a> {
 /// All of them.
 pub const GUARDS: &[Guard] = &[
     Guard { name: "duplicate", what: "the problem has not been stated before", check: Check::Statement(duplicate) },
-    Guard { name: "statement", what: "a problem's text is neither empty nor over-long", check: Check::Statement(statement) },
+    Guard {
+        name: "statement",
+        what: "a problem's text is neither empty nor over-long",
+        check: Check::Statement(statement),
+    },
     Guard {
         name: "quotes_snippet",
         what: "a problem's text quotes no line of the program it was made from",
@@ -149,7 +153,11 @@ pub const GUARDS: &[Guard] = &[
         what: "a trusted code gives what most of its cluster do at inputs that no test names",
         check: Check::TrustedCode(special_case),
     },
-    Guard { name: "unsound", what: "the trusted code passes every test of a suite", check: Check::TrustedSuite(unsound) },
+    Guard {
+        name: "unsound",
+        what: "the trusted code passes every test of a suite",
+        check: Check::TrustedSuite(unsound),
+    },
     Guard {
         name: "own_candidate",
         what: "some code passes a suite beside the one it was written for",

@@ -13,11 +13,7 @@ const SEED: u64 = 0;
 const EACH: usize = 2;
 
 /// Up to `max_mutants` different mutants of `program`, drawn evenly from those that all operators make.
-pub(super) fn mutants(
-    execute: &dyn Execute,
-    rules: &AgreementRules,
-    program: &str,
-) -> Result<Vec<String>, Dropped> {
+pub(super) fn mutants(execute: &dyn Execute, rules: &AgreementRules, program: &str) -> Result<Vec<String>, Dropped> {
     if rules.max_mutants == 0 {
         return Ok(Vec::new());
     }

@@ -83,9 +83,9 @@ impl<'a> Round<'a> {
         self.request.codes.iter().flatten().copied().collect()
     }
 
-    /// The text of code `code`; only for one that could be read.
+    /// The text of code `code`; nothing for one that could not be read.
     pub(super) fn program(&self, code: usize) -> &'a str {
-        self.request.codes[code].unwrap_or_default()
+        self.request.codes.get(code).copied().flatten().unwrap_or_default()
     }
 
     fn code_standing(&self, code: Option<&str>) -> Standing {
@@ -165,7 +165,14 @@ impl<'a> Round<'a> {
 
     /// Runs the trusted codes where no test looks.
     pub(super) fn probe(&mut self, agreed: &Agreed, trusted: &Cluster) -> Result<Probed, Dropped> {
-        let counted: Vec<Vec<Value>> = self.grid.inputs().iter().zip(&agreed.counts).filter(|(_, counts)| **counts).map(|(input, _)| input.clone()).collect();
+        let counted: Vec<Vec<Value>> = self
+            .grid
+            .inputs()
+            .iter()
+            .zip(&agreed.counts)
+            .filter(|(_, counts)| **counts)
+            .map(|(input, _)| input.clone())
+            .collect();
         let inputs: Vec<Vec<Value>> = more_inputs(&counted, self.request.rules.probes)
             .into_iter()
             .filter(|input| self.grid.place(input).is_none())

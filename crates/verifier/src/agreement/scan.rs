@@ -31,7 +31,10 @@ pub(super) fn scan(
     let job = calls(&rules.image, PROGRAM, Vec::new(), rules.tool_limits, SEED);
     let outcome = runner.run(&Job { entry: Entry::Calls { function: "machinery".to_owned(), arguments }, ..job })?;
     if outcome.exit == Exit::Returned && outcome.calls.len() == texts.len() {
-        let read = texts.iter().zip(&outcome.calls).filter_map(|(text, call)| Some(((*text).to_owned(), use_of(call, rules)?)));
+        let read = texts
+            .iter()
+            .zip(&outcome.calls)
+            .filter_map(|(text, call)| Some(((*text).to_owned(), use_of(call, rules)?)));
         found.extend(read);
         return Ok(found);
     }

@@ -6,8 +6,8 @@
 
 use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Value};
 
-use super::{Ground, TestMap};
 use super::guest::{Edit, ask, edits, number, spliced};
+use super::{Ground, TestMap};
 use crate::repository::Baseline;
 
 /// Where an operator is from.
