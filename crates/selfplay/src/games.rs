@@ -5,6 +5,7 @@
 
 pub mod absolute_zero;
 pub mod self_challenge;
+pub mod sol_ver;
 
 use veriplay_core::Role;
 
@@ -20,7 +21,7 @@ pub struct Game {
 }
 
 /// Every game.
-pub const GAMES: &[Game] = &[absolute_zero::GAME, self_challenge::GAME];
+pub const GAMES: &[Game] = &[absolute_zero::GAME, self_challenge::GAME, sol_ver::GAME];
 
 /// The game of that name.
 #[must_use]

@@ -6,6 +6,7 @@
 //! comparison is made here, on decoded plain values; text of a policy is parsed, never evaluated or spliced into a program;
 //! a host fault becomes [`veriplay_core::Dropped`] and never a verdict.
 
+pub mod agreement;
 mod batch;
 pub mod bugs;
 pub mod environments;

@@ -4,10 +4,11 @@
 //! and the classic ones of mutation testing, one site a mutant. A new operator is a file beside the others and a line of
 //! [`INJECTORS`].
 
-use veriplay_core::{Dropped, Execute, Value};
+use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Value};
 
-use super::Ground;
 use super::guest::{Edit, ask, edits, number, spliced};
+use super::{Ground, TestMap};
+use crate::repository::Baseline;
 
 /// Where an operator is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -175,6 +176,39 @@ pub fn inject(
             .ok_or_else(|| Dropped { why: format!("operator `{}` gives no mutants: {value}", injector.name) }),
     };
     injectors.iter().zip(answers).map(read).collect()
+}
+
+impl Mutants {
+    /// As [`inject`] by all operators, for a program that stands alone: there is no repository and there are no tests.
+    ///
+    /// # Errors
+    /// As [`inject`].
+    pub fn of_program(
+        execute: &dyn Execute,
+        image: &str,
+        limits: Limits,
+        text: &str,
+        seed: u64,
+        count: usize,
+    ) -> Result<Vec<Self>, Dropped> {
+        let none = Digest::of(b"");
+        let baseline = Baseline {
+            schema_version: SCHEMA_VERSION,
+            name: String::new(),
+            version: String::new(),
+            package: none.clone(),
+            pytest: none.clone(),
+            image: none.clone(),
+            limits,
+            seeds: [seed, seed],
+            roots: Vec::new(),
+            files: Vec::new(),
+        };
+        let map = TestMap { schema_version: SCHEMA_VERSION, package: none.clone(), files: Vec::new() };
+        let (texts, baseline, map) = (&TextFiles::new(), &baseline, &map);
+        let ground = Ground { image, pytest: &none, texts, baseline, map, limits, max_jobs: 0 };
+        inject(execute, &ground, INJECTORS, text, seed, count)
+    }
 }
 
 const fn mutants(injector: &'static str, sites: usize, candidates: Vec<Candidate>) -> Mutants {

@@ -1,0 +1,196 @@
+//! The settings of the game, as a config file states them, and what they may be.
+
+use serde::{Deserialize, Serialize};
+
+use super::prompts;
+use crate::heldout::LEAST_SAMPLES;
+
+/// What is learned from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// What codes and tests agree on.
+    Consensus,
+    /// As many examples and pairs, drawn from all responses of the step: the control.
+    Random,
+}
+
+/// Which stages a step has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lessons {
+    /// Imitation alone.
+    Sft,
+    /// Preference alone.
+    Dpo,
+    /// Imitation, then preference, as in the paper.
+    Both,
+}
+
+/// Which program a held-out suite is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldCandidate {
+    /// The problem's reference: the same prompt before and after a run.
+    Reference,
+    /// The policy's own greedy answer, as it stands.
+    Own,
+}
+
+/// How a stage's examples become optimizer steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// Examples, or pairs, of one optimizer step at most.
+    pub batch: usize,
+    /// How often each is learned from in the step that made it. Every pass is in another order.
+    pub epochs: usize,
+    /// Optimizer steps at most; what is left over is not learned.
+    pub max_updates: usize,
+}
+
+/// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SolVerConfig {
+    /// Name of the wording of prompts and the dialect of responses: `compact` or `fenced`.
+    pub format: String,
+    /// `consensus`, or `random` for the control.
+    pub selection: Selection,
+    /// `sft`, `dpo` or `both`.
+    pub lessons: Lessons,
+    /// Problems proposed a step, each from a snippet of its own as long as there are enough.
+    pub problems: usize,
+    /// Codes for each problem.
+    pub codes: usize,
+    /// Codes of each problem that suites are written for, of different texts as long as there are enough.
+    pub candidates: usize,
+    /// Suites for each of those codes. Only suites for one code can be a pair, so pairs need two.
+    pub suites: usize,
+    /// Tests that a suite is asked to have. The compact wording does not say it.
+    pub tests: usize,
+    /// Statements of earlier steps that may not be stated again, newest kept. 0 tells repeats within a step alone.
+    pub memory: usize,
+    /// Codes of a problem that are imitated at most, of different texts.
+    pub sft_codes: usize,
+    /// Suites of a problem that are imitated at most, of different texts.
+    pub sft_suites: usize,
+    /// Pairs of codes of a problem at most.
+    pub code_pairs: usize,
+    /// Pairs of suites of a problem at most.
+    pub test_pairs: usize,
+    /// By how much of its tests the worse one of a pair must fall short, in (0, 1]: of the sound suites' tests for a code, of its
+    /// own for a suite. A vacuous suite is always worse.
+    pub margin: f64,
+    /// Weight of examples and pairs of codes.
+    pub code_weight: f64,
+    /// Weight of examples and pairs of suites.
+    pub test_weight: f64,
+    /// Weight of imitating the statement of a problem that was learned from; 0 leaves the proposer as it is, as the paper does.
+    pub problem_weight: f64,
+    /// Imitation.
+    pub sft: Stage,
+    /// Preference.
+    pub dpo: Stage,
+    /// Softmax temperature of problems.
+    pub proposer_temperature: f32,
+    /// Tokens of a problem at most, the end token included.
+    pub proposer_max_tokens: usize,
+    /// Softmax temperature of codes.
+    pub solver_temperature: f32,
+    /// Tokens of a code at most, the end token included.
+    pub solver_max_tokens: usize,
+    /// Softmax temperature of suites.
+    pub verifier_temperature: f32,
+    /// Tokens of a suite at most, the end token included.
+    pub verifier_max_tokens: usize,
+    /// `reference` or `own`: which program held-out suites are written for.
+    pub held_candidate: HeldCandidate,
+    /// Samples of each held-out problem and role, beside the greedy one; 8 at least, which pass@8 needs.
+    pub held_samples: usize,
+    /// Seeds the held-out samples: they are the same for every run.
+    pub held_seed: u64,
+}
+
+/// A setting that has no meaning.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` is `{value}`: {allowed}")]
+pub struct SolVerConfigError {
+    /// The key.
+    pub key: &'static str,
+    /// The value it has.
+    pub value: String,
+    /// What it may be, and what to do.
+    pub allowed: String,
+}
+
+impl SolVerConfig {
+    /// Checks every key.
+    ///
+    /// # Errors
+    /// The first one that is out of its range.
+    pub fn check(&self) -> Result<(), SolVerConfigError> {
+        let names = prompts::names();
+        if !names.contains(&self.format.as_str()) {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            return Err(error("format", &self.format, format!("use one of {}", names.join(", "))));
+        }
+        self.check_counts()?;
+        self.check_numbers()?;
+        if self.candidates > self.codes {
+            let allowed = format!("use at most `codes`, which is `{}`", self.codes);
+            return Err(error("candidates", self.candidates, allowed));
+        }
+        Ok(())
+    }
+
+    fn check_counts(&self) -> Result<(), SolVerConfigError> {
+        let counts = [
+            ("problems", self.problems, 1, 65_536),
+            ("codes", self.codes, 2, 4_096),
+            ("candidates", self.candidates, 1, 4_096),
+            ("suites", self.suites, 1, 4_096),
+            ("tests", self.tests, 1, 1_024),
+            ("memory", self.memory, 0, 1 << 24),
+            ("sft_codes", self.sft_codes, 0, 4_096),
+            ("sft_suites", self.sft_suites, 0, 4_096),
+            ("code_pairs", self.code_pairs, 0, 65_536),
+            ("test_pairs", self.test_pairs, 0, 65_536),
+            ("sft.batch", self.sft.batch, 1, 1 << 20),
+            ("sft.epochs", self.sft.epochs, 1, 1_024),
+            ("sft.max_updates", self.sft.max_updates, 1, 1 << 20),
+            ("dpo.batch", self.dpo.batch, 1, 1 << 20),
+            ("dpo.epochs", self.dpo.epochs, 1, 1_024),
+            ("dpo.max_updates", self.dpo.max_updates, 1, 1 << 20),
+            ("proposer_max_tokens", self.proposer_max_tokens, 1, 1 << 20),
+            ("solver_max_tokens", self.solver_max_tokens, 1, 1 << 20),
+            ("verifier_max_tokens", self.verifier_max_tokens, 1, 1 << 20),
+            ("held_samples", self.held_samples, LEAST_SAMPLES as usize, 4_096),
+        ];
+        let bad = counts.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
+        bad.map_or(Ok(()), |(key, value, least, most)| {
+            Err(error(key, value, format!("use a whole number from `{least}` to `{most}`")))
+        })
+    }
+
+    fn check_numbers(&self) -> Result<(), SolVerConfigError> {
+        let numbers = [
+            ("margin", self.margin, f64::MIN_POSITIVE, 1.0),
+            ("code_weight", self.code_weight, 0.0, 1_000.0),
+            ("test_weight", self.test_weight, 0.0, 1_000.0),
+            ("problem_weight", self.problem_weight, 0.0, 1_000.0),
+            ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
+            ("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0),
+            ("verifier_temperature", f64::from(self.verifier_temperature), 0.0, 10.0),
+        ];
+        let bad = numbers.into_iter().find(|(_, value, least, most)| !(*least..=*most).contains(value));
+        bad.map_or(Ok(()), |(key, value, least, most)| {
+            let least = if key == "margin" { "above `0`".to_owned() } else { format!("from `{least}`") };
+            Err(error(key, value, format!("use a number {least} to `{most}`")))
+        })
+    }
+}
+
+fn error(key: &'static str, value: impl ToString, allowed: String) -> SolVerConfigError {
+    SolVerConfigError { key, value: value.to_string(), allowed }
+}

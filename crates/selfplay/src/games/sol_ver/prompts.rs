@@ -1,0 +1,57 @@
+//! What the policy is shown in this game, and what an ideal response looks like: for the game, and for a warm-up's examples.
+//!
+//! A wording is one file and one line of [`WORDINGS`]. The verifier has a dialect of the same name that reads the responses; a
+//! test holds that it reads back what is written here.
+
+mod compact;
+mod fenced;
+
+use veriplay_core::{CallCase, Value};
+use veriplay_verifier::agreement::{Suite, Test};
+
+/// A named way to write prompts and ideal responses.
+pub trait Wording: Sync {
+    /// Its name in the config.
+    fn name(&self) -> &'static str;
+
+    /// Asks for a problem made from `snippet`.
+    fn proposer_text(&self, snippet: &str) -> String;
+
+    /// Asks for a program that solves `statement`.
+    fn solver_text(&self, statement: &str) -> String;
+
+    /// Asks for `tests` tests of what `statement` asks, written for the program `candidate`.
+    fn verifier_text(&self, statement: &str, candidate: &str, tests: usize) -> String;
+
+    /// The response that states a problem.
+    fn problem_response(&self, statement: &str) -> String;
+
+    /// The response that is a program.
+    fn program_response(&self, program: &str) -> String;
+
+    /// The response that is a suite. The compact wording has no assertions, and leaves them out.
+    fn suite_response(&self, suite: &Suite) -> String;
+}
+
+/// Every wording.
+pub const WORDINGS: &[&dyn Wording] = &[&compact::Compact, &fenced::Fenced];
+
+/// The wording of that name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn Wording> {
+    WORDINGS.iter().copied().find(|wording| wording.name() == name)
+}
+
+/// All names, in the order of [`WORDINGS`].
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    WORDINGS.iter().map(|wording| wording.name()).collect()
+}
+
+fn case_texts(case: &CallCase) -> (String, String) {
+    (Value::arguments_text(&case.input), case.expected.to_string())
+}
+
+fn cases(suite: &Suite) -> impl Iterator<Item = &CallCase> {
+    suite.tests.iter().filter_map(|test| if let Test::Case(case) = test { Some(case) } else { None })
+}

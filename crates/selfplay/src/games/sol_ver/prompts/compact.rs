@@ -1,0 +1,52 @@
+//! `compact`: control tokens instead of words, for models that are trained from nothing.
+//!
+//! # Layout
+//! Proposer `<SNIPPET>program<PROBLEM>`, solver `<PROBLEM>text<P>`, verifier `<PROBLEM>text<P>program<TESTS>`. Responses are the
+//! bare text of a problem, a bare program, and `<I>arguments<O>output` for each test.
+//!
+//! # Why
+//! A prompt is some 30 tokens instead of hundreds.
+//!
+//! # Example
+//! `<PROBLEM>reverse x, then add 3 to each<P>` is answered by a program.
+
+use veriplay_verifier::agreement::Suite;
+use veriplay_verifier::agreement::compact::{INPUT, OUTPUT, PROBLEM, PROGRAM, SNIPPET, TESTS};
+
+use super::{Wording, case_texts, cases};
+
+pub(super) struct Compact;
+
+impl Wording for Compact {
+    fn name(&self) -> &'static str {
+        "compact"
+    }
+
+    fn proposer_text(&self, snippet: &str) -> String {
+        format!("{SNIPPET}{snippet}{PROBLEM}")
+    }
+
+    fn solver_text(&self, statement: &str) -> String {
+        format!("{PROBLEM}{statement}{PROGRAM}")
+    }
+
+    fn verifier_text(&self, statement: &str, candidate: &str, _tests: usize) -> String {
+        format!("{PROBLEM}{statement}{PROGRAM}{candidate}{TESTS}")
+    }
+
+    fn problem_response(&self, statement: &str) -> String {
+        statement.to_owned()
+    }
+
+    fn program_response(&self, program: &str) -> String {
+        program.to_owned()
+    }
+
+    fn suite_response(&self, suite: &Suite) -> String {
+        let text = |case| {
+            let (input, output) = case_texts(case);
+            format!("{INPUT}{input}{OUTPUT}{output}")
+        };
+        cases(suite).map(text).collect()
+    }
+}

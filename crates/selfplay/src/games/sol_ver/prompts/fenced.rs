@@ -1,0 +1,89 @@
+//! `fenced`: words, think and answer tags, and fenced blocks, for models that can read.
+//!
+//! # Layout
+//! A frame that asks for `<think>` and `<answer>`, the request, and the opened `<think>` tag. Blocks are fenced as `problem`,
+//! `python`, `input`, `output` and `assert`.
+//!
+//! # Why
+//! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
+//!
+//! # Example
+//! A problem: `…</think>⏎<answer>⏎` then a block fenced as `problem`, then `</answer>`.
+
+use veriplay_verifier::agreement::{Suite, Test};
+
+use super::{Wording, case_texts, cases};
+
+pub(super) struct Fenced;
+
+const FRAME: &str = "A conversation between User and Assistant. The User asks for something, and the Assistant first reasons \
+about it and then answers. The reasoning stands between <think> and </think>, the answer after it between <answer> and \
+</answer>.";
+
+const PROPOSE: &str = "Below is a piece of code. Let it inspire a programming problem: self-contained, in words, with one right \
+result for every input. Whoever solves it writes a Python function `f` and sees nothing but your text, so say what the arguments \
+are, of which types, and what `f` returns, for odd cases too. Do not quote code. Arguments and results are plain values: None, \
+bool, int, float, str, bytes, list, tuple, set, dict. Answer with one block fenced as `problem`.";
+
+const SOLVE: &str = "Write a Python program that solves the problem. Its entry is a function named `f`. It is deterministic and \
+ends quickly: no randomness, no clock, no files, no network, no input, no printing. Answer with one block fenced as `python`.";
+
+impl Wording for Fenced {
+    fn name(&self) -> &'static str {
+        "fenced"
+    }
+
+    fn proposer_text(&self, snippet: &str) -> String {
+        framed(&format!("{PROPOSE}\n\nCode:\n{}", block("python", snippet)))
+    }
+
+    fn solver_text(&self, statement: &str) -> String {
+        framed(&format!("{SOLVE}\n\nProblem:\n{statement}\n"))
+    }
+
+    fn verifier_text(&self, statement: &str, candidate: &str, tests: usize) -> String {
+        framed(&format!(
+            "Below are a problem and a program that may or may not solve it. Write {tests} tests that every right program passes \
+and wrong ones fail: work each result out from the problem, not from the program. A test is a block fenced as `input` with the \
+arguments of `f` as Python literals, separated by commas, strings in quotes, and behind it a block fenced as `output` with what `f` \
+returns. Where a result cannot be written down, a block fenced as `assert` may hold lines such as `assert f(2) > 0`. Choose inputs \
+that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
+            block("python", candidate)
+        ))
+    }
+
+    fn problem_response(&self, statement: &str) -> String {
+        answered("I look for a problem of this kind.", &block("problem", statement))
+    }
+
+    fn program_response(&self, program: &str) -> String {
+        answered("I write the program step by step.", &block("python", program))
+    }
+
+    fn suite_response(&self, suite: &Suite) -> String {
+        let text = |case| {
+            let (input, output) = case_texts(case);
+            block("input", &input) + &block("output", &output)
+        };
+        let asserts: Vec<&str> = suite.tests.iter().filter_map(assertion).collect();
+        let asserts = if asserts.is_empty() { String::new() } else { block("assert", &asserts.join("\n")) };
+        answered("I work the results out from the problem.", &(cases(suite).map(text).collect::<String>() + &asserts))
+    }
+}
+
+fn assertion(test: &Test) -> Option<&str> {
+    if let Test::Assert(text) = test { Some(text) } else { None }
+}
+
+fn framed(request: &str) -> String {
+    format!("{FRAME}\nUser: {request}\nAssistant: <think>")
+}
+
+/// A response: the prompt has opened the think tag already.
+fn answered(thought: &str, blocks: &str) -> String {
+    format!("{thought}</think>\n<answer>\n{blocks}</answer>")
+}
+
+fn block(kind: &str, content: &str) -> String {
+    format!("```{kind}\n{}\n```\n", content.trim_end_matches('\n'))
+}

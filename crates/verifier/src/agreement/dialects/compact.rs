@@ -1,0 +1,65 @@
+//! `compact`: control tokens instead of words, for models that are trained from nothing.
+//!
+//! # Layout
+//! A problem is plain text. A code is a bare program. A suite is `<I>arguments<O>output`, once for each test. The end token has
+//! been taken off already.
+//!
+//! # Why
+//! A response is a handful of tokens, and every one of them says something.
+//!
+//! # How it can be gamed
+//! A response that goes on after its end, in the hope that some part is right, holds a control token out of place and is
+//! refused whole. There are no assertions, so no test code of a policy's is run.
+//!
+//! # Example
+//! `<I>[1, 2]<O>3<I>[]<O>0` is a suite of two tests.
+
+use super::{Dialect, case, suite};
+use crate::agreement::Suite;
+pub use crate::formats::compact::{CONTROL, END, INPUT, OUTPUT, PROGRAM};
+
+/// Stands before the program that a proposer starts from.
+pub const SNIPPET: &str = "<SNIPPET>";
+/// Stands before the text of a problem, and asks for one.
+pub const PROBLEM: &str = "<PROBLEM>";
+/// Asks for a suite.
+pub const TESTS: &str = "<TESTS>";
+
+/// The control tokens that this dialect has beside those of the format.
+pub const OWN_CONTROL: [&str; 3] = [SNIPPET, PROBLEM, TESTS];
+
+/// The dialect.
+#[derive(Debug, Clone, Copy)]
+pub struct Compact;
+
+impl Dialect for Compact {
+    fn name(&self) -> &'static str {
+        "compact"
+    }
+
+    fn read_problem(&self, text: &str) -> Result<String, String> {
+        part(text).map(|text| text.trim().to_owned())
+    }
+
+    fn read_program(&self, text: &str) -> Result<String, String> {
+        part(text).map(str::to_owned)
+    }
+
+    fn read_suite(&self, text: &str) -> Result<Suite, String> {
+        let list = text.strip_prefix(INPUT).ok_or_else(|| format!("the first test has no `{INPUT}` before it"))?;
+        let test = |text: &str| {
+            let (input, output) = text.split_once(OUTPUT).ok_or_else(|| format!("a test without `{OUTPUT}`"))?;
+            case(part(input)?, part(output)?)
+        };
+        suite(list.split(INPUT).map(test).collect::<Result<_, _>>()?)
+    }
+}
+
+/// A part of a response: not empty, and free of control tokens.
+fn part(text: &str) -> Result<&str, String> {
+    match CONTROL.iter().chain(&OWN_CONTROL).chain([&END]).find(|token| text.contains(**token)) {
+        Some(token) => Err(format!("`{token}` out of place")),
+        None if text.trim().is_empty() => Err("an empty part".to_owned()),
+        None => Ok(text),
+    }
+}

@@ -1,0 +1,164 @@
+//! What suites are worth against a program that is trusted, or known to be right.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Dropped, Execute, Status, Value};
+
+use super::grid::{Care, Grid};
+use super::mutants::mutants;
+use super::rules::AgreementRules;
+use super::suite::{Suite, Test};
+use crate::probes::probes;
+
+/// What one suite is worth. Counts, so that they can be added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quality {
+    /// Its different tests.
+    pub tests: u32,
+    /// Those that the trusted program passes.
+    pub accepted: u32,
+    /// Wrong programs it was tried on.
+    pub wrong: u32,
+    /// Those that fail a test of it, for whatever reason.
+    pub rejected: u32,
+    /// Those that fail one by the value they return: what crashes by itself says nothing of a test.
+    pub killed: u32,
+    /// Mutants of the trusted program that some input tells from it.
+    pub mutants: u32,
+    /// Those that fail a test of it.
+    pub mutants_killed: u32,
+}
+
+impl Quality {
+    /// Unsound when the trusted program fails a test; Vacuous when it kills no wrong program and no mutant; else Sound.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self {
+            Quality { tests, accepted, .. } if *tests == 0 || accepted < tests => Status::Unsound,
+            Quality { killed: 0, mutants_killed: 0, .. } => Status::Vacuous,
+            _ => Status::Sound,
+        }
+    }
+
+    /// Whether the trusted program passes every test.
+    #[must_use]
+    pub const fn is_accepted(&self) -> bool {
+        self.tests > 0 && self.accepted == self.tests
+    }
+
+    /// The share of the mutants that it kills; `None` where there are none.
+    #[must_use]
+    pub fn mutation_score(&self) -> Option<f64> {
+        (self.mutants > 0).then(|| f64::from(self.mutants_killed) / f64::from(self.mutants))
+    }
+
+    /// The share of its tests that the trusted program passes, in [0, 1].
+    #[must_use]
+    pub fn pass_fraction(&self) -> f64 {
+        if self.tests == 0 { 0.0 } else { f64::from(self.accepted) / f64::from(self.tests) }
+    }
+}
+
+/// Suites to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examination<'a> {
+    /// A program that is right.
+    pub right: &'a str,
+    /// The suites.
+    pub suites: Vec<&'a Suite>,
+    /// Programs that are wrong.
+    pub wrong: Vec<&'a str>,
+}
+
+/// Measures suites against the program that is right, the wrong ones and mutants of the right one: for each request, one
+/// [`Quality`] a suite, or the host fault. Every core is busy.
+pub fn examine(
+    execute: &dyn Execute,
+    rules: &AgreementRules,
+    requests: &[Examination<'_>],
+) -> Vec<Result<Vec<Quality>, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| examined(execute, rules, request)).collect()
+}
+
+fn examined(execute: &dyn Execute, rules: &AgreementRules, request: &Examination<'_>) -> Result<Vec<Quality>, Dropped> {
+    let Examination { right, suites, wrong } = request;
+    if suites.is_empty() {
+        return Ok(Vec::new());
+    }
+    let named: Vec<Vec<Value>> = suites.iter().flat_map(|suite| &suite.tests).filter_map(Test::input).collect();
+    let mut grid = Grid::new(execute, rules, suites, more_inputs(&named, rules.probes));
+    let mutants = mutants(execute, rules, right)?;
+    let programs: Vec<&str> = std::iter::once(*right).chain(wrong.iter().copied()).collect();
+    grid.run(&programs, Care::Full)?;
+    grid.run(&texts(&mutants), Care::Quick)?;
+    let mutants = differing(&[&grid], right, &mutants);
+    Ok(suites.iter().map(|suite| quality(&grid, right, suite, None, wrong, &mutants)).collect())
+}
+
+/// Up to `count` inputs like `inputs` that are none of them, drawn evenly.
+pub(super) fn more_inputs(inputs: &[Vec<Value>], count: usize) -> Vec<Vec<Value>> {
+    if inputs.is_empty() {
+        return Vec::new();
+    }
+    let each = count.div_ceil(inputs.len());
+    let made: Vec<Vec<Vec<Value>>> = inputs.iter().map(|input| probes(input, each)).collect();
+    let mut found: Vec<Vec<Value>> = Vec::new();
+    for place in 0..each {
+        for input in made.iter().filter_map(|made| made.get(place)) {
+            if found.len() < count && !inputs.contains(input) && !found.contains(input) {
+                found.push(input.clone());
+            }
+        }
+    }
+    found
+}
+
+pub(super) fn texts(programs: &[String]) -> Vec<&str> {
+    programs.iter().map(String::as_str).collect()
+}
+
+/// Those of `mutants` that some input or assertion of the grids tells from `right`: the others may be the same program.
+pub(super) fn differing<'m>(grids: &[&Grid<'_>], right: &str, mutants: &'m [String]) -> Vec<&'m str> {
+    let differs = |grid: &&Grid<'_>, mutant: &str| {
+        let (own, other) = (grid.row(right), grid.row(mutant));
+        let answers = own.answers.iter().zip(&other.answers);
+        let asserts = own.asserts.iter().zip(&other.asserts);
+        answers.into_iter().any(|(own, other)| own.value().is_some() && !own.agrees(other))
+            || asserts.into_iter().any(|(own, other)| own.repeats && own.passed() && !other.passed())
+    };
+    mutants.iter().map(String::as_str).filter(|mutant| grids.iter().any(|grid| differs(grid, mutant))).collect()
+}
+
+/// Measures one suite by what the grid knows. Where `counts` is given, a test at an input that does not count is not accepted.
+pub(super) fn quality(
+    grid: &Grid<'_>,
+    right: &str,
+    suite: &Suite,
+    counts: Option<&[bool]>,
+    wrong: &[&str],
+    mutants: &[&str],
+) -> Quality {
+    let tests = suite.distinct();
+    let fails = |program: &str| tests.iter().filter_map(|test| grid.fails(program, test)).collect::<Vec<Status>>();
+    let failed: Vec<Vec<Status>> = wrong.iter().map(|program| fails(program)).collect();
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Quality {
+        tests: number(tests.len()),
+        accepted: number(tests.iter().filter(|test| passes(grid, right, test, counts)).count()),
+        wrong: number(wrong.len()),
+        rejected: number(failed.iter().filter(|failed| !failed.is_empty()).count()),
+        killed: number(failed.iter().filter(|failed| failed.contains(&Status::WrongAnswer)).count()),
+        mutants: number(mutants.len()),
+        mutants_killed: number(mutants.iter().filter(|mutant| !fails(mutant).is_empty()).count()),
+    }
+}
+
+/// Whether `program` passes `test` at an input that counts.
+pub(super) fn passes(grid: &Grid<'_>, program: &str, test: &Test, counts: Option<&[bool]>) -> bool {
+    let counted = match (test, counts) {
+        (Test::Case(case), Some(counts)) => grid.place(&case.input).is_some_and(|place| counts[place]),
+        _ => true,
+    };
+    counted && grid.fails(program, test).is_none()
+}

@@ -1,0 +1,279 @@
+//! Runs programs on inputs and assertions, each different one once, and keeps what came out.
+//!
+//! Called by the judge of rounds and by what measures suites. A program's inputs run in the order of their encodings, so that
+//! the order of tests changes nothing; its second run has another seed and the opposite order.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use rayon::prelude::*;
+use veriplay_core::{
+    Checks, Dropped, Entry, Execute, Exit, Job, Outcome, Problem, Status, TestCode, TestStyle, Trust, Value, Verdict,
+};
+
+use super::clusters::Answer;
+use super::rules::AgreementRules;
+use super::suite::{Suite, Test};
+use crate::matrix::{Cell, MatrixRequest, judge_matrix};
+use crate::run::{self, NoValue, Runner, failure, value};
+
+/// What one program gave.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    /// At each input, in the grid's order.
+    pub(super) answers: Vec<Answer>,
+    /// At each assertion, in the grid's order.
+    pub(super) asserts: Vec<Asserted>,
+    /// The first input at which another seed and order gave something else.
+    pub(super) varies: Option<String>,
+}
+
+/// What became of one assertion on one program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Asserted {
+    /// Under the first seed.
+    pub(super) status: Status,
+    /// Whether the second seed gave the same.
+    pub(super) repeats: bool,
+}
+
+impl Asserted {
+    pub(super) fn passed(self) -> bool {
+        self.status == Status::Accepted
+    }
+}
+
+/// How a program is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Care {
+    /// Twice, and every call behind one that stopped its job in a job of its own.
+    Full,
+    /// Once; what stands behind a call that stopped the job has failed with it. For mutants.
+    Quick,
+}
+
+/// Inputs and assertions, and what programs give there.
+pub(super) struct Grid<'a> {
+    execute: &'a dyn Execute,
+    rules: &'a AgreementRules,
+    /// In the order of their encodings.
+    inputs: Vec<Vec<Value>>,
+    places: HashMap<Vec<u8>, usize>,
+    asserts: Vec<Problem>,
+    assert_places: HashMap<String, usize>,
+    rows: HashMap<String, Row>,
+    /// Whether any job met its wall-clock deadline.
+    pub(super) deadline: bool,
+    /// Fuel of all jobs.
+    pub(super) fuel: u64,
+}
+
+impl<'a> Grid<'a> {
+    /// The inputs of all tests of `suites` and `more`, and their assertions.
+    pub(super) fn new(
+        execute: &'a dyn Execute,
+        rules: &'a AgreementRules,
+        suites: &[&Suite],
+        more: impl IntoIterator<Item = Vec<Value>>,
+    ) -> Self {
+        let tests = || suites.iter().flat_map(|suite| &suite.tests);
+        let inputs: BTreeMap<Vec<u8>, Vec<Value>> =
+            tests().filter_map(Test::input).chain(more).map(|input| (key(&input), input)).collect();
+        let places = inputs.keys().enumerate().map(|(place, key)| (key.clone(), place)).collect();
+        let text = |test: &'_ Test| if let Test::Assert(text) = test { Some(text.clone()) } else { None };
+        let texts: BTreeSet<String> = tests().filter_map(text).collect();
+        let assert_places = texts.iter().enumerate().map(|(place, text)| (text.clone(), place)).collect();
+        let asserts = texts.into_iter().map(|text| assertion(text)).collect();
+        let inputs = inputs.into_values().collect();
+        Self { execute, rules, inputs, places, asserts, assert_places, rows: HashMap::new(), deadline: false, fuel: 0 }
+    }
+
+    /// The inputs, in order.
+    pub(super) fn inputs(&self) -> &[Vec<Value>] {
+        &self.inputs
+    }
+
+    /// The place of an input; `None` for one that is not here.
+    pub(super) fn place(&self, input: &[Value]) -> Option<usize> {
+        self.places.get(&key(input)).copied()
+    }
+
+    /// What a program gave that [`Grid::run`] has run.
+    pub(super) fn row(&self, program: &str) -> &Row {
+        self.rows.get(program).expect("a program is run before it is asked for")
+    }
+
+    /// Runs those of `programs` that have not been.
+    pub(super) fn run(&mut self, programs: &[&str], care: Care) -> Result<(), Dropped> {
+        let new: BTreeSet<&str> =
+            programs.iter().copied().filter(|program| !self.rows.contains_key(*program)).collect();
+        let new: Vec<&str> = new.into_iter().collect();
+        let asserted = self.asserted(&new, care)?;
+        let ran: Vec<Result<Ran, Dropped>> =
+            new.par_iter().with_max_len(1).map(|program| self.answers(program, care)).collect();
+        for ((program, ran), asserts) in new.into_iter().zip(ran).zip(asserted) {
+            let Ran { answers, varies, fuel, deadline } = ran?;
+            self.fuel += fuel;
+            self.deadline |= deadline;
+            self.rows.insert(program.to_owned(), Row { answers, asserts, varies });
+        }
+        Ok(())
+    }
+
+    /// What a program does to one test: nothing when it passes, and else how it fails.
+    pub(super) fn fails(&self, program: &str, test: &Test) -> Option<Status> {
+        let row = self.row(program);
+        match test {
+            Test::Case(case) => match &row.answers[self.places[&key(&case.input)]] {
+                Answer::Value(value) if *value == case.expected => None,
+                Answer::Value(_) => Some(Status::WrongAnswer),
+                Answer::Failed(status, _) => Some(*status),
+            },
+            Test::Assert(text) => {
+                let asserted = row.asserts[self.assert_places[text]];
+                (!asserted.passed()).then_some(asserted.status)
+            }
+        }
+    }
+
+    /// Whether a test said the same of a program under both seeds.
+    pub(super) fn repeats(&self, program: &str, test: &Test) -> bool {
+        match test {
+            Test::Case(_) => true,
+            Test::Assert(text) => self.row(program).asserts[self.assert_places[text]].repeats,
+        }
+    }
+
+    fn answers(&self, program: &str, care: Care) -> Result<Ran, Dropped> {
+        let mut runs = Runs { grid: self, runner: Runner::new(self.execute), deadline: false };
+        if self.inputs.is_empty() {
+            return Ok(Ran { answers: Vec::new(), varies: None, fuel: 0, deadline: false });
+        }
+        let order: Vec<usize> = (0..self.inputs.len()).collect();
+        let answers = runs.ordered(program, &order, self.rules.seeds[0], care)?;
+        let mut varies = None;
+        if care == Care::Full {
+            let reversed: Vec<usize> = order.into_iter().rev().collect();
+            let mut again = runs.ordered(program, &reversed, self.rules.seeds[1], care)?;
+            again.reverse();
+            varies = self.difference(&answers, &again);
+        }
+        Ok(Ran { answers, varies, fuel: runs.runner.evidence.fuel, deadline: runs.deadline })
+    }
+
+    /// Where two runs differ. Two failures are alike: by what they failed is no result of theirs.
+    fn difference(&self, first: &[Answer], second: &[Answer]) -> Option<String> {
+        let differs = |(one, other): (&Answer, &Answer)| match (one, other) {
+            (Answer::Failed(..), Answer::Failed(..)) => false,
+            (one, other) => !one.agrees(other),
+        };
+        let place = first.iter().zip(second).position(differs)?;
+        Some(format!("`f({})` gave two results", Value::arguments_text(&self.inputs[place])))
+    }
+
+    /// A row of assertions for each program.
+    fn asserted(&mut self, programs: &[&str], care: Care) -> Result<Vec<Vec<Asserted>>, Dropped> {
+        if self.asserts.is_empty() {
+            return Ok(vec![Vec::new(); programs.len()]);
+        }
+        let first = self.matrix(programs, self.rules.seeds[0])?;
+        let second = if care == Care::Full { self.matrix(programs, self.rules.seeds[1])? } else { first.clone() };
+        let rows = first.into_iter().zip(second).map(|(first, second)| {
+            let cell = |(first, second): (Status, Status)| Asserted { status: first, repeats: first == second };
+            first.into_iter().zip(second).map(cell).collect()
+        });
+        Ok(rows.collect())
+    }
+
+    fn matrix(&mut self, programs: &[&str], seed: u64) -> Result<Vec<Vec<Status>>, Dropped> {
+        let problems: Vec<&Problem> = self.asserts.iter().collect();
+        let AgreementRules { image, limits, .. } = self.rules;
+        let request = MatrixRequest { programs, problems: &problems, image, limits: *limits, seed, early_stop: false };
+        let matrix = judge_matrix(self.execute, &request);
+        let mut deadline = false;
+        let mut fuel = 0;
+        let mut status = |cell: &Cell| match cell {
+            Cell::Judged(Verdict { status, evidence, .. }) => {
+                deadline |= *status == Status::DeadlineExceeded;
+                fuel += evidence.fuel;
+                Ok(*status)
+            }
+            Cell::Dropped(dropped) => Err(dropped.clone()),
+            Cell::NotRun => Err(Dropped { why: "a cell was not run".to_owned() }),
+        };
+        let rows = matrix.rows().iter().map(|row| row.iter().map(&mut status).collect()).collect();
+        self.deadline |= deadline;
+        self.fuel += fuel;
+        rows
+    }
+}
+
+struct Ran {
+    answers: Vec<Answer>,
+    varies: Option<String>,
+    fuel: u64,
+    deadline: bool,
+}
+
+/// The runs of one program.
+struct Runs<'g, 'a> {
+    grid: &'g Grid<'a>,
+    runner: Runner<'a>,
+    deadline: bool,
+}
+
+impl Runs<'_, '_> {
+    /// The answers at the places of `order`, in that order. A job that comes to its end has answered all; of one that does
+    /// not, nothing but the calls before its last is known.
+    fn ordered(&mut self, program: &str, order: &[usize], seed: u64, care: Care) -> Result<Vec<Answer>, Dropped> {
+        let outcome = self.job(program, order, seed)?;
+        let mut answers: Vec<Answer> = outcome.calls.iter().take(order.len()).map(|call| self.answer(call)).collect();
+        let Some((status, detail)) = failure(&outcome) else {
+            let missing = || Answer::Failed(Status::RuntimeError, "its result is missing".to_owned());
+            answers.resize_with(order.len(), missing);
+            return Ok(answers);
+        };
+        // A program whose module level raises gets to none of its calls.
+        let dead = order.len() == 1 || outcome.exit == Exit::Raised;
+        if care == Care::Quick || dead {
+            answers.truncate(order.len() - 1);
+            answers.resize(order.len(), Answer::Failed(status, detail));
+            return Ok(answers);
+        }
+        let alone = order.iter().map(|place| self.ordered(program, &[*place], seed, care));
+        Ok(alone.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    fn job(&mut self, program: &str, order: &[usize], seed: u64) -> Result<Outcome, Dropped> {
+        let AgreementRules { image, limits, .. } = self.grid.rules;
+        let arguments = order.iter().map(|place| self.grid.inputs[*place].clone()).collect();
+        let entry = Entry::Calls { function: run::ENTRY.to_owned(), arguments };
+        let outcome = self.runner.run(&Job { entry, ..run::calls(image, program, Vec::new(), *limits, seed) })?;
+        self.deadline |= run::met_deadline(&outcome);
+        Ok(outcome)
+    }
+
+    fn answer(&self, call: &veriplay_core::CallResult) -> Answer {
+        match value(call, &self.grid.rules.limits) {
+            Ok(value) => Answer::Value(value),
+            Err(NoValue::Raised(detail) | NoValue::NoPlainValue(detail)) => {
+                Answer::Failed(Status::RuntimeError, detail)
+            }
+        }
+    }
+}
+
+fn key(input: &[Value]) -> Vec<u8> {
+    Value::Tuple(input.to_vec()).encode()
+}
+
+/// One assertion as a problem. Named by nothing, so that equal ones are one column.
+fn assertion(text: String) -> Problem {
+    let code = TestCode { trust: Trust::Split, setup: String::new(), style: TestStyle::Asserts(vec![text]) };
+    Problem {
+        task_id: "assertion".to_owned(),
+        prelude: String::new(),
+        prompt: String::new(),
+        checks: Checks::Tests(code),
+        limits: None,
+    }
+}

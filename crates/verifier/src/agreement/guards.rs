@@ -1,0 +1,300 @@
+//! The guards against a policy that agrees with itself on nothing. Each is a line of [`GUARDS`], and each has a file in
+//! `task-corpus/sol_ver_cheats` that it alone refuses.
+
+use veriplay_core::{Status, Value};
+
+use super::clusters::{Agreed, Cluster};
+use super::facts::Quality;
+use super::judge::Refusal;
+use super::quote::quoted;
+use super::rules::AgreementRules;
+
+/// What a guard comes to: nothing, or why not.
+type Holds = Result<(), String>;
+
+/// A guard.
+#[derive(Debug, Clone, Copy)]
+pub struct Guard {
+    /// Its name: the rule of what it refuses.
+    pub name: &'static str,
+    /// What must hold.
+    pub what: &'static str,
+    /// What it looks at.
+    pub check: Check,
+}
+
+/// What a guard looks at, in the order in which a round is judged.
+#[derive(Debug, Clone, Copy)]
+pub enum Check {
+    /// A proposed problem, before anything is run. What is refused is asked of nobody.
+    Statement(fn(&Proposed<'_>) -> Holds),
+    /// A code, before codes agree. What is refused has no vote.
+    Code(fn(&CodeFacts<'_>) -> Holds),
+    /// A suite, before codes agree. What is refused has no vote.
+    Suite(fn(&SuiteFacts<'_>) -> Holds),
+    /// The round, when there is a best cluster. What is refused teaches nothing.
+    Round(fn(&RoundFacts<'_>) -> Holds),
+    /// A code of the trusted cluster. What is refused is not learned from.
+    TrustedCode(fn(&TrustedFacts<'_>) -> Holds),
+    /// A suite, against the trusted code. What is refused is not learned from.
+    TrustedSuite(fn(&SuiteFacts<'_>) -> Holds),
+}
+
+/// A proposed problem.
+#[derive(Debug, Clone, Copy)]
+pub struct Proposed<'a> {
+    /// The rules it is held to.
+    pub rules: &'a AgreementRules,
+    /// Its text.
+    pub statement: &'a str,
+    /// The program it was made from.
+    pub snippet: &'a str,
+    /// Whether the caller has it already.
+    pub known: bool,
+}
+
+/// A code and how it ran.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeFacts<'a> {
+    pub(super) varies: Option<&'a str>,
+    pub(super) reaches: Option<&'a str>,
+}
+
+/// A suite and how it ran.
+#[derive(Debug, Clone, Copy)]
+pub struct SuiteFacts<'a> {
+    pub(super) rules: &'a AgreementRules,
+    pub(super) tests: usize,
+    pub(super) varies: Option<&'a str>,
+    pub(super) reaches: Option<&'a str>,
+    pub(super) quality: Quality,
+    /// What the codes count that pass it, its own candidate aside.
+    pub(super) witnesses: usize,
+}
+
+/// A round and its best cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundFacts<'a> {
+    pub(super) rules: &'a AgreementRules,
+    pub(super) statement: &'a str,
+    pub(super) agreed: &'a Agreed,
+    pub(super) trusted: &'a Cluster,
+    pub(super) program: &'a str,
+    /// What the trusted code returns at the inputs that count.
+    pub(super) outputs: &'a [&'a Value],
+    /// Whether every code that could be read is in the best cluster, and it passes every suite that could be read.
+    pub(super) nothing_failed: bool,
+    /// Whether no majority of the best cluster agrees on the probes.
+    pub(super) split: bool,
+}
+
+/// A code of the trusted cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct TrustedFacts<'a> {
+    /// A probe at which it gives something else than most of its cluster.
+    pub(super) odd: Option<&'a str>,
+}
+
+/// All of them.
+pub const GUARDS: &[Guard] = &[
+    Guard { name: "duplicate", what: "the problem has not been stated before", check: Check::Statement(duplicate) },
+    Guard {
+        name: "statement",
+        what: "a problem's text is neither empty nor over-long",
+        check: Check::Statement(statement),
+    },
+    Guard {
+        name: "quotes_snippet",
+        what: "a problem's text quotes no line of the program it was made from",
+        check: Check::Statement(quotes_snippet),
+    },
+    Guard {
+        name: "nondeterministic",
+        what: "a code gives the same under another seed, clock and order of calls",
+        check: Check::Code(nondeterministic),
+    },
+    Guard {
+        name: "code_reaches",
+        what: "a code reaches for no source text, frame, module table or file",
+        check: Check::Code(code_reaches),
+    },
+    Guard { name: "short_suite", what: "a suite has enough different tests", check: Check::Suite(short_suite) },
+    Guard {
+        name: "test_reaches",
+        what: "an assertion reaches for no source text, frame, module table or test runner",
+        check: Check::Suite(test_reaches),
+    },
+    Guard { name: "random_tests", what: "a test says the same under another seed", check: Check::Suite(random_tests) },
+    Guard { name: "few_codes", what: "enough codes agree", check: Check::Round(few_codes) },
+    Guard { name: "few_tests", what: "the codes that agree pass enough tests", check: Check::Round(few_tests) },
+    Guard { name: "tie", what: "no other cluster has the score of the best", check: Check::Round(tie) },
+    Guard {
+        name: "constant",
+        what: "the trusted code returns different values at the tests' inputs",
+        check: Check::Round(constant),
+    },
+    Guard {
+        name: "easy",
+        what: "some code is outside the trusted cluster, or it fails some test: else there is nothing to learn",
+        check: Check::Round(easy),
+    },
+    Guard {
+        name: "quotes_solution",
+        what: "a problem's text quotes no line of the trusted code",
+        check: Check::Round(quotes_solution),
+    },
+    Guard {
+        name: "split",
+        what: "most codes of the trusted cluster agree at inputs that no test names",
+        check: Check::Round(split),
+    },
+    Guard {
+        name: "special_case",
+        what: "a trusted code gives what most of its cluster do at inputs that no test names",
+        check: Check::TrustedCode(special_case),
+    },
+    Guard {
+        name: "unsound",
+        what: "the trusted code passes every test of a suite",
+        check: Check::TrustedSuite(unsound),
+    },
+    Guard {
+        name: "own_candidate",
+        what: "some code passes a suite beside the one it was written for",
+        check: Check::TrustedSuite(own_candidate),
+    },
+    Guard {
+        name: "vacuous",
+        what: "a suite kills a wrong code or a mutant of the trusted one",
+        check: Check::TrustedSuite(vacuous),
+    },
+    Guard {
+        name: "weak",
+        what: "a suite kills its share of the mutants of the trusted code",
+        check: Check::TrustedSuite(weak),
+    },
+];
+
+/// What `guards` have against a proposed problem, before anybody is asked it.
+///
+/// # Errors
+/// The first guard that refuses it, and why.
+pub fn check_statement(guards: &[Guard], proposed: &Proposed<'_>) -> Result<(), Refusal> {
+    first(guards, |check| if let Check::Statement(holds) = check { Some(holds(proposed)) } else { None })
+}
+
+/// The first refusal among the guards that `ask` asks.
+pub(super) fn first(guards: &[Guard], ask: impl Fn(&Check) -> Option<Holds>) -> Result<(), Refusal> {
+    let refused = |guard: &Guard| Some(Refusal { rule: guard.name.to_owned(), detail: ask(&guard.check)?.err()? });
+    guards.iter().find_map(refused).map_or(Ok(()), Err)
+}
+
+fn holds(condition: bool, why: impl FnOnce() -> String) -> Holds {
+    if condition { Ok(()) } else { Err(why()) }
+}
+
+fn absent(found: Option<impl ToString>) -> Holds {
+    found.map_or(Ok(()), |found| Err(found.to_string()))
+}
+
+fn duplicate(proposed: &Proposed<'_>) -> Holds {
+    holds(!proposed.known, || "the same problem has been stated before".to_owned())
+}
+
+fn statement(proposed: &Proposed<'_>) -> Holds {
+    let (least, most) = (proposed.rules.min_statement_chars, proposed.rules.max_statement_chars);
+    let found = proposed.statement.trim().chars().count();
+    holds((least..=most).contains(&found), || format!("{found} characters, `{least}` to `{most}` allowed"))
+}
+
+fn quotes_snippet(proposed: &Proposed<'_>) -> Holds {
+    no_quote(proposed.statement, proposed.snippet, proposed.rules)
+}
+
+fn no_quote(statement: &str, program: &str, rules: &AgreementRules) -> Holds {
+    absent(quoted(statement, program, rules.quote_chars).map(|line| format!("the text quotes `{}`", line.trim())))
+}
+
+fn nondeterministic(code: &CodeFacts<'_>) -> Holds {
+    absent(code.varies)
+}
+
+fn code_reaches(code: &CodeFacts<'_>) -> Holds {
+    absent(code.reaches)
+}
+
+fn short_suite(suite: &SuiteFacts<'_>) -> Holds {
+    let least = suite.rules.min_suite_tests;
+    holds(suite.tests >= least, || format!("{} different tests, `{least}` wanted", suite.tests))
+}
+
+fn test_reaches(suite: &SuiteFacts<'_>) -> Holds {
+    absent(suite.reaches)
+}
+
+fn random_tests(suite: &SuiteFacts<'_>) -> Holds {
+    absent(suite.varies.map(|test| format!("`{test}` gave two results")))
+}
+
+fn few_codes(round: &RoundFacts<'_>) -> Holds {
+    let (found, least) = (round.trusted.weight, round.rules.min_codes);
+    holds(found >= least, || format!("{found} codes agree, `{least}` wanted"))
+}
+
+fn few_tests(round: &RoundFacts<'_>) -> Holds {
+    let (found, least) = (round.trusted.tests, round.rules.min_tests);
+    holds(found >= least, || format!("they pass {found} tests, `{least}` wanted"))
+}
+
+fn tie(round: &RoundFacts<'_>) -> Holds {
+    holds(!round.agreed.is_tie(), || format!("two clusters have the score {}", round.trusted.score()))
+}
+
+/// Where no test names its input there are no outputs to tell.
+fn constant(round: &RoundFacts<'_>) -> Holds {
+    let mut distinct: Vec<&Value> = Vec::new();
+    for output in round.outputs {
+        if !distinct.contains(output) {
+            distinct.push(output);
+        }
+    }
+    let (found, least) = (distinct.len(), round.rules.min_distinct_outputs);
+    holds(round.outputs.is_empty() || found >= least, || format!("{found} different outputs, `{least}` wanted"))
+}
+
+fn easy(round: &RoundFacts<'_>) -> Holds {
+    holds(!round.nothing_failed, || "all codes agree and pass all tests".to_owned())
+}
+
+fn quotes_solution(round: &RoundFacts<'_>) -> Holds {
+    no_quote(round.statement, round.program, round.rules)
+}
+
+fn split(round: &RoundFacts<'_>) -> Holds {
+    holds(!round.split, || "the codes that agree on the tests' inputs do not on others".to_owned())
+}
+
+fn special_case(code: &TrustedFacts<'_>) -> Holds {
+    absent(code.odd)
+}
+
+fn unsound(suite: &SuiteFacts<'_>) -> Holds {
+    let Quality { tests, accepted, .. } = suite.quality;
+    holds(suite.quality.status() != Status::Unsound, || format!("the trusted code passes {accepted} of {tests} tests"))
+}
+
+fn own_candidate(suite: &SuiteFacts<'_>) -> Holds {
+    holds(suite.witnesses > 0, || "only the code it was written for passes it".to_owned())
+}
+
+fn vacuous(suite: &SuiteFacts<'_>) -> Holds {
+    let kills = suite.quality.killed > 0 || suite.quality.mutants_killed > 0;
+    holds(kills, || "it kills no wrong code and no mutant".to_owned())
+}
+
+fn weak(suite: &SuiteFacts<'_>) -> Holds {
+    let Quality { mutants, mutants_killed, .. } = suite.quality;
+    let least = suite.rules.min_mutation_score;
+    let score = suite.quality.mutation_score();
+    holds(score.is_none_or(|score| score >= least), || format!("it kills {mutants_killed} of {mutants} mutants"))
+}

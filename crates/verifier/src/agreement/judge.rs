@@ -1,0 +1,125 @@
+//! Judges whole rounds: one problem's codes and suites, against each other.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Dropped, Execute, Status};
+
+use super::facts::Quality;
+use super::guards::Guard;
+use super::round::Round;
+use super::rules::AgreementRules;
+use super::suite::Suite;
+
+/// One problem with what was written for it.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundRequest<'a> {
+    /// When agreement is enough.
+    pub rules: &'a AgreementRules,
+    /// What must hold beside; [`super::GUARDS`].
+    pub guards: &'a [Guard],
+    /// The problem's text.
+    pub statement: &'a str,
+    /// The codes; `None` for a response that holds none.
+    pub codes: &'a [Option<&'a str>],
+    /// The suites.
+    pub suites: &'a [SuiteAttempt<'a>],
+}
+
+/// One suite.
+#[derive(Debug, Clone, Copy)]
+pub struct SuiteAttempt<'a> {
+    /// The code it was written for, an index into the codes.
+    pub candidate: usize,
+    /// The suite; `None` for a response that holds none.
+    pub suite: Option<&'a Suite>,
+}
+
+/// Why something is not learned from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    /// The guard's name, or `no_cluster`.
+    pub rule: String,
+    /// For people.
+    pub detail: String,
+}
+
+/// What a round came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// Why nothing may be learned from the round; `None` when something may.
+    pub refused: Option<Refusal>,
+    /// One for each code.
+    pub codes: Vec<CodeRuling>,
+    /// One for each suite.
+    pub suites: Vec<SuiteRuling>,
+    /// Sizes of the clusters, the best one first: what their codes count, and tests passed.
+    pub clusters: Vec<(usize, usize)>,
+    /// The code that stands for the trusted ones, an index; `None` when there is none.
+    pub reference: Option<usize>,
+    /// Different inputs of the tests, and those that count.
+    pub inputs: (usize, usize),
+    /// Mutants made of the trusted code, and those that some input tells from it.
+    pub mutants: (usize, usize),
+    /// Wasm fuel of all jobs.
+    pub fuel: u64,
+    /// Whether a job met its wall-clock deadline: such a judgement is outside reproducibility.
+    pub deadline: bool,
+}
+
+/// What is said of one code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CodeRuling {
+    /// Accepted for a trusted code; WrongAnswer, or how it failed, for one that does not agree; Invalid where `rule` refused
+    /// it, and where the round has no trusted code; NonDeterministic, Malformed.
+    pub status: Status,
+    /// Different tests of sound suites that it passes.
+    pub passed: u32,
+    /// Different tests of sound suites.
+    pub total: u32,
+    /// The guard that refused it; empty for none.
+    pub rule: String,
+    /// For people.
+    pub detail: String,
+}
+
+/// What is said of one suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteRuling {
+    /// Sound, Unsound or Vacuous; Invalid where `rule` refused it for something else, and where the round has no trusted
+    /// code; Malformed.
+    pub status: Status,
+    /// What it is worth against the trusted code; nothing where there is none.
+    pub quality: Quality,
+    /// The guard that refused it; empty for none.
+    pub rule: String,
+    /// For people.
+    pub detail: String,
+}
+
+/// [`judge_round`] for each request, every core busy, in the order of the requests.
+pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<Judgement, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| judge_round(execute, request)).collect()
+}
+
+/// Judges one round.
+///
+/// # Errors
+/// A host fault: the problem is dropped.
+pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<Judgement, Dropped> {
+    let mut round = Round::run(execute, request)?;
+    let agreed = round.agree();
+    let Some(trusted) = agreed.clusters.first().cloned() else {
+        let (rule, detail) = ("no_cluster".to_owned(), "no code returns a value wherever most codes do".to_owned());
+        return Ok(round.undecided(&agreed, Refusal { rule, detail }));
+    };
+    let probed = round.probe(&agreed, &trusted)?;
+    let qualities = round.qualities(&agreed, &trusted, &probed)?;
+    Ok(match round.check(&agreed, &trusted, &probed, &qualities) {
+        Ok(()) => round.decided(&agreed, &trusted, &probed, &qualities),
+        Err(refusal) => round.undecided(&agreed, refusal),
+    })
+}

@@ -1,0 +1,290 @@
+//! A round under way: who votes, who agrees, what the trusted do where no test looks. Called by the judge of rounds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use veriplay_core::{Digest, Dropped, Execute, Value, program_hash};
+
+use super::clusters::{Agreed, Cluster, Voter, agree};
+use super::facts::{Quality, differing, more_inputs, passes, quality, texts};
+use super::grid::{Care, Grid};
+use super::guards::{Check, CodeFacts, RoundFacts, SuiteFacts, first};
+use super::judge::{Refusal, RoundRequest};
+use super::mutants::mutants;
+use super::rules::CountCodes;
+use super::scan::scan;
+use super::suite::{Suite, Test};
+
+/// Whether a response has a vote.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Standing {
+    /// It has.
+    Votes,
+    /// A guard refused it.
+    Refused(Refusal),
+    /// It holds nothing that could be read.
+    Malformed,
+}
+
+impl From<Result<(), Refusal>> for Standing {
+    fn from(admitted: Result<(), Refusal>) -> Self {
+        admitted.map_or_else(Standing::Refused, |()| Standing::Votes)
+    }
+}
+
+/// A round under way.
+pub(super) struct Round<'a> {
+    execute: &'a dyn Execute,
+    pub(super) request: &'a RoundRequest<'a>,
+    pub(super) grid: Grid<'a>,
+    /// Of each code.
+    pub(super) codes: Vec<Standing>,
+    /// Of each suite.
+    pub(super) suites: Vec<Standing>,
+    /// What texts reach for.
+    reaches: BTreeMap<String, String>,
+    /// Mutants made, and those that differ.
+    pub(super) mutants: (usize, usize),
+    /// Of jobs beside the grid's.
+    pub(super) fuel: u64,
+    /// Of jobs beside the grid's.
+    pub(super) deadline: bool,
+}
+
+/// What the trusted cluster does at inputs that no test names.
+pub(super) struct Probed {
+    /// The codes that do what most do; all of them where there is no majority.
+    pub(super) majority: Vec<usize>,
+    /// Whether there is none.
+    pub(super) split: bool,
+    /// The code that stands for them.
+    pub(super) reference: usize,
+    inputs: Vec<Vec<Value>>,
+}
+
+impl<'a> Round<'a> {
+    /// Runs every code on every input and assertion, and says who votes.
+    pub(super) fn run(execute: &'a dyn Execute, request: &'a RoundRequest<'a>) -> Result<Self, Dropped> {
+        let written: Vec<&Suite> = request.suites.iter().filter_map(|suite| suite.suite).collect();
+        let (codes, suites, reaches) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let grid = Grid::new(execute, request.rules, &written, []);
+        let mut round =
+            Self { execute, request, grid, codes, suites, reaches, mutants: (0, 0), fuel: 0, deadline: false };
+        let programs = round.programs();
+        round.grid.run(&programs, Care::Full)?;
+        let mut read: BTreeSet<&str> = programs.iter().copied().collect();
+        read.extend(written.iter().flat_map(|suite| &suite.tests).filter_map(assertion));
+        round.reaches = scan(execute, request.rules, &read.into_iter().collect::<Vec<_>>())?;
+        round.codes = request.codes.iter().map(|code| round.code_standing(*code)).collect();
+        round.suites = request.suites.iter().map(|attempt| round.suite_standing(attempt.suite)).collect();
+        Ok(round)
+    }
+
+    fn programs(&self) -> Vec<&'a str> {
+        self.request.codes.iter().flatten().copied().collect()
+    }
+
+    /// The text of code `code`; nothing for one that could not be read.
+    pub(super) fn program(&self, code: usize) -> &'a str {
+        self.request.codes.get(code).copied().flatten().unwrap_or_default()
+    }
+
+    fn code_standing(&self, code: Option<&str>) -> Standing {
+        let Some(program) = code else { return Standing::Malformed };
+        let reaches = self.reaches.get(program).map(String::as_str);
+        let facts = CodeFacts { varies: self.grid.row(program).varies.as_deref(), reaches };
+        let ask = |check: &Check| if let Check::Code(holds) = check { Some(holds(&facts)) } else { None };
+        first(self.request.guards, ask).into()
+    }
+
+    fn suite_standing(&self, suite: Option<&Suite>) -> Standing {
+        let Some(suite) = suite else { return Standing::Malformed };
+        let facts = self.suite_facts(suite, Quality::default(), 0);
+        let ask = |check: &Check| if let Check::Suite(holds) = check { Some(holds(&facts)) } else { None };
+        first(self.request.guards, ask).into()
+    }
+
+    pub(super) fn suite_facts<'s>(&'s self, suite: &'s Suite, quality: Quality, witnesses: usize) -> SuiteFacts<'s> {
+        let asserts = || suite.tests.iter().filter_map(assertion);
+        let programs = self.programs();
+        let varies = |text: &&str| {
+            let test = Test::Assert((*text).to_owned());
+            programs.iter().any(|program| !self.grid.repeats(program, &test))
+        };
+        SuiteFacts {
+            rules: self.request.rules,
+            tests: suite.distinct().len(),
+            varies: asserts().find(varies),
+            reaches: asserts().find_map(|text| self.reaches.get(text)).map(String::as_str),
+            quality,
+            witnesses,
+        }
+    }
+
+    /// The suites that vote.
+    fn voting_suites(&self) -> impl Iterator<Item = &'a Suite> {
+        let suites = self.request.suites.iter().zip(&self.suites);
+        suites.filter(|(_, standing)| **standing == Standing::Votes).filter_map(|(attempt, _)| attempt.suite)
+    }
+
+    /// The votes of all codes that have one.
+    pub(super) fn agree(&self) -> Agreed {
+        let asserts: BTreeSet<&str> =
+            self.voting_suites().flat_map(|suite| &suite.tests).filter_map(assertion).collect();
+        let weights = self.weights();
+        let voter = |code: usize| {
+            let program = self.program(code);
+            let passes = |text: &&str| self.grid.fails(program, &Test::Assert((*text).to_owned())).is_none();
+            Voter {
+                code,
+                weight: weights[code],
+                answers: self.grid.row(program).answers.clone(),
+                passed: asserts.iter().map(passes).collect(),
+            }
+        };
+        let voters: Vec<Voter> = self.voters().map(voter).collect();
+        agree(&voters, self.grid.inputs().len(), |voter, counts| {
+            let passed = |test: &&Test| passes(&self.grid, self.program(voter.code), test, Some(counts));
+            self.voting_suites().map(|suite| suite.distinct().into_iter().filter(passed).count()).sum()
+        })
+    }
+
+    fn voters(&self) -> impl Iterator<Item = usize> {
+        self.codes.iter().enumerate().filter(|(_, standing)| **standing == Standing::Votes).map(|(code, _)| code)
+    }
+
+    /// What each code counts.
+    fn weights(&self) -> Vec<usize> {
+        let mut weights = vec![0; self.codes.len()];
+        let mut seen: BTreeSet<Digest> = BTreeSet::new();
+        for code in self.voters() {
+            let first = seen.insert(program_hash(self.program(code)));
+            weights[code] = usize::from(first || self.request.rules.count_codes == CountCodes::Samples);
+        }
+        weights
+    }
+
+    /// Runs the trusted codes where no test looks.
+    pub(super) fn probe(&mut self, agreed: &Agreed, trusted: &Cluster) -> Result<Probed, Dropped> {
+        let counted: Vec<Vec<Value>> = self
+            .grid
+            .inputs()
+            .iter()
+            .zip(&agreed.counts)
+            .filter(|(_, counts)| **counts)
+            .map(|(input, _)| input.clone())
+            .collect();
+        let inputs: Vec<Vec<Value>> = more_inputs(&counted, self.request.rules.probes)
+            .into_iter()
+            .filter(|input| self.grid.place(input).is_none())
+            .collect();
+        let mut grid = Grid::new(self.execute, self.request.rules, &[], inputs.clone());
+        let programs: Vec<&str> = trusted.codes.iter().map(|code| self.program(*code)).collect();
+        grid.run(&programs, Care::Full)?;
+        self.spend(&grid);
+        let weights = self.weights();
+        let voter = |code: &usize| Voter {
+            code: *code,
+            weight: weights[*code],
+            answers: grid.row(self.program(*code)).answers.clone(),
+            passed: Vec::new(),
+        };
+        let voters: Vec<Voter> = trusted.codes.iter().map(voter).collect();
+        let probed = agree(&voters, grid.inputs().len(), |_, _| 1);
+        let most = probed.clusters.first().filter(|cluster| 2 * cluster.weight > trusted.weight);
+        // Without a probe that most answer there is nothing to part them.
+        let split = most.is_none() && probed.counts.contains(&true);
+        let majority = most.map_or_else(|| trusted.codes.clone(), |cluster| cluster.codes.clone());
+        let reference = self.reference(&majority);
+        Ok(Probed { majority, split, reference, inputs })
+    }
+
+    fn spend(&mut self, grid: &Grid<'_>) {
+        self.fuel += grid.fuel;
+        self.deadline |= grid.deadline;
+    }
+
+    /// The code that stands for `codes`: of the text that most of them have, and of those the shortest.
+    fn reference(&self, codes: &[usize]) -> usize {
+        let times = |code: usize| codes.iter().filter(|other| self.program(**other) == self.program(code)).count();
+        let rank = |code: &&usize| (usize::MAX - times(**code), self.program(**code).len(), self.program(**code));
+        codes.iter().min_by_key(rank).copied().unwrap_or_default()
+    }
+
+    /// What every suite is worth against the reference, by the order of the suites; `None` for one that does not vote.
+    pub(super) fn qualities(
+        &mut self,
+        agreed: &Agreed,
+        trusted: &Cluster,
+        probed: &Probed,
+    ) -> Result<Vec<Option<Quality>>, Dropped> {
+        let right = self.program(probed.reference);
+        let made = mutants(self.execute, self.request.rules, right)?;
+        let mut elsewhere = Grid::new(self.execute, self.request.rules, &[], probed.inputs.clone());
+        elsewhere.run(&[right], Care::Quick)?;
+        elsewhere.run(&texts(&made), Care::Quick)?;
+        self.spend(&elsewhere);
+        self.grid.run(&texts(&made), Care::Quick)?;
+        let differ = differing(&[&self.grid, &elsewhere], right, &made);
+        self.mutants = (made.len(), differ.len());
+        let wrong: Vec<&str> = self.wrong(trusted).map(|code| self.program(code)).collect();
+        let suites = self.request.suites.iter().zip(&self.suites);
+        let quality = |(attempt, standing): (&super::SuiteAttempt<'_>, &Standing)| {
+            let suite = attempt.suite.filter(|_| *standing == Standing::Votes)?;
+            Some(quality(&self.grid, right, suite, Some(&agreed.counts), &wrong, &differ))
+        };
+        Ok(suites.map(quality).collect())
+    }
+
+    /// The codes that vote and do not agree with the trusted ones.
+    fn wrong(&self, trusted: &Cluster) -> impl Iterator<Item = usize> {
+        self.voters().filter(|code| !trusted.codes.contains(code))
+    }
+
+    /// The guards on the round as a whole.
+    pub(super) fn check(
+        &self,
+        agreed: &Agreed,
+        trusted: &Cluster,
+        probed: &Probed,
+        qualities: &[Option<Quality>],
+    ) -> Result<(), Refusal> {
+        let program = self.program(probed.reference);
+        let answers = self.grid.row(program).answers.iter().zip(&agreed.counts);
+        let outputs: Vec<&Value> =
+            answers.filter(|(_, counts)| **counts).filter_map(|(answer, _)| answer.value()).collect();
+        let readable = self.codes.iter().enumerate().filter(|(_, standing)| **standing != Standing::Malformed);
+        let all_agree = readable.into_iter().all(|(code, _)| trusted.codes.contains(&code));
+        let refused = self.suites.iter().any(|standing| matches!(standing, Standing::Refused(_)));
+        let all_pass = !refused && qualities.iter().flatten().all(Quality::is_accepted);
+        let facts = RoundFacts {
+            rules: self.request.rules,
+            statement: self.request.statement,
+            agreed,
+            trusted,
+            program,
+            outputs: &outputs,
+            nothing_failed: all_agree && all_pass,
+            split: probed.split,
+        };
+        let ask = |check: &Check| if let Check::Round(holds) = check { Some(holds(&facts)) } else { None };
+        first(self.request.guards, ask)
+    }
+
+    /// What the codes count that pass `suite`, those aside that are its candidate.
+    pub(super) fn witnesses(&self, suite: &Suite, candidate: usize) -> usize {
+        let weights = self.weights();
+        let own = |code: usize| match self.request.rules.count_codes {
+            CountCodes::Samples => code == candidate,
+            CountCodes::Texts => program_hash(self.program(code)) == program_hash(self.program(candidate)),
+        };
+        let passes = |code: &usize| {
+            let fails = |test: &&Test| self.grid.fails(self.program(*code), test).is_some();
+            !own(*code) && !suite.tests.iter().any(|test| fails(&test))
+        };
+        self.voters().filter(passes).map(|code| weights[code]).sum()
+    }
+}
+
+fn assertion(test: &Test) -> Option<&str> {
+    if let Test::Assert(text) = test { Some(text) } else { None }
+}

@@ -1,0 +1,62 @@
+//! What codes and assertions reach for that no program and no test needs: source text, frames, modules, the test runner.
+//!
+//! Python's own parser reads them in the sandbox, with the list that injected bugs are held to; nothing of them is run.
+
+use std::collections::BTreeMap;
+
+use veriplay_core::{CallResult, Dropped, Entry, Execute, Exit, Job, Value};
+
+use super::rules::AgreementRules;
+use crate::run::{NoValue, Runner, calls, value};
+
+const PROGRAM: &str =
+    concat!(include_str!("../bugs/python/spans.py"), "\n\n", include_str!("../bugs/python/machinery.py"));
+/// The answers have no chance in them.
+const SEED: u64 = 0;
+
+/// The first thing that each of `texts` reaches for; nothing for those that reach for nothing.
+pub(super) fn scan(
+    execute: &dyn Execute,
+    rules: &AgreementRules,
+    texts: &[&str],
+) -> Result<BTreeMap<String, String>, Dropped> {
+    let mut found = BTreeMap::new();
+    if texts.is_empty() {
+        return Ok(found);
+    }
+    let nothing = || Value::str("");
+    let question = |text: &&str| vec![nothing(), nothing(), Value::str(*text), Value::Bool(false), Value::List(vec![])];
+    let arguments = texts.iter().map(question).collect();
+    let mut runner = Runner::new(execute);
+    let job = calls(&rules.image, PROGRAM, Vec::new(), rules.tool_limits, SEED);
+    let outcome = runner.run(&Job { entry: Entry::Calls { function: "machinery".to_owned(), arguments }, ..job })?;
+    if outcome.exit == Exit::Returned && outcome.calls.len() == texts.len() {
+        let read = texts
+            .iter()
+            .zip(&outcome.calls)
+            .filter_map(|(text, call)| Some(((*text).to_owned(), use_of(call, rules)?)));
+        found.extend(read);
+        return Ok(found);
+    }
+    match texts {
+        // What cannot be read within the limits is not trusted.
+        [text] => drop(found.insert((*text).to_owned(), "it cannot be read".to_owned())),
+        _ => {
+            for text in texts {
+                found.extend(scan(execute, rules, &[*text])?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn use_of(call: &CallResult, rules: &AgreementRules) -> Option<String> {
+    match value(call, &rules.tool_limits) {
+        Ok(Value::List(uses)) => match uses.first()? {
+            Value::Str(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        },
+        Ok(other) => Some(format!("`{other}` is no list of uses")),
+        Err(NoValue::Raised(text) | NoValue::NoPlainValue(text)) => Some(format!("it cannot be read: {text}")),
+    }
+}
