@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Schedule, Shape};
+use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Preference, Schedule, Shape};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{AbsoluteZeroSetup, Setup};
@@ -69,6 +69,9 @@ pub(crate) struct LearnConfig {
     /// What is minimised. Absent means `policy_gradient`.
     #[serde(default, skip_serializing_if = "is_default")]
     loss: Loss,
+    /// What is minimised over pairs, in games that make them. Absent means `dpo`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    preference: Preference,
     /// Low-rank adapters to train instead of the weights. Absent trains the weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lora: Option<Lora>,
@@ -84,8 +87,8 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 impl LearnConfig {
     /// How the learner works, with the tables that are its own.
     pub(crate) fn learner_options(&self) -> LearnerOptions {
-        let Self { loss, kl, entropy_bonus, .. } = *self;
-        LearnerOptions { loss, kl, entropy_bonus, lora: self.lora.clone(), ..self.options.clone() }
+        let Self { loss, preference, kl, entropy_bonus, .. } = *self;
+        LearnerOptions { loss, preference, kl, entropy_bonus, lora: self.lora.clone(), ..self.options.clone() }
     }
 
     /// Whether adapters train, on a base that does not.

@@ -4,6 +4,7 @@
 //! its tables of the configuration file, its tasks, and its executor.
 
 mod absolute_zero;
+mod sol_ver;
 
 use std::path::Path;
 
@@ -13,6 +14,8 @@ use veriplay_learner::ModelConfig;
 use veriplay_selfplay::play::{Play, PlayError};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
+
+use sol_ver::SolVerSetup;
 
 use crate::commands::{eval, play, replay, warmup};
 use crate::config::{LearnConfig, PlayConfig};
@@ -41,6 +44,11 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
 
     /// Seeds the samples of a measurement: the same for every run.
     fn eval_seed(&self) -> u64;
+
+    /// Whether its lessons need the start model as a reference.
+    fn needs_reference(&self) -> bool {
+        false
+    }
 
     /// What a step generates and runs, and what it pays, for people: a line each.
     fn told(&self) -> Vec<String>;
@@ -95,7 +103,7 @@ impl Entry {
 }
 
 /// Every game that can be played.
-pub(crate) const GAMES: &[Entry] = &[Entry::of::<AbsoluteZeroSetup>()];
+pub(crate) const GAMES: &[Entry] = &[Entry::of::<AbsoluteZeroSetup>(), Entry::of::<SolVerSetup>()];
 
 /// The game that the configuration in `text` names; `origin` says where it is from.
 pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {

@@ -20,7 +20,7 @@ use crate::games::{EvalSet, Setup};
 use crate::progress;
 use crate::workers::Workers;
 
-pub(crate) use pools::{DataConfig, Executed, Pools};
+pub(crate) use pools::{DataConfig, Executed, Pools, Worth, execute_on};
 
 /// A game whose roles can be taught by examples that need no model.
 pub(crate) trait Teach: Setup {

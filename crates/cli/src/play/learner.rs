@@ -14,7 +14,7 @@ pub(super) fn at_start<S: Setup>(config: &PlayConfig<S>) -> Result<Learner, Fail
     let learn = &config.run.learn;
     let mut learner = model::trainable(&config.run.model, &learn.learner_options())?;
     memory::check(learner.config(), learner.options(), &config.setup.demand(learner.config()))?;
-    if learn.needs_reference() {
+    if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
     Ok(learner)
@@ -34,7 +34,7 @@ pub(super) fn resumed<S: Setup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
     memory::check(learner.config(), &options, &config.setup.demand(learner.config()))?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
-    if learn.needs_reference() {
+    if learn.needs_reference() || config.setup.needs_reference() {
         let start = embedded::load_model(&config.run.model, &options)?;
         learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
     }

@@ -27,12 +27,28 @@ pub(crate) struct DataConfig {
     pub(crate) proposer_mix: BTreeMap<String, f64>,
     /// Inputs executed for each program.
     pub(crate) inputs: usize,
-    /// Longest output, in characters of its `repr`.
+    /// As [`Worth::max_output_chars`].
     pub(crate) max_output_chars: usize,
-    /// Fewest distinct outputs over the inputs.
+    /// As [`Worth::min_distinct_outputs`].
     pub(crate) min_distinct_outputs: usize,
     /// Limits of each execution.
     pub(crate) limits: Limits,
+}
+
+impl DataConfig {
+    const fn worth(&self) -> Worth {
+        Worth { max_output_chars: self.max_output_chars, min_distinct_outputs: self.min_distinct_outputs }
+    }
+}
+
+/// When a program is worth a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Worth {
+    /// Longest output, in characters of its `repr`; inputs with longer ones are left out.
+    pub(crate) max_output_chars: usize,
+    /// Fewest distinct outputs over the inputs.
+    pub(crate) min_distinct_outputs: usize,
 }
 
 /// A program and what it returned for each input: executed, never guessed.
@@ -67,7 +83,7 @@ impl Pools {
                 .into_par_iter()
                 .map(|(program, inputs)| {
                     bar.inc(1);
-                    run(config, &program, inputs, execute)
+                    execute_on(&config.worth(), config.limits, &program, inputs, execute)
                 })
                 .collect();
             families.insert(family.clone(), executed.or_fail(ExitCode::Host)?.into_iter().flatten().collect());
@@ -117,8 +133,10 @@ fn drafts(
     Ok(drafts)
 }
 
-fn run(
-    config: &DataConfig,
+/// Runs a program on inputs; `None` where it is not worth a question.
+pub(crate) fn execute_on(
+    worth: &Worth,
+    limits: Limits,
     generated: &Generated,
     inputs: Vec<Vec<Value>>,
     execute: &dyn Execute,
@@ -129,7 +147,7 @@ fn run(
         entry: Entry::Calls { function: "f".into(), arguments: inputs.clone() },
         stdin: Vec::new(),
         files: Vec::new(),
-        limits: config.limits,
+        limits,
         seed: 0,
         peer: None,
         base: None,
@@ -138,17 +156,17 @@ fn run(
     if outcome.exit != Exit::Returned {
         return Ok(None);
     }
-    let caps = EncodeCaps::with_bytes(config.limits.output_bytes as usize);
+    let caps = EncodeCaps::with_bytes(limits.output_bytes as usize);
     let mut pairs = Vec::new();
     for (input, call) in inputs.into_iter().zip(&outcome.calls) {
         if let CallResult::Returned(bytes) = call
             && let Ok(output) = Value::decode(bytes, caps)
-            && output.to_string().len() <= config.max_output_chars
+            && output.to_string().len() <= worth.max_output_chars
         {
             pairs.push(IoPair { input, output });
         }
     }
     let distinct: HashSet<String> = pairs.iter().map(|pair| pair.output.to_string()).collect();
-    let keep = distinct.len() >= config.min_distinct_outputs;
+    let keep = distinct.len() >= worth.min_distinct_outputs;
     Ok(keep.then(|| Executed { program: generated.program.clone(), kind: generated.input_kind, pairs }))
 }

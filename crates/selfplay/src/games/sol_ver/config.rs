@@ -125,6 +125,14 @@ pub struct SolVerConfigError {
 }
 
 impl SolVerConfig {
+    /// Whether the learner must hold a reference for the pairs. At temperature 1 the log-probabilities of the rollouts are those of
+    /// the policy that made them, which is then the reference.
+    #[must_use]
+    pub fn needs_reference(&self) -> bool {
+        let own = |temperature: f32| temperature == 1.0;
+        self.lessons != Lessons::Sft && !(own(self.solver_temperature) && own(self.verifier_temperature))
+    }
+
     /// Checks every key.
     ///
     /// # Errors

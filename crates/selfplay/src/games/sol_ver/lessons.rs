@@ -49,13 +49,23 @@ impl SolVer {
         TrainBatch { samples, normalizer: tokens.max(1) as f64 }
     }
 
+    /// Under the policy that made the responses: DPO's reference, in each iteration the one it starts from.
+    fn reference(&self, pair: &Pair, records: &[SolVerRecord]) -> Option<[f64; 2]> {
+        let told = |response: &Response| {
+            let rollout = response.rollout(records);
+            let all = rollout.logprobs.len() == rollout.tokens.len();
+            all.then(|| rollout.logprobs.iter().map(|&logprob| f64::from(logprob)).sum())
+        };
+        (!self.config.needs_reference()).then(|| Some([told(&pair.chosen)?, told(&pair.rejected)?])).flatten()
+    }
+
     fn pairs(&self, records: &[SolVerRecord], batch: &[Pair]) -> PreferenceBatch {
         let pair = |pair: &Pair, prompt: Arc<[u32]>| PreferencePair {
             prompt,
             chosen: pair.chosen.rollout(records).tokens.clone(),
             rejected: pair.rejected.rollout(records).tokens.clone(),
             weight: self.weight(pair.chosen),
-            reference: None,
+            reference: self.reference(pair, records),
         };
         PreferenceBatch { pairs: by_prompt(batch, |pair| pair.chosen.rollout(records), pair) }
     }

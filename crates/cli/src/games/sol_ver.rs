@@ -1,0 +1,104 @@
+//! `sol_ver`: its configuration, its snippets and held-out problems, and how its roles are taught.
+
+mod tasks;
+mod teach;
+
+use serde::{Deserialize, Serialize};
+use veriplay_learner::ModelConfig;
+use veriplay_selfplay::games::sol_ver::{self, Lessons, SolVer, SolVerConfig};
+use veriplay_verifier::agreement::AgreementRules;
+
+use super::{Demand, EvalSet, Setup};
+use crate::config::{LearnConfig, bad_value};
+use crate::executor::Referee;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::workers::Workers;
+
+use tasks::{EvalConfig, TaskConfig};
+
+/// `[game]`, `[agreement]`, `[tasks]` and `[eval]`, as `configs/sol-ver-quickstart.toml` shows them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SolVerSetup {
+    /// The game.
+    game: SolVerConfig,
+    /// When codes and tests agree enough to be learned from.
+    agreement: AgreementRules,
+    /// Where snippets and held-out problems come from.
+    tasks: TaskConfig,
+    /// How the held-out set is measured.
+    eval: EvalConfig,
+}
+
+impl Setup for SolVerSetup {
+    type Game = SolVer;
+    const NAME: &'static str = sol_ver::GAME.name;
+    const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
+
+    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+        self.game.check().or_fail(ExitCode::Input)?;
+        self.agreement.check().or_fail(ExitCode::Input)?;
+        for (key, value) in [
+            ("tasks.snippets", self.tasks.snippets),
+            ("tasks.hidden", self.tasks.hidden),
+            ("eval.problems", self.eval.problems),
+        ] {
+            if value == 0 {
+                return Err(bad_value(key, &value, "at least 1"));
+            }
+        }
+        learn.check_temperature("game.solver_temperature", self.game.solver_temperature)?;
+        learn.check_temperature("game.verifier_temperature", self.game.verifier_temperature)
+    }
+
+    fn demand(&self, model: &ModelConfig) -> Demand {
+        let (game, context) = (&self.game, model.max_position_embeddings);
+        let longest = game.solver_max_tokens.max(game.verifier_max_tokens).max(game.proposer_max_tokens);
+        // Of a pair, both responses behind one prompt.
+        let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest);
+        Demand { tokens: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
+    }
+
+    fn measure_on(&mut self, set: EvalSet) {
+        self.eval.set = set;
+    }
+
+    fn eval_seed(&self) -> u64 {
+        self.tasks.eval_seed
+    }
+
+    fn needs_reference(&self) -> bool {
+        self.game.needs_reference()
+    }
+
+    fn told(&self) -> Vec<String> {
+        let game = &self.game;
+        let (suites, stages) = (
+            game.candidates * game.suites,
+            match game.lessons {
+                Lessons::Sft => "imitation",
+                Lessons::Dpo => "preference",
+                Lessons::Both => "imitation, then preference",
+            },
+        );
+        vec![
+            format!(
+                "a step: {} problems, for each {} codes, and {} suites of tests for each of {} of the codes",
+                game.problems, game.codes, game.suites, game.candidates
+            ),
+            format!(
+                "jobs of a step: about {}, and as many for mutants and scans",
+                game.problems * (2 * game.codes + suites)
+            ),
+            format!("learned from what codes and tests agree on (`selection = {:?}`), by {stages}", game.selection),
+        ]
+    }
+
+    fn open(&self, workers: Workers) -> Result<(Referee, SolVer), Failure> {
+        let referee = Referee::open(workers)?;
+        let limits = self.agreement.limits;
+        let snippets = tasks::snippets(&self.tasks)?;
+        let held = tasks::held_out(&self.tasks, &self.eval, limits, &referee)?;
+        let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, held)?;
+        Ok((referee, game))
+    }
+}
