@@ -1,5 +1,6 @@
 //! `sol_ver`: its configuration, its snippets and held-out problems, and how its roles are taught.
 
+mod snippets;
 mod tasks;
 mod teach;
 
@@ -37,14 +38,8 @@ impl Setup for SolVerSetup {
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.check().or_fail(ExitCode::Input)?;
         self.agreement.check().or_fail(ExitCode::Input)?;
-        for (key, value) in [
-            ("tasks.snippets", self.tasks.snippets),
-            ("tasks.hidden", self.tasks.hidden),
-            ("eval.problems", self.eval.problems),
-        ] {
-            if value == 0 {
-                return Err(bad_value(key, &value, "at least 1"));
-            }
+        if self.eval.problems == 0 {
+            return Err(bad_value("eval.problems", &self.eval.problems, "at least 1"));
         }
         learn.check_temperature("game.solver_temperature", self.game.solver_temperature)?;
         learn.check_temperature("game.verifier_temperature", self.game.verifier_temperature)
@@ -96,8 +91,8 @@ impl Setup for SolVerSetup {
     fn open(&self, workers: Workers) -> Result<(Referee, SolVer), Failure> {
         let referee = Referee::open(workers)?;
         let limits = self.agreement.limits;
-        let snippets = tasks::snippets(&self.tasks)?;
-        let held = tasks::held_out(&self.tasks, &self.eval, limits, &referee)?;
+        let snippets = self.tasks.snippets.pool()?;
+        let held = self.tasks.held_out(&self.eval, limits, &referee)?;
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, held)?;
         Ok((referee, game))
     }

@@ -60,6 +60,20 @@ pub(crate) struct Executed {
     pub(crate) pairs: Vec<IoPair>,
 }
 
+impl Executed {
+    /// Runs a generated program on inputs; `None` where it is not worth a question.
+    pub(crate) fn make(
+        worth: &Worth,
+        limits: Limits,
+        generated: Generated,
+        inputs: Vec<Vec<Value>>,
+        execute: &dyn Execute,
+    ) -> Result<Option<Self>, ExecuteError> {
+        let pairs = execute_on(worth, limits, &generated.program, inputs, execute)?;
+        Ok(pairs.map(|pairs| Self { program: generated.program, kind: generated.input_kind, pairs }))
+    }
+}
+
 /// Executed programs by family.
 pub(crate) struct Pools {
     families: BTreeMap<String, Vec<Executed>>,
@@ -83,7 +97,7 @@ impl Pools {
                 .into_par_iter()
                 .map(|(program, inputs)| {
                     bar.inc(1);
-                    execute_on(&config.worth(), config.limits, &program, inputs, execute)
+                    Executed::make(&config.worth(), config.limits, program, inputs, execute)
                 })
                 .collect();
             families.insert(family.clone(), executed.or_fail(ExitCode::Host)?.into_iter().flatten().collect());
@@ -133,17 +147,17 @@ fn drafts(
     Ok(drafts)
 }
 
-/// Runs a program on inputs; `None` where it is not worth a question.
+/// What a program's `f` returns for inputs; `None` where it is not worth a question.
 pub(crate) fn execute_on(
     worth: &Worth,
     limits: Limits,
-    generated: &Generated,
+    program: &str,
     inputs: Vec<Vec<Value>>,
     execute: &dyn Execute,
-) -> Result<Option<Executed>, ExecuteError> {
+) -> Result<Option<Vec<IoPair>>, ExecuteError> {
     let job = Job {
         image: "python".into(),
-        program: generated.program.clone(),
+        program: program.to_owned(),
         entry: Entry::Calls { function: "f".into(), arguments: inputs.clone() },
         stdin: Vec::new(),
         files: Vec::new(),
@@ -168,5 +182,5 @@ pub(crate) fn execute_on(
     }
     let distinct: HashSet<String> = pairs.iter().map(|pair| pair.output.to_string()).collect();
     let keep = distinct.len() >= worth.min_distinct_outputs;
-    Ok(keep.then(|| Executed { program: generated.program.clone(), kind: generated.input_kind, pairs }))
+    Ok(keep.then_some(pairs))
 }

@@ -1,14 +1,18 @@
-//! Snippets and held-out problems, from the generator: programs, and sentences that say what they do.
+//! Held-out problems, which have an answer: sentences about generated programs, or rows of a public set.
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallCase, Execute, Limits};
-use veriplay_corpus::{Generated, Grammar, Programs, Split};
+use veriplay_core::{CallCase, Execute, IoPair, Limits, Value};
+use veriplay_corpus::{
+    Expects, Generated, Grammar, ProblemRow, Programs, ReadOptions, Split, Unexecuted, problem_format, read_problems,
+};
 use veriplay_selfplay::games::sol_ver::HeldProblem;
 use veriplay_selfplay::randomness::generator;
 
+use super::snippets::Snippets;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::EvalSet;
 use crate::warmup::{Executed, Worth, execute_on};
@@ -17,20 +21,36 @@ use crate::warmup::{Executed, Worth, execute_on};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskConfig {
-    /// The mix of families that snippets are drawn from, as the grammar names it.
-    pub(super) snippet_mix: String,
-    /// Snippets, all different.
-    pub(super) snippets: usize,
-    /// Seeds them: the same for every run.
-    pub(super) snippet_seed: u64,
-    /// The mix of families of the held-out and validation problems.
-    pub(super) eval_mix: String,
-    /// Seeds these problems, and the samples that measure: the same for every run.
+    /// Seeds held-out problems and the samples that measure: the same for every run.
     pub(super) eval_seed: u64,
-    /// Hidden cases of a held-out problem at most; repeated inputs are left out.
-    pub(super) hidden: usize,
-    /// When a generated program is worth a problem.
-    pub(super) worth: Worth,
+    /// What proposers start from.
+    pub(super) snippets: Snippets,
+    /// What is measured on.
+    pub(super) problems: Problems,
+}
+
+/// Where held-out problems come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Problems {
+    /// The tiny generator's programs of the split that is measured, in words.
+    Generator {
+        /// The mix of families, as the grammar names it.
+        mix: String,
+        /// Hidden cases of a problem at most; repeated inputs are left out.
+        hidden: usize,
+        /// When a program is worth a problem.
+        worth: Worth,
+    },
+    /// Rows of a set that has references and inputs: EvalPlus's. The first ones are the validation set, the next ones are held out.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// `evalplus` or `mbpp_plus`, as `veriplay verify --format` has them.
+        format: String,
+        /// Hidden cases of a problem at most.
+        hidden: usize,
+    },
 }
 
 /// How the held-out set is measured. How often each problem is sampled says `game.held_samples`.
@@ -46,64 +66,126 @@ pub(super) struct EvalConfig {
 /// Programs executed together.
 const BLOCK: usize = 128;
 
-/// The pool that proposers start from.
-pub(super) fn snippets(tasks: &TaskConfig) -> Result<Vec<String>, Failure> {
-    let grammar = Grammar::embedded_tiny();
-    let programs = Programs::new(&grammar, Split::Train, &tasks.snippet_mix, tasks.snippet_seed);
-    let mut seen = HashSet::new();
-    let fresh = programs.or_fail(ExitCode::Input)?.map(|generated| generated.program);
-    // A small mix repeats itself for ever: so many draws find what there is.
-    let snippets = fresh.take(50 * tasks.snippets).filter(|program| seen.insert(program.clone()));
-    let snippets: Vec<String> = snippets.take(tasks.snippets).collect();
-    enough(snippets.len(), tasks.snippets, "snippets").map(|()| snippets)
+impl TaskConfig {
+    /// Problems whose answer is known.
+    pub(super) fn held_out(
+        &self,
+        eval: &EvalConfig,
+        limits: Limits,
+        execute: &dyn Execute,
+    ) -> Result<Vec<HeldProblem>, Failure> {
+        match &self.problems {
+            Problems::Generator { mix, hidden, worth } => {
+                Generator { seed: self.eval_seed, mix, hidden: *hidden, worth, limits, execute }.problems(eval)
+            }
+            Problems::File { path, format, hidden } => from_file(path, format, *hidden, eval, limits, execute),
+        }
+    }
 }
 
-/// Problems whose answer is known, from programs that no snippet is among.
-pub(super) fn held_out(
-    tasks: &TaskConfig,
+struct Generator<'a> {
+    seed: u64,
+    mix: &'a str,
+    hidden: usize,
+    worth: &'a Worth,
+    limits: Limits,
+    execute: &'a dyn Execute,
+}
+
+impl Generator<'_> {
+    fn problems(&self, eval: &EvalConfig) -> Result<Vec<HeldProblem>, Failure> {
+        let grammar = Grammar::embedded_tiny();
+        let split = match eval.set {
+            EvalSet::HeldOut => Split::HeldOut,
+            EvalSet::Validation => Split::Validation,
+        };
+        let mut programs = Programs::new(&grammar, split, self.mix, self.seed).or_fail(ExitCode::Input)?;
+        let mut words = generator(self.seed, 0, "words of held-out problems");
+        let (mut problems, mut seen) = (Vec::new(), HashSet::new());
+        for block in 0..=eval.problems as u64 {
+            let programs: Vec<Generated> = programs.by_ref().take(BLOCK).collect();
+            let none_left = programs.is_empty();
+            for executed in self.executed(&grammar, programs, block)?.into_iter().flatten() {
+                let text = grammar.describe(&executed.program, executed.kind, &mut words);
+                problems.extend(
+                    text.filter(|text| seen.insert(text.clone()))
+                        .map(|text| problem(text, executed.program, executed.pairs)),
+                );
+            }
+            if problems.len() >= eval.problems || none_left {
+                break;
+            }
+        }
+        problems.truncate(eval.problems);
+        enough(problems.len(), eval.problems, "held-out problems").map(|()| problems)
+    }
+
+    fn executed(
+        &self,
+        grammar: &Grammar,
+        programs: Vec<Generated>,
+        block: u64,
+    ) -> Result<Vec<Option<Executed>>, Failure> {
+        let mut rng = generator(self.seed, block, "inputs of held-out problems");
+        let mut inputs = |program: &Generated| grammar.inputs(&mut rng, program.input_kind, self.hidden);
+        let with_inputs = |program: Generated| (inputs(&program), program);
+        let asked: Vec<(Vec<Vec<Value>>, Generated)> = programs.into_iter().map(with_inputs).collect();
+        let run = |(inputs, program)| Executed::make(self.worth, self.limits, program, inputs, self.execute);
+        asked.into_par_iter().map(run).collect::<Result<_, _>>().or_fail(ExitCode::Host)
+    }
+}
+
+fn problem(text: String, reference: String, pairs: Vec<IoPair>) -> HeldProblem {
+    let case = |pair: IoPair| CallCase { input: pair.input, expected: pair.output };
+    HeldProblem { text, hidden: pairs.into_iter().map(case).collect(), reference }
+}
+
+/// The rows that have a reference whose values can be compared.
+fn from_file(
+    path: &Path,
+    format: &str,
+    hidden: usize,
     eval: &EvalConfig,
     limits: Limits,
     execute: &dyn Execute,
 ) -> Result<Vec<HeldProblem>, Failure> {
-    let grammar = Grammar::embedded_tiny();
-    let split = match eval.set {
-        EvalSet::HeldOut => Split::HeldOut,
-        EvalSet::Validation => Split::Validation,
-    };
-    let mut programs = Programs::new(&grammar, split, &tasks.eval_mix, tasks.eval_seed).or_fail(ExitCode::Input)?;
-    let mut words = generator(tasks.eval_seed, 0, "words of held-out problems");
-    let (mut problems, mut seen) = (Vec::new(), HashSet::new());
-    for _ in 0..=eval.problems {
-        let block: Vec<Generated> = programs.by_ref().take(BLOCK).collect();
-        let mut asked = generator(tasks.eval_seed, problems.len() as u64, "inputs of held-out problems");
-        let inputs = block.iter().map(|program| grammar.inputs(&mut asked, program.input_kind, tasks.hidden));
-        let inputs: Vec<_> = inputs.collect();
-        let executed: Result<Vec<Option<Executed>>, _> = block
-            .par_iter()
-            .zip(inputs)
-            .map(|(program, inputs)| execute_on(&tasks.worth, limits, program, inputs, execute))
-            .collect();
-        for executed in executed.or_fail(ExitCode::Host)?.into_iter().flatten() {
-            let text = grammar.describe(&executed.program, executed.kind, &mut words);
-            problems.extend(text.filter(|text| seen.insert(text.clone())).map(|text| problem(text, executed)));
-        }
-        if problems.len() >= eval.problems || block.is_empty() {
-            break;
-        }
-    }
-    problems.truncate(eval.problems);
-    enough(problems.len(), eval.problems, "held-out problems").map(|()| problems)
+    let known = problem_format(format).map_err(|_| {
+        let what = format!("configuration key `tasks.problems.format` is `{format}`, which is no format of problems");
+        Failure::message(ExitCode::Input, what).hint("use `evalplus` or `mbpp_plus`")
+    })?;
+    let file = read_problems(path, known, &ReadOptions::default()).or_fail(ExitCode::Input)?;
+    let rows = file.rows.into_iter().filter_map(|(_, row)| match row {
+        ProblemRow::Unexecuted(row) if row.expects == Expects::Value => Some(row),
+        _ => None,
+    });
+    let rows: Vec<Unexecuted> = rows.collect();
+    let run = |row: &Unexecuted| row_problem(row, hidden, limits, execute);
+    let problems: Result<Vec<Option<HeldProblem>>, Failure> = rows.par_iter().map(run).collect();
+    let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
+    let problems: Vec<HeldProblem> = problems?.into_iter().flatten().skip(first).take(eval.problems).collect();
+    enough(problems.len(), eval.problems, &format!("problems of `{}`", path.display())).map(|()| problems)
 }
 
-fn problem(text: String, executed: Executed) -> HeldProblem {
-    let case = |pair: veriplay_core::IoPair| CallCase { input: pair.input, expected: pair.output };
-    HeldProblem { text, hidden: executed.pairs.into_iter().map(case).collect(), reference: executed.program }
+/// `None` where the reference gives no plain values on the inputs.
+fn row_problem(
+    row: &Unexecuted,
+    hidden: usize,
+    limits: Limits,
+    execute: &dyn Execute,
+) -> Result<Option<HeldProblem>, Failure> {
+    let named = format!("{}\n\nf = {}\n", row.reference, row.checks.function);
+    let worth = Worth { max_output_chars: usize::MAX, min_distinct_outputs: 1 };
+    let inputs = row.inputs.iter().take(hidden).cloned().collect();
+    let pairs = execute_on(&worth, limits, &named, inputs, execute).or_fail(ExitCode::Host)?;
+    let text = format!("{}\n\nThe function is to be named `f`.", row.prompt.trim_end());
+    Ok(pairs.map(|pairs| problem(text, named, pairs)))
 }
 
-fn enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
-    if found == wanted {
+pub(super) fn enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
+    if found >= wanted {
         return Ok(());
     }
-    let what = format!("the generator gave only {found} of {wanted} {what}");
-    Err(Failure::message(ExitCode::Input, what).hint("ask for fewer in `[tasks]` and `[eval]`, or name a larger mix"))
+    let what = format!("there are only {found} of {wanted} {what}");
+    Err(Failure::message(ExitCode::Input, what)
+        .hint("ask for fewer in `[tasks]` and `[eval]`, or name a larger source"))
 }

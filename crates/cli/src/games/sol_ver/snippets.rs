@@ -1,0 +1,142 @@
+//! The pool of code that proposers start from: generated programs, or functions and classes of Python files.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use veriplay_corpus::{Grammar, Programs, Split};
+
+use super::tasks::enough;
+use crate::exit::{ExitCode, Failure, OrFail};
+
+/// Where snippets come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Snippets {
+    /// The tiny generator.
+    Generator {
+        /// The mix of families, as the grammar names it.
+        mix: String,
+        /// How many, all different.
+        count: usize,
+        /// Seeds them: the same for every run.
+        seed: u64,
+    },
+    /// Every function and class at the margin of every `.py` file in a folder and below.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Characters of a snippet at least.
+        min_chars: usize,
+        /// Characters of a snippet at most.
+        max_chars: usize,
+    },
+}
+
+impl Snippets {
+    /// The pool, in a fixed order, no two alike.
+    pub(super) fn pool(&self) -> Result<Vec<String>, Failure> {
+        match self {
+            Self::Generator { mix, count, seed } => generated(mix, *count, *seed),
+            Self::Folder { path, min_chars, max_chars } => in_folder(path, *min_chars, *max_chars),
+        }
+    }
+}
+
+fn generated(mix: &str, count: usize, seed: u64) -> Result<Vec<String>, Failure> {
+    let grammar = Grammar::embedded_tiny();
+    let programs = Programs::new(&grammar, Split::Train, mix, seed).or_fail(ExitCode::Input)?;
+    let mut seen = HashSet::new();
+    // A small mix repeats itself for ever: so many draws find what there is.
+    let drawn = programs.map(|generated| generated.program).take(50 * count);
+    let pool: Vec<String> = drawn.filter(|program| seen.insert(program.clone())).take(count).collect();
+    enough(pool.len(), count, "snippets").map(|()| pool)
+}
+
+fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
+    let mut files = Vec::new();
+    python_files(folder, &mut files)?;
+    files.sort();
+    let (mut pool, mut seen) = (Vec::new(), HashSet::new());
+    for file in files {
+        let text = std::fs::read_to_string(&file)
+            .with_context(|| format!("cannot read the snippets of `{}`", file.display()))
+            .or_fail(ExitCode::Input)?;
+        let fits = |part: &String| (min_chars..=max_chars).contains(&part.chars().count());
+        pool.extend(definitions(&text).into_iter().filter(fits).filter(|part| seen.insert(part.clone())));
+    }
+    if pool.is_empty() {
+        let what =
+            format!("there is no function or class of {min_chars} to {max_chars} characters in `{}`", folder.display());
+        return Err(Failure::message(ExitCode::Input, what).hint(
+            "`tasks.snippets.path` names a folder with `.py` files; paths are relative to where the command runs",
+        ));
+    }
+    Ok(pool)
+}
+
+fn python_files(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot list the folder of snippets `{}`", folder.display()))
+        .or_fail(ExitCode::Input)?;
+    for entry in entries {
+        let path = entry.or_fail(ExitCode::Input)?.path();
+        if path.is_dir() {
+            python_files(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "py") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The functions and classes at the margin, decorators included. By lines: a text that is no Python gives no wrong answer that matters,
+/// as a snippet is only shown.
+fn definitions(text: &str) -> Vec<String> {
+    let mut parts: Vec<Vec<&str>> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let at_margin = line.starts_with(|first: char| !first.is_whitespace() && first != '#' && first != ')');
+        let begins = ["def ", "class ", "async def ", "@"].iter().any(|opening| line.starts_with(opening));
+        let decorated = open && parts.last().is_some_and(|part| part.iter().all(|line| line.starts_with('@')));
+        if begins && !decorated {
+            parts.push(Vec::new());
+        }
+        open = if at_margin { begins } else { open };
+        if let Some(part) = parts.last_mut().filter(|_| open) {
+            part.push(line);
+        }
+    }
+    parts.into_iter().map(|part| part.join("\n").trim_end().to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_and_classes_at_the_margin_are_snippets() {
+        let text = "import os\n\n@cache\n@other\ndef one(x):\n    return x\n\n# a remark\nLIMIT = 3\n    \nclass Two:\n    def three(self):\n        pass\n\n\nasync def four():\n    pass\nprint(1)\n";
+        let found = definitions(text);
+        assert_eq!(
+            found,
+            [
+                "@cache\n@other\ndef one(x):\n    return x\n\n# a remark",
+                "class Two:\n    def three(self):\n        pass",
+                "async def four():\n    pass"
+            ]
+        );
+        assert_eq!(definitions("x = 1\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_folder_gives_its_snippets_in_one_order_and_an_empty_one_is_refused() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/environments");
+        let pool = in_folder(&folder, 80, 4_000).expect("there is code");
+        assert!(pool.len() > 20, "{}", pool.len());
+        assert_eq!(in_folder(&folder, 80, 4_000).expect("there is code"), pool);
+        let refused = in_folder(&folder, 1 << 20, 1 << 21).expect_err("none is so long").to_string();
+        assert!(refused.contains("environments") && refused.contains("hint:"), "{refused}");
+    }
+}
