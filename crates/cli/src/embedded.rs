@@ -1,4 +1,4 @@
-//! What the binary carries: the quickstart's configuration and the tiny model; and how a model's name becomes a model.
+//! What the binary carries: the quickstart's configuration and the tiny models; and how a model's name becomes a model.
 
 use std::path::Path;
 
@@ -9,10 +9,34 @@ use crate::exit::{ExitCode, Failure, OrFail};
 /// The configuration of `veriplay play` without `--config`.
 pub(crate) const QUICKSTART: &str = include_str!("../../../configs/quickstart.toml");
 
-/// Names the embedded model where a directory may stand.
+/// Names the embedded model of the first game where a directory may stand.
 pub(crate) const TINY: &str = "embedded:tiny";
 
-/// Loads a checkpoint directory, a model of the hub, or the embedded model.
+/// A model that the binary carries.
+struct Embedded {
+    /// What stands where a directory may.
+    name: &'static str,
+    config: &'static str,
+    tokenizer: &'static str,
+    weights: &'static [u8],
+}
+
+/// The model in a folder of `models`.
+macro_rules! embedded {
+    ($name:literal, $folder:literal) => {
+        Embedded {
+            name: $name,
+            config: include_str!(concat!("../../../models/", $folder, "/config.json")),
+            tokenizer: include_str!(concat!("../../../models/", $folder, "/tokenizer.json")),
+            weights: include_bytes!(concat!("../../../models/", $folder, "/model.safetensors")),
+        }
+    };
+}
+
+/// Every model that the binary carries: one for each game that has a quickstart.
+const MODELS: &[Embedded] = &[embedded!("embedded:tiny", "tiny"), embedded!("embedded:sol-ver", "sol-ver")];
+
+/// Loads a checkpoint directory, a model of the hub, or an embedded model.
 pub(crate) fn load_model(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {
     load(name, options, Learner::load)
 }
@@ -27,13 +51,14 @@ fn load(
     options: &LearnerOptions,
     from: impl FnOnce(&Path, LearnerOptions) -> Result<Learner, CheckpointError>,
 ) -> Result<Learner, Failure> {
-    if name == TINY {
-        let config = include_str!("../../../models/tiny/config.json");
-        let tokenizer = include_str!("../../../models/tiny/tokenizer.json");
-        let weights = include_bytes!("../../../models/tiny/model.safetensors");
-        return Learner::from_bytes(config, tokenizer, weights, options.clone()).or_fail(ExitCode::Bug);
+    if let Some(model) = MODELS.iter().find(|model| model.name == name) {
+        let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
+        return learner.or_fail(ExitCode::Bug);
     }
-    let hint = |failure: Failure| failure.hint(format!("give a checkpoint directory, a hub id, or `{TINY}`"));
+    let hint = |failure: Failure| {
+        let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
+        failure.hint(format!("give a checkpoint directory, a hub id, or `{}`", names.join("`, `")))
+    };
     let dir = resolve(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint)?;
     from(&dir, options.clone()).or_fail(ExitCode::Model).map_err(hint)
 }

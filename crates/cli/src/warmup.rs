@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use veriplay_core::{Execute, Learn, Sample, TrainBatch};
-use veriplay_learner::{END_TOKEN, Learner, ModelConfig, Tokenizer, TokenizerError};
+use veriplay_learner::{END_TOKEN, Learner, ModelConfig, Precision, Tokenizer, TokenizerError};
 use veriplay_selfplay::play::{Arena, Play};
 
 use crate::config::{LearnConfig, absolute_zero, from_toml, refuse_unknown_keys};
@@ -70,6 +70,15 @@ struct RecipeRun {
     model: ModelConfig,
     /// Learning rate, optimizer, shards, micro-batches.
     learn: LearnConfig,
+    /// Saves weights as bfloat16: half the size, for models that the program carries.
+    #[serde(default)]
+    save_bf16: bool,
+}
+
+impl RecipeRun {
+    const fn precision(&self) -> Precision {
+        if self.save_bf16 { Precision::Bf16 } else { Precision::F32 }
+    }
 }
 
 impl<T: Teach> Recipe<T> {
@@ -77,7 +86,7 @@ impl<T: Teach> Recipe<T> {
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         let recipe =
             Self { run: from_toml(text, origin)?, lessons: from_toml(text, origin)?, setup: from_toml(text, origin)? };
-        let run = ["plays", "seed", "steps", "validate_every", "model", "learn"];
+        let run = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16"];
         refuse_unknown_keys(text, origin, &[&run, T::LESSON_TABLES, T::TABLES].concat())?;
         recipe.setup.validate(&recipe.run.learn)?;
         Ok(recipe)
@@ -108,7 +117,7 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
         if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
             let table = game.measure(&Arena { policy: &learner, execute: &referee, seed: run.seed })?;
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
-            learner.save(out).or_fail(ExitCode::Model)?;
+            learner.save_in(out, run.precision()).or_fail(ExitCode::Model)?;
         }
     }
     Ok(())

@@ -37,7 +37,7 @@ mod train;
 mod update;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
-pub use checkpoint::CheckpointError;
+pub use checkpoint::{CheckpointError, Precision};
 pub use complete::{Request, RequestError};
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig};
 pub use generate::Continuation;

@@ -6,7 +6,7 @@ use candle_core::Device;
 use serde_json::{Value, json};
 
 use super::files::{make_dir, read_text, write, write_with};
-use super::tensor_file::{Entry, TensorFile, Wanted, write_tensors};
+use super::tensor_file::{Entry, Precision, TensorFile, Wanted, write_tensors};
 use super::{CheckpointError, pretty};
 use crate::learner::Learner;
 use crate::lora::{Adapters, Lora};
@@ -48,7 +48,7 @@ impl Learner {
             self.trainable.iter().map(|spec| data(&spec.name)).collect::<Result<_, _>>().map_err(format)?;
         let specs = self.trainable.iter().zip(&data);
         let entries = specs.map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
-        write_with(&dir.join(TENSORS), |file| write_tensors(file, entries))
+        write_with(&dir.join(TENSORS), |file| write_tensors(file, entries, Precision::F32))
     }
 
     /// Trains the adapters of a directory on this base from now on, with a fresh optimizer. Those it trained before are lost.

@@ -32,6 +32,7 @@ use crate::options::LearnerOptions;
 use crate::tokenizer::Tokenizer;
 use companions::GENERATION;
 use files::{make_dir, read_text, read_text_if_there, write};
+pub use tensor_file::Precision;
 use tensor_file::{Entry, TensorFile, write_tensors};
 use weights::{WEIGHTS, read_weights, wanted, write_weights};
 
@@ -131,13 +132,25 @@ impl Learner {
         self.save_sharded(dir, MAX_SHARD_BYTES)
     }
 
+    /// As [`Learner::save`], with weights in this precision.
+    ///
+    /// # Errors
+    /// As [`Learner::save`].
+    pub fn save_in(&self, dir: &Path, precision: Precision) -> Result<(), CheckpointError> {
+        self.write_parts(dir, MAX_SHARD_BYTES, precision)
+    }
+
     /// As [`Learner::save`], with weight files of `max_shard_bytes` at most (a single larger tensor has a file of its own).
     ///
     /// # Errors
     /// As [`Learner::save`].
     pub fn save_sharded(&self, dir: &Path, max_shard_bytes: usize) -> Result<(), CheckpointError> {
+        self.write_parts(dir, max_shard_bytes, Precision::F32)
+    }
+
+    fn write_parts(&self, dir: &Path, max_shard_bytes: usize, precision: Precision) -> Result<(), CheckpointError> {
         make_dir(dir)?;
-        write(&dir.join(CONFIG), pretty(&self.config).as_bytes())?;
+        write(&dir.join(CONFIG), pretty(&self.config.file(precision.torch_dtype())).as_bytes())?;
         self.companions.write(dir)?;
         if self.companions.text(GENERATION).is_none() {
             write(&dir.join(GENERATION), pretty(&self.generation_config()).as_bytes())?;
@@ -146,7 +159,7 @@ impl Learner {
         let weights = self.weight_tensors()?;
         let weights = slices(&weights)?;
         let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
-        write_weights(dir, &self.specs, &weights, max_shard_bytes)
+        write_weights(dir, &self.specs, &weights, max_shard_bytes, precision)
     }
 
     fn save_tokenizer(&self, dir: &Path) -> Result<(), CheckpointError> {
@@ -183,7 +196,7 @@ impl Learner {
             .map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data })
             .collect();
         let mut bytes = Vec::new();
-        write_tensors(&mut bytes, entries)
+        write_tensors(&mut bytes, entries, Precision::F32)
             .map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })?;
         Ok(bytes)
     }

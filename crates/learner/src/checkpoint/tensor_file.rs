@@ -155,14 +155,63 @@ pub(super) struct Entry<'a> {
     pub(super) data: &'a [f32],
 }
 
-/// Writes a safetensors file of f32 tensors in the order of their names: equal tensors give equal bytes.
-pub(super) fn write_tensors(out: &mut impl Write, mut entries: Vec<Entry<'_>>) -> std::io::Result<()> {
+/// How weights are saved. In memory they are f32.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// As they are: what is saved is what is loaded.
+    #[default]
+    F32,
+    /// Rounded to bfloat16, half the size: 8 bits of precision are left.
+    Bf16,
+}
+
+impl Precision {
+    /// As torch names it.
+    pub(super) const fn torch_dtype(self) -> &'static str {
+        match self {
+            Self::F32 => "float32",
+            Self::Bf16 => "bfloat16",
+        }
+    }
+
+    const fn dtype(self) -> Dtype {
+        match self {
+            Self::F32 => Dtype::F32,
+            Self::Bf16 => Dtype::BF16,
+        }
+    }
+
+    /// Bytes of one number.
+    pub(super) const fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::Bf16 => 2,
+        }
+    }
+
+    fn encode(self, values: &[f32]) -> Vec<u8> {
+        match self {
+            Self::F32 => values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Self::Bf16 => values.iter().flat_map(|&x| half::bf16::from_f32(x).to_le_bytes()).collect(),
+        }
+    }
+}
+
+/// Writes a safetensors file in the order of the tensors' names: equal tensors give equal bytes.
+pub(super) fn write_tensors(
+    out: &mut impl Write,
+    mut entries: Vec<Entry<'_>>,
+    precision: Precision,
+) -> std::io::Result<()> {
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     let mut end = 0;
     let infos = entries.iter().map(|entry| {
         let from = end;
-        end += size_of_val(entry.data);
-        (entry.name.clone(), TensorInfo { dtype: Dtype::F32, shape: entry.shape.to_vec(), data_offsets: (from, end) })
+        end += entry.data.len() * precision.bytes();
+        (
+            entry.name.clone(),
+            TensorInfo { dtype: precision.dtype(), shape: entry.shape.to_vec(), data_offsets: (from, end) },
+        )
     });
     // `transformers` refuses a file that does not say which framework wrote it.
     let said = HashMap::from([("format".to_owned(), "pt".to_owned())]);
@@ -172,8 +221,7 @@ pub(super) fn write_tensors(out: &mut impl Write, mut entries: Vec<Entry<'_>>) -
     out.write_all(&(header.len() as u64).to_le_bytes())?;
     out.write_all(&header)?;
     for chunk in entries.iter().flat_map(|entry| entry.data.chunks(1 << 14)) {
-        let bytes: Vec<u8> = chunk.iter().flat_map(|x| x.to_le_bytes()).collect();
-        out.write_all(&bytes)?;
+        out.write_all(&precision.encode(chunk))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{PolicyVersion, SCHEMA_VERSION};
 
 use super::files::{make_dir, read_text, write, write_with};
-use super::tensor_file::{Entry, TensorFile, Wanted, write_tensors};
+use super::tensor_file::{Entry, Precision, TensorFile, Wanted, write_tensors};
 use super::{CheckpointError, pretty};
 use crate::learner::Learner;
 use crate::model::names::TensorSpec;
@@ -42,7 +42,7 @@ impl Learner {
             let [a, b] = names(spec);
             [(a, first), (b, second)].map(|(name, data)| Entry { name, shape: &spec.shape, data })
         });
-        write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, entries.collect()))?;
+        write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, entries.collect(), Precision::F32))?;
         let state = TrainerState { schema_version: SCHEMA_VERSION, step: *step, policy_version: self.version };
         write(&dir.join(TRAINER), pretty(&state).as_bytes())
     }

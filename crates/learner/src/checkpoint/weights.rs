@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CheckpointError;
 use super::files::{read_text, remove, write, write_with};
-use super::tensor_file::{Entry, TensorFile, Wanted, check_names, write_tensors};
+use super::tensor_file::{Entry, Precision, TensorFile, Wanted, check_names, write_tensors};
 use crate::model::names::TensorSpec;
 
 pub(super) const WEIGHTS: &str = "model.safetensors";
@@ -73,8 +73,9 @@ pub(super) fn write_weights(
     specs: &[TensorSpec],
     tensors: &[&[f32]],
     max_shard_bytes: usize,
+    precision: Precision,
 ) -> Result<(), CheckpointError> {
-    let shards = shards(specs, max_shard_bytes);
+    let shards = shards(specs, max_shard_bytes, precision);
     let old = old_files(dir);
     let names: Vec<String> = match shards.len() {
         1 => vec![WEIGHTS.to_owned()],
@@ -82,10 +83,10 @@ pub(super) fn write_weights(
     };
     for (name, shard) in names.iter().zip(&shards) {
         let entry = |&i: &usize| Entry { name: specs[i].name.clone(), shape: &specs[i].shape, data: tensors[i] };
-        write_with(&dir.join(name), |file| write_tensors(file, shard.iter().map(entry).collect()))?;
+        write_with(&dir.join(name), |file| write_tensors(file, shard.iter().map(entry).collect(), precision))?;
     }
     if shards.len() > 1 {
-        write(&dir.join(INDEX), index(specs, &shards, &names).as_bytes())?;
+        write(&dir.join(INDEX), index(specs, &shards, &names, precision).as_bytes())?;
     }
     let kept = |name: &String| names.contains(name) || (name == INDEX && shards.len() > 1);
     old.iter().filter(|name| !kept(name)).try_for_each(|name| remove(&dir.join(name)))
@@ -100,10 +101,10 @@ fn old_files(dir: &Path) -> Vec<String> {
 }
 
 /// Indices of the tensors of every shard: filled in order, and a new one begun when the next tensor does not fit.
-fn shards(specs: &[TensorSpec], max_shard_bytes: usize) -> Vec<Vec<usize>> {
+fn shards(specs: &[TensorSpec], max_shard_bytes: usize, precision: Precision) -> Vec<Vec<usize>> {
     let (mut out, mut used) = (vec![Vec::new()], 0);
     for (i, spec) in specs.iter().enumerate() {
-        let size = spec.elements() * size_of::<f32>();
+        let size = spec.elements() * precision.bytes();
         if used > 0 && used + size > max_shard_bytes {
             out.push(Vec::new());
             used = 0;
@@ -126,12 +127,12 @@ struct IndexFile<'a> {
     weight_map: BTreeMap<&'a str, &'a str>,
 }
 
-fn index(specs: &[TensorSpec], shards: &[Vec<usize>], names: &[String]) -> String {
+fn index(specs: &[TensorSpec], shards: &[Vec<usize>], names: &[String], precision: Precision) -> String {
     let total_parameters = specs.iter().map(TensorSpec::elements).sum();
     let file = |(shard, name): (&Vec<usize>, &'_ String)| shard.iter().map(|&i| (i, name.clone())).collect::<Vec<_>>();
     let placed: Vec<(usize, String)> = shards.iter().zip(names).flat_map(file).collect();
     super::pretty(&IndexFile {
-        metadata: Totals { total_parameters, total_size: total_parameters * size_of::<f32>() },
+        metadata: Totals { total_parameters, total_size: total_parameters * precision.bytes() },
         weight_map: placed.iter().map(|(i, name)| (specs[*i].name.as_str(), name.as_str())).collect(),
     })
 }

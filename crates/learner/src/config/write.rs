@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Architecture, Llama3Scaling, ModelConfig};
 
-/// The keys of the file in their order. Weights are saved in float32 whatever they were loaded from.
+/// The keys of the file in their order.
 #[derive(Debug, Serialize)]
 pub(super) struct ConfigFile {
     architectures: [&'static str; 1],
@@ -53,7 +53,21 @@ struct ScalingFile {
 }
 
 impl From<ModelConfig> for ConfigFile {
+    /// Of weights in float32.
     fn from(config: ModelConfig) -> Self {
+        Self::of(config, "float32")
+    }
+}
+
+impl ModelConfig {
+    /// The contents of `config.json` beside weights of this type, as torch names it.
+    pub(crate) fn file(&self, torch_dtype: &'static str) -> impl Serialize {
+        ConfigFile::of(self.clone(), torch_dtype)
+    }
+}
+
+impl ConfigFile {
+    fn of(config: ModelConfig, torch_dtype: &'static str) -> Self {
         let model_type = config.model_type;
         Self {
             architectures: [model_type.class()],
@@ -78,7 +92,7 @@ impl From<ModelConfig> for ConfigFile {
             initializer_range: config.initializer_range,
             rope_scaling: config.rope_scaling.map(|llama3| ScalingFile { rope_type: "llama3", llama3 }),
             use_sliding_window: (model_type != Architecture::Llama).then_some(false),
-            torch_dtype: "float32",
+            torch_dtype,
         }
     }
 }

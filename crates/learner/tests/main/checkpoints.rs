@@ -6,7 +6,7 @@ use std::path::Path;
 use candle_core::{DType, Device, Tensor};
 use tempfile::TempDir;
 use veriplay_core::{Learn, TrainBatch};
-use veriplay_learner::{CheckpointError, Learner, LearnerOptions, ModelConfig};
+use veriplay_learner::{CheckpointError, Learner, LearnerOptions, ModelConfig, Precision};
 
 use crate::common::{learner, sample, tiny_config};
 
@@ -50,6 +50,22 @@ fn a_saved_model_loads_with_the_same_bits_from_a_directory_and_from_bytes() {
         assert_eq!(embedded.weights_bytes().expect("bytes"), bytes);
         let score = |l: &Learner| l.score(&[1, 2, 3], &[vec![4, 5, 0]]).expect("scores");
         assert_eq!(score(&again), score(&learner));
+    }
+}
+
+#[test]
+fn weights_saved_in_bfloat16_take_half_the_room_and_are_the_nearest_ones() {
+    let learner = learner(tiny_config());
+    let (whole, half) = (saved(&learner), TempDir::new().expect("a temporary directory"));
+    learner.save_in(half.path(), Precision::Bf16).expect("saves");
+    let size = |dir: &TempDir| std::fs::metadata(dir.path().join("model.safetensors")).expect("there").len();
+    assert!(size(&half) * 100 < size(&whole) * 60, "{} of {}", size(&half), size(&whole));
+    let config = std::fs::read_to_string(half.path().join("config.json")).expect("reads");
+    assert!(config.contains("\"torch_dtype\": \"bfloat16\""), "{config}");
+    let again = load(half.path()).expect("loads");
+    for ((spec, was), (_, is)) in learner.named_weights().iter().zip(again.named_weights()) {
+        let near = |(was, is): (&f32, &f32)| (was - is).abs() <= was.abs() / 256.0 && is.to_bits() & 0xffff == 0;
+        assert!(was.iter().zip(&is).all(near), "{}", spec.name);
     }
 }
 
