@@ -105,10 +105,10 @@ impl<'a> Round<'a> {
 
     pub(super) fn suite_facts<'s>(&'s self, suite: &'s Suite, quality: Quality, witnesses: usize) -> SuiteFacts<'s> {
         let asserts = || suite.tests.iter().filter_map(assertion);
-        let programs = self.programs();
+        // A code that varies makes every test of it vary: it says nothing of the test.
         let varies = |text: &&str| {
             let test = Test::Assert((*text).to_owned());
-            programs.iter().any(|program| !self.grid.repeats(program, &test))
+            self.voters().any(|code| !self.grid.repeats(self.program(code), &test))
         };
         SuiteFacts {
             rules: self.request.rules,
