@@ -151,9 +151,9 @@ fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
     let step = once(config(), &policy(&[DOUBLE, SQUARE, ADDED, "x * 2<I>"], &[GOOD, BAD]));
     let (good, bad) = (written(GOOD), written(BAD));
     let (examples, pairs) = learned(&step);
-    let code_pairs = [ADDED, DOUBLE].map(|chosen| (chosen.to_owned(), SQUARE.to_owned()));
+    let code_pairs = [DOUBLE, ADDED].map(|chosen| (chosen.to_owned(), SQUARE.to_owned()));
     let test_pairs = [(good.clone(), bad.clone()), (good.clone(), bad)];
-    assert_eq!(examples, [good.clone(), good, ADDED.to_owned(), DOUBLE.to_owned()]);
+    assert_eq!(examples, [good.clone(), good, DOUBLE.to_owned(), ADDED.to_owned()]);
     assert_eq!(pairs, [test_pairs.to_vec(), code_pairs.to_vec()].concat());
     let SolVerMetrics { problems, asked, decided, learned, sft_codes, sft_suites, code_pairs, test_pairs, .. } =
         step.metrics;
