@@ -5,4 +5,5 @@ mod environments;
 mod house;
 mod isolation;
 mod learning;
+mod sol_ver;
 mod verifier;

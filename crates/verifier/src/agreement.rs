@@ -10,8 +10,9 @@
 //!    [`veriplay_core::Status::NonDeterministic`] and agrees with nobody.
 //! 2. A cell is a plain value, or a failure: an exception, a limit, a trap, something that has no encoding. Only values are
 //!    compared, by the judge `exact`. A failure equals nothing, not even a failure of the same kind.
-//! 3. An input *counts* when more than half of the codes that may agree return a value there: one odd input of one bad test
-//!    cannot part codes that agree on all sensible ones. A code that fails where an input counts agrees with nobody.
+//! 3. An input *counts* when more than half of the codes return a value there, of those that may agree and that return one
+//!    anywhere: one odd input of one bad test cannot part codes that agree on all sensible ones. A code that fails where an
+//!    input counts agrees with nobody.
 //! 4. Codes that return equal values on all inputs that count, and pass the same assertions, are a cluster. Its score is the
 //!    number of its codes times the number of tests they pass (a test that is in two suites is two witnesses, one that is
 //!    twice in a suite is one). The best cluster is trusted. Two best ones are a tie, and nobody is trusted: neither fuel nor

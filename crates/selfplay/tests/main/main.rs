@@ -9,6 +9,7 @@ mod prompts; // the texts of both formats
 mod registry; // every file is in its slice and has its headings
 mod rewards; // tables of what is paid
 mod self_challenge; // episodes of challengers and executors
+mod sol_ver; // the third game without a sandbox
 mod state; // buffers, seeds, saving
 mod step; // whole steps with a scripted policy
 mod support; // fixtures

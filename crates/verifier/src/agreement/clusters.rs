@@ -107,11 +107,13 @@ pub fn agree(voters: &[Voter], inputs: usize, tests: impl Fn(&Voter, &[bool]) ->
     Agreed { counts, clusters }
 }
 
-/// Whether more than half of the voters return a value there.
+/// Whether more than half of the voters that return a value anywhere return one there.
 fn counts(voters: &[Voter], input: usize) -> bool {
-    let weight = |voters: &mut dyn Iterator<Item = &Voter>| voters.map(|voter| voter.weight).sum::<usize>();
-    let returned = weight(&mut voters.iter().filter(|voter| voter.answers[input].value().is_some()));
-    2 * returned > weight(&mut voters.iter())
+    let weight = |wanted: &dyn Fn(&Voter) -> bool| {
+        voters.iter().filter(|voter| wanted(voter)).map(|voter| voter.weight).sum::<usize>()
+    };
+    let returned = weight(&|voter| voter.answers[input].value().is_some());
+    2 * returned > weight(&|voter| voter.answers.iter().any(|answer| answer.value().is_some()))
 }
 
 fn alike(one: &Voter, other: &Voter, counts: &[bool]) -> bool {

@@ -82,7 +82,7 @@ impl<'a> Grid<'a> {
         let text = |test: &'_ Test| if let Test::Assert(text) = test { Some(text.clone()) } else { None };
         let texts: BTreeSet<String> = tests().filter_map(text).collect();
         let assert_places = texts.iter().enumerate().map(|(place, text)| (text.clone(), place)).collect();
-        let asserts = texts.into_iter().map(|text| assertion(text)).collect();
+        let asserts = texts.into_iter().map(assertion).collect();
         let inputs = inputs.into_values().collect();
         Self { execute, rules, inputs, places, asserts, assert_places, rows: HashMap::new(), deadline: false, fuel: 0 }
     }

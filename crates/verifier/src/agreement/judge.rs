@@ -117,9 +117,12 @@ pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<
         return Ok(round.undecided(&agreed, Refusal { rule, detail }));
     };
     let probed = round.probe(&agreed, &trusted)?;
-    let qualities = round.qualities(&agreed, &trusted, &probed)?;
-    Ok(match round.check(&agreed, &trusted, &probed, &qualities) {
-        Ok(()) => round.decided(&agreed, &trusted, &probed, &qualities),
-        Err(refusal) => round.undecided(&agreed, refusal),
-    })
+    // Mutants cost more than all else, and no guard on rounds asks for them.
+    let accepted = round.qualities(&agreed, &trusted, &probed, &[]);
+    if let Err(refusal) = round.check(&agreed, &trusted, &probed, &accepted) {
+        return Ok(round.undecided(&agreed, refusal));
+    }
+    let mutants = round.mutants(&probed)?;
+    let qualities = round.qualities(&agreed, &trusted, &probed, &mutants);
+    Ok(round.decided(&agreed, &trusted, &probed, &qualities))
 }

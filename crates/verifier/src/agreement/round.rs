@@ -8,7 +8,7 @@ use super::clusters::{Agreed, Cluster, Voter, agree};
 use super::facts::{Quality, differing, more_inputs, passes, quality, texts};
 use super::grid::{Care, Grid};
 use super::guards::{Check, CodeFacts, RoundFacts, SuiteFacts, first};
-use super::judge::{Refusal, RoundRequest};
+use super::judge::{Refusal, RoundRequest, SuiteAttempt};
 use super::mutants::mutants;
 use super::rules::CountCodes;
 use super::scan::scan;
@@ -43,7 +43,7 @@ pub(super) struct Round<'a> {
     /// What texts reach for.
     reaches: BTreeMap<String, String>,
     /// Mutants made, and those that differ.
-    pub(super) mutants: (usize, usize),
+    pub(super) made: (usize, usize),
     /// Of jobs beside the grid's.
     pub(super) fuel: u64,
     /// Of jobs beside the grid's.
@@ -67,8 +67,7 @@ impl<'a> Round<'a> {
         let written: Vec<&Suite> = request.suites.iter().filter_map(|suite| suite.suite).collect();
         let (codes, suites, reaches) = (Vec::new(), Vec::new(), BTreeMap::new());
         let grid = Grid::new(execute, request.rules, &written, []);
-        let mut round =
-            Self { execute, request, grid, codes, suites, reaches, mutants: (0, 0), fuel: 0, deadline: false };
+        let mut round = Self { execute, request, grid, codes, suites, reaches, made: (0, 0), fuel: 0, deadline: false };
         let programs = round.programs();
         round.grid.run(&programs, Care::Full)?;
         let mut read: BTreeSet<&str> = programs.iter().copied().collect();
@@ -105,10 +104,10 @@ impl<'a> Round<'a> {
 
     pub(super) fn suite_facts<'s>(&'s self, suite: &'s Suite, quality: Quality, witnesses: usize) -> SuiteFacts<'s> {
         let asserts = || suite.tests.iter().filter_map(assertion);
-        let programs = self.programs();
+        // A code that varies makes every test of it vary: it says nothing of the test.
         let varies = |text: &&str| {
             let test = Test::Assert((*text).to_owned());
-            programs.iter().any(|program| !self.grid.repeats(program, &test))
+            self.voters().any(|code| !self.grid.repeats(self.program(code), &test))
         };
         SuiteFacts {
             rules: self.request.rules,
@@ -210,13 +209,8 @@ impl<'a> Round<'a> {
         codes.iter().min_by_key(rank).copied().unwrap_or_default()
     }
 
-    /// What every suite is worth against the reference, by the order of the suites; `None` for one that does not vote.
-    pub(super) fn qualities(
-        &mut self,
-        agreed: &Agreed,
-        trusted: &Cluster,
-        probed: &Probed,
-    ) -> Result<Vec<Option<Quality>>, Dropped> {
+    /// The mutants of the reference that some input tells from it.
+    pub(super) fn mutants(&mut self, probed: &Probed) -> Result<Vec<String>, Dropped> {
         let right = self.program(probed.reference);
         let made = mutants(self.execute, self.request.rules, right)?;
         let mut elsewhere = Grid::new(self.execute, self.request.rules, &[], probed.inputs.clone());
@@ -224,15 +218,27 @@ impl<'a> Round<'a> {
         elsewhere.run(&texts(&made), Care::Quick)?;
         self.spend(&elsewhere);
         self.grid.run(&texts(&made), Care::Quick)?;
-        let differ = differing(&[&self.grid, &elsewhere], right, &made);
-        self.mutants = (made.len(), differ.len());
+        let differ: Vec<String> =
+            differing(&[&self.grid, &elsewhere], right, &made).into_iter().map(str::to_owned).collect();
+        self.made = (made.len(), differ.len());
+        Ok(differ)
+    }
+
+    /// What every suite is worth against the reference, by the order of the suites; `None` for one that does not vote.
+    pub(super) fn qualities(
+        &self,
+        agreed: &Agreed,
+        trusted: &Cluster,
+        probed: &Probed,
+        mutants: &[String],
+    ) -> Vec<Option<Quality>> {
+        let right = self.program(probed.reference);
         let wrong: Vec<&str> = self.wrong(trusted).map(|code| self.program(code)).collect();
-        let suites = self.request.suites.iter().zip(&self.suites);
-        let quality = |(attempt, standing): (&super::SuiteAttempt<'_>, &Standing)| {
+        let quality = |(attempt, standing): (&SuiteAttempt<'_>, &Standing)| {
             let suite = attempt.suite.filter(|_| *standing == Standing::Votes)?;
-            Some(quality(&self.grid, right, suite, Some(&agreed.counts), &wrong, &differ))
+            Some(quality(&self.grid, right, suite, Some(&agreed.counts), &wrong, &texts(mutants)))
         };
-        Ok(suites.map(quality).collect())
+        self.request.suites.iter().zip(&self.suites).map(quality).collect()
     }
 
     /// The codes that vote and do not agree with the trusted ones.

@@ -77,7 +77,7 @@ impl Round<'_> {
             clusters: agreed.clusters.iter().map(|cluster| (cluster.weight, cluster.tests)).collect(),
             reference,
             inputs: (agreed.counts.len(), counted),
-            mutants: self.mutants,
+            mutants: self.made,
             fuel: self.fuel + self.grid.fuel,
             deadline: self.deadline || self.grid.deadline,
         }

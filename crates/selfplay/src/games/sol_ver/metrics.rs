@@ -33,7 +33,7 @@ pub struct SolVerMetrics {
     pub dropped: usize,
     /// Those with trusted codes.
     pub decided: usize,
-    /// Those that something was learned from, had selection been by consensus.
+    /// Those that something is learned from.
     pub learned: usize,
     /// Every filter, in order.
     pub filters: Vec<FilterYield>,

@@ -1,0 +1,314 @@
+//! `sol_ver` without a sandbox: its config, what its prompts say, what reads the responses, and what counts as one problem.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use veriplay_core::{CallCase, Limits, Value};
+use veriplay_selfplay::games::sol_ver::prompts::{WORDINGS, by_name, names};
+use veriplay_selfplay::games::sol_ver::{
+    HeldCandidate, HeldProblem, Lessons, Selection, SolVer, SolVerConfig, SolVerState, Stage, statement_digest,
+};
+use veriplay_verifier::agreement::{
+    AgreementRules, CountCodes, DIALECTS, GUARDS, Proposed, Suite, Test, check_statement, dialect_by_name,
+};
+
+const PROGRAM: &str = "def f(x):\n    return x + 3";
+
+const CONFIG: &str = r#"
+format = "fenced"
+selection = "consensus"
+lessons = "both"
+problems = 8
+codes = 8
+candidates = 4
+suites = 2
+tests = 4
+memory = 1000
+sft_codes = 2
+sft_suites = 2
+code_pairs = 4
+test_pairs = 4
+margin = 0.5
+code_weight = 1.0
+test_weight = 1.0
+problem_weight = 0.0
+proposer_temperature = 1.0
+proposer_max_tokens = 512
+solver_temperature = 1.0
+solver_max_tokens = 1024
+verifier_temperature = 1.0
+verifier_max_tokens = 1024
+held_candidate = "reference"
+held_samples = 8
+held_seed = 1
+
+[sft]
+batch = 16
+epochs = 1
+max_updates = 4
+
+[dpo]
+batch = 16
+epochs = 1
+max_updates = 4
+"#;
+
+fn config() -> SolVerConfig {
+    toml::from_str(CONFIG).unwrap()
+}
+
+fn rules() -> AgreementRules {
+    let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
+    AgreementRules {
+        image: "python".to_owned(),
+        limits,
+        tool_limits: limits,
+        seeds: [1, 2],
+        count_codes: CountCodes::Samples,
+        min_codes: 2,
+        min_tests: 2,
+        min_statement_chars: 4,
+        max_statement_chars: 60,
+        quote_chars: 4,
+        min_suite_tests: 1,
+        max_suite_tests: 4,
+        min_distinct_outputs: 2,
+        probes: 4,
+        max_mutants: 4,
+        min_mutation_score: 0.0,
+    }
+}
+
+fn held() -> Vec<HeldProblem> {
+    let case = CallCase { input: vec![Value::int(1)], expected: Value::int(4) };
+    vec![HeldProblem { text: "add 3 to x".to_owned(), reference: PROGRAM.to_owned(), hidden: vec![case] }]
+}
+
+fn made(config: SolVerConfig, rules: AgreementRules) -> Result<SolVer, String> {
+    SolVer::new(config, rules, vec![PROGRAM.to_owned()], held()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_config_file_says_everything_and_nothing_else() {
+    let read = config();
+    assert_eq!(
+        (read.selection, read.lessons, read.held_candidate),
+        (Selection::Consensus, Lessons::Both, HeldCandidate::Reference)
+    );
+    assert_eq!(read.sft, Stage { batch: 16, epochs: 1, max_updates: 4 });
+    assert_eq!(toml::from_str::<SolVerConfig>(&toml::to_string(&read).unwrap()).unwrap(), read);
+    let unknown = CONFIG.replace("problems = 8", "problems = 8\nproblem = 8");
+    assert!(toml::from_str::<SolVerConfig>(&unknown).unwrap_err().to_string().contains("unknown field `problem`"));
+    for line in CONFIG.lines().filter(|line| line.contains('=')) {
+        let key = line.split(' ').next().unwrap();
+        let without = CONFIG.replacen(&format!("{line}\n"), "", 1);
+        assert!(toml::from_str::<SolVerConfig>(&without).is_err(), "`{key}` may be left out");
+    }
+    assert!(made(read, rules()).is_ok());
+}
+
+#[test]
+fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
+    let wrong: [(&str, SolVerConfig); 9] = [
+        ("`format` is `chatty`", SolVerConfig { format: "chatty".to_owned(), ..config() }),
+        ("`codes` is `1`", SolVerConfig { codes: 1, ..config() }),
+        ("`problems` is `0`", SolVerConfig { problems: 0, ..config() }),
+        ("`candidates` is `9`: use at most `codes`", SolVerConfig { candidates: 9, ..config() }),
+        ("`margin` is `0`: use a number above `0`", SolVerConfig { margin: 0.0, ..config() }),
+        ("`margin` is `NaN`", SolVerConfig { margin: f64::NAN, ..config() }),
+        ("`held_samples` is `7`", SolVerConfig { held_samples: 7, ..config() }),
+        ("`test_weight` is `-1`", SolVerConfig { test_weight: -1.0, ..config() }),
+        ("`dpo.batch` is `0`", SolVerConfig { dpo: Stage { batch: 0, epochs: 1, max_updates: 1 }, ..config() }),
+    ];
+    for (told, config) in wrong {
+        let error = made(config, rules()).err().unwrap();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
+fn rules_that_have_no_meaning_are_told_with_their_key_and_value() {
+    let wrong: [(&str, AgreementRules); 5] = [
+        ("`seeds` are both `3`", AgreementRules { seeds: [3, 3], ..rules() }),
+        ("`min_codes` is `0`", AgreementRules { min_codes: 0, ..rules() }),
+        ("`max_suite_tests` is `0`: use at least `1`", AgreementRules { max_suite_tests: 0, ..rules() }),
+        ("`min_mutation_score` is `1.5`", AgreementRules { min_mutation_score: 1.5, ..rules() }),
+        ("`max_statement_chars` is `3`", AgreementRules { max_statement_chars: 3, ..rules() }),
+    ];
+    for (told, rules) in wrong {
+        let error = made(config(), rules).err().unwrap();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
+fn there_must_be_something_to_propose_from_and_to_measure_by() {
+    let told = |snippets: &[&str], held| {
+        let snippets = snippets.iter().map(|text| (*text).to_owned()).collect();
+        SolVer::new(config(), rules(), snippets, held).err().unwrap().to_string()
+    };
+    assert!(told(&[], held()).contains("no snippet"));
+    assert!(told(&[PROGRAM], Vec::new()).contains("no held-out problem"));
+    let empty = vec![HeldProblem { hidden: Vec::new(), ..held().remove(0) }];
+    assert!(told(&[PROGRAM], empty).contains("`add 3 to x` has no hidden case"));
+}
+
+#[test]
+fn every_wording_has_a_dialect_of_its_name() {
+    let dialects: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name()).collect();
+    assert_eq!(names(), dialects);
+    assert!(names().iter().all(|name| by_name(name).unwrap().name() == *name && dialect_by_name(name).is_some()));
+    assert!(by_name("chatty").is_none() && dialect_by_name("").is_none());
+}
+
+#[test]
+fn the_compact_wording_is_control_tokens() {
+    let compact = by_name("compact").unwrap();
+    assert_eq!(compact.proposer_text("def f(a):\n    return a"), "<SNIPPET>def f(a):\n    return a<PROBLEM>");
+    assert_eq!(compact.solver_text("reverse x"), "<PROBLEM>reverse x<P>");
+    assert_eq!(compact.verifier_text("reverse x", PROGRAM, 2), format!("<PROBLEM>reverse x<P>{PROGRAM}<TESTS>"));
+    assert_eq!(compact.suite_response(&suite()), "<I>[1, 'a']<O>(2,)<I>0, None<O>inf");
+}
+
+#[test]
+fn the_fenced_wording_says_what_is_wanted_and_opens_a_thought() {
+    let fenced = by_name("fenced").unwrap();
+    let texts = [fenced.proposer_text(PROGRAM), fenced.solver_text("add 3"), fenced.verifier_text("add 3", PROGRAM, 5)];
+    assert!(texts.iter().all(|text| text.ends_with("Assistant: <think>") && text.contains("<answer>")));
+    assert!(texts[0].contains(PROGRAM) && texts[2].contains(PROGRAM) && texts[2].contains("Write 5 tests"));
+    assert!(!texts[1].contains("return x + 3"), "a solver sees the text alone");
+}
+
+fn suite() -> Suite {
+    let case = |input: &str, expected: &str| {
+        let (input, expected) = (Value::parse_arguments(input).unwrap(), Value::parse_repr(expected).unwrap());
+        Test::Case(CallCase { input, expected })
+    };
+    Suite { tests: vec![case("[1, 'a']", "(2,)"), case("0, None", "inf")] }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    for wording in WORDINGS {
+        let dialect = dialect_by_name(wording.name()).unwrap();
+        assert_eq!(dialect.read_problem(&wording.problem_response("add 3 to x")).unwrap(), "add 3 to x");
+        assert_eq!(dialect.read_program(&wording.program_response(PROGRAM)).unwrap(), PROGRAM);
+        assert_eq!(dialect.read_suite(&wording.suite_response(&suite())).unwrap(), suite());
+    }
+    let with = Suite { tests: [suite().tests, vec![Test::Assert("assert f(1) > 0".to_owned())]].concat() };
+    let text = by_name("fenced").unwrap().suite_response(&with);
+    assert_eq!(dialect_by_name("fenced").unwrap().read_suite(&text).unwrap(), with);
+}
+
+#[test]
+fn compact_responses_that_say_anything_else_are_refused() {
+    let compact = dialect_by_name("compact").unwrap();
+    for text in ["", " \n", "add 3<P>def f(x):", "add 3<PROBLEM>", "<SNIPPET>x", "a<|end|>"] {
+        assert!(compact.read_problem(text).is_err(), "`{text}`");
+    }
+    for text in ["", "def f(x):\n    return '<TESTS>'", "def f(x):<I>", "a<|end|>b"] {
+        assert!(compact.read_program(text).is_err(), "`{text}`");
+    }
+    for text in [
+        "",
+        "3<O>4",
+        "<I>3",
+        "<I>3<O>",
+        "<I><O>3",
+        "<I>3<O>4<O>5",
+        "<I>x<O>1",
+        "<I>3<O>4<I>",
+        "<I>3<O>4<TESTS>",
+        "<I>1+1<O>2",
+    ] {
+        assert!(compact.read_suite(text).is_err(), "`{text}`");
+    }
+    assert_eq!(compact.read_suite("<I>3<O>4<I>3<O>4").unwrap().tests.len(), 2);
+    assert_eq!(compact.read_suite("<I>3<O>4<I>3<O>4").unwrap().distinct().len(), 1);
+}
+
+#[test]
+fn fenced_responses_that_say_anything_else_are_refused() {
+    let fenced = dialect_by_name("fenced").unwrap();
+    let answer = |blocks: &str| format!("so</think>\n<answer>\n{blocks}</answer>");
+    let block = |kind: &str, text: &str| format!("```{kind}\n{text}\n```\n");
+    let problem = |blocks: String| fenced.read_problem(&answer(&blocks));
+    assert!(problem(block("problem", "add 3")).is_ok());
+    assert!(problem(block("problem", " ")).is_err() && problem(block("python", "x")).is_err());
+    assert!(problem(block("problem", "one") + &block("problem", "two")).is_err());
+    assert!(fenced.read_problem(&block("problem", "add 3")).is_err(), "outside an answer nothing counts");
+    let suite = |blocks: String| fenced.read_suite(&answer(&blocks));
+    let (input, output) = (block("input", "3"), block("output", "6"));
+    assert!(suite(input.clone() + &output).is_ok());
+    let refused = [
+        String::new(),
+        input.clone(),
+        output.clone() + &input,
+        input.clone() + &input + &output,
+        input.clone() + &block("assert", "assert f(1)") + &output,
+        block("assert", "import os"),
+        block("assert", "assertion = f(1)"),
+        block("assert", "assert f(1)\nx = 2"),
+        block("python", "assert f(1)"),
+        "```assert\nassert f(1)\n".to_owned(),
+    ];
+    for blocks in refused {
+        assert!(suite(blocks.clone()).is_err(), "{blocks}");
+    }
+    assert_eq!(suite(block("assert", "assert f(1)\n\n  assert (f(2) == 3)")).unwrap().tests.len(), 2);
+}
+
+#[test]
+fn statements_that_differ_in_layout_alone_are_one() {
+    let same = ["Add 3 to x.", "add 3  to x", "add 3, to\nx!"];
+    assert_eq!(same.iter().map(|text| statement_digest(text)).collect::<BTreeSet<_>>().len(), 1);
+    let others = ["add 3 to x", "add -3 to x", "add 3 to y", "add 33 to x", "add x to 3"];
+    assert_eq!(others.iter().map(|text| statement_digest(text)).collect::<BTreeSet<_>>().len(), others.len());
+}
+
+#[test]
+fn statements_are_judged_by_the_guards_on_statements_alone() {
+    let rules = rules();
+    let checked = |statement: &str, known| {
+        let proposed = Proposed { rules: &rules, statement, snippet: PROGRAM, known };
+        check_statement(GUARDS, &proposed).err().map(|refusal| refusal.rule)
+    };
+    assert_eq!(checked("add three to x", false), None);
+    assert_eq!(checked("add three to x", true).unwrap(), "duplicate");
+    assert_eq!(checked("add", false).unwrap(), "statement");
+    assert_eq!(checked(&"add 3 ".repeat(20), false).unwrap(), "statement");
+    assert_eq!(checked("what is x+3 ?", false), None, "a line shorter than `quote_chars` says little");
+    let longer =
+        Proposed { rules: &rules, statement: "take x + 33 now", snippet: "def f(x): return x+33", known: false };
+    assert_eq!(check_statement(GUARDS, &longer).unwrap_err().rule, "quotes_snippet");
+}
+
+#[test]
+fn the_state_is_saved_as_it_is() {
+    let state = SolVerState::default();
+    let text = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::from_str::<SolVerState>(&text).unwrap(), state);
+    assert!(serde_json::from_str::<SolVerState>(r#"{"stated":[],"more":1}"#).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn reading_any_text_takes_it_or_says_why_not(text in "(<I>|<O>|<P>|<TESTS>|<answer>|</answer>|```input\n|```output\n|```\n|[a-f0-9',()\\[\\] \n]){0,12}") {
+        for dialect in DIALECTS {
+            for reason in [dialect.read_problem(&text).err(), dialect.read_program(&text).err(), dialect.read_suite(&text).err()] {
+                prop_assert!(reason.is_none_or(|reason| !reason.is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    fn any_suite_of_ints_is_read_back(cases in proptest::collection::vec((-99i64..99, -99i64..99), 1..5)) {
+        let case = |(input, expected)| Test::Case(CallCase { input: vec![Value::int(input)], expected: Value::int(expected) });
+        let suite = Suite { tests: cases.into_iter().map(case).collect() };
+        for wording in WORDINGS {
+            prop_assert_eq!(&dialect_by_name(wording.name()).unwrap().read_suite(&wording.suite_response(&suite)).unwrap(), &suite);
+        }
+    }
+}

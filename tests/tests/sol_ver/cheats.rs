@@ -1,0 +1,142 @@
+//! The corpus of cheats: none is trusted, each is refused by the guard it names, and each guard has one that it alone refuses.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use rayon::prelude::*;
+use veriplay_core::Status;
+use veriplay_verifier::agreement::{AgreementRules, GUARDS, Guard, Proposed, check_statement};
+
+use super::{Written, rules};
+
+/// What a cheat is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Problem,
+    Code(usize),
+    Suite(usize),
+}
+
+/// A file of the corpus.
+#[derive(Debug, Clone)]
+pub(super) struct Cheat {
+    pub(super) name: String,
+    /// Empty for an honest one.
+    pub(super) rule: String,
+    pub(super) target: Target,
+    alone: bool,
+    pub(super) known: bool,
+    pub(super) snippet: String,
+    pub(super) written: Written,
+    pub(super) rules: AgreementRules,
+}
+
+/// All of them, sorted by name.
+pub(super) fn cheats() -> Vec<Cheat> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../task-corpus/sol_ver_cheats");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let cheats = paths.filter(|path| path.file_stem().unwrap() != "README");
+    let read = |path: std::path::PathBuf| {
+        read(path.file_stem().unwrap().to_str().unwrap(), &fs::read_to_string(&path).unwrap())
+    };
+    let mut cheats: Vec<Cheat> = cheats.map(read).collect();
+    cheats.sort_by(|a, b| a.name.cmp(&b.name));
+    cheats
+}
+
+fn read(name: &str, text: &str) -> Cheat {
+    let head = text.split("```").next().unwrap();
+    let values = |key: &str| -> Vec<&str> { head.lines().filter_map(|line| line.strip_prefix(key)).collect() };
+    let value = |key: &str| *values(key).first().unwrap_or_else(|| panic!("{name}: `{key}` is missing"));
+    let blocks: Vec<(&str, &str)> =
+        text.split("\n```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap()).collect();
+    let of = |label: &str| -> Vec<&str> {
+        blocks.iter().filter(|(kind, _)| *kind == label).map(|(_, text)| *text).collect()
+    };
+    let suites = blocks
+        .iter()
+        .filter_map(|(kind, text)| Some((kind.strip_prefix("suite ")?.parse().unwrap(), (*text).to_owned())));
+    let mut known_rules = serde_json::to_value(rules()).unwrap();
+    for line in values("set: ") {
+        let (key, value) = line.split_once(" = ").unwrap();
+        assert!(known_rules.get(key).is_some(), "{name}: no rule is called `{key}`");
+        known_rules[key] = serde_json::from_str(value).unwrap();
+    }
+    Cheat {
+        name: name.to_owned(),
+        rule: value("rule: ").trim_matches('-').to_owned(),
+        target: target(value("target: ")),
+        alone: values("alone: ") == ["yes"],
+        known: values("known: ") == ["yes"],
+        snippet: of("snippet")[0].to_owned(),
+        written: Written {
+            statement: of("problem")[0].to_owned(),
+            codes: of("code").into_iter().map(str::to_owned).collect(),
+            suites: suites.collect(),
+        },
+        rules: serde_json::from_value(known_rules).unwrap(),
+    }
+}
+
+fn target(text: &str) -> Target {
+    match text.split_once(' ') {
+        Some(("code", number)) => Target::Code(number.parse().unwrap()),
+        Some(("suite", number)) => Target::Suite(number.parse().unwrap()),
+        _ => Target::Problem,
+    }
+}
+
+/// The rule that refuses the target, or nothing when it is trusted.
+fn refusal(cheat: &Cheat, guards: &[Guard]) -> Option<String> {
+    let Cheat { rules, snippet, written, known, .. } = cheat;
+    let statement = &written.statement;
+    if let Err(refusal) = check_statement(guards, &Proposed { rules, statement, snippet, known: *known }) {
+        return Some(refusal.rule);
+    }
+    let judged = written.judged_with(rules, guards);
+    if let Some(refusal) = judged.refused {
+        return Some(refusal.rule);
+    }
+    let (trusted, rule) = match cheat.target {
+        Target::Problem => (true, String::new()),
+        Target::Code(code) => (judged.codes[code].status == Status::Accepted, judged.codes[code].rule.clone()),
+        Target::Suite(suite) => (judged.suites[suite].status == Status::Sound, judged.suites[suite].rule.clone()),
+    };
+    (!trusted).then_some(rule)
+}
+
+fn without(rule: &str) -> Vec<Guard> {
+    GUARDS.iter().filter(|guard| guard.name != rule).copied().collect()
+}
+
+/// What is wrong with how a file ends, if anything is.
+fn fault(cheat: &Cheat) -> Option<String> {
+    let (found, expected) = (refusal(cheat, GUARDS), Some(cheat.rule.clone()).filter(|rule| !rule.is_empty()));
+    if found != expected {
+        return Some(format!("{}: {expected:?} expected, got {found:?}", cheat.name));
+    }
+    let left = if cheat.alone { refusal(cheat, &without(&cheat.rule)) } else { None };
+    left.map(|other| format!("{}: without `{}` it is refused by `{other}`", cheat.name, cheat.rule))
+}
+
+#[test]
+fn every_cheat_is_refused_by_the_guard_it_names_and_the_honest_are_not() {
+    let cheats = cheats();
+    assert!(cheats.len() > 30, "{}", cheats.len());
+    let faults: Vec<String> = cheats.par_iter().filter_map(fault).collect();
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cheats.len(), faults.join("\n"));
+    assert!(cheats.iter().filter(|cheat| cheat.rule.is_empty()).count() >= 3);
+}
+
+#[test]
+fn every_guard_refuses_something_that_no_other_guard_does() {
+    let alone: BTreeSet<String> = cheats().into_iter().filter(|cheat| cheat.alone).map(|cheat| cheat.rule).collect();
+    let missing: Vec<&str> = GUARDS.iter().map(|guard| guard.name).filter(|name| !alone.contains(*name)).collect();
+    assert_eq!(missing, [""; 0], "a file with `alone: yes` shows what a guard is for");
+    let names: BTreeSet<&str> = GUARDS.iter().map(|guard| guard.name).collect();
+    assert_eq!(names.len(), GUARDS.len());
+    assert!(
+        GUARDS.iter().all(|guard| !guard.what.is_empty()) && alone.iter().all(|rule| names.contains(rule.as_str()))
+    );
+}

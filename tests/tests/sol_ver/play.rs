@@ -1,0 +1,514 @@
+//! Whole steps of the game with scripted policies: every branch, and the cheats played for real.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use veriplay_core::{
+    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, Role, Rollout, Scripted, TrainBatch, Turn, Value,
+};
+use veriplay_selfplay::games::sol_ver::prompts::{Wording, by_name};
+use veriplay_selfplay::games::sol_ver::{
+    HeldCandidate, HeldProblem, Lessons, Selection, SolVer, SolVerConfig, SolVerMetrics, SolVerRecord, SolVerState,
+    Stage,
+};
+use veriplay_selfplay::play::{Arena, HeldOut, Lesson, Play, Played};
+use veriplay_verifier::Memo;
+use veriplay_verifier::agreement::{AgreementRules, Suite};
+
+use super::cheats::{Cheat, Target, cheats};
+use super::{python, rules, suite};
+
+const DOUBLE: &str = "def f(x):\n    return x * 2";
+const ADDED: &str = "def f(x):\n    return x + x";
+const SQUARE: &str = "def f(x):\n    return x * x";
+const GOOD: &str = "3 => 6\n5 => 10";
+const BAD: &str = "3 => 9\n5 => 10";
+const SNIPPETS: [&str; 3] =
+    ["def f(a):\n    return a - 1", "def f(b):\n    return b - 2", "def f(c):\n    return c - 3"];
+
+fn config() -> SolVerConfig {
+    let stage = Stage { batch: 4, epochs: 1, max_updates: 8 };
+    SolVerConfig {
+        format: "compact".to_owned(),
+        selection: Selection::Consensus,
+        lessons: Lessons::Both,
+        problems: 1,
+        codes: 4,
+        candidates: 2,
+        suites: 2,
+        tests: 2,
+        memory: 64,
+        sft_codes: 2,
+        sft_suites: 2,
+        code_pairs: 2,
+        test_pairs: 2,
+        margin: 0.5,
+        code_weight: 1.0,
+        test_weight: 0.5,
+        problem_weight: 0.0,
+        sft: stage,
+        dpo: stage,
+        proposer_temperature: 1.0,
+        proposer_max_tokens: 400,
+        solver_temperature: 1.0,
+        solver_max_tokens: 2000,
+        verifier_temperature: 1.0,
+        verifier_max_tokens: 2000,
+        held_candidate: HeldCandidate::Reference,
+        held_samples: 8,
+        held_seed: 7,
+    }
+}
+
+fn held() -> Vec<HeldProblem> {
+    let case = |(input, output): (i64, i64)| CallCase { input: vec![Value::int(input)], expected: Value::int(output) };
+    let hidden = [(4, 8), (0, 0)].map(case).to_vec();
+    vec![HeldProblem { text: "twice x".to_owned(), reference: DOUBLE.to_owned(), hidden }]
+}
+
+fn game_with(config: SolVerConfig, rules: AgreementRules, snippets: &[&str]) -> SolVer {
+    SolVer::new(config, rules, snippets.iter().map(|text| (*text).to_owned()).collect(), held()).unwrap()
+}
+
+fn game(config: SolVerConfig) -> SolVer {
+    game_with(config, rules(), &SNIPPETS)
+}
+
+fn sandbox() -> &'static Memo<&'static veriplay_sandbox::Sandbox> {
+    static MEMO: std::sync::OnceLock<Memo<&'static veriplay_sandbox::Sandbox>> = std::sync::OnceLock::new();
+    MEMO.get_or_init(|| Memo::new(python(), 100_000))
+}
+
+type Step = Played<SolVerMetrics, SolVerRecord>;
+
+fn played(game: &SolVer, policy: &Scripted, state: &mut SolVerState, step: u64) -> Step {
+    game.step(&Arena { policy, execute: sandbox(), seed: 5 }, state, step).unwrap()
+}
+
+fn once(config: SolVerConfig, policy: &Scripted) -> Step {
+    played(&game(config), policy, &mut SolVerState::default(), 0)
+}
+
+fn compact() -> &'static dyn Wording {
+    by_name("compact").unwrap()
+}
+
+/// States a problem of its own for each snippet, answers by `codes` in turn, and writes `suites` in turn.
+fn policy(codes: &'static [&'static str], suites: &'static [&'static str]) -> Scripted {
+    Scripted::new(move |turn| match turn.prompt.role {
+        Role::Proposer => statement(turn),
+        Role::Solver => codes[turn.sample % codes.len()].to_owned(),
+        Role::Verifier => written(suites[turn.sample % suites.len()]),
+    })
+}
+
+fn statement(turn: &Turn<'_>) -> String {
+    let names = ["first", "second", "third"];
+    let place = SNIPPETS.iter().position(|snippet| turn.prompt.text.contains(snippet)).unwrap();
+    format!("double x in the {} way", names[place])
+}
+
+/// A suite as the compact wording has it; other texts as they are.
+fn written(lines: &str) -> String {
+    if lines.contains("=>") { compact().suite_response(&suite(lines)) } else { lines.to_owned() }
+}
+
+fn text(tokens: &[u32]) -> String {
+    String::from_utf8(tokens.iter().filter(|token| **token != 0).map(|token| *token as u8).collect()).unwrap()
+}
+
+fn samples(step: &Step) -> Vec<&TrainBatch> {
+    step.lessons
+        .iter()
+        .filter_map(|lesson| if let Lesson::Samples(batch) = lesson { Some(batch) } else { None })
+        .collect()
+}
+
+fn pairs(step: &Step) -> Vec<&PreferenceBatch> {
+    step.lessons
+        .iter()
+        .filter_map(|lesson| if let Lesson::Pairs(batch) = lesson { Some(batch) } else { None })
+        .collect()
+}
+
+/// Texts of what is imitated, and of both sides of the pairs; each sorted.
+fn learned(step: &Step) -> (Vec<String>, Vec<(String, String)>) {
+    let mut examples: Vec<String> =
+        samples(step).iter().flat_map(|batch| &batch.samples).map(|sample| text(&sample.response)).collect();
+    let pair = |pair: &veriplay_core::PreferencePair| (text(&pair.chosen), text(&pair.rejected));
+    let mut pairs: Vec<(String, String)> = pairs(step).iter().flat_map(|batch| &batch.pairs).map(pair).collect();
+    examples.sort();
+    pairs.sort();
+    (examples, pairs)
+}
+
+fn rule(step: &Step) -> String {
+    let refused = |record: &SolVerRecord| record.judgement().and_then(|judgement| judgement.refused.clone());
+    step.records.iter().find_map(refused).map(|refusal| refusal.rule).unwrap_or_default()
+}
+
+#[test]
+fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
+    let step = once(config(), &policy(&[DOUBLE, SQUARE, ADDED, "x * 2<I>"], &[GOOD, BAD]));
+    let (good, bad) = (written(GOOD), written(BAD));
+    let (examples, pairs) = learned(&step);
+    let code_pairs = [DOUBLE, ADDED].map(|chosen| (chosen.to_owned(), SQUARE.to_owned()));
+    let test_pairs = [(good.clone(), bad.clone()), (good.clone(), bad)];
+    assert_eq!(examples, [good.clone(), good, DOUBLE.to_owned(), ADDED.to_owned()]);
+    assert_eq!(pairs, [test_pairs.to_vec(), code_pairs.to_vec()].concat());
+    let SolVerMetrics { problems, asked, decided, learned, sft_codes, sft_suites, code_pairs, test_pairs, .. } =
+        step.metrics;
+    assert_eq!((problems, asked, decided, learned), (1, 1, 1, 1));
+    assert_eq!((sft_codes, sft_suites, code_pairs, test_pairs), (2, 2, 2, 2));
+    assert_eq!((step.metrics.code_pass_rate, step.metrics.test_accuracy), (Some(0.5), Some(0.5)));
+    assert_eq!((step.metrics.false_positive_rate, step.metrics.best_cluster), (Some(0.0), Some(2.0)));
+    assert!(step.metrics.mutation_score.unwrap() > 0.5);
+    assert_eq!((step.counts.proposals, step.counts.valid_proposals), (1, 1));
+    assert_eq!((step.counts.attempts, step.counts.accepted, step.counts.dropped), (8, 4, 0));
+    let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_code").unwrap();
+    assert_eq!((malformed.seen, malformed.refused), (4, 1));
+}
+
+#[test]
+fn lessons_are_imitation_first_then_preference_with_prompts_side_by_side() {
+    let step = once(config(), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+    let is_pairs: Vec<bool> = step.lessons.iter().map(|lesson| matches!(lesson, Lesson::Pairs(_))).collect();
+    assert_eq!(is_pairs, [false, true]);
+    let [batch] = samples(&step)[..] else { panic!("one batch of four") };
+    let tokens: usize = batch.samples.iter().map(|sample| sample.response.len()).sum();
+    assert!((batch.normalizer - tokens as f64).abs() < 1e-9);
+    assert!(batch.samples.iter().all(|sample| sample.imitate && sample.masked == 0 && sample.response.ends_with(&[0])));
+    let mut prompts: Vec<&[u32]> = batch.samples.iter().map(|sample| &*sample.prompt).collect();
+    prompts.dedup();
+    let distinct: std::collections::BTreeSet<&[u32]> = prompts.iter().copied().collect();
+    assert_eq!(prompts.len(), distinct.len(), "samples of one prompt stand side by side");
+    for sample in &batch.samples {
+        let is_code = text(&sample.response).starts_with("def");
+        assert_eq!(sample.weight, if is_code { 1.0 } else { 0.5 });
+        assert_eq!(text(&sample.prompt).ends_with("<P>"), is_code);
+    }
+    assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none() && pair.chosen != pair.rejected));
+}
+
+#[test]
+fn stages_and_their_sizes_are_options() {
+    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let sft = once(SolVerConfig { lessons: Lessons::Sft, ..config() }, &policy);
+    assert!(pairs(&sft).is_empty() && samples(&sft).len() == 1);
+    let dpo = once(SolVerConfig { lessons: Lessons::Dpo, ..config() }, &policy);
+    assert!(samples(&dpo).is_empty() && pairs(&dpo).len() == 1);
+    let stage = Stage { batch: 3, epochs: 2, max_updates: 3 };
+    let small = once(SolVerConfig { sft: stage, ..config() }, &policy);
+    assert_eq!(samples(&small).iter().map(|batch| batch.samples.len()).collect::<Vec<_>>(), [3, 1, 3]);
+    let proposer = once(SolVerConfig { problem_weight: 0.25, ..config() }, &policy);
+    assert!(learned(&proposer).0.iter().any(|text| text.starts_with("double x in the")));
+    let few = once(SolVerConfig { sft_codes: 1, sft_suites: 0, code_pairs: 1, test_pairs: 0, ..config() }, &policy);
+    assert_eq!((learned(&few).0.len(), learned(&few).1.len()), (1, 1));
+}
+
+#[test]
+fn a_code_that_falls_short_by_less_than_the_margin_is_no_worse_side() {
+    const CLOSE: &str = "def f(x):\n    return 10 if x == 5 else x * 2 + 1";
+    let policy = policy(&[DOUBLE, CLOSE, ADDED, CLOSE], &[GOOD, GOOD]);
+    assert_eq!(once(config(), &policy).metrics.code_pairs, 2, "it passes half of the tests");
+    assert_eq!(once(SolVerConfig { margin: 0.6, ..config() }, &policy).metrics.code_pairs, 0);
+}
+
+#[test]
+fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
+    let answers = [
+        ("", "malformed"),
+        ("x", "statement"),
+        ("take c - 3 of c", "quotes_snippet"),
+        ("a<TESTS>", "malformed"),
+        ("Twice, x!", "duplicate"),
+    ];
+    for (answer, rule) in answers {
+        let policy = Scripted::new(move |turn| match turn.prompt.role {
+            Role::Proposer => answer.to_owned(),
+            _ => panic!("nobody may be asked"),
+        });
+        let rules = AgreementRules { quote_chars: 3, ..rules() };
+        let game = game_with(config(), rules, &SNIPPETS[2..]);
+        let step = played(&game, &policy, &mut SolVerState::default(), 0);
+        assert_eq!(step.records[0].refused.as_ref().unwrap().rule, rule, "`{answer}`");
+        assert!(step.lessons.is_empty() && step.records[0].judged.is_none());
+        assert_eq!((step.counts.proposals, step.counts.valid_proposals, step.counts.attempts), (1, 0, 0));
+    }
+}
+
+#[test]
+fn a_problem_is_stated_once_while_it_is_remembered() {
+    let policy = Scripted::new(|turn| match turn.prompt.role {
+        Role::Proposer => "double x".to_owned(),
+        Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
+        Role::Verifier => written(GOOD),
+    });
+    let asked = |memory, problems| {
+        let game = game(SolVerConfig { memory, problems, ..config() });
+        let mut state = SolVerState::default();
+        (0..2).map(|step| played(&game, &policy, &mut state, step).metrics.asked).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(64, 3), [1, 0]);
+    assert_eq!(asked(0, 3), [1, 1], "without memory the repeats within a step are told");
+}
+
+#[test]
+fn rounds_that_are_too_easy_too_hard_or_undecided_teach_nothing() {
+    let cases: [(&'static [&'static str], &'static [&'static str], &str); 5] = [
+        (&[DOUBLE, ADDED], &[GOOD], "easy"),
+        (&["def f(x) return", "def f(x):\n    raise ValueError"], &[GOOD], "no_cluster"),
+        (&[DOUBLE, SQUARE, ADDED, "def f(x):\n    return x ** 2"], &["3 => 6\n5 => 10", "3 => 9\n5 => 25"], "tie"),
+        (&[DOUBLE, SQUARE, "def f(x):\n    return x - 1", "def f(x):\n    return -x"], &[GOOD], "few_codes"),
+        (&[DOUBLE, ADDED, SQUARE], &["3 => 1\n5 => 1"], "few_tests"),
+    ];
+    for (codes, suites, expected) in cases {
+        let step = once(config(), &policy(codes, suites));
+        assert_eq!(rule(&step), expected);
+        assert!(step.lessons.is_empty() && step.metrics.decided == 0 && step.counts.accepted == 0, "{expected}");
+        assert_eq!(step.metrics.filters.iter().find(|one| one.name == expected).unwrap().refused, 1);
+    }
+}
+
+#[test]
+fn codes_and_tests_that_flicker_are_not_learned() {
+    const CHANCE: &str = "import random\n\ndef f(x):\n    return x * 2 + random.randrange(99)";
+    let step = once(config(), &policy(&[CHANCE, DOUBLE, ADDED, SQUARE], &[GOOD, BAD]));
+    let (examples, pairs) = learned(&step);
+    assert!(examples.contains(&DOUBLE.to_owned()) && !examples.contains(&CHANCE.to_owned()));
+    assert!(pairs.iter().all(|(chosen, rejected)| chosen != CHANCE && rejected != CHANCE));
+}
+
+#[test]
+fn a_response_that_was_cut_off_is_malformed() {
+    let config = SolVerConfig { verifier_max_tokens: 12, ..config() };
+    let step = once(config, &policy(&[DOUBLE, ADDED, SQUARE], &[GOOD]));
+    assert_eq!(rule(&step), "no_cluster", "no suite is left that names an input");
+    let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_suite").unwrap();
+    assert_eq!(malformed.refused, malformed.seen);
+}
+
+/// The sandbox, with a host that fails jobs of one program.
+struct Faulty<'a>(&'a str, AtomicUsize);
+
+impl Execute for Faulty<'_> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        if job.program == self.0 {
+            self.1.fetch_add(1, Ordering::SeqCst);
+            return Err(ExecuteError::Host("the machine is on fire".to_owned()));
+        }
+        sandbox().execute(job)
+    }
+}
+
+#[test]
+fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
+    const RARE: &str = "def f(x):\n    return 2 * x";
+    let policy = Scripted::new(|turn| match turn.prompt.role {
+        Role::Proposer => statement(turn),
+        Role::Solver if turn.prompt.text.contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
+        Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
+        Role::Verifier => written([GOOD, BAD][turn.sample % 2]),
+    });
+    let game = game(SolVerConfig { problems: 3, ..config() });
+    let faulty = Faulty(RARE, AtomicUsize::new(0));
+    let step =
+        game.step(&Arena { policy: &policy, execute: &faulty, seed: 5 }, &mut SolVerState::default(), 0).unwrap();
+    assert!(faulty.1.load(Ordering::SeqCst) > 0);
+    assert_eq!((step.metrics.asked, step.metrics.dropped, step.metrics.decided), (3, 1, 2));
+    assert_eq!((step.counts.dropped, step.counts.attempts), (8, 16));
+    assert!(learned(&step).0.iter().all(|text| text != RARE));
+    let again = game.judge_again(sandbox(), &step.records).unwrap();
+    assert_eq!((again.dropped, again.verdicts, again.same), (9, 3 + 2 * 9, 3 + 2 * 9));
+}
+
+#[test]
+fn the_control_learns_as_much_of_each_kind_from_anything() {
+    let codes = &[DOUBLE, SQUARE, ADDED, "no code<I>"];
+    let policy = policy(codes, &[GOOD, BAD]);
+    let config = SolVerConfig { problems: 3, problem_weight: 0.1, ..config() };
+    let honest = once(config.clone(), &policy);
+    let game = game(SolVerConfig { selection: Selection::Random, ..config });
+    let mut wrong = false;
+    for step in 0..6 {
+        let control = played(&game, &policy, &mut SolVerState::default(), step);
+        let numbers =
+            |metrics: &SolVerMetrics| (metrics.sft_codes, metrics.sft_suites, metrics.code_pairs, metrics.test_pairs);
+        assert_eq!(numbers(&control.metrics), numbers(&honest.metrics));
+        assert_eq!(learned(&control).0.len(), learned(&honest).0.len());
+        wrong |= learned(&control).0.contains(&SQUARE.to_owned())
+            && learned(&control).1.iter().any(|(chosen, _)| chosen == SQUARE);
+        assert!(pairs(&control).iter().flat_map(|batch| &batch.pairs).all(|pair| pair.chosen != pair.rejected));
+    }
+    assert!(wrong, "what is wrong is imitated and preferred as well");
+}
+
+#[test]
+fn a_resumed_run_is_an_uninterrupted_one() {
+    let policy = policy(&[DOUBLE, SQUARE, ADDED], &[GOOD, BAD]);
+    let game = game(SolVerConfig { memory: 2, ..config() });
+    let (mut state, mut resumed) = (SolVerState::default(), SolVerState::default());
+    for step in 0..4 {
+        let one = played(&game, &policy, &mut state, step);
+        resumed = serde_json::from_str(&serde_json::to_string(&resumed).unwrap()).unwrap();
+        assert_eq!(one, played(&game, &policy, &mut resumed, step));
+    }
+    assert_eq!(state, resumed);
+}
+
+#[test]
+fn the_log_is_judged_again_to_the_same_and_a_changed_line_is_found() {
+    let game = game(SolVerConfig { problems: 3, ..config() });
+    let policy = policy(&[DOUBLE, SQUARE, ADDED, "nothing<I>"], &[GOOD, BAD]);
+    let step = played(&game, &policy, &mut SolVerState::default(), 0);
+    let records: Vec<SolVerRecord> = serde_json::from_str(&serde_json::to_string(&step.records).unwrap()).unwrap();
+    assert_eq!(records, step.records);
+    let again = game.judge_again(sandbox(), &records).unwrap();
+    assert_eq!((again.verdicts, again.same, again.dropped, again.deadline), (30, 30, 0, 0));
+    let mut forged = records;
+    forged[0].codes[1].text = DOUBLE.to_owned();
+    forged[1].statement = Some("another".to_owned());
+    let again = game.judge_again(sandbox(), &forged).unwrap();
+    assert!(again.verdicts == 30 && again.same < 29, "{again:?}");
+}
+
+#[test]
+fn held_out_problems_are_measured_against_their_truth() {
+    let game = game(config());
+    // Of eight codes two are right, of eight suites four; greedily both are.
+    let policy = Scripted::new(|turn| {
+        let greedy = turn.sampling.temperature == 0.0;
+        match turn.prompt.role {
+            Role::Solver if greedy || turn.sample < 2 => ADDED.to_owned(),
+            Role::Solver => SQUARE.to_owned(),
+            _ if greedy || turn.sample % 2 == 0 => written(GOOD),
+            _ => written(["2 => 5", "malformed"][turn.sample / 2 % 2]),
+        }
+    });
+    let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
+    assert_eq!(game.begin(&arena).unwrap(), SolVerState::default());
+    let held = game.measure(&arena).unwrap();
+    assert_eq!((held.code, held.tests), ([0.25, 1.0, 1.0], [0.5, 1.0, 1.0]));
+    assert_eq!(held.mean(), [0.375, 1.0, 1.0]);
+    assert_eq!(held.false_positive_rate, Some(0.0));
+    assert!(held.mutation_score.unwrap() > 0.5, "{held:?}");
+    let other = Arena { seed: 6, ..arena };
+    assert_eq!(game.measure(&other).unwrap(), held, "the run's seed has no part in it");
+    let rows: Vec<String> = held.rows().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(rows, ["code", "tests"]);
+}
+
+#[test]
+fn weak_tests_of_held_out_problems_accept_what_is_wrong() {
+    let policy = Scripted::new(|turn| match turn.prompt.role {
+        Role::Solver => SQUARE.to_owned(),
+        _ => written("2 => 4\n0 => 0"),
+    });
+    let held = game(config()).measure(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
+    assert_eq!((held.code[0], held.tests[0], held.false_positive_rate), (0.0, 1.0, Some(1.0)));
+}
+
+#[test]
+fn held_suites_may_be_written_for_the_policys_own_code() {
+    let policy = Scripted::new(|turn| match turn.prompt.role {
+        Role::Solver => SQUARE.to_owned(),
+        _ => written(if turn.prompt.text.contains(SQUARE) { BAD } else { GOOD }),
+    });
+    let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
+    let tests = |held_candidate| game(SolVerConfig { held_candidate, ..config() }).measure(&arena).unwrap().tests[0];
+    assert_eq!((tests(HeldCandidate::Reference), tests(HeldCandidate::Own)), (1.0, 0.0));
+}
+
+#[test]
+fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
+    let wrong = vec![HeldProblem { reference: SQUARE.to_owned(), ..held().remove(0) }];
+    let game = SolVer::new(config(), rules(), vec![SNIPPETS[0].to_owned()], wrong).unwrap();
+    let policy = policy(&[DOUBLE], &[GOOD]);
+    let error = game.begin(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
+    assert!(error.contains("`twice x` is WrongAnswer"), "{error}");
+}
+
+#[test]
+fn a_dry_run_shows_a_prompt_of_each_role() {
+    let examples = game(config()).examples(sandbox()).unwrap();
+    let roles: Vec<Role> = examples.iter().map(|example| example.prompt.role).collect();
+    assert_eq!(roles, [Role::Proposer, Role::Solver, Role::Verifier]);
+    assert_eq!(examples[2].prompt.text, format!("<PROBLEM>twice x<P>{DOUBLE}<TESTS>"));
+}
+
+/// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
+fn cheating(cheat: &Cheat) -> Scripted {
+    let wording = by_name("fenced").unwrap();
+    let written = cheat.written.clone();
+    let program = |text: &str| if text == "malformed" { String::new() } else { wording.program_response(text) };
+    let codes: Vec<String> = written.codes.iter().map(|text| program(text)).collect();
+    Scripted::new(move |turn| match turn.prompt.role {
+        Role::Proposer => wording.problem_response(&written.statement),
+        Role::Solver => codes[turn.sample].clone(),
+        Role::Verifier => {
+            let is_for = |(candidate, _): &&(usize, String)| {
+                turn.prompt.text.contains(&format!("```python\n{}\n```", written.codes[*candidate]))
+            };
+            let mut suites = written.suites.iter().filter(is_for);
+            suites.nth(turn.sample).map_or_else(String::new, |(_, lines)| response(wording, lines))
+        }
+    })
+}
+
+fn response(wording: &dyn Wording, lines: &str) -> String {
+    let read: Suite = if lines == "malformed" { Suite::default() } else { suite(lines) };
+    wording.suite_response(&read)
+}
+
+/// What the target's text is in a response.
+fn target_text(cheat: &Cheat) -> String {
+    let wording = by_name("fenced").unwrap();
+    match cheat.target {
+        Target::Problem => String::new(),
+        Target::Code(code) => wording.program_response(&cheat.written.codes[code]),
+        Target::Suite(place) => response(wording, &cheat.written.suites[place].1),
+    }
+}
+
+fn play_cheat(cheat: &Cheat) -> Step {
+    let codes = cheat.written.codes.len().max(2);
+    let config = SolVerConfig {
+        format: "fenced".to_owned(),
+        codes,
+        candidates: codes,
+        suites: 3,
+        sft_codes: 9,
+        sft_suites: 9,
+        code_pairs: 99,
+        test_pairs: 99,
+        margin: 0.1,
+        ..config()
+    };
+    let game = game_with(config, cheat.rules.clone(), &[&cheat.snippet]);
+    let policy = cheating(cheat);
+    let mut state = SolVerState::default();
+    if cheat.known {
+        played(&game, &policy, &mut state, 0);
+    }
+    played(&game, &policy, &mut state, 1)
+}
+
+#[test]
+fn no_cheat_becomes_an_example_or_the_chosen_side_of_a_pair() {
+    let (mut honest, mut faults) = (0, Vec::new());
+    for cheat in cheats() {
+        let step = play_cheat(&cheat);
+        let (examples, pairs) = learned(&step);
+        let target = target_text(&cheat);
+        let taken = examples.iter().chain(pairs.iter().map(|(chosen, _)| chosen));
+        let taken = taken.filter(|text| target.is_empty() || **text == target).count();
+        if cheat.rule.is_empty() {
+            honest += 1;
+            assert!(taken > 0, "{}: an honest one is learned from", cheat.name);
+        } else if taken > 0 {
+            faults.push(format!("{}: {taken} times", cheat.name));
+        }
+        let proposals: Vec<&Rollout> = step.records.iter().map(|record| &record.proposal).collect();
+        assert_eq!(proposals.len(), 1);
+    }
+    assert!(honest >= 3 && faults.is_empty(), "{faults:?}");
+}
