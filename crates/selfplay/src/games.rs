@@ -4,6 +4,7 @@
 //! which prompts to draw rollouts for, what to admit, what to pay, and what to learn from.
 
 pub mod absolute_zero;
+pub mod bug_repair;
 pub mod self_challenge;
 
 use veriplay_core::Role;
@@ -20,7 +21,7 @@ pub struct Game {
 }
 
 /// Every game.
-pub const GAMES: &[Game] = &[absolute_zero::GAME, self_challenge::GAME];
+pub const GAMES: &[Game] = &[absolute_zero::GAME, bug_repair::GAME, self_challenge::GAME];
 
 /// The game of that name.
 #[must_use]
