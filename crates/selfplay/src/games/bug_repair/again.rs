@@ -1,13 +1,14 @@
 //! Verdicts made again from the log: every episode is played with its logged responses, its tools in the sandbox, and judged.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Execute, Patch, PolicyVersion, Prompt, Rollout, TextFiles, Verdict};
-use veriplay_verifier::bugs::desk::{FunctionSource, Weakening, functions_all};
+use veriplay_core::{Dropped, Execute, Finish, PolicyVersion, Prompt, Rollout, Verdict};
+use veriplay_verifier::bugs::desk::{Weakening, functions_all};
 
 use super::BugRepair;
 use super::drive::{Done, Speaker, Table, play};
-use super::episode::{Assignment, Budget};
+use super::episode::{Assignment, Budget, Episode};
 use super::making::{Site, Tree};
 use super::records::{
     CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried, TurnRecord,
@@ -15,7 +16,7 @@ use super::records::{
 use super::tasks::{Task, Wish};
 use crate::play::{Again, PlayError};
 
-/// Says what was logged.
+/// Says what was logged. Where the log has no more, the episode is another one than it was: a cut response says so.
 struct Logged<'a>(Vec<&'a EpisodeRecord>);
 
 impl Speaker for Logged<'_> {
@@ -26,127 +27,182 @@ impl Speaker for Logged<'_> {
         _prompts: &[Prompt],
         _group: usize,
     ) -> Result<Vec<Vec<Rollout>>, PlayError> {
-        let said = |id: &usize| {
-            let turn = self.0[*id].turns.get(round);
-            let missing =
-                || PlayError::Setup(format!("the log has no turn `{}` of an episode that needs one", round + 1));
-            turn.map(|turn| vec![rollout(turn)]).ok_or_else(missing)
-        };
-        ids.iter().map(said).collect()
+        Ok(ids.iter().map(|id| vec![rollout(self.0[*id].turns.get(round))]).collect())
     }
 }
 
-fn rollout(turn: &TurnRecord) -> Rollout {
+fn rollout(turn: Option<&TurnRecord>) -> Rollout {
     Rollout {
         prompt_tokens: Vec::new(),
-        tokens: turn.tokens.clone(),
-        logprobs: turn.logprobs.clone(),
-        text: turn.text.clone(),
-        finish: turn.finish,
+        tokens: Vec::new(),
+        logprobs: Vec::new(),
+        text: turn.map_or_else(String::new, |turn| turn.text.clone()),
+        finish: turn.map_or(Finish::Length, |turn| turn.finish),
         policy: PolicyVersion(0),
     }
 }
 
 impl BugRepair {
-    /// Judges `records` again.
+    /// Judges `records` again, those of a kind and a step beside each other.
     pub(super) fn judged_again(&self, execute: &dyn Execute, records: &[Record]) -> Result<Again, PlayError> {
         let mut again = Again::default();
+        let mut steps: BTreeMap<u64, OfStep<'_>> = BTreeMap::new();
         for record in records {
-            match self.one_again(execute, &mut again, record) {
-                // The log does not fit the game: a verdict that did not come out the same.
-                Err(PlayError::Setup(_)) => again.verdicts += 1,
-                made => made?,
-            }
+            let lost = match record {
+                Record::Injection(record) => {
+                    steps.entry(record.step).or_default().injections.push(record);
+                    record.judged.is_err()
+                }
+                Record::Candidate(record) => {
+                    steps.entry(record.step).or_default().candidates.push(record);
+                    record.judged.is_err()
+                }
+                Record::Repair(record) => {
+                    steps.entry(record.step).or_default().repairs.push(record);
+                    record.judged.is_err()
+                }
+            };
+            again.dropped += u64::from(lost);
+        }
+        for step in steps.values() {
+            self.injections_again(execute, &mut again, &step.injections)?;
+            self.candidates_again(execute, &mut again, &step.candidates)?;
+            self.repairs_again(execute, &mut again, &step.repairs)?;
         }
         Ok(again)
     }
 
-    fn one_again(&self, execute: &dyn Execute, again: &mut Again, record: &Record) -> Result<(), PlayError> {
-        match record {
-            Record::Injection(record) => match &record.judged {
-                Err(_) => again.dropped += 1,
-                Ok(logged) => compare_bug(again, logged, &self.injection_again(execute, record)?),
-            },
-            Record::Candidate(record) => match &record.judged {
-                Err(_) => again.dropped += 1,
-                Ok(logged) => compare_bug(again, logged, &self.candidate_again(execute, record)?),
-            },
-            Record::Repair(record) => match &record.judged {
-                Err(_) => again.dropped += 1,
-                Ok(logged) => {
-                    let (patch, verdict) = self.repair_again(execute, record)?;
-                    compare(again, logged, &verdict, patch == record.patch);
+    fn injections_again(
+        &self,
+        execute: &dyn Execute,
+        again: &mut Again,
+        records: &[&InjectionRecord],
+    ) -> Result<(), PlayError> {
+        let records = records.iter().copied().filter(|record| record.judged.is_ok());
+        let (mut sites, mut kept) = (Vec::new(), Vec::new());
+        for record in records {
+            match self.site_again(execute, record)? {
+                Some(site) => {
+                    sites.push(site);
+                    kept.push(record);
                 }
-            },
+                None => again.verdicts += 1,
+            }
+        }
+        let assignments: Vec<Arc<Assignment>> =
+            sites.iter().map(|site| self.injection(site).map(Arc::new)).collect::<Result<_, _>>()?;
+        let episodes: Vec<&EpisodeRecord> = kept.iter().map(|record| &record.episode).collect();
+        let done = self.episodes_again(execute, assignments, self.config.injector_budget, episodes)?;
+        let judged = self.judge_injections(execute, &sites, &done);
+        for (record, judged) in kept.iter().zip(judged) {
+            compare_bug(again, &record.judged, &judged?);
         }
         Ok(())
     }
 
-    fn injection_again(&self, execute: &dyn Execute, record: &InjectionRecord) -> Result<JudgedBug, PlayError> {
-        let place = self.known_place(&record.package)?;
+    /// Where an injection began; `None` where the log does not fit the game.
+    fn site_again(&self, execute: &dyn Execute, record: &InjectionRecord) -> Result<Option<Site>, PlayError> {
+        let Some(place) = self.place_of(&record.package) else { return Ok(None) };
         let ground = self.places[place].ground();
         let found = functions_all(execute, &[(&ground, &record.path)]).remove(0)?;
-        let function: Option<FunctionSource> = found.into_iter().find(|function| function.name == record.function);
-        let missing = || PlayError::Setup(format!("`{}` has no function `{}`", record.path, record.function));
-        let site = Site { place, mode: record.mode, function: function.ok_or_else(missing)? };
-        let assignment = Arc::new(self.injection(&site)?);
-        let done = self.episode_again(execute, assignment, self.config.injector_budget, &record.episode)?;
-        Ok(self.judge_injections(execute, &[site], &[done]).remove(0)?)
+        let function = found.into_iter().find(|function| function.name == record.function);
+        let site = function.map(|function| Site { place, mode: record.mode, function });
+        Ok(site.filter(|site| {
+            let asked = self.injection(site).ok();
+            asked.is_some_and(|asked| Episode::new(asked.into(), self.dialect, self.config.injector_budget).is_some())
+        }))
     }
 
-    fn candidate_again(&self, execute: &dyn Execute, record: &CandidateRecord) -> Result<JudgedBug, PlayError> {
-        let place = self.known_place(&record.package)?;
-        Ok(match &record.tried {
-            Tried::HigherOrder(bug) => self.judge_proposals(execute, &[(place, bug)]).remove(0)?,
-            Tried::Mutant(patch) => {
-                let now = mutated(patch, &self.originals[place])?;
-                let tree = Tree { place, now: &now, injector: &record.injector };
-                self.judge_trees(execute, &[tree], Weakening::Derived).remove(0)?
-            }
-        })
-    }
-
-    fn repair_again(&self, execute: &dyn Execute, record: &RepairRecord) -> Result<(String, Verdict), PlayError> {
-        self.known_place(&record.bug.package)?;
-        let wish = Wish { bug: record.bug.clone(), source: record.source, injection: None };
-        let prepared = self.handed_out(execute, vec![wish], &[record.hidden.clone()]).remove(0)?;
-        let missing = || PlayError::Setup(format!("bug `{}` cannot be asked for", record.bug.task_id));
-        let task: Task = prepared.ok_or_else(missing)?;
-        let assignment = Arc::clone(&task.assignment);
-        let done = self.episode_again(execute, assignment, self.config.solver_budget, &record.episode)?;
-        let repair = self.judge_repairs(execute, &[(&task, record.grade_seed)], vec![done]).remove(0);
-        Ok((repair.patch, repair.judged?))
-    }
-
-    /// Plays an episode with the responses of the log.
-    fn episode_again(
+    fn candidates_again(
         &self,
         execute: &dyn Execute,
-        assignment: Arc<Assignment>,
+        again: &mut Again,
+        records: &[&CandidateRecord],
+    ) -> Result<(), PlayError> {
+        for record in records.iter().filter(|record| record.judged.is_ok()) {
+            let made = match (self.place_of(&record.package), &record.tried) {
+                (None, _) => None,
+                (Some(place), Tried::HigherOrder(bug)) => self.judge_proposals(execute, &[(place, bug)]).pop(),
+                (Some(place), Tried::Mutant(patch)) => patch.apply(&self.originals[place]).ok().and_then(|now| {
+                    let tree = Tree { place, now: &now, injector: &record.injector };
+                    self.judge_trees(execute, &[tree], Weakening::Derived).pop()
+                }),
+            };
+            match made {
+                Some(judged) => compare_bug(again, &record.judged, &judged?),
+                None => again.verdicts += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn repairs_again(
+        &self,
+        execute: &dyn Execute,
+        again: &mut Again,
+        records: &[&RepairRecord],
+    ) -> Result<(), PlayError> {
+        let known = |record: &&&RepairRecord| record.judged.is_ok() && self.place_of(&record.bug.package).is_some();
+        let kept: Vec<&RepairRecord> = records.iter().filter(known).copied().collect();
+        let judged = records.iter().filter(|record| record.judged.is_ok()).count();
+        again.verdicts += (judged - kept.len()) as u64;
+        let wish = |record: &&RepairRecord| Wish { bug: record.bug.clone(), source: record.source, injection: None };
+        let hidden: Vec<BTreeSet<String>> = kept.iter().map(|record| record.hidden.clone()).collect();
+        let handed = self.handed_out(execute, kept.iter().map(wish).collect(), &hidden);
+        let (mut tasks, mut asked) = (Vec::new(), Vec::new());
+        for (record, task) in kept.into_iter().zip(handed) {
+            match task? {
+                Some(task) => {
+                    tasks.push(task);
+                    asked.push(record);
+                }
+                None => again.verdicts += 1,
+            }
+        }
+        let assignments: Vec<Arc<Assignment>> = tasks.iter().map(|task| Arc::clone(&task.assignment)).collect();
+        let episodes: Vec<&EpisodeRecord> = asked.iter().map(|record| &record.episode).collect();
+        let done = self.episodes_again(execute, assignments, self.config.solver_budget, episodes)?;
+        let of_task: Vec<(&Task, u64)> =
+            tasks.iter().zip(&asked).map(|(task, record)| (task, record.grade_seed)).collect();
+        for (record, repair) in asked.iter().zip(self.judge_repairs(execute, &of_task, done)) {
+            let now = repair.judged?;
+            if let Ok(logged) = &record.judged {
+                compare(again, logged, &now, repair.patch == record.patch);
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays episodes of one step, each of which can be asked for, with the responses of the log.
+    fn episodes_again(
+        &self,
+        execute: &dyn Execute,
+        assignments: Vec<Arc<Assignment>>,
         budget: Budget,
-        record: &EpisodeRecord,
-    ) -> Result<Done, PlayError> {
-        let table = Table { budget, ..self.table(execute, record.seed) };
-        let mut done = play(&table, &[assignment], 1, &mut Logged(vec![record]))?;
-        let done = done.pop().ok_or_else(|| PlayError::Setup("an episode that cannot be asked for".to_owned()))?;
-        match done.dropped {
+        records: Vec<&EpisodeRecord>,
+    ) -> Result<Vec<Done>, PlayError> {
+        let Some(first) = records.first() else { return Ok(Vec::new()) };
+        let table = Table { budget, ..self.table(execute, first.seed) };
+        let done = play(&table, &assignments, 1, &mut Logged(records))?;
+        match done.iter().find_map(|done| done.dropped.clone()) {
             Some(dropped) => Err(PlayError::Host(dropped)),
             None => Ok(done),
         }
     }
+}
 
-    fn known_place(&self, package: &Digest) -> Result<usize, PlayError> {
-        let missing = || PlayError::Setup(format!("no repository of digest `{package}`"));
-        self.place_of(package).ok_or_else(missing)
+/// Records of one step.
+#[derive(Default)]
+struct OfStep<'a> {
+    injections: Vec<&'a InjectionRecord>,
+    candidates: Vec<&'a CandidateRecord>,
+    repairs: Vec<&'a RepairRecord>,
+}
+
+fn compare_bug(again: &mut Again, logged: &Result<JudgedBug, Dropped>, now: &JudgedBug) {
+    if let Ok(logged) = logged {
+        compare(again, &logged.verdict, &now.verdict, logged.bug == now.bug);
     }
-}
-
-fn mutated(patch: &Patch, original: &TextFiles) -> Result<TextFiles, PlayError> {
-    patch.apply(original).map_err(|error| PlayError::Setup(error.to_string()))
-}
-
-fn compare_bug(again: &mut Again, logged: &JudgedBug, now: &JudgedBug) {
-    compare(again, &logged.verdict, &now.verdict, logged.bug == now.bug);
 }
 
 fn compare(again: &mut Again, logged: &Verdict, now: &Verdict, same_rest: bool) {

@@ -94,7 +94,7 @@ pub struct StepMetrics {
     pub solve_rate: Option<f64>,
     /// The share of tasks with 0 < s < 1.
     pub learnable_share: Option<f64>,
-    /// Of the tasks with s < 1, the share that a rollout repaired at least once.
+    /// Bugs in the buffer after the step.
     pub bugs: usize,
 }
 

@@ -54,7 +54,7 @@ impl BugRepair {
         let mut speaker = Sampled { policy, temperature: draw.temperature, max_tokens, seed: draw.seed };
         let done = play(&self.table(execute, tests), &assignments, draw.group, &mut speaker)?;
         let of_task: Vec<(&Task, u64)> = done.iter().map(|done| (&tasks[done.assignment], grading)).collect();
-        Ok(self.judge_repairs(execute, &of_task, done.clone()))
+        Ok(self.judge_repairs(execute, &of_task, done))
     }
 
     /// Verdicts on what solvers left; each with its task and the seed of its grading.

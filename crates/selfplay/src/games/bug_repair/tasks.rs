@@ -36,6 +36,9 @@ pub(super) struct Wish {
     pub(super) injection: Option<usize>,
 }
 
+/// A bug's repository, and the bug in it.
+type Placed = (usize, BugArtifact);
+
 /// Tasks, and how many bugs could not become one.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
@@ -132,7 +135,7 @@ impl BugRepair {
         hidden: &[BTreeSet<String>],
     ) -> Vec<Result<Option<Task>, Dropped>> {
         let (placed, views) = self.views(execute, &wishes, hidden);
-        let task = |((wish, (place, artifact)), view): ((Wish, (usize, BugArtifact)), Result<View, Dropped>)| {
+        let task = |((wish, (place, artifact)), view): ((Wish, Placed), Result<View, Dropped>)| {
             let view = view?;
             let hidden = view.hidden.clone();
             let assignment = Arc::new(repair(place, view));
@@ -149,14 +152,14 @@ impl BugRepair {
         execute: &dyn Execute,
         wishes: &[Wish],
         hidden: &[BTreeSet<String>],
-    ) -> (Vec<(usize, BugArtifact)>, Vec<Result<View, Dropped>>) {
+    ) -> (Vec<Placed>, Vec<Result<View, Dropped>>) {
         let grounds: Vec<Ground<'_>> = self.places.iter().map(Place::ground).collect();
         let placed = |wish: &Wish| {
             // Every bug was made in one of the places, or was checked against them when the game was set up.
             let place = self.place_of(&wish.bug.package).unwrap_or_default();
             (place, wish.bug.artifact(&self.places[place]))
         };
-        let placed: Vec<(usize, BugArtifact)> = wishes.iter().map(placed).collect();
+        let placed: Vec<Placed> = wishes.iter().map(placed).collect();
         let with_function = self.dialect.is_single_turn();
         let requests: Vec<ViewRequest<'_>> = placed
             .iter()

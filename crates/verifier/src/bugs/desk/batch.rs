@@ -98,10 +98,26 @@ pub fn propose_all(
     requests.par_iter().with_max_len(1).map(|request| propose_tree(execute, request)).collect()
 }
 
-/// [`validate`] for each request.
+/// [`validate`] for each request. Identical proposals in one repository are validated once.
 pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> Vec<Result<Validated, Dropped>> {
-    let one = |request: &ValidateRequest<'_>| validate(execute, request.ground, request.bug, request.rules);
-    requests.par_iter().with_max_len(1).map(one).collect()
+    let key = |request: &ValidateRequest<'_>| {
+        let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
+        content_hash(&(
+            &request.ground.baseline.package,
+            request.bug,
+            min_passing,
+            min_changed_files,
+            min_failing,
+            seeds,
+        ))
+    };
+    let (firsts, places) = distinct(requests.iter().map(key));
+    let one = |first: &usize| {
+        let ValidateRequest { ground, bug, rules } = requests[*first];
+        validate(execute, ground, bug, rules)
+    };
+    let validated: Vec<Result<Validated, Dropped>> = firsts.par_iter().with_max_len(1).map(one).collect();
+    places.into_iter().map(|place| validated[place].clone()).collect()
 }
 
 /// [`grade`] for each request. Identical patches of one bug are graded once.
