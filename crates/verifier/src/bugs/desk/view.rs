@@ -19,7 +19,8 @@ pub struct View {
     pub spec: Patch,
     /// The test files that the spec is about.
     pub test_files: Vec<String>,
-    /// Functions of tests that fail with the bug and are in neither: those asked for, or none when they cannot be taken out by name.
+    /// Functions of tests that fail with the bug and are in neither: those asked for, or none when they cannot
+    /// be taken out by name, or nothing else would be left to ask for.
     pub hidden: BTreeSet<String>,
     /// The one function that the bug is in, as in the original and as it is now; `None` where it was not asked for, too.
     pub function: Option<(FunctionSource, FunctionSource)>,
@@ -50,6 +51,24 @@ pub fn view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<View, Dr
         true => changed_function(execute, ground, ground.texts, &states.buggy)?,
         false => None,
     };
+    let handed = |hidden: &BTreeSet<String>| handed(execute, request, &states.weakened, hidden);
+    let none = BTreeSet::new();
+    let mut found = handed(hidden)?;
+    if !asks(&found.spec) {
+        // The weakening took out nothing but what is to be hidden: there would be nothing to ask for.
+        found = handed(&none)?;
+    }
+    Ok(View { function, ..found })
+}
+
+/// What is handed out without the functions `hidden`.
+fn handed(
+    execute: &dyn Execute,
+    request: &ViewRequest<'_>,
+    weakened: &TextFiles,
+    hidden: &BTreeSet<String>,
+) -> Result<View, Dropped> {
+    let (ground, artifact) = (request.ground, request.artifact);
     let ids: BTreeSet<String> =
         artifact.fail_to_pass.iter().filter(|id| hidden.contains(test_function(id))).cloned().collect();
     let without = |texts: &TextFiles| -> Result<Option<TextFiles>, Dropped> {
@@ -58,11 +77,11 @@ pub fn view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<View, Dr
     };
     // Where the original's tests cannot lose them by name, nothing is hidden.
     let original = if ids.is_empty() { None } else { without(ground.texts)? };
-    let taken = original.is_some();
+    let hidden = if original.is_some() { hidden.clone() } else { BTreeSet::new() };
     let (tree, whole) = match original {
-        None => (states.weakened, ground.texts.clone()),
+        None => (weakened.clone(), ground.texts.clone()),
         // The weakening has taken them out already, more often than not.
-        Some(whole) => (without(&states.weakened)?.unwrap_or(states.weakened), whole),
+        Some(whole) => (without(weakened)?.unwrap_or_else(|| weakened.clone()), whole),
     };
     let tests = |texts: &TextFiles| -> TextFiles {
         let tests = texts.iter().filter(|(path, _)| artifact.bug.test_files.contains(path));
@@ -71,8 +90,14 @@ pub fn view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<View, Dr
     let spec = Patch::make(&tests(&tree), &tests(&whole))
         .map_err(|error| Dropped { why: format!("the weakening cannot be reversed: {error}") })?;
     let test_files = spec.touched().map(|(path, _)| path.to_owned()).collect();
-    let hidden = if taken { hidden.clone() } else { BTreeSet::new() };
-    Ok(View { tree, spec, test_files, hidden, function })
+    Ok(View { tree, spec, test_files, hidden, function: None })
+}
+
+/// Whether a patch adds a line with anything in it.
+fn asks(spec: &Patch) -> bool {
+    let text = spec.to_string();
+    let mut added = text.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++"));
+    added.any(|line| !line[1..].trim().is_empty())
 }
 
 /// The patch that makes `now` of what was handed out. Changes of tests are no part of it: they are restored anyway, and a solver
