@@ -179,7 +179,8 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
 fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let Some((bed, routes)) = desk() else { return };
     let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
-    let config = GameConfig { higher_order_per_step: 1, mutants_per_step: 2, ..injecting(2, &Mode::ALL) };
+    let config =
+        GameConfig { higher_order_per_step: 1, mutants_per_step: 2, injection_share: 0.0, ..injecting(2, &Mode::ALL) };
     let game = game(bed, config, &[bed.artifact().clone()], &[]);
     let plans = vec![right(), wrong];
     let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
