@@ -332,6 +332,34 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
     assert!(asked.contains("-    assert total([4]) >= 4\n+    assert total([4]) == 4"), "{asked}");
 }
 
+#[test]
+fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else() {
+    let Some((bed, routes)) = desk() else { return };
+    let mend = || vec![edit(CODE, "        result -= number\n", "        result += number\n")];
+    let makes = || vec![edit(CODE, "        result += number\n", "        result -= number\n")];
+    let policy = |plans: Vec<Vec<String>>| {
+        Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+            Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
+            _ => planned(&turn.prompt.text, turn.index, &[makes()]),
+        })
+    };
+    let easy = game(bed, injecting(1, &[Mode::Direct]), &[], &[]);
+    let played = step(&easy, &policy(vec![mend()]), routes, &mut GameState::default(), 0);
+    let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
+    let random = GameConfig { reward: RewardName::Random, ..injecting(1, &[Mode::Direct]) };
+    let random = game(bed, random, &[], &[]);
+    let rewards = |index: u64| {
+        let plans = vec![mend(), vec![], vec![], vec![]];
+        let played = step(&random, &policy(plans), routes, &mut GameState::default(), index);
+        assert_eq!(statuses(&played)[0], Status::Accepted);
+        repairs(&played).iter().map(|repair| total_reward(&repair.episode)).collect::<Vec<f64>>()
+    };
+    let steps: Vec<Vec<f64>> = (0..6).map(rewards).collect();
+    assert!(steps.iter().all(|step| step.iter().filter(|reward| **reward == 1.0).count() == 1), "{steps:?}");
+    assert!(steps.iter().any(|step| step[0] != 1.0), "whoever repaired it is not always paid: {steps:?}");
+}
+
 /// What a solver may try through its tools. None may be accepted.
 #[test]
 fn no_cheating_solver_is_accepted() {
@@ -517,7 +545,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
     });
     let arena = Arena { policy: &policy, execute: routes, seed: 5 };
     let mut state = game.begin(&arena).unwrap();
-    assert_eq!(state.anchors().len(), 1, "one of two repaired the training bug");
+    assert_eq!(state.anchors().len(), 2, "one of two repaired the training bug, and the injector made a bug");
     let played = game.step(&arena, &mut state, 0).unwrap();
     let by_training: Vec<Status> = repairs(&played)
         .iter()

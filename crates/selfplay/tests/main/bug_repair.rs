@@ -478,24 +478,3 @@ fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
     let held = game.measure(&arena).unwrap();
     assert!(held.rows().is_empty() && held.mean() == [0.0; 3]);
 }
-
-#[test]
-fn rewards_of_the_control_are_those_of_the_step_in_another_order() {
-    let (place, two) = (place(), artifact(&place(), 2));
-    // Without a sandbox every verdict is one of ours: all are unfinished but none is dropped, so they all earn −1.
-    let config = GameConfig {
-        grade_unfinished: false,
-        reward: RewardName::Random,
-        injections_per_step: 0,
-        modes: Vec::new(),
-        advantage: "reinforce".to_owned(),
-        ..config()
-    };
-    let game = BugRepair::new(config, vec![place], &[two], &[]).unwrap();
-    let policy = Scripted::new(|_: &Turn<'_>| String::new());
-    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let played = game.step(&arena, &mut GameState::default(), 0).unwrap();
-    let again = game.step(&arena, &mut GameState::default(), 0).unwrap();
-    assert_eq!(played, again);
-    assert_eq!(played.metrics.solver.reward_mean, Some(-1.0));
-}

@@ -125,7 +125,8 @@ pub struct GameConfig {
     pub buffer_capacity: usize,
     /// Weight in the draw of tasks of a bug whose last solve rate was 0 < s < 1, where others weigh 1.
     pub resample_learnable: f64,
-    /// Training bugs that are played before step 0 for responses to imitate; 0 makes none.
+    /// Training bugs that solvers are asked before step 0, and with them one step's injections: the turns of those that came out right
+    /// are responses to imitate. 0 makes none.
     pub anchor_bugs: usize,
     /// Anchor samples a step.
     pub anchor_samples: usize,

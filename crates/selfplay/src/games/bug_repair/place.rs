@@ -10,7 +10,8 @@ pub struct Place {
     /// Name of the image that verdicts are made in: warmed for the repository, or not.
     pub image: String,
     /// Name of the image that a policy's tools run in. Nothing of the repository may have been compiled there
-    /// ([`veriplay_verifier::bugs::desk`] says why): plain, or warmed for pytest and a layer without files.
+    /// ([`veriplay_verifier::bugs::desk`] says why): plain, or warmed for pytest and a layer without files. A dialect without tools never
+    /// uses it.
     pub desk_image: String,
     /// The layer of pytest.
     pub pytest: Digest,

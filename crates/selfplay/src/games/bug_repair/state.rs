@@ -142,6 +142,11 @@ impl GameState {
         self.entries.drain(..excess);
     }
 
+    /// Forgets the bugs that `wanted` does not hold of.
+    pub(super) fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        self.entries.retain(|entry| wanted(&entry.bug.task_id));
+    }
+
     /// Notes what came of a turn on a bug, if it is still here.
     pub(super) fn note(&mut self, source: Source, task_id: &str, count: SolveCount) {
         if source == Source::Training {

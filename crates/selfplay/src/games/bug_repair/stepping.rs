@@ -40,6 +40,16 @@ impl Play for BugRepair {
                 state.add_anchors(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
             }
         }
+        if self.config.anchor_bugs > 0 {
+            // Another seed than step 0's, whose injections would be these otherwise.
+            let seed = derive_seed(arena.seed, 0, "anchors of injectors");
+            for injection in self.injections(&Arena { seed, ..*arena }, 0)? {
+                if injection.judged?.bug.is_some() {
+                    let rollouts = injection.done.said.iter().map(|(_, rollout)| rollout);
+                    state.add_anchors(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
+                }
+            }
+        }
         Ok(state)
     }
 
@@ -65,6 +75,8 @@ impl Play for BugRepair {
         self.mark_known(&mut known, higher.iter_mut().map(|candidate| &mut candidate.judged));
         candidates.extend(higher);
         self.admit(state, step, fresh, &candidates);
+        // What cannot be asked for would be drawn again and again.
+        state.retain(|task_id| !chosen.unaskable.contains(task_id));
         for (task, count) in tasks.iter().zip(&counts).filter(|(_, count)| count.judged > 0) {
             state.note(task.source, &task.bug.task_id, *count);
         }
@@ -74,7 +86,7 @@ impl Play for BugRepair {
             injections: &injections,
             candidates: &candidates,
             tasks,
-            unaskable: chosen.unaskable,
+            unaskable: chosen.unaskable.len(),
             undelivered: chosen.dropped,
             repairs: &repairs,
             counts: &counts,
@@ -100,8 +112,8 @@ impl Play for BugRepair {
     fn examples(&self, execute: &dyn Execute) -> Result<Vec<Example>, PlayError> {
         let mut examples = Vec::new();
         for mode in &self.config.modes {
-            let site = self.sites(execute, 0, 0).into_iter().map(|site| Site { mode: *mode, ..site }).next();
-            let asked = site.and_then(|site| self.injection(&site).ok());
+            let sites = self.sites(execute, 0, 0).into_iter().map(|site| Site { mode: *mode, ..site });
+            let asked = sites.filter_map(|site| self.injection(&site).ok()).next();
             let budget = self.config.injector_budget;
             if let Some(episode) = asked.and_then(|asked| Episode::new(asked.into(), self.dialect, budget)) {
                 examples.extend(example(&format!("injector, {}", mode.name()), &episode));

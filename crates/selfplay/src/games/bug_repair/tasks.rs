@@ -43,8 +43,8 @@ type Placed = (usize, BugArtifact);
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     pub(super) tasks: Vec<Task>,
-    /// The dialect cannot ask for them, or the prompt would be too long.
-    pub(super) unaskable: usize,
+    /// Ids of those that the dialect cannot ask for, or whose prompt would be too long.
+    pub(super) unaskable: BTreeSet<String>,
     /// The host failed.
     pub(super) dropped: usize,
 }
@@ -106,10 +106,11 @@ impl BugRepair {
             if next.is_empty() {
                 break;
             }
-            for task in self.prepared(execute, next, seed) {
+            let ids: Vec<String> = next.iter().map(|wish| wish.bug.task_id.clone()).collect();
+            for (task, id) in self.prepared(execute, next, seed).into_iter().zip(ids) {
                 match task {
                     Ok(Some(task)) => chosen.tasks.push(task),
-                    Ok(None) => chosen.unaskable += 1,
+                    Ok(None) => drop(chosen.unaskable.insert(id)),
                     Err(_) => chosen.dropped += 1,
                 }
             }

@@ -44,8 +44,8 @@ the lines that are to be there
 A block is closed by a line of three backticks. Paths are relative to the repository. There is no shell, no network and no history.";
 
 const REPAIR: &str = "A Python repository has a bug. Tests that notice it have been taken out of it; the patch below would put \
-them back. Find the bug and repair the code, so that these tests pass and no other test fails. Your changes of test files are \
-undone before your work is judged, and so is nothing else: repair the code itself.";
+them back. Find the bug and repair the code, so that these tests pass and no other test fails. You may put tests back to try them: test files are restored before \
+your work is judged, so repair the code itself.";
 
 const INJECT: &str = "You make a bug in a Python repository for somebody else to find and repair. What counts: tests that pass now \
 fail with it, the repository can still be imported, every file you change is needed for the bug, and the bug is hard but possible to \
