@@ -223,6 +223,43 @@ fn the_original_is_not_in_the_memory_of_a_desk() {
     assert!(kept.contains("nothing") && !kept.contains("Sums."), "{kept}");
 }
 
+/// Takes files away in every way there is, and then looks for two texts in all files there are.
+const THIEF: &str = "    import os, shutil
+    seen = []
+    for path in ('/work/src/tally/core.py', '/work/tests/test_core.py'):
+        ways = (os.remove, lambda path: os.rename(path, path + '.x'), lambda path: shutil.rmtree(os.path.dirname(path)))
+        for away in ways:
+            try:
+                away(path)
+            except OSError:
+                pass
+    for directory, _, names in os.walk('/'):
+        for name in names:
+            try:
+                text = open(os.path.join(directory, name), 'rb').read()
+            except OSError:
+                continue
+            if b'resul' + b't = 0\\n    for number' in text or b'numbe' + b'rs()) == 6' in text:
+                seen.append(os.path.join(directory, name))
+    raise ValueError(('seen', seen))
+";
+
+/// The tree's files lie over the layer's, and taking them away must not show what is below.
+#[test]
+fn no_way_of_moving_files_shows_what_lies_below_the_tree() {
+    let Some((bed, _)) = desk() else { return };
+    let tests = run(&[&format!("{TESTS}::MeanTests::test_mean")]);
+    let shown = |tree| asked(&tree, DESK, &Suite::Affected, &tests, FUEL, 4000).unwrap().shown;
+    let hidden = shown(replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", THIEF));
+    assert!(hidden.contains("('seen', [])"), "{hidden}");
+    // A file that is not changed is the layer's own, and is found: the thief works.
+    let kept = TextFiles::from([("src/tally/copy.py".to_owned(), "# numbers()) == 6\n".to_owned())]);
+    let told = shown(
+        replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", THIEF).into_iter().chain(kept).collect(),
+    );
+    assert!(told.contains("copy.py"), "{told}");
+}
+
 #[test]
 fn the_patch_of_a_solver_has_no_tests_in_it_and_equal_patches_are_graded_alike() {
     let Some((bed, routes)) = desk() else { return };
