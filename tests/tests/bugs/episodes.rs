@@ -150,14 +150,17 @@ fn an_edit_is_exact_and_once() {
     let (path, text) = done.edited.unwrap();
     assert_eq!((done.end, path.as_str()), (CallEnd::Done, CODE));
     assert_eq!(text, bed.texts[CODE].replace("result = 0", "result = 5"));
+    let mut overlapping = bed.texts.clone();
+    overlapping.insert("setup.txt".to_owned(), "aaa".to_owned());
     for (call, why) in [
         (edit(CODE, "result = 9", "x"), "no such text"),
         (edit(CODE, "numbers", "x"), "more than once"),
+        (edit("setup.txt", "aa", "x"), "more than once"),
         (edit(CODE, "", "x"), "is empty"),
         (edit(CODE, "result = 0", "result = 0"), "is the old one"),
         (edit("nothing.py", "a", "b"), "no text file"),
     ] {
-        let outcome = called(&bed.texts, &call).unwrap();
+        let outcome = called(&overlapping, &call).unwrap();
         assert_eq!((outcome.end, &outcome.edited), (CallEnd::Refused, &None), "{call:?}");
         assert!(outcome.shown.contains(why), "{call:?}: {}", outcome.shown);
     }

@@ -172,7 +172,11 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     // A state that was saved plays on as if it had not been.
     again = serde_json::from_str(&serde_json::to_string(&again).unwrap()).unwrap();
     let third = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]);
-    assert_eq!((step(&game, &third, routes, &mut again, 1), again), (second, state));
+    assert_eq!((step(&game, &third, routes, &mut again, 1), &again), (second, &state));
+    // And no bug of the third order is made of that.
+    let fails = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 3\n")]]);
+    let last = step(&game, &fails, routes, &mut state, 2);
+    assert_eq!((statuses(&last), last.metrics.higher_order.tried), (vec![Status::WrongAnswer; 4], 0));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use veriplay_core::{
-    Digest, Evidence, Execute, ExecuteError, Finish, Job, Limits, Outcome, Patch, Role, Scripted, Status, TextFiles,
-    Turn,
+    Digest, Evidence, Execute, ExecuteError, Finish, Job, Limits, Outcome, Patch, Policy, PolicyError, Prompt, Role,
+    Rollout, Sampling, Scripted, Status, TextFiles, Turn,
 };
 use veriplay_selfplay::games::bug_repair::dialects::{Action, Goal, Left, by_name, names};
 use veriplay_selfplay::games::bug_repair::{
@@ -477,4 +477,36 @@ fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
     assert!(played.lessons.is_empty(), "four equal rewards");
     let held = game.measure(&arena).unwrap();
     assert!(held.rows().is_empty() && held.mean() == [0.0; 3]);
+}
+
+/// A model with room for prompts of so many characters.
+struct Small(Scripted, usize);
+
+impl Policy for Small {
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let long = prompts.iter().position(|prompt| prompt.text.len() > self.1);
+        match long {
+            Some(index) => {
+                Err(PolicyError::PromptTooLong { index, tokens: prompts[index].text.len(), context: self.1 })
+            }
+            None => self.0.generate(prompts, sampling),
+        }
+    }
+}
+
+#[test]
+fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
+    let (place, two) = (place(), artifact(&place(), 2));
+    let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
+    let game = BugRepair::new(config, vec![place], std::slice::from_ref(&two), &[]).unwrap();
+    let first = game.examples(&Broken).unwrap()[0].prompt.text.len();
+    // One sample of four thinks longer than the others, and than there is room for.
+    let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
+    let mut state = GameState::default();
+    let (roomy, narrow) = (Small(script(), first + 500), Small(script(), first - 1));
+    let played = game.step(&Arena { policy: &roomy, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
+    let ends = BTreeMap::from([("out_of_room".to_owned(), 1), ("out_of_turns".to_owned(), 3)]);
+    assert_eq!(played.metrics.solver.ends, ends);
+    let error = game.step(&Arena { policy: &narrow, execute: &Broken, seed: 1 }, &mut state, 0).unwrap_err();
+    assert!(matches!(error, PlayError::Policy(PolicyError::PromptTooLong { .. })), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Dropped, Execute, Policy, Prompt, Rollout, Sampling};
+use veriplay_core::{Dropped, Execute, Policy, PolicyError, Prompt, Rollout, Sampling};
 use veriplay_verifier::bugs::Ground;
 use veriplay_verifier::bugs::desk::{DeskRequest, serve_all};
 
@@ -104,7 +104,14 @@ pub(super) fn play(
         let together = if round == 0 { group } else { 1 };
         let firsts: Vec<usize> = asked.iter().copied().step_by(together).collect();
         let prompts: Vec<Prompt> = firsts.iter().map(|index| prompt(&episodes[*index])).collect();
-        let answers = speaker.answer(round, &firsts, &prompts, together)?;
+        let answers = match speaker.answer(round, &firsts, &prompts, together) {
+            // A transcript that the model has no room for ends its episode. A first prompt that does not fit is a config's fault.
+            Err(PlayError::Policy(PolicyError::PromptTooLong { index, .. })) if round > 0 && index < asked.len() => {
+                episodes[asked[index]].episode.out_of_room();
+                continue;
+            }
+            answers => answers?,
+        };
         let rollouts: Vec<Rollout> = answers.into_iter().flatten().collect();
         if rollouts.len() != asked.len() {
             let why =

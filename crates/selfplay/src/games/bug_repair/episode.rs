@@ -71,7 +71,7 @@ pub enum End {
     OutOfTurns,
     /// All fuel is used up.
     OutOfFuel,
-    /// The next prompt would be too long.
+    /// The next prompt would be too long, for its budget or for the model.
     OutOfRoom,
 }
 
@@ -173,6 +173,13 @@ impl Episode {
             Arc::make_mut(&mut self.tree).insert(path.clone(), text.clone());
         }
         self.turn_ended(response, outcome.shown.clone(), Some((tool, outcome.end)));
+    }
+
+    /// Ends it: the policy has no room for its next prompt, though the budget has. Out of turn it is ignored.
+    pub fn out_of_room(&mut self) {
+        if matches!(self.state, State::Asking(_)) {
+            self.state = State::Over(End::OutOfRoom);
+        }
     }
 
     fn submitted(&mut self, response: String) {

@@ -178,57 +178,68 @@ impl BugRepair {
         None
     }
 
-    /// Mutants of a step, judged. A file that the host failed on has none.
+    /// Mutants of a step, judged.
     pub(super) fn mutants(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Candidate> {
-        let count = self.config.mutants_per_step;
-        if count == 0 {
-            return Vec::new();
-        }
-        let mut generator = generator(seed, step, "mutants");
-        let grounds: Vec<Ground<'_>> = self.places.iter().map(Place::ground).collect();
-        let files: Vec<(usize, &str)> = grounds
-            .iter()
-            .enumerate()
-            .flat_map(|(place, ground)| ground.code_files().into_iter().map(move |path| (place, path)))
-            .collect();
-        let drawn: BTreeSet<(usize, &str)> = (0..count).filter_map(|_| files.choose(&mut generator).copied()).collect();
-        let requests: Vec<MutateRequest<'_>> = drawn
-            .iter()
-            .map(|(place, path)| {
-                let seed = derive_seed(seed, step, &format!("mutants/{place}/{path}"));
-                // More than one of each operator where files are few.
-                let count = count.div_ceil(drawn.len().saturating_mul(self.injectors.len()).max(1));
-                MutateRequest { ground: &grounds[*place], path, injectors: &self.injectors, seed, count }
-            })
-            .collect();
-        let found = mutate_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
-        let mut pool = Vec::new();
-        for ((place, path), mutants) in drawn.iter().zip(found) {
-            let candidates = mutants.into_iter().flat_map(|mutants| mutants.candidates);
-            pool.extend(candidates.map(|candidate| (*place, *path, candidate)));
-        }
-        pool.shuffle(&mut generator);
-        pool.truncate(count);
-        let mutated = |(place, path, candidate): &(usize, &str, veriplay_verifier::bugs::Candidate)| {
-            let mut now = TextFiles::clone(&self.originals[*place]);
-            now.insert((*path).to_owned(), candidate.text.clone());
+        let pool = self.drawn(execute, seed, step);
+        let mutated = |mutant: &Mutant| {
+            let mut now = TextFiles::clone(&self.originals[mutant.place]);
+            now.insert(mutant.path.clone(), mutant.text.clone());
             now
         };
         let trees: Vec<TextFiles> = pool.iter().map(mutated).collect();
-        let tried: Vec<Tree<'_>> = pool
-            .iter()
-            .zip(&trees)
-            .map(|((place, _, candidate), now)| Tree { place: *place, now, injector: candidate.injector })
-            .collect();
+        let states = pool.iter().zip(&trees);
+        let tried: Vec<Tree<'_>> =
+            states.map(|(mutant, now)| Tree { place: mutant.place, now, injector: mutant.injector }).collect();
         let judged = self.judge_trees(execute, &tried, Weakening::Derived);
-        let all = pool.iter().zip(&trees).zip(judged);
-        all.map(|(((place, _, candidate), now), judged)| Candidate {
-            place: *place,
-            injector: candidate.injector.to_owned(),
-            tried: Tried::Mutant(Patch::make(&self.originals[*place], now).unwrap_or_default()),
-            judged,
-        })
-        .collect()
+        let candidate = |(tree, judged): (&Tree<'_>, _)| {
+            let patch = Patch::make(&self.originals[tree.place], tree.now).unwrap_or_default();
+            let (injector, tried) = (tree.injector.to_owned(), Tried::Mutant(patch));
+            Candidate { place: tree.place, injector, tried, judged }
+        };
+        tried.iter().zip(judged).map(candidate).collect()
+    }
+
+    /// Draws mutants: files first, then of all that the operators make of them. A file that the host failed on has none.
+    fn drawn(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Mutant> {
+        let wanted = self.config.mutants_per_step;
+        let mut generator = generator(seed, step, "mutants");
+        let grounds: Vec<Ground<'_>> = self.places.iter().map(Place::ground).collect();
+        let of_ground = |(place, ground): (usize, &Ground<'_>)| -> Vec<(usize, String)> {
+            ground.code_files().into_iter().map(|path| (place, path.to_owned())).collect()
+        };
+        let files: Vec<(usize, String)> = grounds.iter().enumerate().flat_map(of_ground).collect();
+        let drawn: BTreeSet<&(usize, String)> = (0..wanted).filter_map(|_| files.choose(&mut generator)).collect();
+        // More than one of each operator where files are few.
+        let count = wanted.div_ceil(drawn.len().saturating_mul(self.injectors.len()).max(1));
+        let request = |(place, path): &&'_ (usize, String)| {
+            let seed = derive_seed(seed, step, &format!("mutants/{place}/{path}"));
+            (*place, path.clone(), seed)
+        };
+        let asked: Vec<(usize, String, u64)> = drawn.iter().map(request).collect();
+        let requests: Vec<MutateRequest<'_>> = asked
+            .iter()
+            .map(|(place, path, seed)| MutateRequest {
+                ground: &grounds[*place],
+                path,
+                injectors: &self.injectors,
+                seed: *seed,
+                count,
+            })
+            .collect();
+        let found = mutate_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
+        let mut pool: Vec<Mutant> = Vec::new();
+        for ((place, path, _), mutants) in asked.iter().zip(found) {
+            let candidates = mutants.into_iter().flat_map(|mutants| mutants.candidates);
+            pool.extend(candidates.map(|found| Mutant {
+                place: *place,
+                path: path.clone(),
+                injector: found.injector,
+                text: found.text,
+            }));
+        }
+        pool.shuffle(&mut generator);
+        pool.truncate(wanted);
+        pool
     }
 
     /// The bugs of the second order that failed repairs make: `failed` has their bug and patch.
@@ -332,6 +343,15 @@ impl BugRepair {
             }
         }
     }
+}
+
+/// A file's text by an operator.
+#[derive(Debug, Clone)]
+struct Mutant {
+    place: usize,
+    path: String,
+    injector: &'static str,
+    text: String,
 }
 
 /// An edited tree.
