@@ -4,6 +4,7 @@
 //! which prompts to draw rollouts for, what to admit, what to pay, and what to learn from.
 
 pub mod absolute_zero;
+pub mod bug_repair;
 pub mod self_challenge;
 pub mod sol_ver;
 
@@ -21,7 +22,7 @@ pub struct Game {
 }
 
 /// Every game.
-pub const GAMES: &[Game] = &[absolute_zero::GAME, self_challenge::GAME, sol_ver::GAME];
+pub const GAMES: &[Game] = &[absolute_zero::GAME, bug_repair::GAME, self_challenge::GAME, sol_ver::GAME];
 
 /// The game of that name.
 #[must_use]

@@ -12,6 +12,7 @@
 mod artifact;
 mod bench;
 mod checks;
+pub mod desk;
 mod grade;
 mod guest;
 mod injectors;

@@ -6,7 +6,9 @@
 
 mod cheats;
 mod checks;
+mod episodes;
 mod operators;
+mod play;
 mod warm;
 
 use std::fs;

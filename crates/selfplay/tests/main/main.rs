@@ -1,6 +1,7 @@
 //! Tests of veriplay-selfplay: no wasm, no model. One module a subject.
 
 mod advantages; // properties every estimator has, and their formulas
+mod bug_repair; // config, pay, dialects, episodes, and steps without a sandbox
 mod config; // what a config file may not say, and the message it gets
 mod heldout; // the table of an evaluation
 mod known; // which proposals are duplicates

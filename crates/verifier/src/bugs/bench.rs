@@ -66,7 +66,7 @@ impl<'a> Bench<'a> {
 
 /// Fuel for so many tests of a file: their share of what the file costs in the original, a quarter more, and enough to start
 /// pytest and run one slow test. A bug that loops then costs seconds.
-fn fuel(ground: &Ground<'_>, file: &str, tests: usize) -> u64 {
+pub(crate) fn fuel(ground: &Ground<'_>, file: &str, tests: usize) -> u64 {
     let Some(found) = ground.baseline.files.iter().find(|found| found.path == file) else { return ground.limits.fuel };
     let share = found.fuel.saturating_mul(tests as u64) / (found.passed.len().max(1) as u64);
     ground.limits.fuel.min(SLACK.saturating_add(share.min(found.fuel) / 4 * 5))

@@ -75,7 +75,8 @@ pub(crate) fn is_test(ground: &Ground<'_>, path: &str) -> bool {
         || stem.ends_with("_test")
 }
 
-fn is_loaded_by_itself(path: &str) -> bool {
+/// Whether pytest or the interpreter reads it without being asked to.
+pub(crate) fn is_loaded_by_itself(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let name = lower.rsplit('/').next().unwrap_or_default();
     LOADED_BY_NAME.contains(&name)

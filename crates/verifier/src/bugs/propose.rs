@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Dropped, Execute, Patch};
+use veriplay_core::{Dropped, Execute, Patch, TextFiles};
 
 use super::bench::{Bench, file_of};
 use super::{BugProposal, Candidate, Ground, weakening};
@@ -29,27 +29,28 @@ pub fn propose(
     mutant: &Candidate,
     seeds: (u64, u64),
 ) -> Result<Result<BugProposal, Unfit>, Dropped> {
-    let unfit = |check, why: &str| Ok(Err(Unfit { check, why: why.to_owned() }));
     let mut buggy = ground.texts.clone();
     buggy.insert(path.to_owned(), mutant.text.clone());
-    let Ok(bug_inject) = Patch::make(ground.texts, &buggy) else { return unfit("applies", "it makes no patch") };
-    let affected = ground.map.affected(ground.texts, &buggy);
-    if affected.is_empty() {
-        return unfit("failing", "no test enters what it changes");
-    }
-    let (seed_of_making, seed_of_run) = seeds;
-    let results = Bench::new(execute, ground).run(&buggy, &affected, seed_of_run)?;
-    if let Some(why) = results.broken.first() {
-        return unfit("records", why);
-    }
-    let recorded = |id: &String| !matches!(results.by_id.get(id), None | Some(TestResult::Missing));
-    if !affected.iter().all(recorded) {
-        return unfit("records", "it stops more tests than are waited for");
-    }
-    let failing: BTreeSet<String> = affected.into_iter().filter(|id| !results.passed(id)).collect();
-    if failing.is_empty() {
-        return unfit("failing", "every test passes");
-    }
+    propose_state(execute, ground, &buggy, mutant.injector, seeds)
+}
+
+fn unfit<T>(check: &'static str, why: &str) -> Result<Result<T, Unfit>, Dropped> {
+    Ok(Err(Unfit { check, why: why.to_owned() }))
+}
+
+/// The proposal of a whole state, in which code alone is changed. `seeds` are of its making and of the run.
+pub(crate) fn propose_state(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    buggy: &TextFiles,
+    injector: &str,
+    seeds: (u64, u64),
+) -> Result<Result<BugProposal, Unfit>, Dropped> {
+    let Ok(bug_inject) = Patch::make(ground.texts, buggy) else { return unfit("applies", "it makes no patch") };
+    let failing = match failing_with(execute, ground, buggy, seeds.1)? {
+        Ok(failing) => failing,
+        Err(unfit) => return Ok(Err(unfit)),
+    };
     let Some(test_weaken) = weakening(execute, ground, &failing)? else {
         return unfit("hidden", "its failing tests cannot be taken out by name");
     };
@@ -58,8 +59,31 @@ pub fn propose(
         bug_inject,
         test_weaken,
         test_files: files.into_iter().map(str::to_owned).collect(),
-        injector: mutant.injector.to_owned(),
-        seed: seed_of_making,
+        injector: injector.to_owned(),
+        seed: seeds.0,
         failed_repairs: Vec::new(),
     }))
+}
+
+/// The tests that fail in the state, of which there is one at least.
+pub(crate) fn failing_with(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    buggy: &TextFiles,
+    seed: u64,
+) -> Result<Result<BTreeSet<String>, Unfit>, Dropped> {
+    let affected = ground.map.affected(ground.texts, buggy);
+    if affected.is_empty() {
+        return unfit("failing", "no test enters what it changes");
+    }
+    let results = Bench::new(execute, ground).run(buggy, &affected, seed)?;
+    if let Some(why) = results.broken.first() {
+        return unfit("records", why);
+    }
+    let recorded = |id: &String| !matches!(results.by_id.get(id), None | Some(TestResult::Missing));
+    if !affected.iter().all(recorded) {
+        return unfit("records", "it stops more tests than are waited for");
+    }
+    let failing: BTreeSet<String> = affected.into_iter().filter(|id| !results.passed(id)).collect();
+    if failing.is_empty() { unfit("failing", "every test passes") } else { Ok(Ok(failing)) }
 }

@@ -1,0 +1,94 @@
+//! How episodes are put into words and read back: one file a dialect, each in [`DIALECTS`] under its file's name.
+//!
+//! Invariant: a prompt holds what its [`Goal`] says and what the policy itself wrote and was shown, and nothing else.
+
+mod compact;
+mod fenced;
+
+use veriplay_verifier::bugs::desk::{DeskCall, FunctionSource};
+
+use super::config::Mode;
+use super::episode::Turn;
+
+pub use compact::{BUG, CODE, FIX, INJECT, TEST};
+
+/// What an episode's policy is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    /// Repair a bug.
+    Repair {
+        /// The weakening reversed, as a unified diff: what is asked for.
+        spec: String,
+        /// The one function that the bug is in; `None` when it is in more, or elsewhere.
+        function: Option<FunctionSource>,
+    },
+    /// Make a bug.
+    Inject {
+        /// How.
+        mode: Mode,
+        /// Where to begin; in [`Mode::Rewrite`] the function whose body is gone. Its text is the original's, which a prompt of that
+        /// mode must not show.
+        function: FunctionSource,
+    },
+}
+
+/// What is left of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Turns.
+    pub turns: usize,
+    /// Runs of tests.
+    pub test_runs: usize,
+    /// Characters of a result that are shown.
+    pub shown_chars: usize,
+}
+
+/// What a response says is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Call this tool.
+    Call(DeskCall),
+    /// Nothing more: it is done.
+    Submit,
+    /// Put this in the place of the goal's function, and nothing more.
+    Replace(String),
+}
+
+/// A named way to ask and to answer.
+pub trait Dialect: Sync {
+    /// Its name in the config.
+    fn name(&self) -> &'static str;
+
+    /// Whether an episode is one response, whatever its budget says.
+    fn is_single_turn(&self) -> bool;
+
+    /// Whether it can ask for this.
+    fn can_ask(&self, goal: &Goal) -> bool;
+
+    /// The prompt of an episode's next turn.
+    fn text(&self, goal: &Goal, turns: &[Turn], left: Left) -> String;
+
+    /// Reads a response without its end token.
+    ///
+    /// # Errors
+    /// Why nothing is done, for people and for the next prompt.
+    fn read(&self, goal: &Goal, response: &str) -> Result<Action, String>;
+
+    /// The response that makes `now` of the goal's function, where one response can say that.
+    fn replacement(&self, now: &FunctionSource) -> Option<String>;
+}
+
+/// Every dialect.
+pub const DIALECTS: &[&dyn Dialect] = &[&compact::Compact, &fenced::Fenced];
+
+/// The dialect of that name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
+    DIALECTS.iter().copied().find(|dialect| dialect.name() == name)
+}
+
+/// All names, in the order of [`DIALECTS`].
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    DIALECTS.iter().map(|dialect| dialect.name()).collect()
+}

@@ -1,0 +1,215 @@
+//! The desk at which a policy works on a repository: it lists, reads, searches, edits, and runs tests.
+//!
+//! Called by the game `bug_repair`, for solvers and injectors alike. Where each tool runs, and why:
+//! - **list, read, search** are a program of ours in the sandbox, over the layer and the tree's changes as job files. A pattern
+//!   is the policy's, so what it costs is the job's fuel, and a hostile one ends by it.
+//! - **run** is pytest in the sandbox, as everywhere else. What it runs is the policy's tree: in a solver's, the oracle tests are
+//!   weakened. Each result is a record; nothing is read from a log.
+//! - **edit** is a replacement of text on the host. Nothing is executed there that the policy wrote: a search for an exact
+//!   piece of text, and a copy.
+//!
+//! # Invariants
+//! No job of a desk holds, within reach of what runs in it, the text of a file that its tree has changed: the tree's own files
+//! lie over the layer's. The image must not hold it either: one that was warmed for the repository has the original's sources,
+//! compiled, in its memory, where code under test finds them. [`DeskRequest::image`] is therefore another than the one repairs
+//! are graded in: plain, or warmed for pytest and an empty package.
+
+mod batch;
+mod functions;
+mod looking;
+mod proposal;
+mod running;
+mod view;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Dropped, Evidence, Execute, Status, TextFiles, check_path};
+
+pub use batch::{
+    GradeRequest, MutateRequest, TreeRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all,
+    serve_all, validate_all, view_all,
+};
+pub use functions::{FunctionSource, changed_function, functions};
+pub use proposal::{Weakening, propose_tree};
+pub use view::{View, ViewRequest, repair_of, test_function, view};
+
+use super::Ground;
+use super::paths::is_loaded_by_itself;
+
+/// One call of a tool. Paths are relative to the repository; the empty one is its root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum DeskCall {
+    /// Names the files under a path.
+    List {
+        /// A directory or a file.
+        path: String,
+    },
+    /// Shows lines of a file.
+    Read {
+        /// The file.
+        path: String,
+        /// The first line, from 1.
+        first: usize,
+        /// The last line.
+        last: usize,
+    },
+    /// Shows the lines that hold a pattern.
+    Search {
+        /// Where: a directory or a file.
+        path: String,
+        /// What.
+        pattern: String,
+        /// Whether it is a regular expression of Python's `re`, and not the text itself.
+        expression: bool,
+    },
+    /// Replaces a piece of text that a file has exactly once.
+    Edit {
+        /// The file.
+        path: String,
+        /// The text that is there; not empty.
+        old: String,
+        /// The text that is to be there.
+        new: String,
+    },
+    /// Runs tests.
+    Run {
+        /// Test files, ids, or ids without their parameters. None: what [`Suite`] says.
+        tests: Vec<String>,
+    },
+}
+
+impl DeskCall {
+    /// The tool's name, in dialects and in metrics.
+    #[must_use]
+    pub const fn tool(&self) -> &'static str {
+        match self {
+            DeskCall::List { .. } => "list",
+            DeskCall::Read { .. } => "read",
+            DeskCall::Search { .. } => "search",
+            DeskCall::Edit { .. } => "edit",
+            DeskCall::Run { .. } => "run",
+        }
+    }
+}
+
+/// The tests that a run without names runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Suite {
+    /// Those that can notice how the tree differs from the original: an injector's.
+    Affected,
+    /// All of these files: a solver's. Which tests notice the bug would say where it is.
+    Files(Vec<String>),
+}
+
+/// A call to be served.
+#[derive(Debug, Clone, Copy)]
+pub struct DeskRequest<'a> {
+    /// The repository.
+    pub ground: &'a Ground<'a>,
+    /// The image of its jobs, in which nothing of the repository was compiled.
+    pub image: &'a str,
+    /// The repository's text files as the policy has them.
+    pub tree: &'a TextFiles,
+    /// Tests that a run without names runs.
+    pub suite: &'a Suite,
+    /// The call.
+    pub call: &'a DeskCall,
+    /// Fuel that it may use, beside the ground's own limit of each job.
+    pub fuel: u64,
+    /// Characters that are shown of what came of it.
+    pub shown_chars: usize,
+    /// Seeds runs of tests.
+    pub seed: u64,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallEnd {
+    /// It did what was asked.
+    Done,
+    /// It could not be done, and nothing was.
+    Refused,
+    /// It used up a limit.
+    Stopped(Status),
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeskOutcome {
+    /// How it ended.
+    pub end: CallEnd,
+    /// What the policy is shown.
+    pub shown: String,
+    /// The file that was edited, and its text now.
+    pub edited: Option<(String, String)>,
+    /// Jobs and fuel.
+    pub evidence: Evidence,
+}
+
+impl DeskOutcome {
+    fn done(shown: String, evidence: Evidence) -> Self {
+        Self { end: CallEnd::Done, shown, edited: None, evidence }
+    }
+
+    fn refused(why: impl Into<String>) -> Self {
+        let shown = format!("Refused: {}.", why.into());
+        Self { end: CallEnd::Refused, shown, edited: None, evidence: Evidence::default() }
+    }
+}
+
+/// Does what the call asks.
+///
+/// # Errors
+/// A fault of the host's. Whatever the policy's tree, pattern or tests do is in the [`DeskOutcome`].
+pub fn serve(execute: &dyn Execute, request: &DeskRequest<'_>) -> Result<DeskOutcome, Dropped> {
+    let served = match request.call {
+        DeskCall::Edit { path, old, new } => Ok(edit(request.tree, path, old, new)),
+        DeskCall::Run { tests } => running::run(execute, request, tests),
+        DeskCall::List { path } | DeskCall::Read { path, .. } | DeskCall::Search { path, .. } => {
+            match path.is_empty() || check_path(path).is_ok() {
+                true => looking::look(execute, request),
+                false => Ok(DeskOutcome::refused(format!("`{path}` is no path in the repository"))),
+            }
+        }
+    };
+    served.map(|outcome| DeskOutcome { shown: cut(&outcome.shown, request.shown_chars), ..outcome })
+}
+
+/// Replaces `old`, which must be in the file once. Test files may be edited: they are restored before anything is judged.
+fn edit(tree: &TextFiles, path: &str, old: &str, new: &str) -> DeskOutcome {
+    let Some(text) = tree.get(path) else {
+        return DeskOutcome::refused(format!("there is no text file `{path}`"));
+    };
+    if is_loaded_by_itself(path) {
+        return DeskOutcome::refused(format!("`{path}` is read by pytest or the interpreter without being asked for"));
+    }
+    match places(text, old) {
+        _ if old.is_empty() => DeskOutcome::refused("the text to replace is empty; quote what is there"),
+        _ if old == new => DeskOutcome::refused("the new text is the old one"),
+        (None, _) => DeskOutcome::refused(format!("`{path}` has no such text; quote it exactly, with its indentation")),
+        (Some(at), None) => {
+            let edited = Some((path.to_owned(), format!("{}{new}{}", &text[..at], &text[at + old.len()..])));
+            DeskOutcome { edited, ..DeskOutcome::done(format!("`{path}` is edited."), Evidence::default()) }
+        }
+        (Some(_), Some(_)) => {
+            DeskOutcome::refused(format!("`{path}` has that text more than once; quote more of what is around it"))
+        }
+    }
+}
+
+/// Where `old` begins, first and again. Places that overlap are two.
+fn places(text: &str, old: &str) -> (Option<usize>, Option<usize>) {
+    let first = text.find(old);
+    let next = |at: usize| at + text[at..].chars().next().map_or(1, char::len_utf8);
+    let again = first.and_then(|at| text.get(next(at)..).and_then(|rest| rest.find(old)));
+    (first, again)
+}
+
+/// At most `chars` characters, and how many there were more.
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,150 @@
+//! Many of the same at once: every core busy, results in the order of the requests.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use veriplay_core::{Digest, Dropped, Execute, TextFiles, Verdict, content_hash};
+
+use super::super::{
+    BugProposal, BugRules, Ground, Injector, Mutants, RepairRequest, Unfit, Validated, grade, inject, validate,
+};
+use super::{
+    DeskOutcome, DeskRequest, FunctionSource, View, ViewRequest, Weakening, functions, propose_tree, serve, view,
+};
+
+/// A repair to grade, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct GradeRequest<'a> {
+    /// The repository of the bug.
+    pub ground: &'a Ground<'a>,
+    /// The repair.
+    pub repair: RepairRequest<'a>,
+}
+
+/// A proposal to validate, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct ValidateRequest<'a> {
+    /// The repository.
+    pub ground: &'a Ground<'a>,
+    /// The proposal.
+    pub bug: &'a BugProposal,
+    /// The bounds of the checks.
+    pub rules: &'a BugRules,
+}
+
+/// A tree that an injector left.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeRequest<'a> {
+    /// The repository.
+    pub ground: &'a Ground<'a>,
+    /// All its text files as they are now.
+    pub now: &'a TextFiles,
+    /// Becomes [`BugProposal::injector`].
+    pub injector: &'a str,
+    /// Who takes out the tests.
+    pub weakening: Weakening,
+    /// Of its making, which the proposal keeps, and of the run that finds the failing tests.
+    pub seeds: (u64, u64),
+}
+
+/// Mutants to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct MutateRequest<'a> {
+    /// The repository.
+    pub ground: &'a Ground<'a>,
+    /// The file.
+    pub path: &'a str,
+    /// The operators.
+    pub injectors: &'a [Injector],
+    /// Draws them.
+    pub seed: u64,
+    /// Of each operator at most.
+    pub count: usize,
+}
+
+/// [`inject`] for each request.
+pub fn mutate_all(execute: &dyn Execute, requests: &[MutateRequest<'_>]) -> Vec<Result<Vec<Mutants>, Dropped>> {
+    let one = |request: &MutateRequest<'_>| {
+        let text = request.ground.texts.get(request.path).map_or("", String::as_str);
+        inject(execute, request.ground, request.injectors, text, request.seed, request.count)
+    };
+    requests.par_iter().with_max_len(1).map(one).collect()
+}
+
+/// [`serve`] for each request.
+pub fn serve_all(execute: &dyn Execute, requests: &[DeskRequest<'_>]) -> Vec<Result<DeskOutcome, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| serve(execute, request)).collect()
+}
+
+/// [`view`] for each request.
+pub fn view_all(execute: &dyn Execute, requests: &[ViewRequest<'_>]) -> Vec<Result<View, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| view(execute, request)).collect()
+}
+
+/// [`functions`] of one file of the original for each request.
+pub fn functions_all(
+    execute: &dyn Execute,
+    requests: &[(&Ground<'_>, &str)],
+) -> Vec<Result<Vec<FunctionSource>, Dropped>> {
+    let one = |(ground, path): &(&Ground<'_>, &str)| functions(execute, ground, ground.texts, &[path]);
+    requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
+}
+
+/// [`propose_tree`] for each request.
+pub fn propose_all(
+    execute: &dyn Execute,
+    requests: &[TreeRequest<'_>],
+) -> Vec<Result<Result<BugProposal, Unfit>, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| propose_tree(execute, request)).collect()
+}
+
+/// [`validate`] for each request. Identical proposals in one repository are validated once.
+pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> Vec<Result<Validated, Dropped>> {
+    let key = |request: &ValidateRequest<'_>| {
+        let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
+        content_hash(&(
+            &request.ground.baseline.package,
+            request.bug,
+            min_passing,
+            min_changed_files,
+            min_failing,
+            seeds,
+        ))
+    };
+    let (firsts, places) = distinct(requests.iter().map(key));
+    let one = |first: &usize| {
+        let ValidateRequest { ground, bug, rules } = requests[*first];
+        validate(execute, ground, bug, rules)
+    };
+    let validated: Vec<Result<Validated, Dropped>> = firsts.par_iter().with_max_len(1).map(one).collect();
+    places.into_iter().map(|place| validated[place].clone()).collect()
+}
+
+/// [`grade`] for each request. Identical patches of one bug are graded once.
+pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
+    let (firsts, places) = distinct(requests.iter().map(key));
+    let verdicts: Vec<Result<Verdict, Dropped>> = firsts
+        .par_iter()
+        .with_max_len(1)
+        .map(|first| grade(execute, requests[*first].ground, &requests[*first].repair))
+        .collect();
+    places.into_iter().map(|place| verdicts[place].clone()).collect()
+}
+
+fn key(request: &GradeRequest<'_>) -> Digest {
+    let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
+    content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
+}
+
+/// The first index of each distinct key, and for every key which of those is its own.
+fn distinct(keys: impl Iterator<Item = Digest>) -> (Vec<usize>, Vec<usize>) {
+    let (mut firsts, mut known) = (Vec::new(), HashMap::new());
+    let place = |(index, key)| {
+        *known.entry(key).or_insert_with(|| {
+            firsts.push(index);
+            firsts.len() - 1
+        })
+    };
+    let places = keys.enumerate().map(place).collect();
+    (firsts, places)
+}

@@ -1,0 +1,114 @@
+//! Functions of a source text, whole: for prompts that hold one function, and for responses that are one.
+
+use veriplay_core::{Dropped, Execute, TextFiles, Value};
+
+use super::super::Ground;
+use super::super::guest::{ask, number};
+
+const PROGRAM: &str = include_str!("../python/functions.py");
+
+/// A function that is in no other one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionSource {
+    /// Its file.
+    pub path: String,
+    /// Its qualified name.
+    pub name: String,
+    /// Its text without the indentation that it has in the file, and without the newline behind it.
+    pub source: String,
+    indent: String,
+    start: usize,
+    end: usize,
+    rest: Option<usize>,
+}
+
+impl FunctionSource {
+    /// The file with another text in the function's place, indented as the function is.
+    #[must_use]
+    pub fn replaced(&self, file: &str, source: &str) -> Option<String> {
+        let (before, after) = (file.get(..self.start)?, file.get(self.end..)?);
+        Some(format!("{before}{}{after}", indented(source.trim_end_matches('\n'), &self.indent)))
+    }
+
+    /// The file with nothing of the function left but its head and its docstring. `None` when they share a line with the rest.
+    #[must_use]
+    pub fn emptied(&self, file: &str) -> Option<String> {
+        let (before, after) = (file.get(..self.rest?)?, file.get(self.end..)?);
+        Some(format!("{before}raise NotImplementedError{after}"))
+    }
+}
+
+/// The functions of the files `paths` of `texts`, in their order. A file that is no Python has none, and neither has a function that
+/// would not be the same when it is moved to the margin and back.
+///
+/// # Errors
+/// A fault of the host's.
+pub fn functions(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    texts: &TextFiles,
+    paths: &[&str],
+) -> Result<Vec<Vec<FunctionSource>>, Dropped> {
+    let text = |path: &str| texts.get(path).map_or("", String::as_str);
+    let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
+    let answers = ask(execute, ground, PROGRAM, "functions", arguments)?;
+    let read = |(path, answer): (&&str, Result<Value, String>)| match answer {
+        Ok(Value::List(items)) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
+        _ => Vec::new(),
+    };
+    Ok(paths.iter().zip(answers).map(read).collect())
+}
+
+/// The one function of `now` whose change is all the difference between the two: with its text of `base` the files are equal.
+///
+/// # Errors
+/// A fault of the host's.
+pub fn changed_function(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    base: &TextFiles,
+    now: &TextFiles,
+) -> Result<Option<(FunctionSource, FunctionSource)>, Dropped> {
+    let differs = |path: &&String| base.get(*path) != now.get(*path);
+    let changed: Vec<&String> = base.keys().chain(now.keys().filter(|path| !base.contains_key(*path))).collect();
+    let changed: Vec<&String> = changed.into_iter().filter(differs).collect();
+    let [path] = changed.as_slice() else { return Ok(None) };
+    let (Some(old), Some(new)) = (base.get(*path), now.get(*path)) else { return Ok(None) };
+    let before = functions(execute, ground, base, &[path])?.remove(0);
+    let after = functions(execute, ground, now, &[path])?.remove(0);
+    let same = |new_one: &FunctionSource, old_one: &FunctionSource| {
+        new_one.name == old_one.name && new_one.replaced(new, &old_one.source).as_ref() == Some(old)
+    };
+    let mut found = after.iter().filter_map(|new_one| {
+        before.iter().find(|old_one| same(new_one, old_one)).map(|old_one| (old_one.clone(), new_one.clone()))
+    });
+    Ok(found.next())
+}
+
+fn one(path: &str, text: &str, item: &Value) -> Option<FunctionSource> {
+    let Value::Tuple(parts) = item else { return None };
+    let [Value::Str(name), start, end, rest, Value::Str(indent)] = parts.as_slice() else { return None };
+    let (start, end) = (number(start)?, number(end)?);
+    let whole = text.get(start..end)?;
+    let source = at_margin(whole, indent);
+    let found = FunctionSource {
+        path: path.to_owned(),
+        name: name.clone(),
+        indent: indent.clone(),
+        start,
+        end,
+        rest: number(rest),
+        source,
+    };
+    (indented(&found.source, indent) == whole).then_some(found)
+}
+
+fn at_margin(text: &str, indent: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
+    lines.join("\n")
+}
+
+fn indented(text: &str, indent: &str) -> String {
+    let line = |line: &str| if line.trim().is_empty() { line.to_owned() } else { format!("{indent}{line}") };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}

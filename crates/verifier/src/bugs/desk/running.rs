@@ -1,0 +1,97 @@
+//! Runs of tests in the policy's tree, in the words it is told of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use veriplay_core::{Dropped, Evidence, Execute};
+
+use super::super::Ground;
+use super::super::bench::{file_of, fuel};
+use super::super::tree::Overlay;
+use super::view::test_function;
+use super::{DeskOutcome, DeskRequest, Suite};
+use crate::repository::{FileRun, TestRecord, TestResult, run_tests};
+
+/// Runs the tests named, or those of the suite, file after file until the fuel is used up.
+pub(super) fn run(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[String]) -> Result<DeskOutcome, Dropped> {
+    let ground = Ground { image: request.image, ..*request.ground };
+    let overlay = Overlay::of(ground.texts, request.tree);
+    let (mut report, mut evidence) = (Report::default(), Evidence::default());
+    for (file, ids) in by_file(&wanted(request, named)) {
+        let left = request.fuel.saturating_sub(evidence.fuel);
+        if left == 0 {
+            report.left_out.push(file.to_owned());
+            continue;
+        }
+        let mut repository = overlay.repository(&ground, request.seed);
+        repository.limits.fuel = fuel(&ground, file, ids.len()).min(left);
+        let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
+        evidence.fuel = evidence.fuel.saturating_add(run.fuel);
+        evidence.jobs.extend(run.jobs.iter().cloned());
+        report.add(file, run);
+    }
+    report.unknown = named.iter().filter(|name| !report.has(name)).cloned().collect();
+    Ok(DeskOutcome::done(report.text(), evidence))
+}
+
+/// Ids of the tests asked for. One that the tree does not have is told in the same words as one that never was: a hidden test
+/// must not be found by guessing its name.
+fn wanted(request: &DeskRequest<'_>, named: &[String]) -> BTreeSet<String> {
+    let (map, texts) = (request.ground.map, request.ground.texts);
+    let suite = || match request.suite {
+        Suite::Affected => map.affected(texts, request.tree),
+        Suite::Files(files) => map.tests().filter(|id| files.iter().any(|file| named_by(file, id))).cloned().collect(),
+    };
+    let of_names = || map.tests().filter(|id| named.iter().any(|name| named_by(name, id))).cloned().collect();
+    if named.is_empty() { suite() } else { of_names() }
+}
+
+/// Whether a file, an id, or an id without parameters names this test.
+fn named_by(name: &str, id: &str) -> bool {
+    name == id || name == file_of(id) || name == test_function(id)
+}
+
+fn by_file(ids: &BTreeSet<String>) -> BTreeMap<&str, Vec<String>> {
+    let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for id in ids {
+        files.entry(file_of(id)).or_default().push(id.clone());
+    }
+    files
+}
+
+#[derive(Default)]
+struct Report {
+    passed: Vec<String>,
+    failed: Vec<TestRecord>,
+    broken: Vec<(String, String)>,
+    left_out: Vec<String>,
+    unknown: Vec<String>,
+}
+
+impl Report {
+    fn add(&mut self, file: &str, run: FileRun) {
+        self.broken.extend(run.broken.map(|why| (file.to_owned(), why)));
+        for test in run.tests {
+            match test.result {
+                TestResult::Passed => self.passed.push(test.id),
+                _ => self.failed.push(test),
+            }
+        }
+    }
+
+    /// Whether anything is to be said of what has this name.
+    fn has(&self, name: &str) -> bool {
+        let ids = self.passed.iter().chain(self.failed.iter().map(|test| &test.id));
+        let files = self.broken.iter().map(|(file, _)| file).chain(&self.left_out);
+        ids.into_iter().any(|id| named_by(name, id)) || files.into_iter().any(|file| file == file_of(name))
+    }
+
+    fn text(&self) -> String {
+        let mut lines = vec![format!("{} passed, {} did not.", self.passed.len(), self.failed.len())];
+        lines.extend(self.unknown.iter().map(|name| format!("`{name}` is no test that runs here.")));
+        lines.extend(self.broken.iter().map(|(file, why)| format!("No test of `{file}` ran: {}", why.trim())));
+        let failed = |test: &TestRecord| format!("{} {:?}: {}", test.id, test.result, test.text.trim());
+        lines.extend(self.failed.iter().map(failed));
+        lines.extend(self.left_out.iter().map(|file| format!("`{file}` was not run: the fuel is used up.")));
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,571 @@
+//! The game `bug_repair` on the real sandbox, with scripted policies: every way a bug can be made or refused, every way a repair can
+//! go, and what each is paid.
+
+use std::collections::BTreeMap;
+
+use veriplay_core::{Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Turn};
+use veriplay_selfplay::games::bug_repair::{
+    Aggregation, Budget, BugRepair, End, EpisodeRecord, GameConfig, GameState, InjectorMode, Mode, Place, Record,
+    RepairRecord, RewardName, Source,
+};
+use veriplay_selfplay::play::{Again, Arena, HeldOut, Lesson, Play, PlayError, Played};
+use veriplay_verifier::bugs::desk::Weakening;
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
+
+use super::episodes::{DESK, desk};
+use super::{Bed, CODE, LIMITS, TESTS};
+
+fn budget(turns: usize) -> Budget {
+    Budget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
+}
+
+fn config(dialect: &str) -> GameConfig {
+    GameConfig {
+        dialect: dialect.to_owned(),
+        tasks_per_step: 1,
+        group: 4,
+        injections_per_step: 0,
+        injection_share: 0.0,
+        modes: Vec::new(),
+        weakening: Weakening::Derived,
+        mutants_per_step: 0,
+        mutant_share: 0.0,
+        operators: Vec::new(),
+        higher_order_per_step: 0,
+        higher_order_share: 0.0,
+        hidden_share: 0.0,
+        min_passing: 0,
+        min_changed_files: 1,
+        min_failing: 1,
+        injector: InjectorMode::Train,
+        injector_weight: 0.5,
+        reward: RewardName::Ssr,
+        alpha: 0.8,
+        advantage: "group".to_owned(),
+        aggregation: Aggregation::EpisodeMean,
+        grade_unfinished: true,
+        buffer_capacity: 10,
+        resample_learnable: 1.0,
+        anchor_bugs: 0,
+        anchor_samples: 0,
+        anchor_weight: 0.0,
+        solver_budget: budget(4),
+        injector_budget: budget(3),
+        solver_temperature: 1.0,
+        solver_max_tokens: 4000,
+        injector_temperature: 1.0,
+        injector_max_tokens: 4000,
+        eval_samples: 8,
+        eval_seed: 9,
+    }
+}
+
+fn place(bed: &Bed) -> Place {
+    Place {
+        image: "python".to_owned(),
+        desk_image: DESK.to_owned(),
+        pytest: bed.pytest.clone(),
+        texts: bed.texts.clone(),
+        baseline: bed.baseline.clone(),
+        map: bed.map.clone(),
+        limits: LIMITS,
+        max_jobs: 0,
+    }
+}
+
+fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact], heldout: &[BugArtifact]) -> BugRepair {
+    BugRepair::new(config, vec![place(bed)], training, heldout).unwrap()
+}
+
+fn step(game: &BugRepair, policy: &Scripted, execute: &dyn Execute, state: &mut GameState, step: u64) -> Steps {
+    game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
+}
+
+type Steps = Played<<BugRepair as Play>::Metrics, Record>;
+
+/// An edit of whole lines, as the fenced dialect writes it.
+fn edit(path: &str, old: &str, new: &str) -> String {
+    format!("```edit {path}\n<<<<<<< OLD\n{old}=======\n{new}>>>>>>> NEW\n```")
+}
+
+const SUBMIT: &str = "```submit\n```";
+
+/// Says the plan's lines, one a turn, and submits behind them. A plan is told by its first response, so that later prompts hold it.
+fn planned(prompt: &str, first: usize, plans: &[Vec<String>]) -> String {
+    let of = |plan: &usize| prompt.contains(&format!("My plan is number {plan}."));
+    let plan = (0..plans.len()).find(of).unwrap_or(first % plans.len());
+    let said = prompt.matches("My plan is number").count();
+    let block = plans[plan].get(said).map_or(SUBMIT, String::as_str);
+    format!("My plan is number {plan}.\n{block}")
+}
+
+fn solver(plans: Vec<Vec<String>>) -> Scripted {
+    Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, turn.sample, &plans))
+}
+
+fn right() -> Vec<String> {
+    vec![edit(CODE, "    result = 1\n", "    result = 0\n")]
+}
+
+fn repairs<'a>(played: &'a Steps) -> Vec<&'a RepairRecord> {
+    let repair = |record: &'a Record| if let Record::Repair(repair) = record { Some(&**repair) } else { None };
+    played.records.iter().filter_map(repair).collect()
+}
+
+fn statuses(played: &Steps) -> Vec<Status> {
+    repairs(played).iter().map(|repair| repair.judged.as_ref().unwrap().status).collect()
+}
+
+fn total_reward(record: &EpisodeRecord) -> f64 {
+    record.reward.as_ref().unwrap().total()
+}
+
+#[test]
+fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
+    let Some((bed, routes)) = desk() else { return };
+    let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
+    let plans = vec![
+        vec![
+            "```read src/tally/core.py\n20-26\n```".to_owned(),
+            edit(CODE, "    result = 1\n", "    result = 0\n"),
+            "```run\n```".to_owned(),
+        ],
+        vec!["I see nothing.".to_owned(), edit(TESTS, "import unittest\n", "import unittest  # mine\n")],
+        wrong,
+        vec!["```search src\ndef total\n```".to_owned(); 9],
+    ];
+    let config = GameConfig { higher_order_per_step: 4, higher_order_share: 1.0, ..config("fenced") };
+    let game = game(bed, config, &[bed.artifact().clone()], &[]);
+    let (policy, mut state) = (solver(plans), GameState::default());
+    let played = step(&game, &policy, routes, &mut state, 0);
+    assert_eq!(statuses(&played), [Status::Accepted, Status::WrongAnswer, Status::WrongAnswer, Status::WrongAnswer]);
+    let ends: Vec<End> = repairs(&played).iter().map(|repair| repair.episode.end.unwrap()).collect();
+    assert_eq!(ends, [End::Submitted, End::Submitted, End::Submitted, End::OutOfTurns]);
+    let rewards: Vec<f64> = repairs(&played).iter().map(|repair| total_reward(&repair.episode)).collect();
+    assert_eq!(rewards, [1.0, -1.0, -1.0, -1.0]);
+    assert_eq!(repairs(&played)[1].patch, "", "what it did to a test is no part of its patch");
+    let metrics = &played.metrics.solver;
+    assert_eq!((metrics.episodes, metrics.idle_turns, metrics.tools["search"].calls), (4, 1, 4));
+    assert_eq!((metrics.tools["run"].calls, metrics.tools["edit"].calls, metrics.tools["read"].refused), (1, 3, 0));
+    assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (4, 1, 0));
+    // One sample for each turn; a token weighs the same in all turns of an episode, and each episode once.
+    let [Lesson::Samples(batch)] = played.lessons.as_slice() else { panic!("{:?}", played.lessons) };
+    assert_eq!((batch.samples.len(), batch.normalizer), (4 + 3 + 2 + 4, 4.0));
+    let mut of_weight: BTreeMap<String, f64> = BTreeMap::new();
+    for sample in &batch.samples {
+        *of_weight.entry(format!("{:.4}", sample.weight)).or_default() +=
+            f64::from(sample.scale) * sample.response.len() as f64;
+    }
+    let sums: Vec<f64> = of_weight.values().map(|sum| (sum * 1e4).round() / 1e4).collect();
+    assert_eq!(sums, [3.0, 1.0], "three failed episodes and a right one: {of_weight:?}");
+    // The failed repair that changed code is a bug of the second order, asked in the next step.
+    let yields = &played.metrics.higher_order;
+    assert_eq!((yields.tried, yields.valid), (1, 1), "{yields:?}");
+    let entry = &state.entries()[0];
+    assert_eq!((entry.source, entry.bug.bug.order()), (Source::HigherOrder, 2));
+    let mut again = state.clone();
+    let second =
+        step(&game, &solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]), routes, &mut state, 1);
+    assert_eq!((second.metrics.tasks[&Source::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
+    assert!(second.lessons.is_empty(), "a bug that everybody repairs teaches nothing");
+    assert_eq!(second.metrics.higher_order.tried, 0);
+    // A state that was saved plays on as if it had not been.
+    again = serde_json::from_str(&serde_json::to_string(&again).unwrap()).unwrap();
+    let third = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]);
+    assert_eq!((step(&game, &third, routes, &mut again, 1), &again), (second, &state));
+    // And no bug of the third order is made of that.
+    let fails = solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 3\n")]]);
+    let last = step(&game, &fails, routes, &mut state, 2);
+    assert_eq!((statuses(&last), last.metrics.higher_order.tried), (vec![Status::WrongAnswer; 4], 0));
+}
+
+#[test]
+fn what_was_logged_is_judged_again_and_comes_out_the_same() {
+    let Some((bed, routes)) = desk() else { return };
+    let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
+    let config =
+        GameConfig { higher_order_per_step: 1, mutants_per_step: 2, injection_share: 0.0, ..injecting(2, &Mode::ALL) };
+    let game = game(bed, config, &[bed.artifact().clone()], &[]);
+    let plans = vec![right(), wrong];
+    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
+        _ => injected(&turn.prompt.text),
+    });
+    let played = step(&game, &policy, routes, &mut GameState::default(), 3);
+    let text = serde_json::to_string(&played.records).unwrap();
+    let mut records: Vec<Record> = serde_json::from_str(&text).unwrap();
+    assert_eq!(records, played.records);
+    let count = records.len() as u64;
+    let differs = |record: &&Record| game.judge_again(routes, std::slice::from_ref(*record)).unwrap().same == 0;
+    assert_eq!(records.iter().filter(differs).collect::<Vec<_>>(), Vec::<&Record>::new());
+    let again = game.judge_again(routes, &records).unwrap();
+    assert_eq!(again, Again { verdicts: count, same: count, dropped: 0, deadline: 0 });
+    let mut altered = 0;
+    for record in &mut records {
+        match record {
+            Record::Repair(repair) => repair.episode.turns[0].text = SUBMIT.to_owned(),
+            Record::Injection(injection) => injection.episode.turns[0].text = SUBMIT.to_owned(),
+            Record::Candidate(_) => continue,
+        }
+        altered += 1;
+    }
+    let other = game.judge_again(routes, &records).unwrap();
+    assert_eq!((other.verdicts, other.same), (count, count - altered));
+}
+
+fn injecting(count: usize, modes: &[Mode]) -> GameConfig {
+    GameConfig { injections_per_step: count, injection_share: 1.0, modes: modes.to_vec(), ..config("fenced") }
+}
+
+/// What an injector of each mode does wherever it is told to begin.
+fn injected(prompt: &str) -> String {
+    let done = prompt.contains("My plan");
+    let block = if prompt.contains("Write it anew") {
+        let path = prompt.split("` in `").nth(1).unwrap().split('`').next().unwrap();
+        edit(path, "    raise NotImplementedError\n", "    return None\n")
+    } else if prompt.contains("More lines must go than come") {
+        edit(CODE, "    for number in numbers:\n        result += number\n", "")
+    } else {
+        edit(CODE, "        result += number\n", "        result -= number\n")
+    };
+    if done { SUBMIT.to_owned() } else { format!("My plan.\n{block}") }
+}
+
+#[test]
+fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
+    let Some((bed, routes)) = desk() else { return };
+    for mode in Mode::ALL {
+        let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()], &[]);
+        let example = game.examples(routes).unwrap();
+        assert_eq!(example.len(), 2);
+        assert!(example[0].prompt.role == Role::Proposer && !example[0].prompt.text.contains("result = 0"));
+        let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+            Role::Solver => SUBMIT.to_owned(),
+            _ => injected(&turn.prompt.text),
+        });
+        let mut state = GameState::default();
+        let played = step(&game, &policy, routes, &mut state, 0);
+        let yields = &played.metrics.injections[mode.name()];
+        assert_eq!((yields.tried, yields.valid), (1, 1), "{mode:?}: {yields:?}");
+        assert_eq!(state.entries()[0].bug.bug.injector, format!("model_{}", mode.name()));
+        assert_eq!(played.metrics.tasks[&Source::Model], 1);
+        let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+        assert_eq!(total_reward(&record.episode), -0.8, "nobody repairs it: too hard");
+    }
+}
+
+#[test]
+fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
+    let Some((bed, routes)) = desk() else { return };
+    let direct = edit(CODE, "        result += number\n", "        result -= number\n");
+    let plans = vec![
+        (vec![direct.clone()], "valid"),
+        (vec![direct], "duplicate"),
+        (vec![], "nothing"),
+        (vec!["```list\n```".to_owned(); 9], "unfinished"),
+        (vec![edit(CODE, "\"\"\"Sums.\"\"\"\n", "\"\"\"All sums.\"\"\"\n")], "failing"),
+        (vec![edit(TESTS, "    assert total([4]) == 4\n", "    assert True\n")], "changed_files"),
+        (vec![edit(CODE, "    result = 0\n", "    result = min(1, id(numbers))\n")], "machinery"),
+        // Tells the original by a hash of its own source.
+        (
+            vec![edit(
+                CODE,
+                "    result = 0\n",
+                "    import hashlib\n    result = hashlib.sha256(open(__file__, 'rb').read()).digest()[0] % 2 + 1\n",
+            )],
+            "machinery",
+        ),
+        (
+            vec![edit(CODE, "    result = 0\n", "    from tally.names import coin\n\n    result = int(coin())\n")],
+            "repeated",
+        ),
+        (vec![edit(CODE, "    result = 0\n", "    result = (\n")], "records"),
+    ];
+    let rules: Vec<&str> = plans.iter().map(|(_, rule)| *rule).collect();
+    let plans: Vec<Vec<String>> = plans.into_iter().map(|(plan, _)| plan).collect();
+    let count = plans.len();
+    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        // One of four repairs it.
+        Role::Solver => {
+            let mend = vec![edit(CODE, "        result -= number\n", "        result += number\n")];
+            planned(&turn.prompt.text, turn.sample, &[mend, vec![], vec![], vec![]])
+        }
+        _ => planned(&turn.prompt.text, turn.index, &plans),
+    });
+    let game = game(bed, injecting(count, &[Mode::Direct]), &[], &[]);
+    let played = step(&game, &policy, routes, &mut GameState::default(), 0);
+    let mut found = Vec::new();
+    for record in &played.records {
+        let Record::Injection(record) = record else { continue };
+        let judged = record.judged.as_ref().unwrap();
+        let rule = match (&judged.bug, judged.known) {
+            (Some(_), true) => "duplicate",
+            (Some(_), false) => "valid",
+            (None, _) => judged.verdict.evidence.rule.as_str(),
+        };
+        let paid = match rule {
+            "valid" => 1.0 - 1.8 * 0.25,
+            "duplicate" => -0.8,
+            _ => -1.0,
+        };
+        assert!((total_reward(&record.episode) - paid).abs() < 1e-12, "{rule}");
+        found.push(rule);
+    }
+    assert_eq!(found, rules);
+    let yields = &played.metrics.injections["direct"];
+    assert_eq!((yields.tried, yields.valid, yields.duplicates, yields.refused["machinery"]), (count, 1, 1, 2));
+    assert_eq!((played.counts.proposals, played.counts.valid_proposals), (count as u64, 1));
+}
+
+#[test]
+fn a_weakening_of_the_models_own_is_checked_like_any_other() {
+    let Some((bed, routes)) = desk() else { return };
+    let bug = edit(CODE, "    result = 0\n", "    result = 1\n");
+    let weaken = edit(TESTS, "    assert total([4]) == 4\n", "    assert total([4]) >= 4\n");
+    let plans = vec![vec![bug.clone(), weaken], vec![bug]];
+    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        Role::Solver => planned(&turn.prompt.text, turn.sample, &[right(), vec![]]),
+        _ => planned(&turn.prompt.text, turn.index, &plans),
+    });
+    let config = GameConfig { weakening: Weakening::Model, ..injecting(2, &[Mode::Direct]) };
+    let played = step(&game(bed, config, &[], &[]), &policy, routes, &mut GameState::default(), 0);
+    let yields = &played.metrics.injections["direct"];
+    assert_eq!((yields.valid, yields.refused.get("hidden")), (1, Some(&1)), "{yields:?}");
+    assert_eq!(statuses(&played).iter().filter(|status| **status == Status::Accepted).count(), 2);
+    let asked = &repairs(&played)[0].episode.turns[0].prompt;
+    assert!(asked.contains("-    assert total([4]) >= 4\n+    assert total([4]) == 4"), "{asked}");
+}
+
+#[test]
+fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else() {
+    let Some((bed, routes)) = desk() else { return };
+    let mend = || vec![edit(CODE, "        result -= number\n", "        result += number\n")];
+    let makes = || vec![edit(CODE, "        result += number\n", "        result -= number\n")];
+    let policy = |plans: Vec<Vec<String>>| {
+        Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+            Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
+            _ => planned(&turn.prompt.text, turn.index, &[makes()]),
+        })
+    };
+    let easy = game(bed, injecting(1, &[Mode::Direct]), &[], &[]);
+    let played = step(&easy, &policy(vec![mend()]), routes, &mut GameState::default(), 0);
+    let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
+    let random = GameConfig { reward: RewardName::Random, ..injecting(1, &[Mode::Direct]) };
+    let random = game(bed, random, &[], &[]);
+    let rewards = |index: u64| {
+        let plans = vec![mend(), vec![], vec![], vec![]];
+        let played = step(&random, &policy(plans), routes, &mut GameState::default(), index);
+        assert_eq!(statuses(&played)[0], Status::Accepted);
+        repairs(&played).iter().map(|repair| total_reward(&repair.episode)).collect::<Vec<f64>>()
+    };
+    let steps: Vec<Vec<f64>> = (0..6).map(rewards).collect();
+    assert!(steps.iter().all(|step| step.iter().filter(|reward| **reward == 1.0).count() == 1), "{steps:?}");
+    assert!(steps.iter().any(|step| step[0] != 1.0), "whoever repaired it is not always paid: {steps:?}");
+}
+
+/// What a solver may try through its tools. None may be accepted.
+#[test]
+fn no_cheating_solver_is_accepted() {
+    let Some((bed, routes)) = desk() else { return };
+    let put = |text: &str| vec![edit(CODE, "    result = 1\n", text)];
+    let plans = vec![
+        put("    import os\n    os._exit(0)\n"),
+        put("    raise SystemExit(0)\n"),
+        put("    import pytest\n    pytest.skip()\n"),
+        put("    class Any(int):\n        def __eq__(self, other):\n            return True\n    return Any()\n"),
+        put("    import sys\n    return sys._getframe(1).f_locals.get('count', 6)\n"),
+        put("    return {3: 6, 1: 4}.get(len(list(numbers)), 0)\n"),
+        // The tests themselves, made to hold.
+        vec![edit(TESTS, "def test_amount():\n", "def test_total():\n    assert True\n\n\ndef test_amount():\n")],
+        // What is read by pytest: no tool makes or changes it.
+        vec!["```edit conftest.py\n<<<<<<< OLD\nx\n=======\ny\n>>>>>>> NEW\n```".to_owned()],
+    ];
+    let count = plans.len();
+    let config = GameConfig { group: count, ..config("fenced") };
+    let game = game(bed, config, &[bed.artifact().clone()], &[]);
+    let played = step(&game, &solver(plans), routes, &mut GameState::default(), 0);
+    assert!(statuses(&played).iter().all(|status| *status != Status::Accepted), "{:?}", statuses(&played));
+    assert_eq!((played.counts.attempts, played.counts.accepted), (count as u64, 0));
+    assert!(played.lessons.is_empty(), "nobody is paid better than another");
+}
+
+#[test]
+fn hidden_tests_are_graded_and_shown_nowhere() {
+    let Some((bed, routes)) = desk() else { return };
+    let config = GameConfig { hidden_share: 0.7, group: 2, ..config("fenced") };
+    // All tests that notice it are taken out, as ours always are.
+    let mut bug = bed.artifact().clone();
+    let failing = bug.fail_to_pass.iter().cloned().collect();
+    bug.bug.test_weaken = weakening(&bed.sandbox, &bed.ground(), &failing).unwrap().unwrap();
+    let game = game(bed, config, &[bug], &[]);
+    let first = step(&game, &solver(vec![right(), vec![]]), routes, &mut GameState::default(), 0);
+    let repair = repairs(&first)[0];
+    let functions: Vec<&str> = repair.hidden.iter().map(|id| id.rsplit("::").next().unwrap()).collect();
+    assert_eq!(functions.len(), 5, "of eight functions: {functions:?}");
+    let prompt = &repair.episode.turns[0].prompt;
+    let names = |function: &&&str| prompt.contains(&format!("def {function}("));
+    assert_eq!(functions.iter().filter(names).count(), 0, "{prompt}");
+    assert!(prompt.contains("+def test_") || prompt.contains("+    def test_"), "{prompt}");
+    assert_eq!(statuses(&first), [Status::Accepted, Status::WrongAnswer]);
+    // It runs every test of the file it knows of, and looks for the others.
+    let look = vec!["```run\n```".to_owned(), "```search tests\ndef test\n```".to_owned(), "```list\n```".to_owned()];
+    let seen = step(&game, &solver(vec![look]), routes, &mut GameState::default(), 0);
+    for turn in &repairs(&seen)[0].episode.turns {
+        assert!(functions.iter().all(|function| !turn.prompt.contains(&format!("def {function}("))), "{}", turn.prompt);
+    }
+}
+
+#[test]
+fn unfinished_work_is_graded_or_not_as_the_config_says() {
+    let Some((bed, routes)) = desk() else { return };
+    let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
+    let small = Budget { fuel: 10_000, ..budget(9) };
+    let wide = GameConfig { solver_budget: budget(9), group: 2, ..config("fenced") };
+    let wide = game(bed, wide, &[bed.artifact().clone()], &[]);
+    let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut GameState::default(), 0);
+    let third = repairs(&long)[0].episode.turns[2].prompt.chars().count();
+    let narrow = Budget { prompt_chars: third - 1, ..budget(9) };
+    for (budget, end) in [(budget(3), End::OutOfTurns), (small, End::OutOfFuel), (narrow, End::OutOfRoom)] {
+        for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
+            let config = GameConfig { solver_budget: budget, grade_unfinished, group: 2, ..config("fenced") };
+            let game = game(bed, config, &[bed.artifact().clone()], &[]);
+            let played = step(&game, &solver(vec![plan.clone()]), routes, &mut GameState::default(), 0);
+            let first = repairs(&played)[0];
+            assert_eq!((first.episode.end, statuses(&played)[0]), (Some(end), status), "{}", first.episode.turns.len());
+        }
+    }
+}
+
+/// Fails where the wanted image is asked for.
+struct Faulty<'a>(&'a dyn Execute, &'static str);
+
+impl Execute for Faulty<'_> {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        if job.image == self.1 { Err(ExecuteError::Host("gone".to_owned())) } else { self.0.execute(job) }
+    }
+}
+
+#[test]
+fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
+    let Some((bed, routes)) = desk() else { return };
+    let looks = vec!["```list\n```".to_owned()];
+    let config = GameConfig { injections_per_step: 1, modes: vec![Mode::Direct], ..config("fenced") };
+    let game = game(bed, config, &[bed.artifact().clone()], &[bed_second(bed)]);
+    let policy = || {
+        let plans = [right(), looks.clone()];
+        Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, turn.sample, &plans))
+    };
+    let mut state = GameState::default();
+    let played = step(&game, &policy(), &Faulty(routes, DESK), &mut state, 0);
+    // An edit needs no job, so the right repairs go on; what looked is gone.
+    let judged: Vec<bool> = repairs(&played).iter().map(|repair| repair.judged.is_ok()).collect();
+    assert_eq!(judged, [true, false, true, false]);
+    assert_eq!((played.counts.attempts, played.counts.accepted), (2, 2));
+    assert!(repairs(&played)[1].episode.reward.is_none() && repairs(&played)[1].episode.end.is_none());
+    assert_eq!(game.judge_again(routes, &played.records).unwrap().dropped, played.counts.dropped);
+    let lost = step(&game, &policy(), &Faulty(routes, "python"), &mut state, 1);
+    assert_eq!((lost.counts.attempts, lost.lessons.len()), (0, 0));
+    let arena = Arena { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
+    assert!(matches!(game.measure(&arena), Err(PlayError::Host(_))), "a number with holes is no number");
+}
+
+/// Another bug of the repository.
+fn bed_second(bed: &Bed) -> BugArtifact {
+    let buggy = bed.with("src/tally/names.py", "    if count == 1:\n", "    if count == 2:\n");
+    let failing = ["tests/test_names.py::test_label".to_owned()].into();
+    let bug = BugProposal {
+        bug_inject: Patch::make(&bed.texts, &buggy).unwrap(),
+        test_weaken: weakening(&bed.sandbox, &bed.ground(), &failing).unwrap().unwrap(),
+        test_files: vec!["tests/test_names.py".to_owned()],
+        injector: "flip_operator".to_owned(),
+        seed: 0,
+        failed_repairs: Vec::new(),
+    };
+    let validated = validate(&bed.sandbox, &bed.ground(), &bug, &BugRules::LEAST).unwrap();
+    validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+}
+
+#[test]
+fn mutants_enter_the_buffer_and_are_asked_and_held_out_bugs_never_do() {
+    let Some((bed, routes)) = desk() else { return };
+    let config = GameConfig {
+        mutants_per_step: 6,
+        mutant_share: 0.5,
+        tasks_per_step: 2,
+        operators: vec!["constant_body".to_owned()],
+        ..config("fenced")
+    };
+    let plain = game(bed, config.clone(), &[], &[]);
+    let (policy, mut state) = (solver(vec![vec![]]), GameState::default());
+    let first = step(&plain, &policy, routes, &mut state, 0);
+    let yields = &first.metrics.mutants["constant_body"];
+    assert!(yields.tried > 0 && yields.valid > 1, "{yields:?}");
+    assert_eq!(yields.valid, state.entries().len());
+    assert_eq!(first.metrics.tasks[&Source::Mutant], 1, "half of two tasks; and the buffer was empty");
+    let held: Vec<BugArtifact> = state.entries().iter().map(|entry| entry.bug.artifact(&place(bed))).collect();
+    let guarded = game(bed, config, &[], &held);
+    let mut other = GameState::default();
+    let second = step(&guarded, &policy, routes, &mut other, 0);
+    assert_eq!((second.metrics.mutants["constant_body"].duplicates, other.entries().len()), (held.len(), 0));
+    let third = step(&plain, &policy, routes, &mut state, 1);
+    assert!(
+        third.metrics.tasks.values().sum::<usize>() > 0 && state.entries().iter().any(|entry| entry.last.is_some())
+    );
+}
+
+#[test]
+fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say() {
+    let Some((bed, routes)) = desk() else { return };
+    let config = GameConfig {
+        group: 2,
+        injections_per_step: 1,
+        injection_share: 0.5,
+        tasks_per_step: 2,
+        modes: vec![Mode::Direct],
+        anchor_bugs: 2,
+        anchor_samples: 1,
+        anchor_weight: 0.1,
+        ..config("compact")
+    };
+    let (training, heldout) = (vec![bed.artifact().clone()], vec![bed_second(bed)]);
+    let taught = game(bed, config.clone(), &heldout, &[]).demonstrations(routes).unwrap();
+    let game = game(bed, config, &training, &heldout);
+    let shown = game.demonstrations(routes).unwrap();
+    assert_eq!(shown.len(), 2);
+    let total =
+        "def total(numbers):\n    result = 0\n    for number in numbers:\n        result += number\n    return result";
+    assert_eq!(shown[0].response, total);
+    let prompt = &shown[0].prompt.text;
+    assert!(prompt.starts_with("<BUG>def total(numbers):\n    result = 1\n") && prompt.ends_with("<FIX>"), "{prompt}");
+    assert!(prompt.contains("<TEST>assert total(numbers()) == 6<FIX>"), "{prompt}");
+    assert_eq!(shown[1].prompt.text, format!("<CODE>{total}<INJECT>"));
+    let answers: BTreeMap<String, String> =
+        shown.into_iter().chain(taught).map(|shown| (shown.prompt.text, shown.response)).collect();
+    let policy = Scripted::new(move |turn: &Turn<'_>| match (turn.prompt.role, turn.sample) {
+        (Role::Solver, 1) => "def total(numbers):\n    return 7".to_owned(),
+        (Role::Solver, _) => answers.get(&turn.prompt.text).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
+        _ => format!("{}\n    return None", turn.prompt.text[6..].lines().next().unwrap().replace("<INJECT>", "")),
+    });
+    let arena = Arena { policy: &policy, execute: routes, seed: 5 };
+    let mut state = game.begin(&arena).unwrap();
+    assert_eq!(state.anchors().len(), 2, "one of two repaired the training bug, and the injector made a bug");
+    let played = game.step(&arena, &mut state, 0).unwrap();
+    let by_training: Vec<Status> = repairs(&played)
+        .iter()
+        .filter(|repair| repair.source == Source::Training)
+        .map(|repair| repair.judged.as_ref().unwrap().status)
+        .collect();
+    assert_eq!(by_training, [Status::Accepted, Status::WrongAnswer], "{:?}", played.metrics);
+    assert!(
+        played.lessons.iter().any(
+            |lesson| matches!(lesson, Lesson::Samples(batch) if batch.samples.iter().any(|sample| sample.imitate))
+        )
+    );
+    let held = game.measure(&arena).unwrap();
+    let [(family, [pass1, greedy, pass8])] = held.rows().try_into().unwrap();
+    assert_eq!((family.as_str(), pass1, greedy, pass8), ("swe_smith", 7.0 / 8.0, 1.0, 1.0));
+    assert_eq!(held.mean(), [pass1, greedy, pass8]);
+    let examples: Vec<String> = game.examples(routes).unwrap().into_iter().map(|example| example.what).collect();
+    assert_eq!(examples, ["injector, direct", "solver"]);
+}
