@@ -1,10 +1,9 @@
-//! The referee: the sandbox on the Python image, with repeated jobs run once, and a count of what was asked.
+//! The referee: the sandbox on the images a game needs, with repeated jobs run once, and a count of what was asked.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
-use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
+use veriplay_sandbox::{Sandbox, SandboxOptions};
 use veriplay_verifier::Memo;
 
 use crate::exit::Failure;
@@ -14,18 +13,21 @@ use crate::workers::{self, Workers};
 /// Outcomes remembered: about what a quickstart asks twice, some tens of megabytes.
 const REMEMBERED: usize = 1 << 16;
 
-/// Runs jobs in the Python image.
+/// Runs jobs in the images it was opened with.
 pub(crate) struct Referee {
-    memo: Memo<Sandbox>,
+    memo: Memo<Images>,
     jobs: AtomicU64,
 }
 
 impl Referee {
-    /// Loads the image, building it first where it is missing.
+    /// Loads the Python image, building it first where it is missing.
     pub(crate) fn open(workers: Workers) -> Result<Self, Failure> {
-        let image: Arc<Image> = image::python()?;
-        let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
-        Ok(Self { memo: Memo::new(sandbox, REMEMBERED), jobs: AtomicU64::new(0) })
+        Ok(Self::over(vec![workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?]))
+    }
+
+    /// Over sandboxes on images of different names.
+    pub(crate) fn over(sandboxes: Vec<Sandbox>) -> Self {
+        Self { memo: Memo::new(Images(sandboxes), REMEMBERED), jobs: AtomicU64::new(0) }
     }
 
     /// Jobs asked for so far, those answered from memory included.
@@ -38,5 +40,17 @@ impl Execute for Referee {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.jobs.fetch_add(1, Ordering::Relaxed);
         self.memo.execute(job)
+    }
+}
+
+/// A sandbox for each image.
+struct Images(Vec<Sandbox>);
+
+impl Execute for Images {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        match self.0.iter().find(|sandbox| sandbox.image().name() == job.image) {
+            Some(sandbox) => sandbox.execute(job),
+            None => Err(ExecuteError::UnknownImage(job.image.clone())),
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! its tables of the configuration file, its tasks, and its executor.
 
 mod absolute_zero;
+mod bug_repair;
 mod sol_ver;
 
 use std::path::Path;
@@ -15,6 +16,7 @@ use veriplay_selfplay::play::{Play, PlayError};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
 
+use bug_repair::BugRepairSetup;
 use sol_ver::SolVerSetup;
 
 use crate::commands::{eval, play, replay, warmup};
@@ -86,24 +88,23 @@ pub(crate) struct Entry {
     pub(crate) eval: fn(&eval::Asked) -> Result<(), Failure>,
     /// `veriplay replay`.
     pub(crate) replay: fn(&replay::Asked) -> Result<(), Failure>,
-    /// `veriplay warmup`.
-    pub(crate) warm_up: fn(&warmup::Asked) -> Result<(), Failure>,
+    /// `veriplay warmup`, for games that say how their roles are taught.
+    pub(crate) warm_up: Option<fn(&warmup::Asked) -> Result<(), Failure>>,
 }
 
 impl Entry {
-    const fn of<S: Teach>() -> Self {
-        Self {
-            name: S::NAME,
-            play: play::of::<S>,
-            eval: eval::of::<S>,
-            replay: replay::of::<S>,
-            warm_up: warmup::of::<S>,
-        }
+    const fn taught<S: Teach>() -> Self {
+        Self { warm_up: Some(warmup::of::<S>), ..Self::of::<S>() }
+    }
+
+    const fn of<S: Setup>() -> Self {
+        Self { name: S::NAME, play: play::of::<S>, eval: eval::of::<S>, replay: replay::of::<S>, warm_up: None }
     }
 }
 
 /// Every game that can be played.
-pub(crate) const GAMES: &[Entry] = &[Entry::of::<AbsoluteZeroSetup>(), Entry::of::<SolVerSetup>()];
+pub(crate) const GAMES: &[Entry] =
+    &[Entry::taught::<AbsoluteZeroSetup>(), Entry::of::<BugRepairSetup>(), Entry::taught::<SolVerSetup>()];
 
 /// The game that the configuration in `text` names; `origin` says where it is from.
 pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {

@@ -1,6 +1,7 @@
 //! `veriplay corpus`: a package becomes a repository with a baseline, and bugs are made in it. Files, pip and the clock are
 //! here; archives and layouts are the corpus's, running and judging the verifier's.
 
+mod artifacts;
 mod baseline;
 mod bugs;
 mod journal;
@@ -9,9 +10,10 @@ mod pip;
 mod warm;
 mod write;
 
+pub(crate) use artifacts::read_bugs;
 pub(crate) use baseline::{Measured, measure};
 pub(crate) use bugs::{Asked, make_bugs};
 pub(crate) use open::{Stored, cached};
 pub(crate) use pip::{Requirement, pytest_layer, source_distribution};
-pub(crate) use warm::warmed;
+pub(crate) use warm::{warmed, warmed_for_desks};
 pub(crate) use write::write;

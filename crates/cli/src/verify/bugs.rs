@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use anyhow::Context;
 use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Verdict, content_hash};
 use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
@@ -16,7 +15,7 @@ use super::output::{Output, VerdictRow};
 use super::source::Work;
 use super::stream::in_order;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::repository::{Stored, pytest_layer, warmed};
+use crate::repository::{Stored, pytest_layer, read_bugs, warmed};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
 
@@ -102,20 +101,6 @@ pub(crate) fn judge(asked: &Asked<'_>) -> Result<(), Failure> {
     })?;
     output.finish()?;
     report.tell(asked)
-}
-
-fn read_bugs(path: &Path) -> Result<Vec<BugArtifact>, Failure> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
-    let text = text.or_fail(ExitCode::Input)?;
-    let bug = |(index, line): (usize, &str)| {
-        let place = || format!("{}:{}: no bug that this build reads", path.display(), index + 1);
-        let bug: BugArtifact = serde_json::from_str(line).with_context(place).or_fail(ExitCode::Input)?;
-        match bug.schema_version {
-            BugArtifact::SCHEMA_VERSION => Ok(bug),
-            other => Err(Failure::message(ExitCode::Input, format!("{}: schema version `{other}`", place()))),
-        }
-    };
-    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(bug).collect()
 }
 
 /// The repositories that the bugs are in, all of them in one sandbox.

@@ -1,0 +1,181 @@
+//! `bug_repair`: its configuration, its repositories in two images, and the files of its bugs.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Layer};
+use veriplay_learner::ModelConfig;
+use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_selfplay::games::bug_repair::{self, BugRepair, GameConfig, Place};
+use veriplay_verifier::bugs::BugArtifact;
+
+use super::{Demand, EvalSet, Setup};
+use crate::config::{LearnConfig, bad_value};
+use crate::executor::Referee;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::image;
+use crate::repository::{Stored, pytest_layer, read_bugs, warmed, warmed_for_desks};
+use crate::workers::{self, Workers};
+
+/// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct BugRepairSetup {
+    /// The game.
+    game: GameConfig,
+    /// Where bugs are.
+    repositories: Repositories,
+    /// Bugs that are there before the run.
+    bugs: Bugs,
+    /// How the held-out set is measured.
+    eval: EvalConfig,
+}
+
+/// Where bugs are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repositories {
+    /// `NAME==VERSION` that `veriplay corpus add-repo` has fetched, or directories that it wrote.
+    names: Vec<String>,
+}
+
+/// Files of bugs, as `veriplay corpus inject-bugs --out` writes them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bugs {
+    /// To train on; empty where all bugs are made in play.
+    training: Vec<PathBuf>,
+    /// To tune on.
+    validation: Vec<PathBuf>,
+    /// To claim by.
+    held_out: Vec<PathBuf>,
+}
+
+/// How the held-out set is measured. How often each bug is sampled says `game.eval_samples`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EvalConfig {
+    /// `held_out` for claims, `validation` for tuning.
+    set: EvalSet,
+    /// Bugs at most, the first of the files.
+    bugs: usize,
+}
+
+impl Setup for BugRepairSetup {
+    type Game = BugRepair;
+    const NAME: &'static str = bug_repair::GAME.name;
+    const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
+
+    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+        self.game.validate().or_fail(ExitCode::Input)?;
+        if self.repositories.names.is_empty() {
+            return Err(bad_value("repositories.names", &"[]", "at least one repository"));
+        }
+        if self.eval.bugs == 0 {
+            return Err(bad_value("eval.bugs", &self.eval.bugs, "at least 1"));
+        }
+        learn.check_temperature("game.solver_temperature", self.game.solver_temperature)?;
+        learn.check_temperature("game.injector_temperature", self.game.injector_temperature)
+    }
+
+    /// Every turn is a sample with a prompt of its own, as long as the context at most.
+    fn demand(&self, model: &ModelConfig) -> Demand {
+        let (game, context) = (&self.game, model.max_position_embeddings);
+        let solver = game.tasks_per_step * game.group * game.solver_budget.turns;
+        let injector = game.injections_per_step * game.injector_budget.turns;
+        let longest = game.solver_max_tokens.max(game.injector_max_tokens);
+        Demand { tokens: (solver + injector + game.anchor_samples) * context, longest }
+    }
+
+    fn measure_on(&mut self, set: EvalSet) {
+        self.eval.set = set;
+    }
+
+    fn eval_seed(&self) -> u64 {
+        self.game.eval_seed
+    }
+
+    fn told(&self) -> Vec<String> {
+        let game = &self.game;
+        let (solver, injector) = (game.tasks_per_step * game.group, game.injections_per_step);
+        vec![
+            format!(
+                "a step: {injector} episodes that make bugs, {} mutants, then {} episodes at each of {} bugs",
+                game.mutants_per_step, game.group, game.tasks_per_step
+            ),
+            format!(
+                "turns of a step: at most {}, each a prompt and a call of a tool",
+                solver * game.solver_budget.turns + injector * game.injector_budget.turns
+            ),
+            format!(
+                "jobs of a step: at most {} calls of tools, two runs of tests for each of {solver} repairs, and the checks of each bug",
+                solver * game.solver_budget.turns + injector * game.injector_budget.turns
+            ),
+            format!(
+                "reward `{:?}`, alpha {}; advantage `{}`; dialect `{}`",
+                game.reward, game.alpha, game.advantage, game.dialect
+            ),
+        ]
+    }
+
+    fn open(&self, workers: Workers) -> Result<(Referee, BugRepair), Failure> {
+        let opened = Opened::open(&self.repositories.names, workers)?;
+        let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
+            Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
+        };
+        let training = read(&self.bugs.training)?;
+        let mut held_out = read(match self.eval.set {
+            EvalSet::HeldOut => &self.bugs.held_out,
+            EvalSet::Validation => &self.bugs.validation,
+        })?;
+        held_out.truncate(self.eval.bugs);
+        let Opened { referee, places } = opened;
+        let game = BugRepair::new(self.game.clone(), places, &training, &held_out).or_fail(ExitCode::Input)?;
+        Ok((referee, game))
+    }
+}
+
+/// Repositories in a sandbox.
+struct Opened {
+    referee: Referee,
+    places: Vec<Place>,
+}
+
+impl Opened {
+    fn open(names: &[String], workers: Workers) -> Result<Self, Failure> {
+        let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
+        let pytest = pytest_layer()?;
+        let limits = stored.iter().map(|stored| stored.baseline.limits).max_by_key(|limits| limits.fuel);
+        let limits = limits.ok_or_else(|| bad_value("repositories.names", &"[]", "at least one repository"))?;
+        let judging = warmed(image::python()?, &pytest, &stored, workers)?;
+        let desk = warmed_for_desks(image::python()?, &pytest, limits, workers)?;
+        let (desk_image, image) = (desk.name().to_owned(), judging.name().to_owned());
+        let layers: Vec<Layer> = stored.iter().map(|stored| stored.package.clone()).chain([pytest.clone()]).collect();
+        let on = |image| -> Result<Sandbox, Failure> {
+            let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
+            Ok(sandbox.with_layers(layers.iter().cloned().collect()))
+        };
+        let mut sandboxes = vec![on(judging)?];
+        if desk_image != image {
+            sandboxes.push(on(desk)?);
+        }
+        let referee = Referee::over(sandboxes);
+        let place = |stored: &Stored| place(stored, &referee, &image, &desk_image, pytest.digest());
+        let places = stored.iter().map(place).collect::<Result<_, Failure>>()?;
+        Ok(Self { referee, places })
+    }
+}
+
+fn place(stored: &Stored, referee: &Referee, image: &str, desk_image: &str, pytest: &Digest) -> Result<Place, Failure> {
+    let map = stored.map(referee, image, pytest)?;
+    let ground = stored.ground(image, pytest, &map);
+    Ok(Place {
+        image: image.to_owned(),
+        desk_image: desk_image.to_owned(),
+        pytest: pytest.clone(),
+        texts: ground.texts.clone(),
+        baseline: ground.baseline.clone(),
+        limits: ground.limits,
+        max_jobs: ground.max_jobs,
+        map: map.clone(),
+    })
+}
