@@ -4,15 +4,18 @@
 mod artifacts;
 mod baseline;
 mod bugs;
+mod generated;
 mod journal;
 mod open;
 mod pip;
+mod sources;
 mod warm;
 mod write;
 
 pub(crate) use artifacts::read_bugs;
 pub(crate) use baseline::{Measured, measure};
 pub(crate) use bugs::{Asked, make_bugs};
+pub(crate) use generated::generate;
 pub(crate) use open::{Stored, cached};
 pub(crate) use pip::{Requirement, pytest_layer, source_distribution};
 pub(crate) use warm::{warmed, warmed_for_desks};

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
-use clap::{ArgMatches, Args, Subcommand};
+use clap::{ArgMatches, Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use veriplay_core::{Layer, SCHEMA_VERSION};
+use veriplay_corpus::Split;
 use veriplay_corpus::repository::{Archive, strip_top, unpack};
 use veriplay_verifier::bugs::{INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
@@ -32,6 +33,45 @@ enum Action {
     AddRepo(AddRepo),
     /// Make bugs in a repository by operators over its syntax trees, and validate them by its tests
     InjectBugs(InjectBugs),
+    /// Write a small repository of generated functions with tests
+    GenerateRepo(GenerateRepo),
+}
+
+#[derive(Debug, Args)]
+struct GenerateRepo {
+    /// Directory to write it into
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Which part of the generator's world: training never sees the others
+    #[arg(long, value_enum, default_value = "train")]
+    split: SplitName,
+    /// Families of the functions, as the grammar names the mix
+    #[arg(long, value_name = "MIX", default_value = "natural")]
+    mix: String,
+    /// How many functions, each with a module and a module of tests
+    #[arg(long, value_name = "N", default_value = "60")]
+    functions: usize,
+    /// Draws them
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+}
+
+/// [`Split`], as an option says it.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SplitName {
+    Train,
+    Validation,
+    HeldOut,
+}
+
+impl From<SplitName> for Split {
+    fn from(name: SplitName) -> Self {
+        match name {
+            SplitName::Train => Self::Train,
+            SplitName::Validation => Self::Validation,
+            SplitName::HeldOut => Self::HeldOut,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +142,9 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     match arguments::<Arguments>(matches).action {
         Action::AddRepo(asked) => add_repo(&asked),
         Action::InjectBugs(asked) => inject_bugs(&asked),
+        Action::GenerateRepo(asked) => {
+            repository::generate(&asked.out, asked.split.into(), &asked.mix, asked.functions, asked.seed)
+        }
     }
 }
 

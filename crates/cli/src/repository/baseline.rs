@@ -82,7 +82,7 @@ pub(crate) fn measure(
     Ok(Measured { baseline, wall_ns })
 }
 
-fn limits() -> Limits {
+pub(super) fn limits() -> Limits {
     Limits {
         fuel: FUEL,
         memory_bytes: MEMORY_BYTES,

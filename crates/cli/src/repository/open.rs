@@ -10,8 +10,8 @@ use veriplay_sandbox::default_cache_dir;
 use veriplay_verifier::bugs::{Ground, TestMap};
 use veriplay_verifier::repository::Baseline;
 
-use super::Requirement;
 use super::write::put;
+use super::{Requirement, sources};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
@@ -27,12 +27,20 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Opens `named`: a directory, or `NAME==VERSION` in the cache.
+    /// Opens `named`: `NAME==VERSION` in the cache, a directory that `add-repo` wrote, or one of plain sources.
     pub(crate) fn open(named: &str) -> Result<Self, Failure> {
         let directory = match Requirement::from_str(named) {
             Ok(requirement) if !Path::new(named).is_dir() => cached(&requirement)?,
             _ => PathBuf::from(named),
         };
+        if directory.is_dir() && !directory.join("layer.json").exists() {
+            return sources::open(&directory);
+        }
+        Self::open_written(directory)
+    }
+
+    /// Opens what [`super::write()`] wrote.
+    pub(super) fn open_written(directory: PathBuf) -> Result<Self, Failure> {
         let (baseline, package): (Baseline, Layer) =
             (read(&directory, "baseline.json")?, read(&directory, "layer.json")?);
         if baseline.package != *package.digest() {

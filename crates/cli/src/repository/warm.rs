@@ -36,7 +36,7 @@ pub(crate) fn warmed_for_desks(
     warmed_for(image, &name, pytest, [(&nothing, limits)], workers)
 }
 
-fn warmed_for<'a>(
+pub(super) fn warmed_for<'a>(
     image: Arc<Image>,
     name: &str,
     pytest: &Layer,

@@ -1,0 +1,69 @@
+//! A small repository written by the tiny generator: one function a module, one test module for each, with a test a case. What bugs
+//! and repairs of a model without words are about.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Context;
+use veriplay_corpus::{Generated, Grammar, Programs, Split};
+use veriplay_selfplay::randomness::generator;
+
+use super::baseline::limits;
+use crate::executor::Referee;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::warmup::{Executed, Worth};
+use crate::workers::Workers;
+
+/// Tests of a function.
+const CASES: usize = 8;
+/// When a function is worth a module.
+const WORTH: Worth = Worth { max_output_chars: 22, min_distinct_outputs: 4 };
+
+/// Writes `functions` modules, with programs of `split` and `mix` alone, into `out`.
+pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, seed: u64) -> Result<(), Failure> {
+    let referee = Referee::open(Workers::Thread)?;
+    let grammar = Grammar::embedded_tiny();
+    let programs = Programs::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
+    let mut inputs = generator(seed, 0, "inputs of a generated repository");
+    let (mut seen, mut written) = (HashSet::new(), 0);
+    put(out, "tiny/__init__.py", "")?;
+    // A small mix repeats itself for ever: so many draws find what there is.
+    for program in programs.take(50 * functions) {
+        if written == functions {
+            return Ok(());
+        }
+        if !seen.insert(program.program.clone()) {
+            continue;
+        }
+        let asked = grammar.inputs(&mut inputs, program.input_kind, CASES);
+        let all = asked.len();
+        let executed = Executed::make(&WORTH, limits(), program.clone(), asked, &referee).or_fail(ExitCode::Host)?;
+        if let Some(executed) = executed.filter(|executed| executed.pairs.len() == all) {
+            module(out, written, &program, &executed)?;
+            written += 1;
+        }
+    }
+    let what = format!("the generator gave only {written} of {functions} functions");
+    Err(Failure::message(ExitCode::Input, what).hint("ask for fewer, or name another mix"))
+}
+
+fn module(out: &Path, number: usize, program: &Generated, executed: &Executed) -> Result<(), Failure> {
+    put(out, &format!("tiny/m{number:03}.py"), &format!("{}\n", program.program))?;
+    let mut tests = format!("from tiny.m{number:03} import f\n");
+    for (index, pair) in executed.pairs.iter().enumerate() {
+        let arguments = veriplay_core::Value::arguments_text(&pair.input);
+        write!(tests, "\n\ndef test_{index}():\n    assert f({arguments}) == {}\n", pair.output)
+            .or_fail(ExitCode::Bug)?;
+    }
+    put(out, &format!("tests/test_m{number:03}.py"), &tests)
+}
+
+fn put(out: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = out.join(name);
+    let folder = path.parent().unwrap_or(out);
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&path, text))
+        .with_context(|| format!("cannot write `{}`", path.display()))
+        .or_fail(ExitCode::Input)
+}

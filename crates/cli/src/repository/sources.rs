@@ -1,0 +1,66 @@
+//! A repository that is a plain directory of sources: its tests are run once, and what they came to is kept in the cache.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::Context;
+use veriplay_core::{Layer, Limits};
+use veriplay_sandbox::default_cache_dir;
+
+use super::baseline::limits;
+use super::warm::warmed_for;
+use super::{Requirement, Stored, measure, pytest_layer, write};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::image;
+use crate::workers::Workers;
+
+/// Opens `directory`, after running its tests where that has not been done before.
+pub(super) fn open(directory: &Path) -> Result<Stored, Failure> {
+    let package = layer(directory)?;
+    let kept = default_cache_dir().map_err(image::failure)?;
+    let kept = kept.join("repositories").join(format!("sources-{}", &package.digest().as_str()[..16]));
+    if !kept.join("baseline.json").is_file() {
+        let pytest = pytest_layer()?;
+        let limits: Limits = limits();
+        // Warm, as a repository of many small files is mostly starts of pytest; the records are the same.
+        let image = warmed_for(image::python()?, "sources+pytest", &pytest, [(&package, limits)], Workers::Thread)?;
+        let measured = measure(&named(directory)?, package.clone(), pytest, image, Workers::Thread)?;
+        write(&kept, &package, &measured)?;
+    }
+    Stored::open_written(kept)
+}
+
+/// The repository's name is the directory's.
+fn named(directory: &Path) -> Result<Requirement, Failure> {
+    let name =
+        directory.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().replace('_', "-"));
+    Requirement::from_str(&format!("{name}==0")).map_err(|why| Failure::message(ExitCode::Input, why))
+}
+
+fn layer(directory: &Path) -> Result<Layer, Failure> {
+    let mut files = Vec::new();
+    collect(directory, directory, &mut files)?;
+    Layer::new(files).with_context(|| format!("`{}` makes no layer", directory.display())).or_fail(ExitCode::Input)
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> Result<(), Failure> {
+    let cannot = || format!("cannot read the sources in `{}`", folder.display());
+    let entries = std::fs::read_dir(folder).with_context(cannot).or_fail(ExitCode::Input)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<_>>()
+        .with_context(cannot)
+        .or_fail(ExitCode::Input)?;
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.is_dir() && name != "__pycache__" && !name.starts_with('.') {
+            collect(root, &path, files)?;
+        } else if path.is_file() && !name.ends_with(".pyc") {
+            let inside =
+                path.strip_prefix(root).map(|path| path.to_string_lossy().into_owned()).or_fail(ExitCode::Bug)?;
+            files.push((inside, std::fs::read(&path).with_context(cannot).or_fail(ExitCode::Input)?));
+        }
+    }
+    Ok(())
+}
