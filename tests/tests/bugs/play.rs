@@ -255,6 +255,21 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
 }
 
 #[test]
+fn a_mode_that_is_not_kept_to_is_refused() {
+    let Some((bed, routes)) = desk() else { return };
+    let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");
+    for mode in [Mode::Removal, Mode::Rewrite] {
+        let game = game(bed, injecting(1, &[mode]), &[], &[]);
+        let plans = [vec![elsewhere.clone()]];
+        let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, 0, &plans));
+        let played = step(&game, &policy, routes, &mut GameState::default(), 0);
+        let yields = &played.metrics.injections[mode.name()];
+        assert_eq!(yields.refused.get("mode"), Some(&1), "{mode:?}: {yields:?}");
+        assert!(played.metrics.tasks.is_empty() && played.counts.attempts == 0);
+    }
+}
+
+#[test]
 fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
     let Some((bed, routes)) = desk() else { return };
     let direct = edit(CODE, "        result += number\n", "        result -= number\n");
