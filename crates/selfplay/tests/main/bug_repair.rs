@@ -1,22 +1,16 @@
-//! The pure parts of `bug_repair`: config, pay, dialects, episodes, setting up, and a step whose host fails. No wasm.
+//! The pure parts of `bug_repair`: config, pay, dialects and episodes. No wasm.
 
-use std::collections::BTreeMap;
+mod steps;
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use veriplay_core::{
-    Digest, Evidence, Execute, ExecuteError, Finish, Job, Limits, Outcome, Patch, Policy, PolicyError, Prompt, Role,
-    Rollout, Sampling, Scripted, Status, TextFiles, Turn,
-};
+use veriplay_core::{Evidence, Finish, Status, TextFiles};
 use veriplay_selfplay::games::bug_repair::dialects::{Action, Goal, Left, by_name, names};
 use veriplay_selfplay::games::bug_repair::{
-    Assignment, Budget, BugRepair, End, Episode, GameConfig, GameState, InjectionOutcome, Mode, Move, Pay, Place,
-    Record, RewardName, SetupError, family,
+    Assignment, Budget, End, Episode, GameConfig, InjectionOutcome, Mode, Move, Pay, RewardName, family,
 };
-use veriplay_selfplay::play::{Arena, HeldOut, Play, PlayError};
 use veriplay_verifier::bugs::desk::{CallEnd, DeskCall, DeskOutcome, Suite};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, TestMap};
-use veriplay_verifier::repository::{Baseline, FileBaseline, Function};
 
 const CONFIG: &str = r#"
 dialect = "fenced"
@@ -334,179 +328,4 @@ fn a_rewriting_injector_is_not_shown_what_it_is_to_write() {
     assert_eq!(Mode::ALL.map(Mode::name), ["direct", "removal", "rewrite"]);
     let families = ["constant_body", "invert_if", "model_direct", "by hand"].map(family);
     assert_eq!(families, ["classic", "swe_smith", "model", "other"]);
-}
-
-fn place() -> Place {
-    let package = Digest::of(b"package");
-    let limits = Limits { fuel: 9, memory_bytes: 9, output_bytes: 9, file_bytes: 9, deadline_ns: 9 };
-    let function = Function { path: "src/one.py".to_owned(), name: "one".to_owned(), lines: (2, 2) };
-    let (test, id) = ("tests/test_one.py".to_owned(), "tests/test_one.py::test_one".to_owned());
-    Place {
-        image: "grade".to_owned(),
-        desk_image: "desk".to_owned(),
-        pytest: Digest::of(b"pytest"),
-        texts: TextFiles::from([
-            ("src/one.py".to_owned(), "def one():\n    return 1\n".to_owned()),
-            (test.clone(), "def test_one():\n    assert one() == 1\n\n\nx = 1\n".to_owned()),
-        ]),
-        baseline: Baseline {
-            schema_version: 1,
-            name: "one".to_owned(),
-            version: "1".to_owned(),
-            package: package.clone(),
-            pytest: Digest::of(b"pytest"),
-            image: Digest::of(b"image"),
-            limits,
-            seeds: [1, 2],
-            roots: vec!["src".to_owned()],
-            files: vec![FileBaseline {
-                path: test.clone(),
-                passed: vec![id.clone()],
-                unsupported: Vec::new(),
-                broken: None,
-                fuel: 1,
-            }],
-        },
-        map: TestMap {
-            schema_version: 1,
-            package,
-            files: vec![FileMap {
-                path: test,
-                functions: vec![function],
-                at_import: Vec::new(),
-                tests: vec![(id.clone(), vec![0])],
-                twins: vec![id],
-            }],
-        },
-        limits,
-        max_jobs: 0,
-    }
-}
-
-fn artifact(place: &Place, value: u8) -> BugArtifact {
-    let now = |path: &str, text: String| {
-        let mut now = place.texts.clone();
-        now.insert(path.to_owned(), text);
-        Patch::make(&place.texts, &now).unwrap()
-    };
-    BugArtifact {
-        schema_version: 1,
-        task_id: format!("one-{value}"),
-        name: "one".to_owned(),
-        version: "1".to_owned(),
-        package: place.package().clone(),
-        bug: BugProposal {
-            bug_inject: now("src/one.py", format!("def one():\n    return {value}\n")),
-            test_weaken: now("tests/test_one.py", "x = 1\n".to_owned()),
-            test_files: vec!["tests/test_one.py".to_owned()],
-            injector: "by hand".to_owned(),
-            seed: 0,
-            failed_repairs: Vec::new(),
-        },
-        fail_to_pass: vec!["tests/test_one.py::test_one".to_owned()],
-        pass_to_pass: Vec::new(),
-    }
-}
-
-#[test]
-fn what_cannot_be_played_is_refused_when_it_is_set_up() {
-    let (place, two, three) = (place(), artifact(&place(), 2), artifact(&place(), 3));
-    let new = |config, places: &[Place], training: &[BugArtifact], heldout: &[BugArtifact]| {
-        BugRepair::new(config, places.to_vec(), training, heldout).err()
-    };
-    let (places, training) = (std::slice::from_ref(&place), std::slice::from_ref(&two));
-    assert_eq!(new(config(), places, training, &[three]), None);
-    assert_eq!(new(config(), &[], &[], &[]), Some(SetupError::NoPlaces));
-    let idle = GameConfig { injections_per_step: 0, modes: Vec::new(), ..config() };
-    assert_eq!(new(idle, places, &[], &[]), Some(SetupError::Nothing));
-    let elsewhere = BugArtifact { package: Digest::of(b"other"), ..two.clone() };
-    assert!(matches!(new(config(), places, &[elsewhere], &[]), Some(SetupError::UnknownPackage { .. })));
-    let renamed = BugArtifact { task_id: "another".to_owned(), ..two.clone() };
-    assert_eq!(new(config(), places, training, &[renamed]), Some(SetupError::Overlap("one-2".to_owned())));
-    let wrong = GameConfig { group: 0, ..config() };
-    assert!(matches!(new(wrong, places, training, &[]), Some(SetupError::Config(error)) if error.key == "group"));
-}
-
-/// A host on which nothing runs.
-struct Broken;
-
-impl Execute for Broken {
-    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
-        Err(ExecuteError::Host("gone".to_owned()))
-    }
-}
-
-#[test]
-fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none() {
-    let (place, two, three) = (place(), artifact(&place(), 2), artifact(&place(), 3));
-    let game = BugRepair::new(config(), vec![place], &[two], &[three]).unwrap();
-    let policy = Scripted::new(|turn: &Turn<'_>| {
-        assert_eq!(turn.prompt.role, Role::Solver, "no function is found to begin at");
-        "```submit\n```".to_owned()
-    });
-    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let mut state = GameState::default();
-    let played = game.step(&arena, &mut state, 0).unwrap();
-    assert!(played.lessons.is_empty());
-    assert_eq!((played.counts.attempts, played.counts.dropped), (0, 4));
-    assert_eq!(played.records.len(), 4);
-    assert!(played.records.iter().all(|record| matches!(record, Record::Repair(repair) if repair.judged.is_err())));
-    assert!(
-        state.last("one-2").is_none()
-            && played.metrics.solve_rate.is_none()
-            && played.metrics.solver.reward_mean.is_none()
-    );
-    assert!(matches!(game.measure(&arena), Err(PlayError::Host(_))));
-    assert_eq!(game.judge_again(&Broken, &played.records).unwrap().dropped, 4);
-}
-
-#[test]
-fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
-    let (place, two) = (place(), artifact(&place(), 2));
-    let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = BugRepair::new(config, vec![place], std::slice::from_ref(&two), &[]).unwrap();
-    let policy = Scripted::new(|_: &Turn<'_>| "I give up.".to_owned());
-    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let mut state = GameState::default();
-    let played = game.step(&arena, &mut state, 5).unwrap();
-    assert_eq!(played.metrics.statuses, BTreeMap::from([(Status::Malformed, 4)]));
-    assert_eq!(played.metrics.solver.ends, BTreeMap::from([("out_of_turns".to_owned(), 4)]));
-    assert_eq!((played.metrics.solver.idle_turns, played.metrics.solver.turns_mean), (16, Some(4.0)));
-    let last = state.last("one-2").unwrap();
-    assert_eq!((last.solved, last.judged), (0, 4));
-    assert!(played.lessons.is_empty(), "four equal rewards");
-    let held = game.measure(&arena).unwrap();
-    assert!(held.rows().is_empty() && held.mean() == [0.0; 3]);
-}
-
-/// A model with room for prompts of so many characters.
-struct Small(Scripted, usize);
-
-impl Policy for Small {
-    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let long = prompts.iter().position(|prompt| prompt.text.len() > self.1);
-        match long {
-            Some(index) => {
-                Err(PolicyError::PromptTooLong { index, tokens: prompts[index].text.len(), context: self.1 })
-            }
-            None => self.0.generate(prompts, sampling),
-        }
-    }
-}
-
-#[test]
-fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
-    let (place, two) = (place(), artifact(&place(), 2));
-    let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = BugRepair::new(config, vec![place], std::slice::from_ref(&two), &[]).unwrap();
-    let first = game.examples(&Broken).unwrap()[0].prompt.text.len();
-    // One sample of four thinks longer than the others, and than there is room for.
-    let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
-    let mut state = GameState::default();
-    let (roomy, narrow) = (Small(script(), first + 500), Small(script(), first - 1));
-    let played = game.step(&Arena { policy: &roomy, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
-    let ends = BTreeMap::from([("out_of_room".to_owned(), 1), ("out_of_turns".to_owned(), 3)]);
-    assert_eq!(played.metrics.solver.ends, ends);
-    let error = game.step(&Arena { policy: &narrow, execute: &Broken, seed: 1 }, &mut state, 0).unwrap_err();
-    assert!(matches!(error, PlayError::Policy(PolicyError::PromptTooLong { .. })), "{error}");
 }

@@ -28,7 +28,7 @@ pub use batch::{
     GradeRequest, MutateRequest, TreeRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all,
     serve_all, validate_all, view_all,
 };
-pub use functions::{FunctionSource, changed_function, functions};
+pub use functions::{EMPTY_BODY, FunctionSource, changed_function, functions};
 pub use proposal::{Weakening, propose_tree};
 pub use view::{View, ViewRequest, repair_of, test_function, view};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, Patch, Status, TextFiles, Verdict};
 use veriplay_verifier::bugs::desk::{
-    FunctionSource, MutateRequest, Suite, TreeRequest, ValidateRequest, Weakening, functions_all, mutate_all,
-    propose_all, repair_of, validate_all,
+    EMPTY_BODY, FunctionSource, MutateRequest, Suite, TreeRequest, ValidateRequest, Weakening, functions_all,
+    mutate_all, propose_all, repair_of, validate_all,
 };
 use veriplay_verifier::bugs::{BugProposal, Ground, Unfit};
 
@@ -174,6 +174,13 @@ impl BugRepair {
         let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
         if site.mode == Mode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");
+        }
+        let empty = |files: &TextFiles| {
+            let text = files.get(&site.function.path).map_or("", String::as_str);
+            text.matches(EMPTY_BODY).count()
+        };
+        if site.mode == Mode::Rewrite && empty(done.episode.tree()) > empty(&self.originals[site.place]) {
+            return malformed("mode", "the body that was taken out is not written");
         }
         None
     }

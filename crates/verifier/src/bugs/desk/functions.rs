@@ -7,6 +7,9 @@ use super::super::guest::{ask, number};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
 
+/// What is left of a body that was taken out.
+pub const EMPTY_BODY: &str = "raise NotImplementedError";
+
 /// A function that is in no other one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionSource {
@@ -34,7 +37,7 @@ impl FunctionSource {
     #[must_use]
     pub fn emptied(&self, file: &str) -> Option<String> {
         let (before, after) = (file.get(..self.rest?)?, file.get(self.end..)?);
-        Some(format!("{before}raise NotImplementedError{after}"))
+        Some(format!("{before}{EMPTY_BODY}{after}"))
     }
 }
 

@@ -1,0 +1,189 @@
+//! Bugs of a step: the model's in each mode, mutants, and what is refused; what each is paid.
+
+use veriplay_core::{Role, Scripted, Status, Turn};
+use veriplay_selfplay::games::bug_repair::{GameConfig, GameState, Mode, Record, RewardName, Source};
+use veriplay_selfplay::play::Play;
+use veriplay_verifier::bugs::BugArtifact;
+use veriplay_verifier::bugs::desk::Weakening;
+
+use super::super::{CODE, TESTS};
+use super::total_reward;
+use super::{
+    SUBMIT, config, desk, edit, game, injected, injecting, place, planned, repairs, right, solver, statuses, step,
+};
+
+#[test]
+fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
+    let Some((bed, routes)) = desk() else { return };
+    for mode in Mode::ALL {
+        let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()], &[]);
+        let example = game.examples(routes).unwrap();
+        assert_eq!(example.len(), 2);
+        assert!(example[0].prompt.role == Role::Proposer && !example[0].prompt.text.contains("result = 0"));
+        let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+            Role::Solver => SUBMIT.to_owned(),
+            _ => injected(&turn.prompt.text),
+        });
+        let mut state = GameState::default();
+        let played = step(&game, &policy, routes, &mut state, 0);
+        let yields = &played.metrics.injections[mode.name()];
+        assert_eq!((yields.tried, yields.valid), (1, 1), "{mode:?}: {yields:?}");
+        assert_eq!(state.entries()[0].bug.bug.injector, format!("model_{}", mode.name()));
+        assert_eq!(played.metrics.tasks[&Source::Model], 1);
+        let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+        assert_eq!(total_reward(&record.episode), -0.8, "nobody repairs it: too hard");
+    }
+}
+
+#[test]
+fn a_mode_that_is_not_kept_to_is_refused() {
+    let Some((bed, routes)) = desk() else { return };
+    let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");
+    for mode in [Mode::Removal, Mode::Rewrite] {
+        let game = game(bed, injecting(1, &[mode]), &[], &[]);
+        let plans = [vec![elsewhere.clone()]];
+        let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, 0, &plans));
+        let played = step(&game, &policy, routes, &mut GameState::default(), 0);
+        let yields = &played.metrics.injections[mode.name()];
+        assert_eq!(yields.refused.get("mode"), Some(&1), "{mode:?}: {yields:?}");
+        assert!(played.metrics.tasks.is_empty() && played.counts.attempts == 0);
+    }
+}
+
+#[test]
+fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
+    let Some((bed, routes)) = desk() else { return };
+    let direct = edit(CODE, "        result += number\n", "        result -= number\n");
+    let plans = vec![
+        (vec![direct.clone()], "valid"),
+        (vec![direct], "duplicate"),
+        (vec![], "nothing"),
+        (vec!["```list\n```".to_owned(); 9], "unfinished"),
+        (vec![edit(CODE, "\"\"\"Sums.\"\"\"\n", "\"\"\"All sums.\"\"\"\n")], "failing"),
+        (vec![edit(TESTS, "    assert total([4]) == 4\n", "    assert True\n")], "changed_files"),
+        (vec![edit(CODE, "    result = 0\n", "    result = min(1, id(numbers))\n")], "machinery"),
+        // Tells the original by a hash of its own source.
+        (
+            vec![edit(
+                CODE,
+                "    result = 0\n",
+                "    import hashlib\n    result = hashlib.sha256(open(__file__, 'rb').read()).digest()[0] % 2 + 1\n",
+            )],
+            "machinery",
+        ),
+        (
+            vec![edit(CODE, "    result = 0\n", "    from tally.names import coin\n\n    result = int(coin())\n")],
+            "repeated",
+        ),
+        (vec![edit(CODE, "    result = 0\n", "    result = (\n")], "records"),
+    ];
+    let rules: Vec<&str> = plans.iter().map(|(_, rule)| *rule).collect();
+    let plans: Vec<Vec<String>> = plans.into_iter().map(|(plan, _)| plan).collect();
+    let count = plans.len();
+    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        // One of four repairs it.
+        Role::Solver => {
+            let mend = vec![edit(CODE, "        result -= number\n", "        result += number\n")];
+            planned(&turn.prompt.text, turn.sample, &[mend, vec![], vec![], vec![]])
+        }
+        _ => planned(&turn.prompt.text, turn.index, &plans),
+    });
+    let game = game(bed, injecting(count, &[Mode::Direct]), &[], &[]);
+    let played = step(&game, &policy, routes, &mut GameState::default(), 0);
+    let mut found = Vec::new();
+    for record in &played.records {
+        let Record::Injection(record) = record else { continue };
+        let judged = record.judged.as_ref().unwrap();
+        let rule = match (&judged.bug, judged.known) {
+            (Some(_), true) => "duplicate",
+            (Some(_), false) => "valid",
+            (None, _) => judged.verdict.evidence.rule.as_str(),
+        };
+        let paid = match rule {
+            "valid" => 1.0 - 1.8 * 0.25,
+            "duplicate" => -0.8,
+            _ => -1.0,
+        };
+        assert!((total_reward(&record.episode) - paid).abs() < 1e-12, "{rule}");
+        found.push(rule);
+    }
+    assert_eq!(found, rules);
+    let yields = &played.metrics.injections["direct"];
+    assert_eq!((yields.tried, yields.valid, yields.duplicates, yields.refused["machinery"]), (count, 1, 1, 2));
+    assert_eq!((played.counts.proposals, played.counts.valid_proposals), (count as u64, 1));
+}
+
+#[test]
+fn a_weakening_of_the_models_own_is_checked_like_any_other() {
+    let Some((bed, routes)) = desk() else { return };
+    let bug = edit(CODE, "    result = 0\n", "    result = 1\n");
+    let weaken = edit(TESTS, "    assert total([4]) == 4\n", "    assert total([4]) >= 4\n");
+    let plans = vec![vec![bug.clone(), weaken], vec![bug]];
+    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        Role::Solver => planned(&turn.prompt.text, turn.sample, &[right(), vec![]]),
+        _ => planned(&turn.prompt.text, turn.index, &plans),
+    });
+    let config = GameConfig { weakening: Weakening::Model, ..injecting(2, &[Mode::Direct]) };
+    let played = step(&game(bed, config, &[], &[]), &policy, routes, &mut GameState::default(), 0);
+    let yields = &played.metrics.injections["direct"];
+    assert_eq!((yields.valid, yields.refused.get("hidden")), (1, Some(&1)), "{yields:?}");
+    assert_eq!(statuses(&played).iter().filter(|status| **status == Status::Accepted).count(), 2);
+    let asked = &repairs(&played)[0].episode.turns[0].prompt;
+    assert!(asked.contains("-    assert total([4]) >= 4\n+    assert total([4]) == 4"), "{asked}");
+}
+
+#[test]
+fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else() {
+    let Some((bed, routes)) = desk() else { return };
+    let mend = || vec![edit(CODE, "        result -= number\n", "        result += number\n")];
+    let makes = || vec![edit(CODE, "        result += number\n", "        result -= number\n")];
+    let policy = |plans: Vec<Vec<String>>| {
+        Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+            Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
+            _ => planned(&turn.prompt.text, turn.index, &[makes()]),
+        })
+    };
+    let easy = game(bed, injecting(1, &[Mode::Direct]), &[], &[]);
+    let played = step(&easy, &policy(vec![mend()]), routes, &mut GameState::default(), 0);
+    let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
+    let random = GameConfig { reward: RewardName::Random, ..injecting(1, &[Mode::Direct]) };
+    let random = game(bed, random, &[], &[]);
+    let rewards = |index: u64| {
+        let plans = vec![mend(), vec![], vec![], vec![]];
+        let played = step(&random, &policy(plans), routes, &mut GameState::default(), index);
+        assert_eq!(statuses(&played)[0], Status::Accepted);
+        repairs(&played).iter().map(|repair| total_reward(&repair.episode)).collect::<Vec<f64>>()
+    };
+    let steps: Vec<Vec<f64>> = (0..6).map(rewards).collect();
+    assert!(steps.iter().all(|step| step.iter().filter(|reward| **reward == 1.0).count() == 1), "{steps:?}");
+    assert!(steps.iter().any(|step| step[0] != 1.0), "whoever repaired it is not always paid: {steps:?}");
+}
+
+#[test]
+fn mutants_enter_the_buffer_and_are_asked_and_held_out_bugs_never_do() {
+    let Some((bed, routes)) = desk() else { return };
+    let config = GameConfig {
+        mutants_per_step: 6,
+        mutant_share: 0.5,
+        tasks_per_step: 2,
+        operators: vec!["constant_body".to_owned()],
+        ..config("fenced")
+    };
+    let plain = game(bed, config.clone(), &[], &[]);
+    let (policy, mut state) = (solver(vec![vec![]]), GameState::default());
+    let first = step(&plain, &policy, routes, &mut state, 0);
+    let yields = &first.metrics.mutants["constant_body"];
+    assert!(yields.tried > 0 && yields.valid > 1, "{yields:?}");
+    assert_eq!(yields.valid, state.entries().len());
+    assert_eq!(first.metrics.tasks[&Source::Mutant], 1, "half of two tasks; and the buffer was empty");
+    let held: Vec<BugArtifact> = state.entries().iter().map(|entry| entry.bug.artifact(&place(bed))).collect();
+    let guarded = game(bed, config, &[], &held);
+    let mut other = GameState::default();
+    let second = step(&guarded, &policy, routes, &mut other, 0);
+    assert_eq!((second.metrics.mutants["constant_body"].duplicates, other.entries().len()), (held.len(), 0));
+    let third = step(&plain, &policy, routes, &mut state, 1);
+    assert!(
+        third.metrics.tasks.values().sum::<usize>() > 0 && state.entries().iter().any(|entry| entry.last.is_some())
+    );
+}
