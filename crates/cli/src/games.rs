@@ -104,7 +104,7 @@ impl Entry {
 
 /// Every game that can be played.
 pub(crate) const GAMES: &[Entry] =
-    &[Entry::taught::<AbsoluteZeroSetup>(), Entry::of::<BugRepairSetup>(), Entry::taught::<SolVerSetup>()];
+    &[Entry::taught::<AbsoluteZeroSetup>(), Entry::taught::<BugRepairSetup>(), Entry::taught::<SolVerSetup>()];
 
 /// The game that the configuration in `text` names; `origin` says where it is from.
 pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {

@@ -1,5 +1,7 @@
 //! `bug_repair`: its configuration, its repositories in two images, and the files of its bugs.
 
+mod teach;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,173 @@
+//! Examples of both roles: what warm-up teaches, in the prompts of the compact dialect.
+
+use rand::Rng;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::Deserialize;
+use veriplay_core::{Dropped, Execute, IoPair, Limits, Sample, Value};
+use veriplay_corpus::{Generated, Grammar, Programs, Split};
+use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
+use veriplay_selfplay::games::bug_repair::dialects::{BUG, CODE, FIX, INJECT, TEST};
+use veriplay_selfplay::randomness::generator;
+use veriplay_verifier::bugs::Mutants;
+
+use super::BugRepairSetup;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::progress;
+use crate::warmup::{Teach, Worth, example, execute_on};
+
+/// The image mutants are made and run in.
+const IMAGE: &str = "python";
+/// What stands before, between and after a test's arguments and value.
+const ASSERT: &str = "assert f(";
+const EQUALS: &str = ") == ";
+
+/// `[data]` and `[batch]` of a recipe.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Lessons {
+    data: Data,
+    batch: BatchPlan,
+}
+
+/// Which functions, and which bugs in them.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Data {
+    /// Functions drawn; repeats, held-out and dull ones are left out.
+    functions: usize,
+    /// The mix of families they are drawn from.
+    mix: String,
+    /// Inputs each is run on; a bug is kept when it changes what comes of one.
+    inputs: usize,
+    /// Mutants of a function by each operator at most.
+    each: usize,
+    /// The operators.
+    operators: Vec<String>,
+    /// When a function is worth a bug.
+    worth: Worth,
+    /// Limits of each run.
+    limits: Limits,
+}
+
+/// How many examples of each kind one optimizer step holds.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BatchPlan {
+    /// Bugs to be repaired.
+    repairs: usize,
+    /// Functions to put a bug into.
+    injections: usize,
+    /// Failing tests that a prompt shows at most.
+    lines: usize,
+}
+
+/// A function, one with a bug, and the tests that tell.
+#[derive(Debug, Clone)]
+pub(crate) struct Bugged {
+    right: String,
+    wrong: String,
+    failing: Vec<IoPair>,
+}
+
+impl Teach for BugRepairSetup {
+    type Lessons = Lessons;
+    const LESSON_TABLES: &'static [&'static str] = &["data", "batch"];
+    type Material = Vec<Bugged>;
+
+    fn tokenizer() -> Result<Tokenizer, TokenizerError> {
+        let mut fragments = Grammar::embedded_tiny().fragments().to_vec();
+        fragments.extend([ASSERT, EQUALS, &format!("\n{ASSERT}")].map(str::to_owned));
+        build_tokenizer(&[BUG, TEST, FIX, CODE, INJECT].map(str::to_owned), &fragments)
+    }
+
+    fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Vec<Bugged>, Failure> {
+        let data = &lessons.data;
+        let grammar = Grammar::embedded_tiny();
+        let programs = Programs::new(&grammar, Split::Train, &data.mix, seed).or_fail(ExitCode::Input)?;
+        let mut rng = generator(seed, 0, "inputs of functions to put bugs into");
+        let mut seen = std::collections::HashSet::new();
+        let fresh = programs.take(data.functions).filter(|generated| seen.insert(generated.program.clone()));
+        let drawn: Vec<(Generated, Vec<Vec<Value>>)> = fresh
+            .map(|generated| {
+                let inputs = grammar.inputs(&mut rng, generated.input_kind, data.inputs);
+                (generated, inputs)
+            })
+            .collect();
+        let bar = progress::bar(drawn.len() as u64, "functions");
+        let bugs: Result<Vec<Vec<Bugged>>, Failure> = drawn
+            .into_par_iter()
+            .map(|(generated, inputs)| {
+                bar.inc(1);
+                bugs_in(data, seed, &generated.program, inputs, execute)
+            })
+            .collect();
+        bar.finish_and_clear();
+        let bugs = bugs?.concat();
+        progress::say(format!("{} bugs", bugs.len()));
+        Ok(bugs)
+    }
+
+    fn examples(
+        lessons: &Lessons,
+        material: &Vec<Bugged>,
+        tokenizer: &Tokenizer,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<Sample>, TokenizerError> {
+        let plan = &lessons.batch;
+        let mut samples = Vec::new();
+        let mut teach = |prompt: String, response: &str| -> Result<(), TokenizerError> {
+            samples.push(example(tokenizer, &tokenizer.encode(&prompt)?, "", response)?);
+            Ok(())
+        };
+        for bug in draw(material, plan.repairs, rng) {
+            let tests = tests(bug, plan.lines, rng);
+            teach(format!("{BUG}{}{TEST}{tests}{FIX}", bug.wrong), &bug.right)?;
+        }
+        for bug in draw(material, plan.injections, rng) {
+            teach(format!("{CODE}{}{INJECT}", bug.right), &bug.wrong)?;
+        }
+        Ok(samples)
+    }
+}
+
+fn draw<'a>(material: &'a [Bugged], count: usize, rng: &mut impl Rng) -> Vec<&'a Bugged> {
+    material.choose_multiple(rng, count).collect()
+}
+
+/// Up to `lines` of the tests that fail, in any order.
+fn tests(bug: &Bugged, lines: usize, rng: &mut impl Rng) -> String {
+    let mut failing: Vec<&IoPair> = bug.failing.iter().collect();
+    failing.shuffle(rng);
+    let line = |pair: &&IoPair| format!("{ASSERT}{}{EQUALS}{}", Value::arguments_text(&pair.input), pair.output);
+    failing.iter().take(lines).map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The function's mutants that return other values, or none, for some input.
+fn bugs_in(
+    data: &Data,
+    seed: u64,
+    program: &str,
+    inputs: Vec<Vec<Value>>,
+    execute: &dyn Execute,
+) -> Result<Vec<Bugged>, Failure> {
+    let Some(right) = execute_on(&data.worth, data.limits, program, inputs, execute).or_fail(ExitCode::Host)? else {
+        return Ok(Vec::new());
+    };
+    let host = |dropped: Dropped| Failure::message(ExitCode::Host, dropped.why);
+    let made = Mutants::of_program(execute, IMAGE, data.limits, program, seed, data.each).map_err(host)?;
+    let candidates = made.into_iter().flat_map(|mutants| mutants.candidates);
+    let wanted = candidates.filter(|candidate| data.operators.iter().any(|name| name == candidate.injector));
+    let anything = Worth { max_output_chars: usize::MAX, min_distinct_outputs: 0 };
+    let mut bugs = Vec::new();
+    for wrong in wanted.map(|candidate| candidate.text) {
+        let asked = right.iter().map(|pair| pair.input.clone()).collect();
+        let returned = execute_on(&anything, data.limits, &wrong, asked, execute).or_fail(ExitCode::Host)?;
+        let returned = returned.unwrap_or_default();
+        let failing: Vec<IoPair> = right.iter().filter(|pair| !returned.contains(pair)).cloned().collect();
+        if !failing.is_empty() {
+            bugs.push(Bugged { right: program.to_owned(), wrong, failing });
+        }
+    }
+    Ok(bugs)
+}

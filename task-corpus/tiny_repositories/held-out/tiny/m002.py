@@ -1,0 +1,3 @@
+def f(x):
+    x = min(x)
+    return abs(x - 7)

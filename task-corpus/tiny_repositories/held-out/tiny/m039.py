@@ -1,0 +1,3 @@
+def f(x):
+    x = 'a' + x + 'z'
+    return x + x

@@ -1,0 +1,4 @@
+def f(x):
+    if sum(x) > 11:
+        x = [4] + x
+    return x[:-1]

@@ -1,0 +1,33 @@
+from tiny.m078 import f
+
+
+def test_0():
+    assert f(3) == [-6, 9]
+
+
+def test_1():
+    assert f(9) == [0, 9]
+
+
+def test_2():
+    assert f(4) == [-5, 9]
+
+
+def test_3():
+    assert f(7) == [-2, 9]
+
+
+def test_4():
+    assert f(5) == [-4, 9]
+
+
+def test_5():
+    assert f(0) == [-9, 9]
+
+
+def test_6():
+    assert f(11) == [2, 9]
+
+
+def test_7():
+    assert f(2) == [-7, 9]

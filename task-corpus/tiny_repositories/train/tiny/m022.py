@@ -1,0 +1,4 @@
+def f(x):
+    x = abs(x - 4)
+    x = [x] * 3
+    return x + [0]

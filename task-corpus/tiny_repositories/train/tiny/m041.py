@@ -1,0 +1,4 @@
+def f(x):
+    x = x // 3
+    x = [x, x + 1]
+    return max(x)

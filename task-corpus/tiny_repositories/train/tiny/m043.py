@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 'd'
+    return 'b' + x + 'c'

@@ -1,0 +1,4 @@
+def f(x):
+    x = x.upper()
+    x = [x, 'e']
+    return 'a'.join(x)

@@ -1,0 +1,4 @@
+def f(x):
+    x = [x] * 4
+    x = x[1:] + x[:1]
+    return [max(v, 5) for v in x]

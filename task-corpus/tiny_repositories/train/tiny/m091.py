@@ -1,0 +1,4 @@
+def f(x):
+    x = [x, 4]
+    x = [4] + x
+    return x[::-1]

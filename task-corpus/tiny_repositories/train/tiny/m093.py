@@ -1,0 +1,4 @@
+def f(x):
+    if 'd' in x:
+        x = x.upper()
+    return 'z' + x

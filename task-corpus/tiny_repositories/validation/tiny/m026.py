@@ -1,0 +1,3 @@
+def f(x):
+    x = max(x, 7)
+    return x + 5
