@@ -30,6 +30,7 @@
 
 mod again;
 mod config;
+mod filters;
 mod held;
 mod lessons;
 mod metrics;
@@ -50,8 +51,9 @@ use crate::randomness::derive_seed;
 use prompts::Wording;
 
 pub use config::{HeldCandidate, Lessons, Selection, SolVerConfig, SolVerConfigError, Stage};
+pub use filters::FilterYield;
 pub use held::SolVerHeld;
-pub use metrics::{FilterYield, SolVerMetrics};
+pub use metrics::SolVerMetrics;
 pub use records::{SolVerRecord, SuiteRollout};
 pub use state::{SolVerState, statement_digest};
 

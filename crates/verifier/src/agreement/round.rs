@@ -164,37 +164,31 @@ impl<'a> Round<'a> {
 
     /// Runs the trusted codes where no test looks.
     pub(super) fn probe(&mut self, agreed: &Agreed, trusted: &Cluster) -> Result<Probed, Dropped> {
-        let counted: Vec<Vec<Value>> = self
-            .grid
-            .inputs()
-            .iter()
-            .zip(&agreed.counts)
-            .filter(|(_, counts)| **counts)
-            .map(|(input, _)| input.clone())
-            .collect();
-        let inputs: Vec<Vec<Value>> = more_inputs(&counted, self.request.rules.probes)
-            .into_iter()
-            .filter(|input| self.grid.place(input).is_none())
-            .collect();
+        let inputs = self.probes(agreed);
         let mut grid = Grid::new(self.execute, self.request.rules, &[], inputs.clone());
         let programs: Vec<&str> = trusted.codes.iter().map(|code| self.program(*code)).collect();
         grid.run(&programs, Care::Full)?;
         self.spend(&grid);
         let weights = self.weights();
-        let voter = |code: &usize| Voter {
-            code: *code,
-            weight: weights[*code],
-            answers: grid.row(self.program(*code)).answers.clone(),
-            passed: Vec::new(),
+        let voter = |code: &usize| {
+            let answers = grid.row(self.program(*code)).answers.clone();
+            Voter { code: *code, weight: weights[*code], answers, passed: Vec::new() }
         };
-        let voters: Vec<Voter> = trusted.codes.iter().map(voter).collect();
-        let probed = agree(&voters, grid.inputs().len(), |_, _| 1);
+        let probed = agree(&trusted.codes.iter().map(voter).collect::<Vec<_>>(), grid.inputs().len(), |_, _| 1);
         let most = probed.clusters.first().filter(|cluster| 2 * cluster.weight > trusted.weight);
         // Without a probe that most answer there is nothing to part them.
         let split = most.is_none() && probed.counts.contains(&true);
         let majority = most.map_or_else(|| trusted.codes.clone(), |cluster| cluster.codes.clone());
         let reference = self.reference(&majority);
         Ok(Probed { majority, split, reference, inputs })
+    }
+
+    /// Inputs like those that count, that no test names.
+    fn probes(&self, agreed: &Agreed) -> Vec<Vec<Value>> {
+        let inputs = self.grid.inputs().iter().zip(&agreed.counts);
+        let counted: Vec<Vec<Value>> = inputs.filter(|(_, counts)| **counts).map(|(input, _)| input.clone()).collect();
+        let made = more_inputs(&counted, self.request.rules.probes);
+        made.into_iter().filter(|input| self.grid.place(input).is_none()).collect()
     }
 
     fn spend(&mut self, grid: &Grid<'_>) {

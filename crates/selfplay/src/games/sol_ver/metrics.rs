@@ -2,24 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Status;
-use veriplay_verifier::agreement::{Check, GUARDS, Judgement, Quality};
+use veriplay_verifier::agreement::{Judgement, Quality};
 
+use super::filters::{FilterYield, filters};
 use super::records::SolVerRecord;
 use super::select::{Chosen, Response};
-use super::step::MALFORMED;
 use crate::statistics::{mean, share};
-
-/// What one filter let through. In the order in which they are asked: what one refuses, later ones do not see.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FilterYield {
-    /// A guard's name, or what else nothing passes: `malformed_problem`, `malformed_code`, `malformed_suite`, `no_cluster`.
-    pub name: String,
-    /// What it was asked of.
-    pub seen: usize,
-    /// What it refused.
-    pub refused: usize,
-}
 
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,68 +93,4 @@ fn learned(chosen: &Chosen) -> usize {
         Response::Problem(problem) | Response::Code(problem, _) | Response::Suite(problem, _) => problem,
     };
     responses.map(problem).collect::<std::collections::BTreeSet<_>>().len()
-}
-
-/// What rules refused, at one stage: the number of things, and the rule of each that one refused.
-struct Stage<'a> {
-    things: usize,
-    refused: Vec<&'a str>,
-}
-
-impl Stage<'_> {
-    /// Asks these filters in order.
-    fn yields<'n>(&self, names: impl IntoIterator<Item = &'n str>, told: &mut Vec<FilterYield>) {
-        let mut seen = self.things;
-        for name in names {
-            let refused = self.refused.iter().filter(|rule| **rule == name).count();
-            told.push(FilterYield { name: display(name), seen, refused });
-            seen -= refused;
-        }
-    }
-}
-
-/// A thing that could not be read, by its kind.
-fn display(name: &str) -> String {
-    if name == MALFORMED { format!("{MALFORMED}_problem") } else { name.to_owned() }
-}
-
-fn filters(records: &[SolVerRecord], judged: &[&Judgement]) -> Vec<FilterYield> {
-    let named =
-        |wanted: fn(&Check) -> bool| GUARDS.iter().filter(move |guard| wanted(&guard.check)).map(|guard| guard.name);
-    let refused = records.iter().filter_map(|record| record.refused.as_ref()).map(|refusal| refusal.rule.as_str());
-    let problems = Stage { things: records.len(), refused: refused.collect() };
-    let rounds = Stage {
-        things: judged.len(),
-        refused: judged.iter().filter_map(|one| one.refused.as_ref()).map(|refusal| refusal.rule.as_str()).collect(),
-    };
-    let of_code = |(status, rule): (Status, &'_ str)| {
-        if status == Status::Malformed { "malformed_code" } else { guard_name(rule) }
-    };
-    let of_suite = |(status, rule): (Status, &'_ str)| {
-        if status == Status::Malformed { "malformed_suite" } else { guard_name(rule) }
-    };
-    let codes = judged.iter().flat_map(|one| &one.codes).map(|code| of_code((code.status, &code.rule)));
-    let suites = judged.iter().flat_map(|one| &one.suites).map(|suite| of_suite((suite.status, &suite.rule)));
-    let (codes, suites): (Vec<&str>, Vec<&str>) = (codes.collect(), suites.collect());
-    let mut told = Vec::new();
-    problems.yields([MALFORMED].into_iter().chain(named(|check| matches!(check, Check::Statement(_)))), &mut told);
-    let of_codes = ["malformed_code"].into_iter().chain(named(|check| matches!(check, Check::Code(_))));
-    Stage { things: codes.len(), refused: codes.clone() }.yields(of_codes, &mut told);
-    let of_suites = ["malformed_suite"].into_iter().chain(named(|check| matches!(check, Check::Suite(_))));
-    Stage { things: suites.len(), refused: suites.clone() }.yields(of_suites, &mut told);
-    rounds.yields(["no_cluster"].into_iter().chain(named(|check| matches!(check, Check::Round(_)))), &mut told);
-    let trusted = judged.iter().filter(|one| one.refused.is_none()).flat_map(|one| &one.codes);
-    let trusted = trusted.filter(|code| code.status == Status::Accepted || code.rule == "special_case");
-    Stage { things: trusted.count(), refused: codes }
-        .yields(named(|check| matches!(check, Check::TrustedCode(_))), &mut told);
-    let voting = judged.iter().filter(|one| one.refused.is_none()).flat_map(|one| &one.suites);
-    let voting = voting.filter(|suite| suite.quality.tests > 0);
-    Stage { things: voting.count(), refused: suites }
-        .yields(named(|check| matches!(check, Check::TrustedSuite(_))), &mut told);
-    told
-}
-
-/// The guard's own name for a rule.
-fn guard_name(rule: &str) -> &'static str {
-    GUARDS.iter().find(|guard| guard.name == rule).map_or("", |guard| guard.name)
 }
