@@ -156,11 +156,10 @@ impl Opened {
             let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
             Ok(sandbox.with_layers(layers.iter().cloned().collect()))
         };
-        let mut sandboxes = vec![on(judging)?];
-        if desk_image != image {
-            sandboxes.push(on(desk)?);
-        }
-        let referee = Referee::over(sandboxes);
+        // Worker processes have the plain image in the place of all.
+        let mut images = vec![judging, desk, image::python()?];
+        images.dedup_by(|one, other| one.name() == other.name());
+        let referee = Referee::over(images.into_iter().map(on).collect::<Result<_, Failure>>()?);
         let place = |stored: &Stored| place(stored, &referee, &image, &desk_image, pytest.digest());
         let places = stored.iter().map(place).collect::<Result<_, Failure>>()?;
         Ok(Self { referee, places })
