@@ -59,7 +59,6 @@ fn config(dialect: &str) -> GameConfig {
         injector_temperature: 1.0,
         injector_max_tokens: 4000,
         eval_samples: 8,
-        eval_seed: 9,
     }
 }
 

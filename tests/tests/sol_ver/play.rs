@@ -55,7 +55,6 @@ fn config() -> SolVerConfig {
         verifier_max_tokens: 2000,
         held_candidate: HeldCandidate::Reference,
         held_samples: 8,
-        held_seed: 7,
     }
 }
 

@@ -58,6 +58,8 @@ struct Bugs {
 struct EvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     set: EvalSet,
+    /// Seeds the samples, and which failing tests are hidden: the same for every run.
+    seed: u64,
     /// Bugs at most, the first of the files.
     bugs: usize,
 }
@@ -93,7 +95,7 @@ impl Setup for BugRepairSetup {
     }
 
     fn eval_seed(&self) -> u64 {
-        self.game.eval_seed
+        self.eval.seed
     }
 
     fn told(&self) -> Vec<String> {

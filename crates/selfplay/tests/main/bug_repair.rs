@@ -46,7 +46,6 @@ solver_max_tokens = 500
 injector_temperature = 1.0
 injector_max_tokens = 500
 eval_samples = 8
-eval_seed = 1
 solver_budget = { turns = 4, fuel = 1000, test_runs = 1, shown_chars = 50, prompt_chars = 9000 }
 injector_budget = { turns = 4, fuel = 1000, test_runs = 1, shown_chars = 50, prompt_chars = 9000 }
 "#;

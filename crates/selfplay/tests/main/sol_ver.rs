@@ -40,7 +40,6 @@ verifier_temperature = 1.0
 verifier_max_tokens = 1024
 held_candidate = "reference"
 held_samples = 8
-held_seed = 1
 
 [sft]
 batch = 16

@@ -146,8 +146,6 @@ pub struct GameConfig {
     pub injector_max_tokens: usize,
     /// Samples of each held-out bug when the policy is measured: 8 at least.
     pub eval_samples: usize,
-    /// Seeds them; before and after a run it is the same.
-    pub eval_seed: u64,
 }
 
 /// A setting that has no meaning.

@@ -65,7 +65,7 @@ impl BugRepair {
     pub(super) fn held_tasks(&self, arena: &Arena<'_>) -> Result<Vec<Task>, PlayError> {
         let wish = |bug: &Kept| Wish { bug: bug.clone(), source: Source::Training, injection: None };
         let wishes: Vec<Wish> = self.heldout.iter().map(wish).collect();
-        let tasks = self.prepared(arena.execute, wishes, self.config.eval_seed);
+        let tasks = self.prepared(arena.execute, wishes, arena.seed);
         let named = tasks.into_iter().zip(&self.heldout);
         let each = named.map(|(task, bug)| {
             task?.ok_or_else(|| {
@@ -79,7 +79,7 @@ impl BugRepair {
     /// Measures the policy on the held-out bugs.
     pub(super) fn measured(&self, arena: &Arena<'_>) -> Result<RepairTable, PlayError> {
         let tasks = self.held_tasks(arena)?;
-        let seed = self.config.eval_seed;
+        let seed = arena.seed;
         let draw = |group, temperature, purpose| Draw { group, temperature, seed: (seed, 0, purpose) };
         let sampled = draw(self.config.eval_samples, 1.0, "evaluation");
         let sampled = self.repairs(arena.policy, arena.execute, &tasks, sampled)?;

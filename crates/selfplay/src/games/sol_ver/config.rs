@@ -108,8 +108,6 @@ pub struct SolVerConfig {
     pub held_candidate: HeldCandidate,
     /// Samples of each held-out problem and role, beside the greedy one; 8 at least, which pass@8 needs.
     pub held_samples: usize,
-    /// Seeds the held-out samples: they are the same for every run.
-    pub held_seed: u64,
 }
 
 /// A setting that has no meaning.

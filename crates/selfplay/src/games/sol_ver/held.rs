@@ -95,7 +95,7 @@ impl SolVer {
     }
 
     fn draw(&self, arena: &Arena<'_>, role: Role, prompts: &[veriplay_core::Prompt]) -> Result<Drawn, PlayError> {
-        let of_game = self.sampling(role, self.config.held_samples, self.config.held_seed, 0);
+        let of_game = self.sampling(role, self.config.held_samples, arena.seed, 0);
         let seed = derive_seed(of_game.seed, 0, "held");
         let sampled = Sampling { temperature: 1.0, seed, ..of_game };
         let greedy = Sampling { temperature: 0.0, group: 1, ..sampled.clone() };
