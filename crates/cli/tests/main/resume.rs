@@ -45,7 +45,7 @@ fn interrupted(command: &mut Command) -> Option<i32> {
 }
 
 /// Runs a command and kills it the moment its log says `events` times that something was done; true if it was killed.
-fn killed_after(command: &mut Command, events: usize) -> bool {
+pub(crate) fn killed_after(command: &mut Command, events: usize) -> bool {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
     let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
     let told = lines.map_while(Result::ok).filter(|line| line.contains("step done") || line.contains("written"));
