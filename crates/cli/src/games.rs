@@ -88,23 +88,25 @@ pub(crate) struct Entry {
     pub(crate) eval: fn(&eval::Asked) -> Result<(), Failure>,
     /// `veriplay replay`.
     pub(crate) replay: fn(&replay::Asked) -> Result<(), Failure>,
-    /// `veriplay warmup`, for games that say how their roles are taught.
-    pub(crate) warm_up: Option<fn(&warmup::Asked) -> Result<(), Failure>>,
+    /// `veriplay warmup`.
+    pub(crate) warm_up: fn(&warmup::Asked) -> Result<(), Failure>,
 }
 
 impl Entry {
-    const fn taught<S: Teach>() -> Self {
-        Self { warm_up: Some(warmup::of::<S>), ..Self::of::<S>() }
-    }
-
-    const fn of<S: Setup>() -> Self {
-        Self { name: S::NAME, play: play::of::<S>, eval: eval::of::<S>, replay: replay::of::<S>, warm_up: None }
+    const fn of<S: Teach>() -> Self {
+        Self {
+            name: S::NAME,
+            play: play::of::<S>,
+            eval: eval::of::<S>,
+            replay: replay::of::<S>,
+            warm_up: warmup::of::<S>,
+        }
     }
 }
 
 /// Every game that can be played.
 pub(crate) const GAMES: &[Entry] =
-    &[Entry::taught::<AbsoluteZeroSetup>(), Entry::taught::<BugRepairSetup>(), Entry::taught::<SolVerSetup>()];
+    &[Entry::of::<AbsoluteZeroSetup>(), Entry::of::<BugRepairSetup>(), Entry::of::<SolVerSetup>()];
 
 /// The game that the configuration in `text` names; `origin` says where it is from.
 pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {

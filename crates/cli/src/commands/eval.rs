@@ -40,7 +40,7 @@ pub(crate) struct Asked {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Asked = arguments(matches);
     let (text, origin) = configuration(&asked)?;
-    (named_in(&text, &origin)?.eval)(&asked)
+    (named_in(&text, origin)?.eval)(&asked)
 }
 
 fn configuration(asked: &Asked) -> Result<(String, &Path), Failure> {

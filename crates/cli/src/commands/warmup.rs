@@ -6,7 +6,7 @@ use clap::{ArgMatches, Args};
 
 use super::{Spec, arguments};
 use crate::config::read_text;
-use crate::exit::{ExitCode, Failure};
+use crate::exit::Failure;
 use crate::games::named_in;
 use crate::warmup::{Recipe, Teach, warm_up};
 
@@ -25,12 +25,7 @@ pub(crate) struct Asked {
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Asked = arguments(matches);
-    let game = named_in(&read_text(&asked.config)?, &asked.config)?;
-    let warm_up = game.warm_up.ok_or_else(|| {
-        let what = format!("there is no warm-up for the game `{}`", game.name);
-        Failure::message(ExitCode::Input, what).hint("start it from a checkpoint of a pretrained model")
-    })?;
-    warm_up(&asked)
+    (named_in(&read_text(&asked.config)?, &asked.config)?.warm_up)(&asked)
 }
 
 /// Makes a start model for one game.
