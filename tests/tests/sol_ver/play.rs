@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_core::{
-    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, Role, Rollout, Scripted, TrainBatch, Turn, Value,
+    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, PreferencePair, Role, Rollout, Scripted,
+    TrainBatch, Turn, Value,
 };
 use veriplay_selfplay::games::sol_ver::prompts::{Wording, by_name};
 use veriplay_selfplay::games::sol_ver::{
@@ -185,7 +186,14 @@ fn lessons_are_imitation_first_then_preference_with_prompts_side_by_side() {
         assert_eq!(sample.weight, if is_code { 1.0 } else { 0.5 });
         assert_eq!(text(&sample.prompt).ends_with("<P>"), is_code);
     }
-    assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none() && pair.chosen != pair.rejected));
+    // A scripted policy is certain of every token, and is the reference of its own responses.
+    let is_pair = |pair: &PreferencePair| pair.reference == Some([0.0, 0.0]) && pair.chosen != pair.rejected;
+    assert!(pairs(&step)[0].pairs.iter().all(is_pair));
+    // At another temperature its log-probabilities are not the policy's own.
+    let warm = SolVerConfig { solver_temperature: 0.9, ..config() };
+    assert!(warm.needs_reference() && !config().needs_reference());
+    let step = once(warm, &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+    assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()));
 }
 
 #[test]
