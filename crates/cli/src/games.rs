@@ -11,6 +11,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use veriplay_corpus::Split;
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::play::{Play, PlayError};
 
@@ -76,6 +77,15 @@ pub(crate) enum EvalSet {
     HeldOut,
     /// For tuning.
     Validation,
+}
+
+impl From<EvalSet> for Split {
+    fn from(set: EvalSet) -> Self {
+        match set {
+            EvalSet::HeldOut => Self::HeldOut,
+            EvalSet::Validation => Self::Validation,
+        }
+    }
 }
 
 /// A game, and the commands on it.

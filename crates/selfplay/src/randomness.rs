@@ -1,7 +1,7 @@
 //! Where randomness comes from: a generator for each (run seed, step, purpose). Called by the games and by the cli for
 //! the seeds it hands to the policy. Invariant: no generator outlives the step it was made for, so nothing of it is saved.
 
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::Digest;
 
@@ -29,4 +29,17 @@ fn words(run_seed: u64, step: u64, purpose: &str) -> [u64; 4] {
         let digits = &digest.as_str()[index * 16..(index + 1) * 16];
         u64::from_str_radix(digits, 16).expect("a digest is hexadecimal")
     })
+}
+
+/// All of `items` in random order, each place in proportion to the weights of what is left (Efraimidis and Spirakis 2006: order
+/// by ln(u) / w). Items of weight 0 come behind all others.
+pub(crate) fn ordered<T>(items: Vec<(T, f64)>, generator: &mut impl Rng) -> Vec<T> {
+    let mut keyed: Vec<(f64, T)> = Vec::with_capacity(items.len());
+    for (item, weight) in items {
+        // u in (0, 1], so that ln(u) is finite.
+        let u = 1.0 - generator.random::<f64>();
+        keyed.push((u.ln() / weight.max(f64::MIN_POSITIVE), item));
+    }
+    keyed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    keyed.into_iter().map(|(_, item)| item).collect()
 }

@@ -66,7 +66,7 @@ impl Setup for AbsoluteZeroSetup {
 
     fn open(&self, workers: Workers) -> Result<(Referee, InPlay), Failure> {
         let referee = Referee::open(workers)?;
-        let held_out = tasks::eval_set(&self.tasks, &self.eval, &self.game, &self.gate, &referee)?;
+        let held_out = tasks::set(self.eval.set, &self.tasks, &self.eval, &self.game, &self.gate, &referee)?;
         let game = AbsoluteZero::new(self.game.clone()).or_fail(ExitCode::Input)?;
         Ok((referee, InPlay { setup: self.clone(), game, held_out }))
     }

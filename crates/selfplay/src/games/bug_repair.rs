@@ -28,7 +28,6 @@
 mod again;
 mod config;
 pub mod dialects;
-mod draw;
 mod drive;
 mod episode;
 mod held;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use veriplay_core::{Attempt, Execute, Proposal, Task, TaskType};
-use veriplay_corpus::{Drafts, Grammar, Split};
+use veriplay_corpus::{Drafts, Grammar};
 use veriplay_selfplay::games::absolute_zero::GameConfig;
 use veriplay_selfplay::play::PlayError;
 use veriplay_verifier::Gate;
@@ -15,18 +15,7 @@ use crate::games::EvalSet;
 /// Drafts judged together.
 const BLOCK: usize = 128;
 
-/// The set that `eval` names: the same for every run, whatever its seed.
-pub(crate) fn eval_set(
-    tasks: &TaskConfig,
-    eval: &EvalConfig,
-    game: &GameConfig,
-    gate: &Gate,
-    execute: &dyn Execute,
-) -> Result<Vec<Task>, PlayError> {
-    set(eval.set, tasks, eval, game, gate, execute)
-}
-
-/// One of the two sets.
+/// One of the two sets: the same for every run, whatever its seed.
 pub(crate) fn set(
     set: EvalSet,
     tasks: &TaskConfig,
@@ -36,14 +25,10 @@ pub(crate) fn set(
     execute: &dyn Execute,
 ) -> Result<Vec<Task>, PlayError> {
     let grammar = Grammar::embedded_tiny();
-    let split = match set {
-        EvalSet::HeldOut => Split::HeldOut,
-        EvalSet::Validation => Split::Validation,
-    };
     let mut all = Vec::new();
     for task_type in TaskType::ALL {
         let inputs = game.induction_inputs();
-        let drafts = Drafts::new(&grammar, split, &tasks.eval_mix, tasks.eval_seed, task_type, inputs);
+        let drafts = Drafts::new(&grammar, set.into(), &tasks.eval_mix, tasks.eval_seed, task_type, inputs);
         all.extend(gated(
             drafts.map_err(|error| PlayError::Setup(error.to_string()))?,
             eval.tasks_per_type,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use veriplay_core::{Dropped, Execute, IoPair, Limits, Sample, Value};
 use veriplay_corpus::{Generated, Grammar, Programs, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
-use veriplay_selfplay::games::bug_repair::dialects::{BUG, CODE, FIX, INJECT, TEST};
+use veriplay_selfplay::games::bug_repair::dialects::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 use veriplay_selfplay::randomness::generator;
 use veriplay_verifier::bugs::Mutants;
 
@@ -122,10 +122,10 @@ impl Teach for BugRepairSetup {
         };
         for bug in draw(material, plan.repairs, rng) {
             let tests = tests(bug, plan.lines, rng);
-            teach(format!("{BUG}{}{TEST}{tests}{FIX}", bug.wrong), &bug.right)?;
+            teach(repair_prompt(&bug.wrong, &tests), &bug.right)?;
         }
         for bug in draw(material, plan.injections, rng) {
-            teach(format!("{CODE}{}{INJECT}", bug.right), &bug.wrong)?;
+            teach(injection_prompt(&bug.right), &bug.wrong)?;
         }
         Ok(samples)
     }

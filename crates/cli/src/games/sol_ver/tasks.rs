@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallCase, Execute, IoPair, Limits, Value};
 use veriplay_corpus::{
-    Expects, Generated, Grammar, ProblemRow, Programs, ReadOptions, Split, Unexecuted, problem_format, read_problems,
+    Expects, Generated, Grammar, ProblemRow, Programs, ReadOptions, Unexecuted, problem_format, read_problems,
 };
 use veriplay_selfplay::games::sol_ver::HeldProblem;
 use veriplay_selfplay::randomness::generator;
@@ -95,11 +95,7 @@ struct Generator<'a> {
 impl Generator<'_> {
     fn problems(&self, eval: &EvalConfig) -> Result<Vec<HeldProblem>, Failure> {
         let grammar = Grammar::embedded_tiny();
-        let split = match eval.set {
-            EvalSet::HeldOut => Split::HeldOut,
-            EvalSet::Validation => Split::Validation,
-        };
-        let mut programs = Programs::new(&grammar, split, self.mix, self.seed).or_fail(ExitCode::Input)?;
+        let mut programs = Programs::new(&grammar, eval.set.into(), self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
         let (mut problems, mut seen) = (Vec::new(), HashSet::new());
         for block in 0..=eval.problems as u64 {

@@ -8,6 +8,7 @@ use veriplay_core::{Digest, Task};
 
 use super::state::task_digest;
 use crate::metrics::SolveCount;
+use crate::randomness::ordered;
 
 /// One task in a buffer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,15 +74,9 @@ impl Buffer {
     }
 }
 
-/// `count` of `items` without replacement, in random order, each draw in proportion to the weights of what is left
-/// (Efraimidis and Spirakis 2006: order by ln(u) / w). Items of weight 0 are drawn only after all others.
+/// `count` of `items` without replacement, as [`ordered`] has them: items of weight 0 are drawn only after all others.
 pub(super) fn draw<T>(items: Vec<(T, f64)>, count: usize, generator: &mut impl Rng) -> Vec<T> {
-    let mut keyed: Vec<(f64, T)> = Vec::with_capacity(items.len());
-    for (item, weight) in items {
-        // u in (0, 1], so that ln(u) is finite.
-        let u = 1.0 - generator.random::<f64>();
-        keyed.push((u.ln() / weight.max(f64::MIN_POSITIVE), item));
-    }
-    keyed.sort_by(|a, b| b.0.total_cmp(&a.0));
-    keyed.into_iter().take(count).map(|(_, item)| item).collect()
+    let mut drawn = ordered(items, generator);
+    drawn.truncate(count);
+    drawn
 }

@@ -10,7 +10,7 @@ use veriplay_verifier::bugs::desk::{DeskCall, FunctionSource};
 use super::config::Mode;
 use super::episode::Turn;
 
-pub use compact::{BUG, CODE, FIX, INJECT, TEST};
+pub use compact::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 
 /// What an episode's policy is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,14 +14,13 @@ use veriplay_verifier::bugs::{BugProposal, Ground, Unfit};
 use super::BugRepair;
 use super::config::Mode;
 use super::dialects::Goal;
-use super::draw::ordered;
 use super::drive::{Done, Sampled, Table, play};
 use super::episode::{Assignment, End};
 use super::place::Place;
 use super::records::{JudgedBug, Tried};
 use super::state::{Kept, code_digest};
 use crate::play::{Arena, PlayError};
-use crate::randomness::{derive_seed, generator};
+use crate::randomness::{derive_seed, generator, ordered};
 
 /// Where an injector begins.
 #[derive(Debug, Clone)]

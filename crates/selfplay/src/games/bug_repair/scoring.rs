@@ -12,7 +12,6 @@ use veriplay_core::{Reward, Role, Rollout, Sample, TaskType, TrainBatch};
 
 use super::BugRepair;
 use super::config::{Aggregation, InjectorMode};
-use super::draw::ordered;
 use super::drive::Done;
 use super::making::Injection;
 use super::pay::InjectionOutcome;
@@ -20,7 +19,7 @@ use super::solving::Repair;
 use super::state::GameState;
 use crate::advantages::AdvantageRow;
 use crate::metrics::SolveCount;
-use crate::randomness::generator;
+use crate::randomness::{generator, ordered};
 
 /// An episode's pay.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,11 +10,10 @@ use veriplay_verifier::bugs::{BugArtifact, Ground};
 
 use super::BugRepair;
 use super::dialects::Goal;
-use super::draw::ordered;
 use super::episode::{Assignment, Episode};
 use super::place::Place;
 use super::state::{GameState, Kept, Source};
-use crate::randomness::generator;
+use crate::randomness::{generator, ordered};
 
 /// A bug that solvers are asked to repair.
 #[derive(Debug, Clone)]

@@ -64,9 +64,9 @@ impl Dialect for Compact {
         match goal {
             Goal::Repair { spec, function } => {
                 let source = function.as_ref().map_or("", |function| function.source.as_str());
-                format!("{BUG}{source}{TEST}{}{FIX}", test_lines(spec).join("\n"))
+                repair_prompt(source, &test_lines(spec).join("\n"))
             }
-            Goal::Inject { function, .. } => format!("{CODE}{}{INJECT}", function.source),
+            Goal::Inject { function, .. } => injection_prompt(&function.source),
         }
     }
 
@@ -81,6 +81,18 @@ impl Dialect for Compact {
     fn replacement(&self, now: &FunctionSource) -> Option<String> {
         Some(now.source.clone())
     }
+}
+
+/// Asks for the repair of a function, by lines of the tests that fail.
+#[must_use]
+pub fn repair_prompt(source: &str, tests: &str) -> String {
+    format!("{BUG}{source}{TEST}{tests}{FIX}")
+}
+
+/// Asks for a bug in a function.
+#[must_use]
+pub fn injection_prompt(source: &str) -> String {
+    format!("{CODE}{source}{INJECT}")
 }
 
 /// The assertions that a patch adds, or all lines it adds when there are none.
