@@ -74,3 +74,34 @@ fn a_changed_source_is_what_runs() {
     let ids = vec![format!("{TESTS}::test_total")];
     assert_eq!(two.run(&two.warm, &[], Some(&ids), TESTS).tests.len(), 1);
 }
+
+#[test]
+fn hooks_of_the_repository_are_called_in_a_warm_start_as_in_a_cold_one() {
+    let Some(two) = Two::new() else { return };
+    let hooks = b"import pytest
+
+begun = []
+
+def pytest_sessionstart(session):
+    begun.append(1)
+
+@pytest.fixture
+def sessions():
+    return len(begun)
+
+def pytest_collection_modifyitems(items):
+    items.reverse()
+";
+    let test = b"def test_one(sessions):\n    assert sessions == 1\n\ndef test_two(sessions):\n    assert sessions == 2\n";
+    let files = |hooks_at: &str| {
+        vec![(hooks_at.to_owned(), hooks.to_vec()), ("tests/deep/test_hooks.py".to_owned(), test.to_vec())]
+    };
+    for hooks_at in ["conftest.py", "tests/conftest.py", "tests/deep/conftest.py"] {
+        let (cold, warm) = (&two.cold, &two.warm);
+        let run = |sandbox| two.run(sandbox, &files(hooks_at), None, "tests/deep/test_hooks.py");
+        let (cold, warm) = (run(cold), run(warm));
+        assert_eq!((&cold.tests, &cold.broken), (&warm.tests, &warm.broken), "{hooks_at}");
+        assert_eq!(cold.tests[1].id, "tests/deep/test_hooks.py::test_one", "{hooks_at}");
+        assert_eq!(cold.tests[1].result, veriplay_verifier::repository::TestResult::Passed, "{hooks_at}");
+    }
+}

@@ -23,17 +23,20 @@ def _ready():
         importlib.import_module("_pytest." + name)
 
 
-def _configured(file, plugins):
-    """pytest's configuration for the tests of one file."""
+def _session(argument, plugins, more_options=()):
+    """A session of pytest that has begun, for the tests of one file."""
     import _pytest.config
+    import _pytest.main
 
     # No descriptors are duplicated, no signal handlers installed, nothing is written into the tree; the repository's own
     # configuration is not read, since its options may ask for plugins that are not here.
     options = ["--rootdir=/work", "--config-file=/dev/null", "--capture=sys", "--assert=plain", "-q", "--tb=no"]
     for plugin in ("cacheprovider", "faulthandler", "pastebin", "junitxml", "logging", "threadexception", "stepwise"):
         options += ["-p", "no:" + plugin]
-    config = _pytest.config._prepareconfig([file] + options, plugins)
+    config = _pytest.config._prepareconfig([argument, *options, *more_options], plugins)
     config._do_configure()
-    return config
+    session = _pytest.main.Session.from_config(config)
+    config.hook.pytest_sessionstart(session=session)
+    return session
 
 

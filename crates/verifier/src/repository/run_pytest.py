@@ -56,12 +56,30 @@ def _runner():
 
         sys.path[:0] = [os.path.join("/work", root).rstrip("/") for root in roots]
 
-        config = _configured(file, [Recorder()])
-        session = _pytest.main.Session.from_config(config)
-        config.hook.pytest_sessionstart(session=session)
-        config.hook.pytest_collection(session=session)
+        prepared = getattr_(_pytest.main, "_veriplay_prepared", None)
+        if prepared is None or has_conftest(os.path, file):
+            session = _session(file, [Recorder(file)])
+        else:
+            session = prepared(file, Recorder(file))
+        session.config.hook.pytest_collection(session=session)
+
+    def has_conftest(path, file):
+        """Whether a file of hooks is on the way: pytest reads those before a session begins, so none can be prepared."""
+        while file:
+            file = path.dirname(file)
+            if path.exists(path.join("/work", file, "conftest.py")):
+                return True
+        return False
 
     class Recorder:
+        def __init__(self, file):
+            self.file = "/work/" + file
+
+        def pytest_ignore_collect(self, collection_path):
+            """Looks only at what is on the way to the file: pytest would make a node of everything beside it."""
+            path = str_(collection_path)
+            return None if self.file == path or self.file.startswith(path + "/") else True
+
         def pytest_runtest_logreport(self, report):
             reports.append(report)
 

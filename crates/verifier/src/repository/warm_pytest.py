@@ -28,16 +28,13 @@ def _rehearse():
     import os
     import sys
 
-    import _pytest.main
-
     paths, modules = list(sys.path), set(sys.modules)
     os.mkdir("/tmp/rehearsal")
     file = "/tmp/rehearsal/test_rehearsal.py"
     with open(file, "w") as out:
         out.write(_REHEARSAL)
-    config = _configured(file, [])
-    session = _pytest.main.Session.from_config(config)
-    config.hook.pytest_sessionstart(session=session)
+    session = _session(file, [])
+    config = session.config
     config.hook.pytest_collection(session=session)
     items = session.items
     for at, item in enumerate(items):
@@ -50,6 +47,31 @@ def _rehearse():
             del sys.modules[name]
     os.remove(file)
     os.rmdir("/tmp/rehearsal")
+
+
+def _prepare():
+    """Begins a session, for the first job to go on with whose file has no file of hooks on its way."""
+    import sys
+
+    import _pytest.config
+    import _pytest.main
+
+    session = _session("/work", [], ["--noconftest"])
+    config = session.config
+    capturing = config.pluginmanager.get_plugin("capturemanager")
+    # It holds this job's streams.
+    capturing.stop_global_capturing()
+
+    def prepared(file, plugin):
+        capturing.start_global_capturing()
+        capturing.suspend_global_capture()
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        reporter._tw = _pytest.config.create_terminal_writer(config, sys.stdout)
+        config.args = [file]
+        config.pluginmanager.register(plugin)
+        return session
+
+    _pytest.main._veriplay_prepared = prepared
 
 
 def _warm():
@@ -69,6 +91,7 @@ def _warm():
         importlib.machinery.SourceFileLoader.source_to_code = source_to_code
         _ready()
         _rehearse()
+        _prepare()
     for directory, _, names in os.walk("/work"):
         for path in (os.path.join(directory, name) for name in sorted(names) if name.endswith(".py")):
             with open(path, "rb") as file:
@@ -84,3 +107,8 @@ _warm()
 # Room, so that ordinary tests need not grow the memory: an instance that grew is thrown away.
 _room = bytearray(32 << 20)
 del _room
+# A collection in a job need not look at what is here, and write to the memory it lies in.
+import gc
+gc.collect()
+gc.freeze()
+del gc
