@@ -24,6 +24,9 @@ const PAGE_TABLE: usize = 512 * PAGE;
 /// Dirty pages above which mapping anew is cheaper than copying back, and keeps the instance from fattening.
 const MAX_COPIED_PAGES: usize = 2048;
 
+/// What is sealed of a file that holds a snapshot.
+const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE | libc::F_SEAL_SEAL;
+
 /// How an instance is brought back to the image's state between jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetMode {
@@ -83,10 +86,34 @@ impl Baseline {
     /// # Errors
     /// When the host has no memory for it.
     pub(crate) fn new(bytes: &[u8]) -> io::Result<Self> {
-        let file = sealed_file(bytes)?;
-        let map =
-            Mapping { base: map_file(std::ptr::null_mut(), bytes.len(), &file, libc::PROT_READ, 0)?, len: bytes.len() };
-        Ok(Self { file, map, parts: parts(bytes), pages: Pages::open() })
+        Self::map(sealed_file(bytes)?, bytes.len())
+    }
+
+    /// The baseline whose [`Baseline::file`] this is, in another process.
+    ///
+    /// # Errors
+    /// When it is not such a file: it could then change under a running guest.
+    pub(crate) fn shared(file: File) -> io::Result<Self> {
+        // SAFETY: fcntl on a descriptor we own; no memory is involved.
+        let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+        if seals < 0 || seals & SEALS != SEALS {
+            return Err(io::Error::other("the memory of a warmed image is no sealed file"));
+        }
+        let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        Self::map(file, len)
+    }
+
+    /// Of `len` bytes in a sealed file.
+    fn map(file: File, len: usize) -> io::Result<Self> {
+        let map = Mapping { base: map_file(std::ptr::null_mut(), len, &file, libc::PROT_READ, 0)?, len };
+        let mut baseline = Self { file, map, parts: Vec::new(), pages: Pages::open() };
+        baseline.parts = parts(baseline.bytes());
+        Ok(baseline)
+    }
+
+    /// The file that holds it.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -178,9 +205,8 @@ fn sealed_file(bytes: &[u8]) -> io::Result<File> {
     };
     file.set_len(bytes.len() as u64)?;
     write_sparse(&mut file, bytes)?;
-    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE | libc::F_SEAL_SEAL;
     // SAFETY: fcntl on a descriptor we own; no memory is involved.
-    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } < 0 {
+    if unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } < 0 {
         return Err(io::Error::last_os_error());
     }
     Ok(file)

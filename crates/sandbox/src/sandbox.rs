@@ -58,7 +58,7 @@ pub struct Sandbox {
 /// Where jobs run.
 enum Workers {
     Here(Pool<Here>),
-    Processes(Pool<Processes>),
+    Processes(Box<Pool<Processes>>),
 }
 
 impl Sandbox {
@@ -86,24 +86,19 @@ impl Sandbox {
     /// is run again, alone, in a new one.
     ///
     /// # Errors
-    /// When a worker cannot be started, lacks the image, or cannot be locked down; the first one is started to find out. An
-    /// image that was [warmed](Image::warmed) is in no cache, so no worker has it.
+    /// When a worker cannot be started, lacks the image, or cannot be locked down; the first one is started to find out. Of an
+    /// image that was [warmed](Image::warmed) it needs the one it was made of, and is handed the rest.
     pub fn in_processes(
         image: Arc<Image>,
         options: SandboxOptions,
         program: WorkerProgram,
     ) -> Result<Self, ExecuteError> {
-        if image.is_warmed() {
-            let what =
-                format!("image `{}` was warmed in this process, and worker processes cannot load it", image.name());
-            return Err(ExecuteError::Host(what));
-        }
         let processes = Processes::new(program, &image, options.reset);
         let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
         Ok(Self {
             image,
             layers: Layers::default(),
-            workers: Workers::Processes(Pool::starting_with(processes, options.parallel(), vec![Some(first)])),
+            workers: Workers::Processes(Box::new(Pool::starting_with(processes, options.parallel(), vec![Some(first)]))),
             alone: RwLock::new(()),
             weakened: Weakened::default(),
         })

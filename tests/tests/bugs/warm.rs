@@ -92,7 +92,8 @@ def sessions():
 def pytest_collection_modifyitems(items):
     items.reverse()
 ";
-    let test = b"def test_one(sessions):\n    assert sessions == 1\n\ndef test_two(sessions):\n    assert sessions == 2\n";
+    let test =
+        b"def test_one(sessions):\n    assert sessions == 1\n\ndef test_two(sessions):\n    assert sessions == 2\n";
     let files = |hooks_at: &str| {
         vec![(hooks_at.to_owned(), hooks.to_vec()), ("tests/deep/test_hooks.py".to_owned(), test.to_vec())]
     };

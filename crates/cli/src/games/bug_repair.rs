@@ -150,17 +150,15 @@ impl Opened {
         let pytest = pytest_layer()?;
         let limits = stored.iter().map(|stored| stored.baseline.limits).max_by_key(|limits| limits.fuel);
         let limits = limits.ok_or_else(|| bad_value("repositories.names", &"[]", "at least one repository"))?;
-        let judging = warmed(image::python()?, &pytest, &stored, workers)?;
-        let desk = warmed_for_desks(image::python()?, &pytest, limits, workers)?;
+        let judging = warmed(image::python()?, &pytest, &stored)?;
+        let desk = warmed_for_desks(image::python()?, &pytest, limits)?;
         let (desk_image, image) = (desk.name().to_owned(), judging.name().to_owned());
         let layers: Vec<Layer> = stored.iter().map(|stored| stored.package.clone()).chain([pytest.clone()]).collect();
         let on = |image| -> Result<Sandbox, Failure> {
             let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
             Ok(sandbox.with_layers(layers.iter().cloned().collect()))
         };
-        // Worker processes have the plain image in the place of all.
-        let mut images = vec![judging, desk, image::python()?];
-        images.dedup_by(|one, other| one.name() == other.name());
+        let images = [judging, desk, image::python()?];
         let referee = Referee::over(images.into_iter().map(on).collect::<Result<_, Failure>>()?);
         let place = |stored: &Stored| place(stored, &referee, &image, &desk_image, pytest.digest());
         let places = stored.iter().map(place).collect::<Result<_, Failure>>()?;

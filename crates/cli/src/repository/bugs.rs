@@ -75,7 +75,7 @@ struct Mutant {
 pub(crate) fn make_bugs(asked: &Asked<'_>) -> Result<Yield, Failure> {
     let started = Instant::now();
     let pytest = pytest_layer()?;
-    let image = warmed(image::python()?, &pytest, [asked.repository], asked.workers)?;
+    let image = warmed(image::python()?, &pytest, [asked.repository])?;
     let (name, pytest_digest) = (image.name().to_owned(), pytest.digest().clone());
     let sandbox = workers::sandbox(image, SandboxOptions::fastest(), asked.workers)?;
     let sandbox = sandbox.with_layers([asked.repository.package.clone(), pytest].into_iter().collect());

@@ -23,7 +23,7 @@ pub(super) fn open(directory: &Path) -> Result<Stored, Failure> {
         let pytest = pytest_layer()?;
         let limits: Limits = limits();
         // Warm, as a repository of many small files is mostly starts of pytest; the records are the same.
-        let image = warmed_for(image::python()?, "sources+pytest", &pytest, [(&package, limits)], Workers::Thread)?;
+        let image = warmed_for(image::python()?, "sources+pytest", &pytest, [(&package, limits)])?;
         let measured = measure(&named(directory)?, package.clone(), pytest, image, Workers::Thread)?;
         write(&kept, &package, &measured)?;
     }

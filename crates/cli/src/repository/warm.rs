@@ -9,31 +9,23 @@ use veriplay_verifier::repository::warming;
 use super::Stored;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
-use crate::workers::Workers;
 
-/// `image`, warmed for `repositories`, whose sources are compiled in it; as it is for worker processes, which cannot load one that is
-/// in no cache.
+/// `image`, warmed for `repositories`, whose sources are compiled in it.
 pub(crate) fn warmed<'a>(
     image: Arc<Image>,
     pytest: &Layer,
     repositories: impl IntoIterator<Item = &'a Stored>,
-    workers: Workers,
 ) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+pytest", image.name());
     let packages = repositories.into_iter().map(|stored| (&stored.package, stored.baseline.limits));
-    warmed_for(image, &name, pytest, packages, workers)
+    warmed_for(image, &name, pytest, packages)
 }
 
 /// `image`, warmed for pytest alone: nothing of any repository has been compiled in it.
-pub(crate) fn warmed_for_desks(
-    image: Arc<Image>,
-    pytest: &Layer,
-    limits: Limits,
-    workers: Workers,
-) -> Result<Arc<Image>, Failure> {
+pub(crate) fn warmed_for_desks(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+desk", image.name());
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
-    warmed_for(image, &name, pytest, [(&nothing, limits)], workers)
+    warmed_for(image, &name, pytest, [(&nothing, limits)])
 }
 
 pub(super) fn warmed_for<'a>(
@@ -41,11 +33,7 @@ pub(super) fn warmed_for<'a>(
     name: &str,
     pytest: &Layer,
     packages: impl IntoIterator<Item = (&'a Layer, Limits)>,
-    workers: Workers,
 ) -> Result<Arc<Image>, Failure> {
-    if workers == Workers::Process {
-        return Ok(image);
-    }
     packages.into_iter().try_fold(image, |image, (package, limits)| {
         let layers: Layers = [package, pytest].into_iter().cloned().collect();
         let job = warming(image.name(), pytest.digest(), package.digest(), limits);

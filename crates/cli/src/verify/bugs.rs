@@ -113,7 +113,7 @@ fn open(asked: &Asked<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Fa
     }
     let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
     let pytest = pytest_layer()?;
-    let image = warmed(image::python()?, &pytest, &stored, asked.workers)?;
+    let image = warmed(image::python()?, &pytest, &stored)?;
     let (name, digest) = (image.name().to_owned(), pytest.digest().clone());
     let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
     let layers: Vec<Layer> = stored.iter().map(|stored| stored.package.clone()).chain([pytest]).collect();

@@ -68,8 +68,17 @@ pub struct Image {
     state: State,
     /// The module's text, where it is one of its own ([`bare`]).
     text: Option<String>,
-    /// Whether it was made in this process of another one ([`warm`]), and so is in no cache.
-    warmed: bool,
+    /// The image in the cache that it was made of, where it was made in this process ([`warm`]).
+    warmed_of: Option<Named>,
+}
+
+/// Which image.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Named {
+    /// [`Image::name`].
+    pub(crate) name: String,
+    /// [`Image::digest`].
+    pub(crate) digest: Digest,
 }
 
 impl Image {
@@ -89,7 +98,7 @@ impl Image {
             base_tree,
             state: snapshot.state,
             text: None,
-            warmed: false,
+            warmed_of: None,
         })
     }
 
@@ -122,9 +131,13 @@ impl Image {
         self.text.as_deref()
     }
 
-    /// Whether it is in no cache, for it was made in this process.
-    pub(crate) fn is_warmed(&self) -> bool {
-        self.warmed
+    /// Of an image that is in no cache, for it was made in this process: the one it was made of.
+    pub(crate) fn warmed_of(&self) -> Option<&Named> {
+        self.warmed_of.as_ref()
+    }
+
+    pub(crate) fn named(&self) -> Named {
+        Named { name: self.name.clone(), digest: self.digest.clone() }
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -149,6 +162,10 @@ impl Image {
 
     pub(crate) fn globals(&self) -> &[(String, SavedVal)] {
         &self.state.globals
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.state
     }
 }
 

@@ -1,13 +1,14 @@
 //! An image made of another one: the state that a program leaves behind, such as a test runner already imported.
 //!
-//! It lives in this process alone. What the program is and what it could read name the image, so verdicts made in it can be
-//! told from others; jobs in it cost less fuel than where they do the program's work themselves.
+//! It is in no cache: it lives in this process, and in the worker processes that this one hands its memory to. What the program
+//! is and what it could read name the image, so verdicts made in it can be told from others; jobs in it cost less fuel than where
+//! they do the program's work themselves.
 
 use std::sync::Arc;
 
 use veriplay_core::{Exit, Job, Outcome, content_hash};
 
-use super::{Image, ImageError};
+use super::{Image, ImageError, Named, State};
 use crate::guest::{Guest, linker};
 use crate::layers::Layers;
 use crate::memory::Baseline;
@@ -31,19 +32,31 @@ impl Image {
             return Err(failed(told(&outcome)));
         }
         let host = |error: &dyn std::fmt::Display| ImageError::Host(format!("cannot keep the warmed image: {error}"));
-        Ok(Arc::new(Self {
-            name: name.to_owned(),
-            digest: content_hash(&(&self.digest, name, job)),
+        let named = Named { name: name.to_owned(), digest: content_hash(&(&self.digest, name, job)) };
+        let baseline = Baseline::new(&snapshot.memory).map_err(|error| host(&error))?;
+        self.with_state(named, baseline, snapshot.state).map(Arc::new)
+    }
+
+    /// A warmed image as another process has made it of this one.
+    ///
+    /// # Errors
+    /// When the host has no room for it.
+    pub(crate) fn with_state(&self, named: Named, baseline: Baseline, state: State) -> Result<Self, ImageError> {
+        let linker = linker(&self.engine);
+        let linker = linker.map_err(|error| ImageError::Host(format!("cannot link the warmed image: {error}")))?;
+        Ok(Self {
+            name: named.name,
+            digest: named.digest,
             limits: self.limits,
             engine: self.engine.clone(),
             module: self.module.clone(),
-            linker: linker(&self.engine).map_err(|error| host(&error))?,
-            baseline: Baseline::new(&snapshot.memory).map_err(|error| host(&error))?,
+            linker,
+            baseline,
             base_tree: self.base_tree.clone(),
-            state: snapshot.state,
+            state,
             text: None,
-            warmed: true,
-        }))
+            warmed_of: Some(self.warmed_of.clone().unwrap_or_else(|| self.named())),
+        })
     }
 }
 

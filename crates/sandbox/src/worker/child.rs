@@ -1,14 +1,17 @@
 //! The life of a worker process.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 
 use veriplay_core::{Job, Layer};
 
-use super::{Hello, Reply, frames, lockdown};
-use crate::image::{Image, ImageSpec, ImageStore, build_alone};
+use super::{Hello, Origin, Reply, frames, lockdown};
+use crate::image::{Image, ImageSpec, ImageStore, Named, State, build_alone};
+use crate::memory::Baseline;
 use crate::pool::{Here, Pool};
 
 /// Bytes of a frame from the parent, which is trusted: a bound on mistakes.
@@ -40,25 +43,39 @@ pub fn serve() -> io::Result<()> {
 }
 
 fn load(hello: &Hello, layers: Vec<Layer>) -> Result<Pool<Here>, String> {
-    let image = match &hello.module {
-        Some(text) => build_alone(&hello.image, text).map_err(|error| error.to_string())?,
-        None => cached(hello)?,
+    let image = match &hello.from {
+        Origin::Module(text) => {
+            let image = build_alone(&hello.image.name, text).map_err(|error| error.to_string())?;
+            the_parents(image, &hello.image)?
+        }
+        Origin::Cache => cached(&hello.image, &hello.cache_dir)?,
+        Origin::Warmed { of, state } => warmed(&*cached(of, &hello.cache_dir)?, &hello.image, state)?,
     };
-    if image.digest().as_str() != hello.digest {
-        return Err(format!(
-            "image `{}` is another one than the parent's: is the worker another version?",
-            hello.image
-        ));
-    }
     Ok(Pool::new(Here::new(image, hello.reset.into(), layers.into_iter().collect()), 1))
 }
 
-fn cached(hello: &Hello) -> Result<Arc<Image>, String> {
+/// `image`, if it is the one that the parent means.
+fn the_parents(image: Arc<Image>, named: &Named) -> Result<Arc<Image>, String> {
+    let other = || format!("image `{}` is another one than the parent's: is the worker another version?", named.name);
+    if image.digest() == &named.digest { Ok(image) } else { Err(other()) }
+}
+
+fn cached(named: &Named, cache_dir: &Path) -> Result<Arc<Image>, String> {
     let fail = |error: &dyn std::fmt::Display| error.to_string();
-    let spec = ImageSpec::builtin(&hello.image).map_err(|error| fail(&error))?;
-    let store = ImageStore::open(&hello.cache_dir).map_err(|error| fail(&error))?;
-    let missing = || format!("image `{}` is not in the cache `{}`", hello.image, hello.cache_dir.display());
-    store.load(&spec).ok_or_else(missing)
+    let name = &named.name;
+    let spec = ImageSpec::builtin(name).map_err(|error| fail(&error))?;
+    let store = ImageStore::open(cache_dir).map_err(|error| fail(&error))?;
+    let image = store.load(&spec);
+    let missing = || format!("image `{name}` is not in the cache `{}`", cache_dir.display());
+    the_parents(image.ok_or_else(missing)?, named)
+}
+
+/// The image that the parent has made of `image`, whose memory is this process's standard output.
+fn warmed(image: &Image, named: &Named, state: &State) -> Result<Arc<Image>, String> {
+    let memory = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let baseline = memory.and_then(Baseline::shared).map_err(|error| error.to_string())?;
+    let image = image.with_state(named.clone(), baseline, state.clone());
+    image.map(Arc::new).map_err(|error| error.to_string())
 }
 
 fn answer(pipe: &mut UnixStream, pool: &Pool<Here>) -> io::Result<()> {

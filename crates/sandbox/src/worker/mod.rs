@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Layer, Outcome};
 
+use crate::image::{Named, State};
 use crate::memory::ResetMode;
 
 /// Why a job has no outcome.
@@ -47,14 +48,23 @@ impl From<String> for RunError {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Hello {
     cache_dir: PathBuf,
-    image: String,
-    /// The text of a module that is an image of its own; else the image is a built-in one, from the cache.
-    module: Option<String>,
-    /// The image's content name as the parent has it.
-    digest: String,
+    /// The image as the parent has it.
+    image: Named,
+    from: Origin,
     reset: Reset,
     /// What a job's base may name.
     layers: Vec<Layer>,
+}
+
+/// Where a worker has its image from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Origin {
+    /// It is a built-in one, in the cache.
+    Cache,
+    /// It is a module of its own, of this text.
+    Module(String),
+    /// It was warmed in the parent: this built-in one with this state, and the memory that is the worker's standard output.
+    Warmed { of: Named, state: State },
 }
 
 /// [`ResetMode`] on the wire.

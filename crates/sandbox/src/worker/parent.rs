@@ -1,17 +1,20 @@
 //! The parent's side of a worker process.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use veriplay_core::{Entry, Exit, Job, Limits, Outcome};
 
-use super::{Hello, Reply, RunError, frames};
+use super::{Hello, Origin, Reply, RunError, frames};
+use crate::image::Image;
 use crate::pool::Runner;
 
 /// Bytes of an answer beside the output a job may have.
@@ -38,19 +41,26 @@ pub struct WorkerProgram {
 pub(crate) struct Processes {
     program: WorkerProgram,
     hello: Hello,
+    /// Of an image that is [warmed](Origin::Warmed); keeps its memory alive.
+    warmed: Option<Arc<Image>>,
 }
 
 impl Processes {
-    pub(crate) fn new(program: WorkerProgram, image: &crate::Image, reset: crate::ResetMode) -> Self {
+    pub(crate) fn new(program: WorkerProgram, image: &Arc<Image>, reset: crate::ResetMode) -> Self {
+        let from = match (image.text(), image.warmed_of()) {
+            (Some(text), _) => Origin::Module(text.to_owned()),
+            (None, Some(of)) => Origin::Warmed { of: of.clone(), state: image.state().clone() },
+            (None, None) => Origin::Cache,
+        };
         let hello = Hello {
             cache_dir: program.cache_dir.clone(),
-            image: image.name().to_owned(),
-            module: image.text().map(str::to_owned),
-            digest: image.digest().as_str().to_owned(),
+            image: image.named(),
+            from,
             reset: reset.into(),
             layers: Vec::new(),
         };
-        Self { program, hello }
+        let warmed = image.warmed_of().map(|_| Arc::clone(image));
+        Self { program, hello, warmed }
     }
 
     /// What workers that are started from now on have.
@@ -64,7 +74,8 @@ impl Processes {
     /// When it cannot be started, or says why it cannot work.
     pub(crate) fn start(&self) -> Result<Process, RunError> {
         let what = self.program.program.display();
-        let mut process = Process::spawn(&self.program)
+        let memory = self.warmed.as_ref().map(|image| image.baseline().file());
+        let mut process = Process::spawn(&self.program, memory)
             .map_err(|error| RunError::Fault(format!("cannot start the worker `{what}`: {error}")))?;
         match process.ask(&self.hello, ANSWER_ROOM, Some(START))? {
             Reply::Ready => Ok(process),
@@ -128,14 +139,16 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    fn spawn(program: &WorkerProgram) -> io::Result<Self> {
+    /// Its standard output, which nothing is written to, is `memory`: a sealed file.
+    fn spawn(program: &WorkerProgram, memory: Option<&File>) -> io::Result<Self> {
         let (pipe, theirs) = UnixStream::pair()?;
+        let memory = memory.map(File::try_clone).transpose()?;
         let child = Command::new(&program.program)
             .args(&program.arguments)
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
+            .stdout(memory.map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null())
             .spawn()?;
         Ok(Self { child, pipe })

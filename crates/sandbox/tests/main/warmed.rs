@@ -6,6 +6,7 @@ use veriplay_core::{Base, Execute, Exit, Job, Layer, Mounted, Outcome, Place};
 use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
+use crate::workers::program;
 
 fn tools() -> Layer {
     Layer::new([("slow.py".to_owned(), b"import argparse, email.message\nWORD = 'warm'\n".to_vec())]).unwrap()
@@ -47,6 +48,25 @@ fn a_job_starts_where_the_program_ended_and_not_where_the_last_job_did() {
     for _ in 0..3 {
         assert_eq!(run(&sandbox, program), first);
     }
+}
+
+#[test]
+fn worker_processes_are_handed_it_and_come_to_the_same() {
+    let processes = |image| Sandbox::in_processes(image, SandboxOptions::fastest(), program()).unwrap();
+    let program = "import slow\nslow.seen.append(1)\nprint(slow.WORD, slow.seen)";
+    let here = Sandbox::new(warmed(PROGRAM), SandboxOptions::fastest()).with_layers(layers());
+    let there = processes(warmed(PROGRAM)).with_layers(layers());
+    for _ in 0..3 {
+        assert_eq!(run(&there, program), run(&here, program));
+    }
+    // One that was made of it.
+    let again = warmed(PROGRAM).warmed(
+        "warm",
+        &Job { image: "warm".to_owned(), ..warming("import slow\nslow.WORD = 'hot'") },
+        &layers(),
+    );
+    let outcome = run(&processes(again.unwrap()).with_layers(layers()), program);
+    assert_eq!(String::from_utf8_lossy(&outcome.stdout), "hot [1]\n");
 }
 
 #[test]
