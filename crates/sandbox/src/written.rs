@@ -15,7 +15,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// Written regions one scan reports; a job that dirties more is answered by mapping anew.
+/// Written regions that are looked at; a job that dirties more is answered by mapping anew.
 const MAX_REGIONS: usize = 4096;
 
 /// `_IOWR('f', 16, struct pm_scan_arg)`
@@ -73,17 +73,34 @@ const PRIVATE_COPIES: Masks =
     Masks { inverted: FILE | ZERO, all: WRITTEN | FILE | ZERO, any: PRESENT | SWAPPED, wanted: 0 };
 
 fn scan(pagemap: &File, memory: &mut [u8], masks: &Masks) -> Option<Vec<Range<usize>>> {
-    let base = memory.as_mut_ptr().addr();
+    let (base, len) = (memory.as_mut_ptr().addr(), memory.len());
     let mut regions = vec![[0u64; 3]; MAX_REGIONS];
+    let (mut found, mut walked) = (0, base as u64);
+    let end = (base + len) as u64;
+    // The kernel may stop early, and does so at some five hundred regions: it says where.
+    while walked < end {
+        let (more, stopped) = walk(pagemap, walked..end, &mut regions[found..], masks)?;
+        found += more;
+        if stopped <= walked || found >= MAX_REGIONS {
+            return None;
+        }
+        walked = stopped;
+    }
+    regions.truncate(found);
+    regions.iter().map(|region| region_in(region, base, len)).collect()
+}
+
+/// One walk over `addresses`, which are those of a memory that is borrowed for it: how many regions were found, and where it ended.
+fn walk(pagemap: &File, addresses: Range<u64>, regions: &mut [[u64; 3]], masks: &Masks) -> Option<(usize, u64)> {
     // struct pm_scan_arg: size, flags, start, end, walk_end, vec, vec_len, max_pages, and the masks.
     let mut arg = [
         96,
         0,
-        base as u64,
-        (base + memory.len()) as u64,
+        addresses.start,
+        addresses.end,
         0,
         regions.as_mut_ptr().addr() as u64,
-        MAX_REGIONS as u64,
+        regions.len() as u64,
         0,
         masks.inverted,
         masks.all,
@@ -94,12 +111,7 @@ fn scan(pagemap: &File, memory: &mut [u8], masks: &Masks) -> Option<Vec<Range<us
     // outlive the call. The kernel writes only to these two. It reads page tables and changes none of them.
     let found = unsafe { libc::ioctl(pagemap.as_raw_fd(), PAGEMAP_SCAN as _, arg.as_mut_ptr()) };
     let found = usize::try_from(found).ok()?;
-    // A walk that ended early (the regions ran out) has not seen everything.
-    if found >= MAX_REGIONS || arg[4] != arg[3] {
-        return None;
-    }
-    regions.truncate(found);
-    regions.iter().map(|region| region_in(region, base, memory.len())).collect()
+    (found <= regions.len()).then_some((found, arg[4]))
 }
 
 /// A region of the kernel's as a range of the memory; `None` if it is not inside, which would be a kernel's mistake.

@@ -58,10 +58,25 @@ def _runner():
 
         prepared = getattr_(_pytest.main, "_veriplay_prepared", None)
         if prepared is None or has_conftest(os.path, file):
-            session = _session(file, [Recorder(file)])
+            session = _session(file, [Recorder()])
         else:
-            session = prepared(file, Recorder(file))
+            session = prepared(file, Recorder())
+        look_only_at("/work/" + file)
         session.config.hook.pytest_collection(session=session)
+
+    def look_only_at(file):
+        """pytest lists directories down to the file, and makes a node of everything in them."""
+        import _pytest.main
+        import _pytest.python
+
+        def on_the_way(entry):
+            return file == entry.path or file.startswith(entry.path + "/")
+
+        def narrowed(scandir):
+            return lambda *args, **kwargs: [entry for entry in scandir(*args, **kwargs) if on_the_way(entry)]
+
+        for module in (_pytest.main, _pytest.python):
+            module.scandir = narrowed(module.scandir)
 
     def has_conftest(path, file):
         """Whether a file of hooks is on the way: pytest reads those before a session begins, so none can be prepared."""
@@ -72,14 +87,6 @@ def _runner():
         return False
 
     class Recorder:
-        def __init__(self, file):
-            self.file = "/work/" + file
-
-        def pytest_ignore_collect(self, collection_path):
-            """Looks only at what is on the way to the file: pytest would make a node of everything beside it."""
-            path = str_(collection_path)
-            return None if self.file == path or self.file.startswith(path + "/") else True
-
         def pytest_runtest_logreport(self, report):
             reports.append(report)
 
