@@ -7,6 +7,7 @@
 //! A patch by somebody who might is judged by [`crate::bugs`].
 
 mod baseline;
+mod guest;
 mod run;
 mod warm;
 

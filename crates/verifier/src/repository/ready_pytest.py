@@ -35,6 +35,9 @@ def _session(argument, plugins, more_options=()):
         options += ["-p", "no:" + plugin]
     config = _pytest.config._prepareconfig([argument, *options, *more_options], plugins)
     config._do_configure()
+    # Nobody reads what it would print of each test.
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    config.hook.pytest_runtest_logreport._remove_plugin(reporter)
     session = _pytest.main.Session.from_config(config)
     config.hook.pytest_sessionstart(session=session)
     return session

@@ -10,8 +10,8 @@ use veriplay_core::{
     Value,
 };
 
-/// The guest's side.
-const PROGRAM: &str = concat!(include_str!("ready_pytest.py"), include_str!("run_pytest.py"));
+use super::guest;
+
 /// What is run, and on what.
 #[derive(Debug, Clone)]
 pub struct Repository<'a> {
@@ -214,7 +214,7 @@ impl<'a> Session<'a> {
         let mounted = |layer: &Digest, at| Mounted { layer: layer.clone(), at };
         Job {
             image: (*image).to_owned(),
-            program: PROGRAM.to_owned(),
+            program: guest::runner().to_owned(),
             entry: Entry::Calls { function: "run".to_owned(), arguments: calls.iter().map(arguments).collect() },
             stdin: Vec::new(),
             files: files.to_vec(),

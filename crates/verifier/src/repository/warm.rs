@@ -2,7 +2,7 @@
 
 use veriplay_core::{Base, Digest, Entry, Job, Limits, Mounted, Place};
 
-const PROGRAM: &str = concat!(include_str!("ready_pytest.py"), include_str!("warm_pytest.py"));
+use super::guest;
 
 /// A job after whose program pytest is imported, and the sources of `package` are compiled; nothing of them has been run. In
 /// an image made of its end [`super::run_file`] and its like cost a small part of what they cost elsewhere, and come to the
@@ -14,7 +14,7 @@ pub fn warming(image: &str, pytest: &Digest, package: &Digest, limits: Limits) -
     let layers = vec![mounted(pytest, Place::Library), mounted(package, Place::Work)];
     Job {
         image: image.to_owned(),
-        program: PROGRAM.to_owned(),
+        program: guest::warmer(),
         entry: Entry::Script,
         stdin: Vec::new(),
         files: Vec::new(),

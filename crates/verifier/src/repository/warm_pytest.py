@@ -89,6 +89,7 @@ def _warm():
 
         importlib.machinery.SourceFileLoader._veriplay_compiled = compiled
         importlib.machinery.SourceFileLoader.source_to_code = source_to_code
+        compiled["<runner>", _RUNNER] = compile(_RUNNER, "<runner>", "exec")
         _ready()
         _rehearse()
         _prepare()

@@ -1,0 +1,34 @@
+//! The guest's side as programs. Compiling the one that runs tests is a good part of a small run, so a warm start has done it.
+
+use std::sync::LazyLock;
+
+use veriplay_core::Value;
+
+const READY: &str = include_str!("ready_pytest.py");
+const RUN: &str = concat!(include_str!("ready_pytest.py"), include_str!("run_pytest.py"));
+const WARM: &str = include_str!("warm_pytest.py");
+
+/// Defines `run`: by the code that a warm start has left, or else compiled now.
+pub(super) fn runner() -> &'static str {
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        let source = literal(RUN);
+        format!(
+            "from importlib.machinery import SourceFileLoader as _loader\n\
+             _source = {source}\n\
+             _code = getattr(_loader, '_veriplay_compiled', {{}}).get(('<runner>', _source))\n\
+             exec(_code or compile(_source, '<runner>', 'exec'))\n\
+             del _loader, _source, _code\n"
+        )
+    });
+    &PROGRAM
+}
+
+/// Leaves what [`runner`] looks for, and what the jobs after it find done.
+pub(super) fn warmer() -> String {
+    format!("{READY}\n_RUNNER = {}\n{WARM}", literal(RUN))
+}
+
+/// The bytes of `text` as Python writes them: what a file holds too, which the other compiled sources are.
+fn literal(text: &str) -> String {
+    Value::Bytes(text.as_bytes().to_vec()).to_string()
+}
