@@ -1,0 +1,4 @@
+def f(x):
+    x = x.upper()
+    x = sorted(x)
+    return sorted(x)

@@ -1,0 +1,5 @@
+def f(x):
+    x = x + 4
+    x = [x, 7]
+    x = x[::-1]
+    return x + [3]

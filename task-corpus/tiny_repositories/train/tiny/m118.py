@@ -1,0 +1,3 @@
+def f(x):
+    x = [6, x]
+    return sum(x)

@@ -1,0 +1,4 @@
+def f(x):
+    x = x + 'b'
+    x = x[::-1]
+    return 'd' + x

@@ -1,0 +1,4 @@
+def f(x):
+    x = x + 'a'
+    x = x.upper()
+    return [x, 'b']

@@ -1,0 +1,4 @@
+def f(x):
+    x = x[:2]
+    x = 'e' + x + 'e'
+    return x[1:]

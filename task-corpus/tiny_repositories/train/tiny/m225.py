@@ -1,0 +1,4 @@
+def f(x):
+    x = max(x)
+    x = abs(x - 9)
+    return x - 7
