@@ -108,6 +108,16 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Opens it, which a learner does too: what is wrong shows before a model is read.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub fn probe(self, precision: Precision) -> Result<(), PlaceError> {
+        Compute::open(self, precision).map(|_| ())
+    }
+}
+
 /// A place that is open.
 #[derive(Debug, Clone)]
 pub(crate) struct Compute {

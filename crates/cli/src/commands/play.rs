@@ -7,6 +7,7 @@ use veriplay_selfplay::play::Play;
 
 use super::{Spec, arguments};
 use crate::config::{PlayConfig, default_out, read_text};
+use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{Setup, named_in};
 use crate::play::{Session, report};
@@ -37,6 +38,8 @@ pub(crate) struct Asked {
     /// Say what the configuration would do, and do nothing: roles with real prompts, rewards, jobs a step, memory
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Workers,
@@ -85,6 +88,7 @@ fn resolved<S: Setup>(asked: &Asked, text: &str, origin: &Path) -> Result<PlayCo
     let mut config = PlayConfig::<S>::parse(text, origin)?;
     config.run.steps = asked.steps.unwrap_or(config.run.steps);
     config.run.seed = asked.seed.unwrap_or(config.run.seed);
+    asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
     config.validate()?;
     Ok(config)
 }
@@ -98,7 +102,7 @@ fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Fai
     match model::trainable(&run.model, &run.learn.learner_options()) {
         Ok(learner) => {
             let demand = config.setup.demand(learner.config());
-            progress::data(memory::told(learner.config(), learner.options(), &demand));
+            progress::data(memory::told(&learner, &demand));
         }
         Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
     }
