@@ -7,7 +7,7 @@ use veriplay_selfplay::play::Play;
 
 use super::{Spec, arguments};
 use crate::config::{PlayConfig, default_out, read_text};
-use crate::device::DeviceArguments;
+use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{Setup, named_in};
 use crate::play::{Session, report};
@@ -33,7 +33,7 @@ pub(crate) struct Asked {
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
     /// Continue this run directory from its last checkpoint
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["device", "precision"])]
     resume: Option<PathBuf>,
     /// Say what the configuration would do, and do nothing: roles with real prompts, rewards, jobs a step, memory
     #[arg(long, conflicts_with = "resume")]
@@ -64,6 +64,7 @@ pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
             if asked.dry_run {
                 return dry_run(&config, asked.workers);
             }
+            device::check(&config.run.learn.learner_options())?;
             let out = asked.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
             Session::start(config, &out, asked.workers)?
         }
