@@ -24,7 +24,10 @@ pub(crate) struct Fused {
 
 /// What all layers need of the last micro-batch's groups: made and sent to the device once.
 #[derive(Debug, Default)]
-pub(crate) struct Tables(Mutex<Option<(Arc<[Group]>, Arc<[GroupTables]>)>>);
+pub(crate) struct Tables(Mutex<Option<TablesOf>>);
+
+/// Some groups, and the tables of each.
+type TablesOf = (Arc<[Group]>, Arc<[GroupTables]>);
 
 /// Of one group.
 #[derive(Debug)]

@@ -86,7 +86,11 @@ fn candles_kernels_have_the_gradients_of_its_differentiable_operations() {
     let (x, gain) = (wave(6, 10, 2.0).expect("rows"), wave(1, 10, 1.0).and_then(|g| g.squeeze(0)).expect("a gain"));
     let norm = |args: &[Var]| super::attached::rms_norm(&args[0], &args[1], 1e-5);
     agree(&[x.clone(), gain], norm, |args| candle_nn::ops::rms_norm_slow(&args[0], &args[1], 1e-5));
-    agree(&[x.clone()], |args| super::attached::softmax(&args[0]), |args| candle_nn::ops::softmax(&args[0], 1));
+    agree(
+        std::slice::from_ref(&x),
+        |args| super::attached::softmax(&args[0]),
+        |args| candle_nn::ops::softmax(&args[0], 1),
+    );
     let heads = x.reshape((1, 2, 3, 10)).expect("heads");
     let (cos, sin) = (wave(3, 5, 1.0).expect("cos"), wave(3, 5, 0.6).expect("sin"));
     let rope = |args: &[Var]| super::attached::rope(&args[0], &cos, &sin);

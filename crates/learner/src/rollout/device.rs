@@ -46,6 +46,8 @@ pub(crate) struct DeviceSampler<'a> {
     columns: Columns,
     /// Of the next token [rows, vocab], f32.
     logits: Option<Tensor>,
+    /// How the present rows draw, once they have.
+    draw: Option<Draw>,
     /// Samples that wait: of an ask, from this one on.
     waiting: VecDeque<(usize, usize)>,
     finished: Vec<Sampled>,
@@ -67,6 +69,7 @@ impl<'a> DeviceSampler<'a> {
             waiting: (0..queue.asks.len()).map(|ask| (ask, 0)).collect(),
             rows: Vec::new(),
             logits: None,
+            draw: None,
             finished: Vec::new(),
             decoder,
             config,
@@ -113,6 +116,7 @@ impl<'a> DeviceSampler<'a> {
         if !self.rows.is_empty() {
             self.columns.change(&kept, &incoming, self.device())?;
             self.logits = Some(Tensor::cat(&logits, 0)?);
+            self.draw = None;
         }
         Ok(())
     }
@@ -208,8 +212,10 @@ impl<'a> DeviceSampler<'a> {
         let left = |row: &Row| self.ask(row).max_tokens - row.tokens.len();
         let most = self.rows.iter().filter(|row| row.alive).map(left).max().unwrap_or(1);
         let steps = most.min(CHECKED_EVERY);
-        let temperatures: Vec<f32> = self.rows.iter().map(|row| self.ask(row).sampler.temperature).collect();
-        let draw = Draw::new(&temperatures, self.config.vocab_size, device)?;
+        let draw = match self.draw.take() {
+            Some(draw) => draw,
+            None => Draw::new(&self.temperatures(), self.config.vocab_size, device)?,
+        };
         let us: Vec<f32> = (0..steps)
             .flat_map(|later| self.rows.iter().map(move |row| (later, row)))
             .map(|(later, row)| self.number(row, later))
@@ -226,6 +232,7 @@ impl<'a> DeviceSampler<'a> {
             tokens.push(token);
             logprobs.push(logprob);
         }
+        self.draw = Some(draw);
         // The one wait for the device.
         let logprobs = Tensor::stack(&logprobs, 0)?.to_vec2::<f32>()?;
         let tokens = Tensor::stack(&tokens, 0)?.to_vec2::<u32>()?;
@@ -235,6 +242,10 @@ impl<'a> DeviceSampler<'a> {
             }
         }
         Ok(())
+    }
+
+    fn temperatures(&self) -> Vec<f32> {
+        self.rows.iter().map(|row| self.ask(row).sampler.temperature).collect()
     }
 
     /// The number at which a row's token `later` steps from now is drawn.
