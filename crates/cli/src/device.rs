@@ -7,7 +7,7 @@ use veriplay_learner::{LearnerOptions, Place, PlaceError, Precision};
 
 use crate::exit::{ExitCode, Failure};
 
-/// Where a model computes.
+// Where a model computes. No documentation comment: clap would make it the text of the whole command.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct DeviceArguments {
     /// Where the model computes: `cpu`, `cuda` or `cuda:N`; `cpu-portable` runs a card's operations on the CPU, to compare

@@ -158,13 +158,20 @@ fn cuda(number: usize) -> Result<Device, PlaceError> {
         } else {
             "LD_LIBRARY_PATH must name the folder of cuBLAS, cuRAND and NVRTC for CUDA 13, where they are not installed system-wide"
         };
-        PlaceError::Unavailable { place: Place::Cuda(number), reason: text.lines().next().unwrap_or_default().to_owned(), hint }
+        PlaceError::Unavailable { place: Place::Cuda(number), reason: told(&text).to_owned(), hint }
     })
+}
+
+/// The driver's code in an error of cudarc, which prints as `DriverError(CODE, "text")`, or else its first line.
+#[cfg(any(feature = "cuda", test))]
+fn told(text: &str) -> &str {
+    let code = text.strip_prefix("DriverError(").and_then(|rest| rest.split_once(',')).map(|(code, _)| code);
+    code.unwrap_or_else(|| text.lines().next().unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, PlaceError};
+    use super::{Place, PlaceError, told};
     use crate::checkpoint::Precision;
 
     #[test]
@@ -176,6 +183,12 @@ mod tests {
         for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:9999", "CUDA", "cuda:1 "] {
             assert_eq!(text.parse::<Place>(), Err(PlaceError::Unknown(text.to_owned())), "{text}");
         }
+    }
+
+    #[test]
+    fn an_error_of_the_driver_is_told_by_its_code() {
+        assert_eq!(told("DriverError(CUDA_ERROR_NO_DEVICE, \"none\")"), "CUDA_ERROR_NO_DEVICE");
+        assert_eq!(told("something else\nbacktrace"), "something else");
     }
 
     #[test]
