@@ -1,4 +1,5 @@
-"""The peer of `veriplay bench learner`: the same work in PyTorch eager with a Qwen of transformers, random weights, float32.
+"""The peer of `veriplay bench learner`: the same work in PyTorch eager with a Qwen of transformers, random weights, float32
+(on a card also bf16, by autocast), on the device that the work names.
 
     pip install torch transformers
     veriplay bench learner --python PYTHON        # starts this script and talks to it
@@ -23,22 +24,35 @@ def ready(work):
     import transformers
     from transformers import AutoConfig, AutoModelForCausalLM
 
+    if work["device"] != "cpu" and not torch.cuda.is_available():
+        raise ImportError(f"torch {torch.__version__} finds no {work['device']}")
     torch.manual_seed(0)
     torch.set_num_threads(work["threads"])
     config = AutoConfig.for_model(**work["shape"])
-    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).to(work["device"])
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
     versions = f"torch {torch.__version__}, transformers {transformers.__version__}"
     return torch, model, optimizer, {"ready": versions, "threads": torch.get_num_threads()}
 
 
+def lower(torch, work):
+    """The precision that is asked for; weights stay float32."""
+    return torch.autocast(work["device"].split(":")[0], torch.bfloat16, enabled=work["precision"] == "bf16")
+
+
+def wait(torch, work):
+    if work["device"] != "cpu":
+        torch.cuda.synchronize(work["device"])
+
+
 def train(torch, model, optimizer, work):
-    ids = torch.tensor(work["sequences"])
+    ids = torch.tensor(work["sequences"], device=work["device"])
     response = work["response"]
     model.train()
     # Logits of the responses' tokens alone, as the other side computes them.
-    logits = model(input_ids=ids, logits_to_keep=response + 1, use_cache=False).logits[:, :-1]
-    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, -response:].flatten())
+    with lower(torch, work):
+        logits = model(input_ids=ids, logits_to_keep=response + 1, use_cache=False).logits[:, :-1]
+    loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), ids[:, -response:].flatten())
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
@@ -48,11 +62,11 @@ def train(torch, model, optimizer, work):
 def generate(torch, model, work):
     prompts = work["prompts"]
     width = max(map(len, prompts))
-    ids = torch.tensor([[0] * (width - len(row)) + row for row in prompts])
-    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts])
+    ids = torch.tensor([[0] * (width - len(row)) + row for row in prompts], device=work["device"])
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in prompts], device=work["device"])
     new = work["new_tokens"]
     model.eval()
-    with torch.no_grad():
+    with torch.no_grad(), lower(torch, work):
         out = model.generate(
             input_ids=ids, attention_mask=mask, do_sample=True, temperature=1.0, top_k=0, top_p=1.0,
             max_new_tokens=new, min_new_tokens=new, eos_token_id=None, pad_token_id=0,
@@ -60,11 +74,14 @@ def generate(torch, model, work):
     assert out.shape == (len(prompts), width + new), out.shape
 
 
-def gemm(torch):
-    a, b = torch.randn(2048, 2048), torch.randn(2048, 2048)
+def gemm(torch, work):
+    dtype = torch.bfloat16 if work["precision"] == "bf16" else torch.float32
+    a, b = (torch.randn(2048, 2048, device=work["device"], dtype=dtype) for _ in range(2))
     torch.mm(a, b)
+    wait(torch, work)
     begin = time.perf_counter()
     torch.mm(a, b)
+    wait(torch, work)
     return 2 * 2048**3 / (time.perf_counter() - begin)
 
 
@@ -84,7 +101,8 @@ def main():
         elif line.strip() == "generate":
             generate(torch, model, work)
         else:
-            answer["flops"] = gemm(torch)
+            answer["flops"] = gemm(torch, work)
+        wait(torch, work)
         say(answer | {"seconds": time.perf_counter() - begin})
 
 

@@ -7,11 +7,12 @@ use anyhow::Context;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Preference, Schedule, Shape};
+use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Place, Precision, Preference, Schedule, Shape};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{AbsoluteZeroSetup, Setup};
 use crate::model::refuse_frozen;
+use crate::play::Passes;
 
 /// The configuration of a run, as `configs/quickstart.toml` shows it: what every run has, and what its game has.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +65,18 @@ pub(crate) struct LearnConfig {
     /// What a nat of the policy's entropy is worth, beside the loss. Absent means 0.
     #[serde(default, skip_serializing_if = "is_default")]
     entropy_bonus: f64,
+    /// Where the model computes: `cpu`, `cuda` or `cuda:N`. Absent means the CPU.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) device: Place,
+    /// What it computes in: `f32`, or `bf16` on a card. Absent means f32.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) precision: Precision,
+    /// Times that an update goes over a step's samples, each in an order of its own. Absent means once.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    epochs: usize,
+    /// Optimizer steps that each time is cut into. Absent means one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    minibatches: usize,
     /// Optimizer, shards, micro-batches. Private: [`LearnConfig::learner_options`] adds the tables below.
     options: LearnerOptions,
     /// What is minimised. Absent means `policy_gradient`.
@@ -84,11 +97,40 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+const fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+const fn is_one(count: &usize) -> bool {
+    *count == 1
+}
+
 impl LearnConfig {
+    /// How many updates a step makes of its samples.
+    pub(crate) const fn passes(&self) -> Passes {
+        Passes { epochs: self.epochs, minibatches: self.minibatches }
+    }
+
+    /// Refuses numbers of updates that cannot be, or that the loss is wrong with.
+    fn check_passes(&self) -> Result<(), Failure> {
+        for (key, count) in [("learn.epochs", self.epochs), ("learn.minibatches", self.minibatches)] {
+            if !(1..=1024).contains(&count) {
+                return Err(bad_value(key, &count, "from 1 to 1024"));
+            }
+        }
+        if self.passes() != Passes::ONE && self.loss == Loss::default() {
+            let want = "a loss that corrects for rollouts of an older policy, such as `ppo_clip` or `tis`, where `epochs` or `minibatches` is above 1";
+            return Err(bad_value("learn.loss.kind", &self.loss.name(), want));
+        }
+        Ok(())
+    }
+
     /// How the learner works, with the tables that are its own.
     pub(crate) fn learner_options(&self) -> LearnerOptions {
-        let Self { loss, preference, kl, entropy_bonus, .. } = *self;
-        LearnerOptions { loss, preference, kl, entropy_bonus, lora: self.lora.clone(), ..self.options.clone() }
+        let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
+        let losses = LearnerOptions { loss, preference, kl, entropy_bonus, ..self.options.clone() };
+        LearnerOptions { lora: self.lora.clone(), place: device, precision, ..losses }
     }
 
     /// Whether adapters train, on a base that does not.
@@ -199,6 +241,7 @@ impl RunConfig {
         if !(0.0..=1.0).contains(&learn.final_fraction) {
             return Err(bad_value("learn.final_fraction", &learn.final_fraction, "between 0 and 1"));
         }
+        learn.check_passes()?;
         learn.learner_options().validate().or_fail(ExitCode::Input)
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use veriplay_learner::{CheckpointError, HubOptions, Learner, LearnerOptions, resolve};
 
+use crate::device;
 use crate::exit::{ExitCode, Failure, OrFail};
 
 /// The configuration of `veriplay play` without `--config`.
@@ -51,6 +52,7 @@ fn load(
     options: &LearnerOptions,
     from: impl FnOnce(&Path, LearnerOptions) -> Result<Learner, CheckpointError>,
 ) -> Result<Learner, Failure> {
+    device::check(options)?;
     if let Some(model) = MODELS.iter().find(|model| model.name == name) {
         let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
         return learner.or_fail(ExitCode::Bug);

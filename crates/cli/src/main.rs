@@ -3,6 +3,7 @@
 mod bench;
 mod commands;
 mod config;
+mod device;
 mod embedded;
 mod executor;
 mod exit;

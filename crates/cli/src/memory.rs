@@ -1,20 +1,37 @@
-//! Refuses a run that will not fit in memory, before it begins. Called by `play` with the model it is to train.
+//! Refuses a run that will not fit in memory, the machine's or the card's, before it begins. Called by `play` with the model it is to train.
 
-use veriplay_learner::{LearnerOptions, MemoryPlan, ModelConfig};
+use veriplay_learner::{Learner, LearnerOptions, MemoryPlan, ModelConfig, Place};
 
 use crate::exit::{ExitCode, Failure};
 use crate::games::Demand;
 
-/// Compares what training is predicted to take with what the machine has left. The weights of `config` are in memory already.
+/// Compares what training is predicted to take with what the machine has left. The weights are in memory already.
 /// Where the machine does not say, nothing is refused.
-pub(crate) fn check(config: &ModelConfig, options: &LearnerOptions, demand: &Demand) -> Result<(), Failure> {
-    available().map_or(Ok(()), |available| fits(config, options, rows(options, demand), available))
+pub(crate) fn check(learner: &Learner, demand: &Demand) -> Result<(), Failure> {
+    let options = effective(learner.options());
+    let fits = |available| fits(learner.config(), &options, rows(&options, demand), available);
+    available_to(learner).map_or(Ok(()), fits)
+}
+
+/// What the place that the learner computes in has left.
+fn available_to(learner: &Learner) -> Option<u64> {
+    match learner.options().place {
+        Place::Cuda(_) => learner.device_memory(),
+        Place::Cpu | Place::Portable => available(),
+    }
+}
+
+/// With the one shard that a device has.
+fn effective(options: &LearnerOptions) -> LearnerOptions {
+    let shards = if options.place == Place::Cpu { options.shards } else { 1 };
+    LearnerOptions { shards, ..options.clone() }
 }
 
 /// What training on steps of that demand is predicted to take, for people.
-pub(crate) fn told(config: &ModelConfig, options: &LearnerOptions, demand: &Demand) -> String {
-    let plan = MemoryPlan::predict(config, options, rows(options, demand));
-    let free = available().map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
+pub(crate) fn told(learner: &Learner, demand: &Demand) -> String {
+    let options = effective(learner.options());
+    let plan = MemoryPlan::predict(learner.config(), &options, rows(&options, demand));
+    let free = available_to(learner).map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
     format!(
         "memory: about {} for weights and {} for training{free}",
         gib(plan.weights),

@@ -6,8 +6,8 @@
 use veriplay_core::Policy;
 use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, ServerOptions, ServerPolicy};
 
-use crate::embedded;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::{device, embedded};
 
 /// Names a quantised model in a file.
 const GGUF: &str = "gguf:";
@@ -45,6 +45,9 @@ impl Model {
         options: &LearnerOptions,
         load: fn(&str, &LearnerOptions) -> Result<Learner, Failure>,
     ) -> Result<Self, Failure> {
+        if is_frozen(name) {
+            device::refuse_for(name, options)?;
+        }
         if let Some(path) = name.strip_prefix(GGUF) {
             let policy = GgufPolicy::open(path).or_fail(ExitCode::Model);
             return policy.map(|policy| Self::Gguf(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
@@ -74,12 +77,16 @@ pub(crate) fn trainable(name: &str, options: &LearnerOptions) -> Result<Learner,
 
 /// Refuses the name of a model that cannot learn.
 pub(crate) fn refuse_frozen(name: &str) -> Result<(), Failure> {
-    if !name.starts_with(GGUF) && !name.starts_with(SERVED) {
+    if !is_frozen(name) {
         return Ok(());
     }
     let what = format!("`{name}` is frozen, and self-play trains its model");
     let hint = "train a checkpoint directory, a hub id or `embedded:tiny`; `veriplay eval` and `veriplay generate` take frozen models";
     Err(Failure::message(ExitCode::Input, what).hint(hint))
+}
+
+fn is_frozen(name: &str) -> bool {
+    name.starts_with(GGUF) || name.starts_with(SERVED)
 }
 
 /// Whether a command line names a quantised model, whose kernels want candle's own threads.

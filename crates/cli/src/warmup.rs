@@ -15,6 +15,7 @@ use veriplay_learner::{END_TOKEN, Learner, ModelConfig, Precision, Tokenizer, To
 use veriplay_selfplay::play::{Arena, Play};
 
 use crate::config::{LearnConfig, absolute_zero, from_toml, refuse_unknown_keys};
+use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{EvalSet, Setup};
 use crate::progress;
@@ -90,6 +91,13 @@ impl<T: Teach> Recipe<T> {
         refuse_unknown_keys(text, origin, &[&run, T::LESSON_TABLES, T::TABLES].concat())?;
         recipe.setup.validate(&recipe.run.learn)?;
         Ok(recipe)
+    }
+
+    /// The same where the command line says, if it says where.
+    pub(crate) fn on(mut self, asked: DeviceArguments) -> Result<Self, Failure> {
+        asked.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
+        device::check(&self.run.learn.learner_options())?;
+        Ok(self)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::learner::Learner;
 use crate::model::Mode;
 use crate::model::packed::Purpose;
-use crate::rollout::{Ask, End, Frozen, Queue, Sampled, Sampler};
+use crate::rollout::{Ask, DeviceSampler, End, Frozen, Queue, Sampled, Sampler};
 use crate::score::backend;
 use crate::speaker::Speaker;
 use crate::train::on_threads;
@@ -98,6 +98,11 @@ impl Learner {
         }
         let queue = Queue::new(asks, self.options.rollout_rows, PREFILL_TOKENS);
         let engine = self.engine(Mode::Detached, Purpose::Forward)?;
+        if !self.compute.kernels {
+            let mut all = DeviceSampler::new(&self.config, &engine, self.rope(), &queue)?.run()?;
+            all.sort_unstable_by_key(|s| (s.ask, s.sample));
+            return Ok(all);
+        }
         let frozen = Frozen::new(&self.config, &engine, self.rope())?;
         let run = || self.with_space(|space| Sampler::new(&frozen, &engine, &queue, space).run());
         let parts: Result<Vec<_>> = on_threads(0..self.options.shards, |_| run()).into_iter().collect();

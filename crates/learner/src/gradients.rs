@@ -46,7 +46,7 @@ impl Gradients {
     /// Adds the gradients of rows that a lookup took out of a weight, row by row to what is there, as candle does.
     pub(crate) fn add_rows(&mut self, name: &str, weight: &Var, rows: &Tensor, gradients: &Tensor) -> Result<()> {
         let sum = self.0.remove(name).map_or_else(|| weight.zeros_like(), Ok)?;
-        self.0.insert(name.to_owned(), sum.index_add(rows, gradients, 0)?);
+        self.0.insert(name.to_owned(), sum.index_add(rows, &gradients.to_dtype(sum.dtype())?, 0)?);
         Ok(())
     }
 
@@ -65,8 +65,7 @@ impl Gradients {
     pub(crate) fn checked_norm(&self, specs: &[TensorSpec], doubted: impl Fn(&str) -> bool) -> Result<f64, LearnError> {
         let backend = |e: candle_core::Error| LearnError::Backend(e.to_string());
         let (mut total, mut cut) = (0.0, Vec::new());
-        for spec in specs {
-            let square = self.get(&spec.name).map(square).transpose().map_err(backend)?;
+        for (spec, square) in specs.iter().zip(self.squares(specs).map_err(backend)?) {
             match square {
                 Some(square) if !square.is_finite() => return Err(LearnError::NotFinite { name: spec.name.clone() }),
                 None => cut.push(spec.name.clone()),
@@ -75,6 +74,18 @@ impl Gradients {
             }
         }
         if cut.is_empty() { Ok(total.sqrt()) } else { Err(LearnError::NoGradient { names: cut }) }
+    }
+
+    /// Σ g² of every tensor that has a gradient. On a device each is summed there, and all are fetched together.
+    fn squares(&self, specs: &[TensorSpec]) -> Result<Vec<Option<f64>>> {
+        let found: Vec<Option<&Tensor>> = specs.iter().map(|spec| self.get(&spec.name)).collect();
+        if found.iter().flatten().all(|gradient| gradient.device().is_cpu()) {
+            return found.into_iter().map(|gradient| gradient.map(square).transpose()).collect();
+        }
+        let sum = |gradient: &&Tensor| gradient.to_dtype(DType::F32)?.sqr()?.sum_all();
+        let sums = found.iter().flatten().map(sum).collect::<Result<Vec<_>>>()?;
+        let mut sums = Tensor::stack(&sums, 0)?.to_vec1::<f32>()?.into_iter();
+        Ok(found.iter().map(|gradient| gradient.and_then(|_| sums.next()).map(f64::from)).collect())
     }
 }
 

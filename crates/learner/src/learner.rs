@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use candle_core::Device;
+use candle_core::DType;
 use veriplay_core::PolicyVersion;
 
 use crate::checkpoint::Companions;
@@ -18,6 +18,7 @@ use crate::model::{Mode, View, Weights};
 use crate::ops::{Engine, SharedSpace};
 use crate::optim::OptimizerState;
 use crate::options::LearnerOptions;
+use crate::place::{Compute, PlaceError};
 use crate::rollout::RolloutSpace;
 use crate::tokenizer::Tokenizer;
 
@@ -30,6 +31,8 @@ pub struct Learner {
     pub(crate) config: ModelConfig,
     pub(crate) tokenizer: Tokenizer,
     pub(crate) options: LearnerOptions,
+    /// Where it computes.
+    pub(crate) compute: Compute,
     pub(crate) specs: Vec<TensorSpec>,
     /// Those that train: all, or the adapters.
     pub(crate) trainable: Vec<TensorSpec>,
@@ -70,7 +73,14 @@ impl Learner {
                 want,
             });
         }
-        let weights = Weights::new(&config, values, &Device::Cpu).expect("every tensor has the size of its spec");
+        let compute = Compute::open(options.place, options.precision)?;
+        let place = options.place;
+        let full = |e: candle_core::Error| PlaceError::Unavailable {
+            place,
+            reason: e.to_string(),
+            hint: "the model's weights do not fit, or the device failed",
+        };
+        let weights = Weights::new(&config, values, &compute.device).map_err(full)?;
         let specs = tensor_specs(&config);
         let lora = options.lora.clone();
         let mut learner = Self {
@@ -88,11 +98,11 @@ impl Learner {
             end_tokens: config.eos_token_id.clone(),
             config,
             options,
+            compute,
             idle: Mutex::default(),
         };
-        let start =
-            |lora: &Lora| Adapters::start(lora, &learner.specs, &Device::Cpu).expect("adapters have their sizes");
-        let adapters = lora.as_ref().map(start);
+        let start = |lora: &Lora| Adapters::start(lora, &learner.specs, &learner.compute.device);
+        let adapters = lora.as_ref().map(start).transpose().map_err(full)?;
         learner.adapt(lora, adapters);
         Ok(learner)
     }
@@ -175,17 +185,37 @@ impl Learner {
     /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
     #[must_use]
     pub fn named_weights(&self) -> Vec<NamedTensor> {
-        named(&self.specs, self.weights.values(&self.specs).expect("the weights are f32 and on the CPU"))
+        named(&self.specs, self.weights.values(&self.specs).expect("the weights are f32 and where they were put"))
     }
 
     /// The present weights, ready to compute with.
     pub(crate) fn engine(&self, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
-        Engine::new(&self.config, &self.rope, View::new(&self.config, &self.weights, mode)?, purpose)
+        self.engine_of(&self.weights, mode, purpose)
+    }
+
+    /// As [`Learner::engine`], of other weights of the same model.
+    pub(crate) fn engine_of(&self, weights: &Weights, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
+        let view = View::new(&self.config, weights, mode, self.compute.dtype)?;
+        Engine::new(&self.config, &self.rope, view, purpose, self.compute.kernels)
+    }
+
+    /// Parts that work is dealt to: threads of the CPU, or one device.
+    pub(crate) const fn shards(&self) -> usize {
+        if self.compute.kernels { self.options.shards } else { 1 }
+    }
+
+    /// Bytes that the device has free, where it is not the CPU and says so.
+    #[must_use]
+    pub fn device_memory(&self) -> Option<u64> {
+        #[cfg(feature = "cuda")]
+        return crate::cuda::memory(&self.compute.device).map(|(free, _)| free);
+        #[cfg(not(feature = "cuda"))]
+        None
     }
 
     /// As [`Learner::engine`], detached and in candle's own operations.
     pub(crate) fn stock_engine(&self) -> candle_core::Result<Engine> {
-        Ok(Engine::stock(&self.config, &self.rope, View::new(&self.config, &self.weights, Mode::Detached)?))
+        Ok(Engine::stock(&self.config, &self.rope, View::new(&self.config, &self.weights, Mode::Detached, DType::F32)?))
     }
 
     /// The rotary tables.

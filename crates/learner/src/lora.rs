@@ -126,9 +126,12 @@ impl Adapters {
 
     /// Whether every B is zero still.
     pub(crate) fn untouched(&self) -> Result<bool> {
-        let bs = self.vars.iter().filter(|(name, _)| !is_a(name));
-        let zero = |var: &Var| Ok::<_, candle_core::Error>(var.abs()?.max_all()?.to_scalar::<f32>()? == 0.0);
-        bs.map(|(_, var)| zero(var)).try_fold(true, |all, zero| Ok(all && zero?))
+        for (_, var) in self.vars.iter().filter(|(name, _)| !is_a(name)) {
+            if var.abs()?.max_all()?.to_scalar::<f32>()? != 0.0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// A copy with the same values.

@@ -4,11 +4,13 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
+use crate::checkpoint::Precision;
 use crate::config::ConfigError;
 use crate::lora::Lora;
 use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
 use crate::objective::Terms;
 use crate::optim::Optimizer;
+use crate::place::Place;
 use crate::train::Sizes;
 
 /// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
@@ -43,6 +45,12 @@ pub struct LearnerOptions {
     /// What `prefer` minimises.
     #[serde(skip)]
     pub preference: Preference,
+    /// Where it computes. Away from the CPU's kernels there is one shard, whatever `shards` says.
+    #[serde(skip)]
+    pub place: Place,
+    /// What it computes in. Weights, gradients and moments are f32.
+    #[serde(skip)]
+    pub precision: Precision,
 }
 
 /// What a backward pass by segments computes again, and how many logits it makes at a time.
@@ -70,6 +78,8 @@ impl Default for LearnerOptions {
             kl: None,
             entropy_bonus: 0.0,
             preference: Preference::default(),
+            place: Place::default(),
+            precision: Precision::default(),
         }
     }
 }
@@ -95,6 +105,7 @@ impl LearnerOptions {
         if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::fault) {
             return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
+        self.place.check(self.precision)?;
         bad_unless(self.clip_norm > 0.0, "clip_norm", &self.clip_norm, "a positive number")?;
         self.validate_losses().map_err(|bad| refusal(bad.key, &bad.value, bad.want))
     }

@@ -9,9 +9,8 @@ use veriplay_core::{LearnError, PolicyError, PreferenceBatch};
 
 use crate::Result;
 use crate::learner::Learner;
+use crate::model::Mode;
 use crate::model::packed::Purpose;
-use crate::model::{Mode, View};
-use crate::ops::Engine;
 use crate::score::backend;
 
 impl Learner {
@@ -58,8 +57,7 @@ impl Learner {
     pub(crate) fn reference_scores(&self, asked: &[(&[u32], &[u32])]) -> Result<Vec<Vec<f32>>> {
         let none = || candle_core::Error::Msg("no reference is held: call `hold_reference` first".to_owned());
         let weights = self.reference.as_ref().ok_or_else(none)?;
-        let view = View::new(&self.config, weights, Mode::Detached)?;
-        self.score_with(&Engine::new(&self.config, &self.rope, view, Purpose::Forward)?, asked)
+        self.score_with(&self.engine_of(weights, Mode::Detached, Purpose::Forward)?, asked)
     }
 
     /// Of every pair that brings none: the log-probabilities of its responses as wholes, if a reference is held.

@@ -1,7 +1,7 @@
 //! Scoring: log-probabilities and logits of given tokens, by the path that trains, by candle's own operations, and by the path that
 //! samples.
 
-use candle_core::Error;
+use candle_core::{DType, Error};
 use veriplay_core::PolicyError;
 
 use crate::Result;
@@ -37,7 +37,7 @@ impl Learner {
     pub(crate) fn score_with(&self, engine: &Engine, asked: &[(&[u32], &[u32])]) -> Result<Vec<Vec<f32>>> {
         let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });
         let samples = asked.iter().enumerate().map(response);
-        let shards = deal(bundle(samples, self.options.micro_tokens), self.options.shards, self.options.micro_tokens);
+        let shards = deal(bundle(samples, self.options.micro_tokens), self.shards(), self.options.micro_tokens);
         let parts: Vec<Result<Vec<Vec<f32>>>> = on_threads(shards.iter(), |share| {
             self.with_space(|space| share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect())
         });
@@ -82,7 +82,7 @@ impl Learner {
             let rows: Vec<usize> = (0..tokens.len()).collect();
             self.with_space(|space| {
                 let decoder = engine.decoder(&space.ops);
-                decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_vec2()
+                decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
             })
         };
         compute().map_err(backend)

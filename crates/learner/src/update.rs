@@ -71,7 +71,8 @@ impl Learner {
         let objective = SampleObjective::new(self.options.terms(), &batch)?;
         let compute = || {
             let weights = self.weights.converted(DType::F64)?;
-            let engine = Engine::stock(&self.config, &self.rope, View::new(&self.config, &weights, Mode::Tracked)?);
+            let engine =
+                Engine::stock(&self.config, &self.rope, View::new(&self.config, &weights, Mode::Tracked, DType::F64)?);
             gradients(&engine, &weights, &[SharedSpace::default()], &objective, self.options.sizes())
         };
         let (totals, gradients) = compute().map_err(backend)?;
@@ -108,7 +109,7 @@ impl Learner {
 
     fn compute(&mut self, objective: &dyn Objective) -> Result<(Totals, Gradients)> {
         warn_of_pool();
-        self.spaces.resize_with(self.options.shards, SharedSpace::default);
+        self.spaces.resize_with(self.shards(), SharedSpace::default);
         let engine = self.engine(Mode::Tracked, Purpose::Training)?;
         gradients(&engine, &self.weights, &self.spaces, objective, self.options.sizes())
     }
@@ -116,7 +117,16 @@ impl Learner {
     fn apply(&mut self, gradients: &Gradients, norm: f64, learning_rate: f64) -> Result<()> {
         let clip = self.options.clip_norm;
         let scale = if norm > clip { (clip / norm) as f32 } else { 1.0 };
-        let rate = Rate { learning_rate, scale, threads: self.options.shards };
+        let rate = Rate { learning_rate, scale, threads: self.shards() };
+        if !self.compute.kernels {
+            return self.state.step_by_tensors(
+                &self.options.optimizer,
+                &self.trainable,
+                &self.weights,
+                gradients,
+                rate,
+            );
+        }
         self.state.step(&self.options.optimizer, &self.trainable, &self.weights, gradients, rate)
     }
 

@@ -86,6 +86,29 @@ fn trr_plus_plus_learns_from_the_sandbox_and_not_from_shuffled_rewards() {
 }
 
 #[test]
+fn several_updates_on_one_batch_clip_ratios_and_learn() {
+    const EPOCHS: usize = 4;
+    let clipped_in = std::cell::RefCell::new(vec![0.0; EPOCHS]);
+    improves(|judge| {
+        let mut learner = undecided(clipped());
+        let before = chance_of_success(&learner);
+        for step in 0..20 {
+            let batch = rollouts(&learner, "grpo", judge, step);
+            for epoch in 0..EPOCHS {
+                let update = learner.update(&batch, 2e-3).expect("learns");
+                // Absent where every group got one reward, and there was nothing to learn.
+                clipped_in.borrow_mut()[epoch] += update.metrics.get("actor/pg_clipfrac").unwrap_or(&0.0);
+            }
+        }
+        (before, chance_of_success(&learner))
+    });
+    // Log-probabilities of the rollout stay those of sampling: the first update is on-policy, the others are not.
+    let clipped_in = clipped_in.into_inner();
+    assert!(clipped_in[0] < 1e-6, "{clipped_in:?}");
+    assert!(clipped_in[1..].iter().all(|&share| share > 0.01), "{clipped_in:?}");
+}
+
+#[test]
 fn supervised_fine_tuning_on_accepted_programs_learns_and_on_programs_at_random_does_not() {
     improves(|judge| {
         let mut learner = undecided(LearnerOptions { loss: Loss::Sft(Sft::default()), ..LearnerOptions::default() });

@@ -6,14 +6,14 @@
 //! 6·N·T + 6·V·H·R + 6·L·h·d·T²: N weights in matrices of the L layers, V·H in the head, and causal attention of h heads of width d;
 //! 6 is 2 forward and 4 backward (PaLM, Chowdhery et al. 2022, appendix B, with the causal half of attention).
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
-use veriplay_learner::{Architecture, Learner, LearnerOptions, ModelConfig, Request, Tokenizer};
+use veriplay_learner::{Architecture, Learner, LearnerOptions, ModelConfig, Place, Precision, Request, Tokenizer};
 
 use super::torch::Torch;
 
@@ -24,6 +24,33 @@ pub(crate) enum Shape {
     Tiny,
     /// Qwen2.5-0.5B's: wants 18 GB of memory; the two sides go one after the other.
     HalfBillion,
+}
+
+/// How both sides work.
+pub(crate) struct Setting {
+    /// Ours.
+    pub(crate) options: LearnerOptions,
+    /// Threads on the CPU.
+    pub(crate) threads: usize,
+    /// A Python with torch and transformers.
+    pub(crate) python: PathBuf,
+}
+
+impl Setting {
+    /// The device as PyTorch names it.
+    fn torch_device(&self) -> String {
+        match self.options.place {
+            Place::Cuda(number) => format!("cuda:{number}"),
+            Place::Cpu | Place::Portable => "cpu".to_owned(),
+        }
+    }
+
+    const fn precision(&self) -> &'static str {
+        match self.options.precision {
+            Precision::F32 => "f32",
+            Precision::Bf16 => "bf16",
+        }
+    }
 }
 
 /// The work of a round.
@@ -115,7 +142,7 @@ impl Work {
     }
 
     /// What the peer is told.
-    fn told(&self, threads: usize) -> Value {
+    fn told(&self, setting: &Setting) -> Value {
         let c = &self.config;
         let shape = json!({
             "model_type": c.model_type.name(), "vocab_size": c.vocab_size, "hidden_size": c.hidden_size,
@@ -125,7 +152,7 @@ impl Work {
             "rope_theta": c.rope_theta, "rms_norm_eps": c.rms_norm_eps, "hidden_act": "silu",
         });
         json!({
-            "shape": shape, "threads": threads, "sequences": self.sequence_rows(), "response": self.response,
+            "shape": shape, "threads": setting.threads, "device": setting.torch_device(), "precision": setting.precision(), "sequences": self.sequence_rows(), "response": self.response,
             "prompts": self.prompt_rows(), "new_tokens": self.new_tokens,
         })
     }
@@ -148,6 +175,9 @@ pub(crate) struct Report {
     shape: &'static str,
     parameters: usize,
     threads: usize,
+    /// Where both sides compute, and in what.
+    device: String,
+    precision: &'static str,
     rounds: usize,
     veriplay: Side,
     torch: Option<Side>,
@@ -195,9 +225,8 @@ struct Ours {
 }
 
 impl Ours {
-    fn new(work: &Work, threads: usize) -> anyhow::Result<Self> {
-        let options = LearnerOptions { shards: threads, ..LearnerOptions::default() };
-        let learner = Learner::initialize(work.config.clone(), Tokenizer::none(), 1, options)?;
+    fn new(work: &Work, setting: &Setting) -> anyhow::Result<Self> {
+        let learner = Learner::initialize(work.config.clone(), Tokenizer::none(), 1, setting.options.clone())?;
         Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: Best::NONE })
     }
 
@@ -219,8 +248,8 @@ struct Theirs {
 }
 
 impl Theirs {
-    fn new(work: &Work, threads: usize, python: &Path) -> Self {
-        Self { torch: Torch::start(python, &work.told(threads)), best: Best::NONE, peak: 0.0 }
+    fn new(work: &Work, setting: &Setting) -> Self {
+        Self { torch: Torch::start(&setting.python, &work.told(setting)), best: Best::NONE, peak: 0.0 }
     }
 
     fn round(&mut self, round: usize) -> anyhow::Result<()> {
@@ -238,19 +267,19 @@ impl Theirs {
 ///
 /// # Errors
 /// What failed.
-pub(crate) fn measure(shape: Shape, threads: usize, rounds: usize, python: &Path) -> anyhow::Result<Report> {
+pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow::Result<Report> {
     let work = shape.work();
-    let mut ours = Ours::new(&work, threads)?;
+    let mut ours = Ours::new(&work, setting)?;
     let parameters = ours.learner.parameter_count();
     let (best, theirs) = if shape == Shape::Tiny {
-        let mut theirs = Theirs::new(&work, threads, python);
+        let mut theirs = Theirs::new(&work, setting);
         (0..=rounds).try_for_each(|round| ours.round(round).and_then(|()| theirs.round(round)))?;
         (ours.best, theirs)
     } else {
         (0..=rounds).try_for_each(|round| ours.round(round))?;
         let best = ours.best;
         drop(ours);
-        let mut theirs = Theirs::new(&work, threads, python);
+        let mut theirs = Theirs::new(&work, setting);
         (0..=rounds).try_for_each(|round| theirs.round(round))?;
         (best, theirs)
     };
@@ -260,7 +289,9 @@ pub(crate) fn measure(shape: Shape, threads: usize, rounds: usize, python: &Path
         schema_version: SCHEMA_VERSION,
         shape: shape.name(),
         parameters,
-        threads,
+        threads: setting.threads,
+        device: setting.options.place.to_string(),
+        precision: setting.precision(),
         rounds,
         veriplay: best.side(&work, gemm_flops),
         torch: torch.is_ok().then(|| other.side(&work, gemm_flops)),
@@ -277,9 +308,9 @@ impl Report {
             let Side { train_tokens_per_s: train, generate_tokens_per_s: generate, train_mfu } = side;
             format!("| {name} | {train:.0} | {} | {generate:.0} |\n", percent(*train_mfu))
         };
-        let Self { shape, parameters, threads, rounds, peer, .. } = self;
+        let Self { shape, parameters, threads, device, precision, rounds, peer, .. } = self;
         let mut text = format!(
-            "{shape}: {parameters} parameters, f32, {threads} threads, best of {rounds}; {peer}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
+            "{shape}: {parameters} parameters, {precision}, {device}, {threads} threads, best of {rounds}; {peer}\n| | training, tokens/s | of peak | generation, tokens/s |\n|---|---|---|---|\n"
         );
         text += &row("veriplay", &self.veriplay);
         text += &self.torch.as_ref().map_or_else(String::new, |torch| row("PyTorch", torch));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{ArgMatches, Args};
+use veriplay_learner::LearnerOptions;
 use veriplay_sandbox::SandboxOptions;
 
 use super::{Spec, arguments};
@@ -15,6 +16,7 @@ use crate::bench::rounds::{self, Open, ROUNDS, Samples};
 use crate::bench::way::Setting;
 use crate::bench::way::Trouble;
 use crate::bench::{Machine, Memory, Soak, find_node, find_python};
+use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
@@ -63,6 +65,8 @@ struct Arguments {
     /// `learner`: a Python with torch and transformers
     #[arg(long, value_name = "PATH", default_value = "python3")]
     python: PathBuf,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Workers,
@@ -99,9 +103,12 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
+    let options = asked.device.options(LearnerOptions { shards: threads, ..LearnerOptions::default() });
+    device::check(&options)?;
+    let setting = learner::Setting { options, threads, python: asked.python.clone() };
     let shapes = if asked.shape.is_empty() { &[Shape::Tiny][..] } else { &asked.shape };
     for &shape in shapes {
-        let report = learner::measure(shape, threads, asked.rounds, &asked.python).or_fail(ExitCode::Model)?;
+        let report = learner::measure(shape, &setting, asked.rounds).or_fail(ExitCode::Model)?;
         let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
         progress::data(if asked.json { json()? } else { report.text() });
     }

@@ -8,6 +8,7 @@ use veriplay_selfplay::play::{Arena, Play};
 
 use super::{Spec, arguments};
 use crate::config::{PlayConfig, read_text};
+use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{EvalSet, Setup, named_in};
 use crate::model::Model;
@@ -32,6 +33,8 @@ pub(crate) struct Asked {
     /// Seed of the samples, instead of the configuration's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -57,6 +60,7 @@ pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
     if let Some(set) = asked.set {
         config.setup.measure_on(set);
     }
+    asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
     config.validate()?;
     let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
     let (referee, game) = config.setup.open(Workers::Thread)?;

@@ -12,6 +12,7 @@ use veriplay_learner::{
 };
 
 use super::{Spec, arguments};
+use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::model::Model;
 use crate::{embedded, progress};
@@ -53,6 +54,8 @@ struct Arguments {
     /// Independent samples
     #[arg(long, value_name = "N", default_value_t = 1)]
     samples: usize,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// Print one JSON object a sample, each on a line
     #[arg(long)]
     json: bool,
@@ -92,7 +95,7 @@ struct Report {
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let asked: Arguments = arguments(matches);
-    let reports = match Model::open_by_ids(&asked.model, &LearnerOptions::default())? {
+    let reports = match Model::open_by_ids(&asked.model, &asked.device.options(LearnerOptions::default()))? {
         Model::Ours(learner) => {
             let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &asked.prompt)?;
             let groups = learner.complete(&[request(&asked, prompt)]).map_err(refused)?;

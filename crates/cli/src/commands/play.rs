@@ -7,6 +7,7 @@ use veriplay_selfplay::play::Play;
 
 use super::{Spec, arguments};
 use crate::config::{PlayConfig, default_out, read_text};
+use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{Setup, named_in};
 use crate::play::{Session, report};
@@ -32,11 +33,13 @@ pub(crate) struct Asked {
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
     /// Continue this run directory from its last checkpoint
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["device", "precision"])]
     resume: Option<PathBuf>,
     /// Say what the configuration would do, and do nothing: roles with real prompts, rewards, jobs a step, memory
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
+    #[command(flatten)]
+    device: DeviceArguments,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Workers,
@@ -61,6 +64,7 @@ pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
             if asked.dry_run {
                 return dry_run(&config, asked.workers);
             }
+            device::check(&config.run.learn.learner_options())?;
             let out = asked.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
             Session::start(config, &out, asked.workers)?
         }
@@ -85,6 +89,7 @@ fn resolved<S: Setup>(asked: &Asked, text: &str, origin: &Path) -> Result<PlayCo
     let mut config = PlayConfig::<S>::parse(text, origin)?;
     config.run.steps = asked.steps.unwrap_or(config.run.steps);
     config.run.seed = asked.seed.unwrap_or(config.run.seed);
+    asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
     config.validate()?;
     Ok(config)
 }
@@ -98,7 +103,7 @@ fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Fai
     match model::trainable(&run.model, &run.learn.learner_options()) {
         Ok(learner) => {
             let demand = config.setup.demand(learner.config());
-            progress::data(memory::told(learner.config(), learner.options(), &demand));
+            progress::data(memory::told(&learner, &demand));
         }
         Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
     }

@@ -6,6 +6,7 @@ use clap::{ArgMatches, Args};
 
 use super::{Spec, arguments};
 use crate::config::read_text;
+use crate::device::DeviceArguments;
 use crate::exit::Failure;
 use crate::games::named_in;
 use crate::warmup::{Recipe, Teach, warm_up};
@@ -21,6 +22,8 @@ pub(crate) struct Asked {
     /// Directory of the checkpoint
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    #[command(flatten)]
+    device: DeviceArguments,
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -30,5 +33,5 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 /// Makes a start model for one game.
 pub(crate) fn of<T: Teach>(asked: &Asked) -> Result<(), Failure> {
-    warm_up(Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?, &asked.out)
+    warm_up(Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?.on(asked.device)?, &asked.out)
 }

@@ -7,13 +7,13 @@ use veriplay_learner::Learner;
 use crate::config::PlayConfig;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
-use crate::{embedded, memory, model};
+use crate::{device, embedded, memory, model};
 
 /// The start model, ready to learn.
 pub(super) fn at_start<S: Setup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let mut learner = model::trainable(&config.run.model, &learn.learner_options())?;
-    memory::check(learner.config(), learner.options(), &config.setup.demand(learner.config()))?;
+    memory::check(&learner, &config.setup.demand(learner.config()))?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;
     }
@@ -31,8 +31,9 @@ pub(super) fn resumed<S: Setup>(config: &PlayConfig<S>, checkpoint: &Path) -> Re
         learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
         return Ok(learner);
     }
+    device::check(&options)?;
     let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
-    memory::check(learner.config(), &options, &config.setup.demand(learner.config()))?;
+    memory::check(&learner, &config.setup.demand(learner.config()))?;
     learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
     if learn.needs_reference() || config.setup.needs_reference() {
         let start = embedded::load_model(&config.run.model, &options)?;

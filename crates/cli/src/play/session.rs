@@ -224,11 +224,19 @@ impl<S: Setup> Session<S> {
     }
 
     fn learn(&mut self, lessons: &[Lesson], rate: f64) -> Result<Vec<Update>, Failure> {
-        let learned = lessons.iter().map(|lesson| match lesson {
-            Lesson::Samples(batch) => self.learner.update(batch, rate),
-            Lesson::Pairs(batch) => self.learner.prefer(batch, rate),
-        });
-        learned.collect::<Result<_, _>>().or_fail(ExitCode::Model)
+        let (passes, seed) = (self.config.run.learn.passes(), self.config.run.seed);
+        let mut updates = Vec::new();
+        for lesson in lessons {
+            match lesson {
+                Lesson::Samples(batch) => {
+                    for part in passes.batches(batch, seed, self.step) {
+                        updates.push(self.learner.update(&part, rate).or_fail(ExitCode::Model)?);
+                    }
+                }
+                Lesson::Pairs(batch) => updates.push(self.learner.prefer(batch, rate).or_fail(ExitCode::Model)?),
+            }
+        }
+        Ok(updates)
     }
 
     fn checkpoint(&mut self) -> Result<(), Failure> {

@@ -18,6 +18,9 @@ fn everything() -> toml::Table {
         advantage = "rae"
         aggregation = "sequence_mean"
         zero_advantage = "keep"
+        [learn]
+        device = "cpu"
+        precision = "f32"
         [learn.kl]
         coefficient = 0.01
         [learn.options.segments]
@@ -27,7 +30,7 @@ fn everything() -> toml::Table {
     config
 }
 
-fn merge(into: &mut toml::Table, from: toml::Table) {
+pub(super) fn merge(into: &mut toml::Table, from: toml::Table) {
     for (key, value) in from {
         match (into.get_mut(&key), value) {
             (Some(toml::Value::Table(into)), toml::Value::Table(from)) => merge(into, from),

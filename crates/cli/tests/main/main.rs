@@ -5,6 +5,7 @@ mod bench;
 #[expect(dead_code, reason = "the learner's tests use the rest of it")]
 mod completions_server;
 mod corpus;
+mod devices;
 mod games;
 mod generate;
 mod inputs;

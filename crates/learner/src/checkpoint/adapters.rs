@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use candle_core::Device;
 use serde_json::{Value, json};
 
 use super::files::{make_dir, read_text, write, write_with};
@@ -67,7 +66,8 @@ impl Learner {
         let wanted: Vec<Wanted<'_>> =
             specs.iter().map(|spec| Wanted { name: spec.name.clone(), shape: &spec.shape }).collect();
         let tensors = TensorFile::open(&dir.join(TENSORS))?.read_all(&wanted)?;
-        let adapters = Adapters::new(&lora, &self.specs, tensors, &Device::Cpu).map_err(|e| format(e.to_string()))?;
+        let adapters =
+            Adapters::new(&lora, &self.specs, tensors, &self.compute.device).map_err(|e| format(e.to_string()))?;
         self.adapt(Some(lora), Some(adapters));
         Ok(())
     }
@@ -80,8 +80,7 @@ impl Learner {
         let format =
             |e: candle_core::Error| CheckpointError::Format { file: "(weights)".to_owned(), what: e.to_string() };
         let merged = self.weights.values(&self.specs).map_err(format)?;
-        let device = Device::Cpu;
-        self.weights = crate::model::Weights::new(&self.config, merged, &device).map_err(format)?;
+        self.weights = crate::model::Weights::new(&self.config, merged, &self.compute.device).map_err(format)?;
         self.adapt(None, None);
         Ok(())
     }

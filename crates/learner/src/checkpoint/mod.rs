@@ -19,7 +19,7 @@ pub use error::CheckpointError;
 
 use std::path::Path;
 
-use candle_core::Tensor;
+use candle_core::{Device, Tensor};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -177,7 +177,7 @@ impl Learner {
 
     /// The weights as the model uses them: adapters are merged.
     fn weight_tensors(&self) -> Result<Vec<Tensor>, CheckpointError> {
-        let weight = |spec: &TensorSpec| self.weights.tensor(&spec.name, Mode::Detached);
+        let weight = |spec: &TensorSpec| self.weights.tensor(&spec.name, Mode::Detached)?.to_device(&Device::Cpu);
         let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
         weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
     }

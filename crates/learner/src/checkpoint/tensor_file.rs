@@ -155,8 +155,9 @@ pub(super) struct Entry<'a> {
     pub(super) data: &'a [f32],
 }
 
-/// How weights are saved. In memory they are f32.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Numbers: how weights are saved, and what is computed in. In memory weights are f32, whatever is computed in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// As they are: what is saved is what is loaded.
     #[default]

@@ -37,13 +37,17 @@ impl Learner {
     /// A file that cannot be written.
     pub fn save_trainer_state(&self, dir: &Path) -> Result<(), CheckpointError> {
         make_dir(dir)?;
-        let OptimizerState { step, moments } = &self.state;
-        let entries = self.trainable.iter().zip(moments).flat_map(|(spec, Moments { first, second })| {
+        let moments = self
+            .state
+            .moments()
+            .map_err(|e| CheckpointError::Format { file: OPTIMIZER.to_owned(), what: e.to_string() })?;
+        let entries = self.trainable.iter().zip(&*moments).flat_map(|(spec, Moments { first, second })| {
             let [a, b] = names(spec);
             [(a, first), (b, second)].map(|(name, data)| Entry { name, shape: &spec.shape, data })
         });
         write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, entries.collect(), Precision::F32))?;
-        let state = TrainerState { schema_version: SCHEMA_VERSION, step: *step, policy_version: self.version };
+        let state =
+            TrainerState { schema_version: SCHEMA_VERSION, step: self.state.step, policy_version: self.version };
         write(&dir.join(TRAINER), pretty(&state).as_bytes())
     }
 
@@ -63,7 +67,7 @@ impl Learner {
         while let (Some(first), Some(second)) = (values.next(), values.next()) {
             moments.push(Moments { first, second });
         }
-        self.state = OptimizerState { step: trainer.step, moments };
+        self.state = OptimizerState::restored(trainer.step, moments);
         self.version = trainer.policy_version;
         Ok(())
     }

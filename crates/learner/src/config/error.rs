@@ -22,6 +22,9 @@ pub enum ConfigError {
         /// What it must be.
         want: String,
     },
+    /// A device that cannot be had.
+    #[error(transparent)]
+    Place(#[from] crate::place::PlaceError),
 }
 
 /// Fails with [`ConfigError::Value`] unless `ok`.

@@ -34,7 +34,12 @@ impl Decoder<'_> {
 
     /// The residual stream before the first layer [rows, hidden].
     pub(crate) fn embed(&self, batch: &MicroBatch) -> Result<Tensor> {
-        self.view.embedding.index_select(&Tensor::new(&*batch.tokens, self.view.device())?, 0)
+        self.embed_tokens(&Tensor::new(&*batch.tokens, self.view.device())?)
+    }
+
+    /// As [`Decoder::embed`], of token ids [rows] that are on the device.
+    pub(crate) fn embed_tokens(&self, tokens: &Tensor) -> Result<Tensor> {
+        self.view.embedding.index_select(tokens, 0)?.to_dtype(self.view.dtype)
     }
 
     /// Some layers, one after the other; `keep` as in [`Decoder::forward`].
@@ -49,14 +54,15 @@ impl Decoder<'_> {
             let layer = &self.view.layers[at];
             let qkv = self.project(at, layer, &x)?;
             keep(at, &qkv)?;
-            x = (&x + self.attend(at, layer, &qkv, groups)?)?;
-            let normed = self.ops.norm(&x, &layer.post_norm)?;
-            x = (&x + self.ops.mlp(&normed, &layer.gate_up, &layer.down, at)?)?;
+            let mixed = self.ops.attention(&qkv, layer.qk_norms.as_ref(), groups)?;
+            x = (&x + self.output(at, layer, &mixed)?)?;
+            x = (&x + self.feed(at, layer, &x)?)?;
         }
         Ok(x)
     }
 
-    fn project(&self, at: usize, layer: &Layer, x: &Tensor) -> Result<Tensor> {
+    /// Raw query, key and value projections of the residual stream [rows, (heads + 2·kv_heads)·dim].
+    pub(crate) fn project(&self, at: usize, layer: &Layer, x: &Tensor) -> Result<Tensor> {
         let qkv = self.ops.linear(&self.ops.norm(x, &layer.input_norm)?, &layer.qkv, Site::Qkv(at))?;
         match &layer.qkv_bias {
             Some(bias) => self.ops.bias(&qkv, bias),
@@ -64,9 +70,14 @@ impl Decoder<'_> {
         }
     }
 
-    fn attend(&self, at: usize, layer: &Layer, qkv: &Tensor, groups: &Arc<[Group]>) -> Result<Tensor> {
-        let mixed = self.ops.attention(qkv, layer.qk_norms.as_ref(), groups)?;
-        self.ops.linear(&mixed, &layer.output, Site::Output(at))
+    /// What attention adds to the residual stream, from the mixed values [rows, heads·dim].
+    pub(crate) fn output(&self, at: usize, layer: &Layer, mixed: &Tensor) -> Result<Tensor> {
+        self.ops.linear(mixed, &layer.output, Site::Output(at))
+    }
+
+    /// What the SwiGLU adds to the residual stream x [rows, hidden].
+    pub(crate) fn feed(&self, at: usize, layer: &Layer, x: &Tensor) -> Result<Tensor> {
+        self.ops.mlp(&self.ops.norm(x, &layer.post_norm)?, &layer.gate_up, &layer.down, at)
     }
 
     /// Logits [outputs, vocab] of some rows of what [`Decoder::forward`] returned.
@@ -75,8 +86,8 @@ impl Decoder<'_> {
         self.head(&last.index_select(&Tensor::new(rows, last.device())?, 0)?)
     }
 
-    /// Logits [rows, vocab] of rows behind the last layer.
-    fn head(&self, rows: &Tensor) -> Result<Tensor> {
+    /// Logits [rows, vocab] of rows behind the last layer [rows, hidden].
+    pub(crate) fn head(&self, rows: &Tensor) -> Result<Tensor> {
         self.ops.linear(&self.ops.norm(rows, &self.view.norm)?, &self.view.head, Site::Head)
     }
 

@@ -1,6 +1,6 @@
 //! The weights as the decoder uses them: by layer, with projections that read the same input joined to one matrix.
 
-use candle_core::{Device, Error, Result, Tensor};
+use candle_core::{DType, Device, Error, Result, Tensor};
 
 use super::names::EMBEDDING;
 use super::weights::{Mode, Weights};
@@ -28,8 +28,8 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    fn new(family: Architecture, weights: &Weights, layer: usize, mode: Mode) -> Result<Self> {
-        let tensor = |part: &str| weights.tensor(&format!("model.layers.{layer}.{part}"), mode);
+    fn new(family: Architecture, weights: &Weights, layer: usize, mode: Mode, dtype: DType) -> Result<Self> {
+        let tensor = |part: &str| weights.tensor(&format!("model.layers.{layer}.{part}"), mode)?.to_dtype(dtype);
         let get = |part: &str| tensor(&format!("{part}.weight"));
         let joined = |kind: &str| {
             let part = |name: &str| tensor(&format!("self_attn.{name}_proj.{kind}"));
@@ -65,33 +65,37 @@ impl Layer {
 /// A whole model: made once an update or a call of the policy, and read by all its threads.
 #[derive(Debug)]
 pub(crate) struct View {
-    /// [vocab, hidden].
+    /// [vocab, hidden], as it is kept: sums of its gradients, row by row, want f32.
     pub(crate) embedding: Tensor,
     pub(crate) layers: Vec<Layer>,
     /// The last gain.
     pub(crate) norm: Tensor,
     /// [vocab, hidden]: the embedding itself when tied, so that its gradients meet.
     pub(crate) head: Tensor,
+    /// Of the residual stream, and of all but the embedding.
+    pub(crate) dtype: DType,
 }
 
 impl View {
-    pub(crate) fn new(config: &ModelConfig, weights: &Weights, mode: Mode) -> Result<Self> {
+    /// With weights as `dtype`. Under [`Mode::Tracked`] the conversion is part of the graph: gradients arrive in the weights' own type.
+    pub(crate) fn new(config: &ModelConfig, weights: &Weights, mode: Mode, dtype: DType) -> Result<Self> {
         let embedding = weights.tensor(EMBEDDING, mode)?;
         let head = match config.tie_word_embeddings {
-            true => embedding.clone(),
-            false => weights.tensor("lm_head.weight", mode)?,
+            true => embedding.to_dtype(dtype)?,
+            false => weights.tensor("lm_head.weight", mode)?.to_dtype(dtype)?,
         };
         let layers = (0..config.num_hidden_layers)
-            .map(|layer| Layer::new(config.model_type, weights, layer, mode))
+            .map(|layer| Layer::new(config.model_type, weights, layer, mode, dtype))
             .collect::<Result<_>>();
-        Ok(Self { embedding, layers: layers?, norm: weights.tensor("model.norm.weight", mode)?, head })
+        let norm = weights.tensor("model.norm.weight", mode)?.to_dtype(dtype)?;
+        Ok(Self { embedding, layers: layers?, norm, head, dtype })
     }
 
     /// The same weights, without a record for backward. Nothing is copied.
     pub(crate) fn detached(&self) -> Self {
         let layers = self.layers.iter().map(Layer::detached).collect();
         let [embedding, norm, head] = [&self.embedding, &self.norm, &self.head].map(Tensor::detach);
-        Self { embedding, layers, norm, head }
+        Self { embedding, layers, norm, head, dtype: self.dtype }
     }
 
     /// Where the weights are.

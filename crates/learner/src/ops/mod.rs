@@ -1,11 +1,13 @@
-//! What a decoder layer is made of: one trait with two implementations, and the choice between them.
+//! What a decoder layer is made of: one trait with three implementations, and the choice between them.
 //!
-//! Called by [`crate::model::Decoder`]. Both are differentiable, and a test holds them to the same losses and gradients. Those of
+//! Called by [`crate::model::Decoder`]. All are differentiable, and tests hold them to the same losses and gradients. Those of
 //! the CPU run on the calling thread alone.
 
+mod attached;
 mod attention;
 mod bias;
 mod cpu;
+mod fused;
 mod linear;
 mod logprob;
 mod mlp;
@@ -18,7 +20,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use candle_core::{Device, Result, Tensor};
+use candle_core::{Result, Tensor};
 
 use crate::config::ModelConfig;
 use crate::kernels::attention::{Group, HeadSizes};
@@ -27,6 +29,8 @@ use crate::kernels::rope::RopeTable;
 use crate::model::packed::{PackedModel, Purpose};
 use crate::model::{Decoder, View};
 use cpu::Kernels;
+use fused::{Fused, Tables};
+pub(crate) use fused::{rotations, step_attention, step_heads};
 pub(crate) use space::SharedSpace;
 use stock::Stock;
 
@@ -64,44 +68,65 @@ pub(crate) struct Engine {
     pub(crate) view: View,
     sizes: HeadSizes,
     rope: Arc<RopeTable>,
-    /// None where the operations are candle's own.
-    packed: Option<Arc<PackedModel>>,
+    kind: Kind,
+}
+
+/// Whose operations compute.
+#[derive(Debug, Clone)]
+enum Kind {
+    /// Our kernels, on the CPU.
+    Kernels(Arc<PackedModel>),
+    /// Candle's kernels with a backward of ours, on any device.
+    Fused(Arc<Tables>),
+    /// Candle's differentiable operations alone: what the others are held to.
+    Stock,
 }
 
 impl Engine {
-    /// Our kernels on the CPU, candle's own operations on any other device.
-    pub(crate) fn new(config: &ModelConfig, rope: &Arc<RopeTable>, view: View, purpose: Purpose) -> Result<Self> {
-        let packed = match view.device() {
-            Device::Cpu => Some(Arc::new(PackedModel::new(&view, purpose)?)),
-            _ => None,
+    /// Our kernels, on the CPU, or else candle's with a backward of ours.
+    pub(crate) fn new(
+        config: &ModelConfig,
+        rope: &Arc<RopeTable>,
+        view: View,
+        purpose: Purpose,
+        kernels: bool,
+    ) -> Result<Self> {
+        let kind = match kernels {
+            true => Kind::Kernels(Arc::new(PackedModel::new(&view, purpose)?)),
+            false => Kind::Fused(Arc::default()),
         };
-        Ok(Self { packed, ..Self::stock(config, rope, view) })
+        Ok(Self { kind, ..Self::stock(config, rope, view) })
     }
 
     /// Candle's own operations, wherever the weights are.
     pub(crate) fn stock(config: &ModelConfig, rope: &Arc<RopeTable>, view: View) -> Self {
-        Self { view, sizes: HeadSizes::new(config), rope: Arc::clone(rope), packed: None }
+        Self { view, sizes: HeadSizes::new(config), rope: Arc::clone(rope), kind: Kind::Stock }
     }
 
     /// The same without a record for backward.
     pub(crate) fn detached(&self) -> Self {
-        let (rope, packed) = (Arc::clone(&self.rope), self.packed.clone());
-        Self { view: self.view.detached(), sizes: self.sizes, rope, packed }
+        let (rope, kind) = (Arc::clone(&self.rope), self.kind.clone());
+        Self { view: self.view.detached(), sizes: self.sizes, rope, kind }
     }
 
     /// The decoder of one thread, which works in `space`.
     pub(crate) fn decoder(&self, space: &SharedSpace) -> Decoder<'_> {
         let (sizes, rope) = (self.sizes, Arc::clone(&self.rope));
-        let ops: Box<dyn Ops> = match &self.packed {
-            Some(packed) => Box::new(Kernels { sizes, rope, packed: Arc::clone(packed), space: space.clone() }),
-            None => Box::new(Stock { sizes, rope }),
+        let ops: Box<dyn Ops> = match &self.kind {
+            Kind::Kernels(packed) => {
+                Box::new(Kernels { sizes, rope, packed: Arc::clone(packed), space: space.clone() })
+            }
+            Kind::Fused(tables) => Box::new(Fused { sizes, rope, tables: Arc::clone(tables) }),
+            Kind::Stock => Box::new(Stock { sizes, rope }),
         };
         Decoder { view: &self.view, ops }
     }
 
     /// The packed matrices, for the rollout's own loop.
     pub(crate) fn packed(&self) -> Result<&PackedModel> {
-        let missing = || candle_core::Error::Msg("rollouts run on the CPU only".to_owned());
-        self.packed.as_deref().ok_or_else(missing)
+        match &self.kind {
+            Kind::Kernels(packed) => Ok(packed),
+            _ => Err(candle_core::Error::Msg("the CPU's rollout was given weights that are not packed".to_owned())),
+        }
     }
 }

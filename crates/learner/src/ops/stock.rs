@@ -1,5 +1,4 @@
-//! The same operations in candle's own differentiable ones: for every device that is not the CPU, and, in f64, the reference that
-//! the kernels are held to.
+//! The same operations in candle's own differentiable ones: in f64, the reference that the others are held to.
 //!
 //! Only operations with a backward may be used here: `softmax_last_dim`, `rope` and `rms_norm` of candle-nn have none and would cut
 //! the graph silently.
@@ -98,7 +97,7 @@ impl Stock {
 }
 
 /// 0 where a row sees a column, −∞ where it does not [rows, rows].
-fn mask(group: &Group, dtype: DType, device: &Device) -> Result<Tensor> {
+pub(super) fn mask(group: &Group, dtype: DType, device: &Device) -> Result<Tensor> {
     let rows = group.rows().len();
     let mut mask = Vec::with_capacity(rows * rows);
     for place in group.places() {
@@ -118,7 +117,7 @@ fn rotate(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
 }
 
 /// Over the last dimension. The maximum is detached: it only shifts, and its gradient would cost four more large tensors.
-fn log_softmax(x: &Tensor) -> Result<Tensor> {
+pub(super) fn log_softmax(x: &Tensor) -> Result<Tensor> {
     let shifted = x.broadcast_sub(&x.max_keepdim(D::Minus1)?.detach())?;
     shifted.broadcast_sub(&shifted.exp()?.sum_keepdim(D::Minus1)?.log()?)
 }

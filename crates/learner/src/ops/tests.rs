@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candle_core::{Device, Result, Tensor, Var};
+use candle_core::{DType, Device, Result, Tensor, Var};
 
 use super::{Engine, Ops, SharedSpace, Site};
 use crate::config::ModelConfig;
@@ -22,15 +22,15 @@ fn config() -> ModelConfig {
     }
 }
 
-/// The engine of the CPU and that of any other device, on the same weights.
-fn engines() -> Result<(Weights, Engine, Engine)> {
+/// The engines of the CPU, of candle's differentiable operations and of its kernels, on the same weights.
+fn engines() -> Result<(Weights, [Engine; 3])> {
     let config = config();
     let weights = Weights::new(&config, crate::init::initial(&config, 3), &Device::Cpu)?;
     let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
-    let view = || View::new(&config, &weights, Mode::Tracked);
-    let (cpu, stock) =
-        (Engine::new(&config, &rope, view()?, Purpose::Training)?, Engine::stock(&config, &rope, view()?));
-    Ok((weights, cpu, stock))
+    let view = || View::new(&config, &weights, Mode::Tracked, DType::F32);
+    let of = |kernels| Engine::new(&config, &rope, view()?, Purpose::Training, kernels);
+    let engines = [of(true)?, Engine::stock(&config, &rope, view()?), of(false)?];
+    Ok((weights, engines))
 }
 
 fn wave(rows: usize, columns: usize, scale: f32) -> Result<Tensor> {
@@ -47,7 +47,7 @@ fn close(a: &Tensor, b: &Tensor) {
 
 #[test]
 fn log_probabilities_entropies_and_the_gradients_of_both_agree_with_candle() {
-    let (_, cpu, stock) = engines().expect("engines");
+    let (_, [cpu, stock, fused]) = engines().expect("engines");
     let predictions = [(0, 3), (2, 36), (2, 0), (2, 36), (3, 5)].map(|(row, token)| Prediction { row, token });
     let logits = Var::from_tensor(&wave(5, 37, 3.0).expect("logits")).expect("a variable");
     let run = |ops: &dyn Ops| {
@@ -56,15 +56,59 @@ fn log_probabilities_entropies_and_the_gradients_of_both_agree_with_candle() {
         let store = (&out * factors)?.sum_all()?.backward()?;
         Ok::<_, candle_core::Error>((out, store.get(&logits).cloned().expect("a gradient")))
     };
-    let (ours, gradient) = run(&*cpu.decoder(&SharedSpace::default()).ops).expect("runs");
     let (want, want_gradient) = run(&*stock.decoder(&SharedSpace::default()).ops).expect("runs");
-    close(&ours, &want);
-    close(&gradient, &want_gradient);
+    for engine in [cpu, fused] {
+        let (ours, gradient) = run(&*engine.decoder(&SharedSpace::default()).ops).expect("runs");
+        close(&ours, &want);
+        close(&gradient, &want_gradient);
+    }
+}
+
+/// A value and gradients of `of` at `args`, as a product with fixed numbers.
+fn differentiated(of: impl Fn(&[Var]) -> Result<Tensor>, args: &[Var]) -> Result<(Tensor, Vec<Tensor>)> {
+    let y = of(args)?;
+    let factors: Vec<f32> = (0..y.elem_count()).map(|i| (i as f32 * 0.9 + 0.4).cos()).collect();
+    let store = (&y * Tensor::from_vec(factors, y.shape(), &Device::Cpu)?)?.sum_all()?.backward()?;
+    Ok((y, args.iter().map(|arg| store.get(arg).cloned().expect("a gradient")).collect()))
+}
+
+/// One of candle's kernels with our backward, and the same in candle's differentiable operations.
+fn agree(args: &[Tensor], ours: impl Fn(&[Var]) -> Result<Tensor>, stock: impl Fn(&[Var]) -> Result<Tensor>) {
+    let args: Vec<Var> = args.iter().map(|arg| Var::from_tensor(arg).expect("a variable")).collect();
+    let (y, gradients) = differentiated(ours, &args).expect("runs");
+    let (want, want_gradients) = differentiated(stock, &args).expect("runs");
+    close(&y, &want);
+    gradients.iter().zip(&want_gradients).for_each(|(a, b)| close(a, b));
+}
+
+#[test]
+fn candles_kernels_have_the_gradients_of_its_differentiable_operations() {
+    let (x, gain) = (wave(6, 10, 2.0).expect("rows"), wave(1, 10, 1.0).and_then(|g| g.squeeze(0)).expect("a gain"));
+    let norm = |args: &[Var]| super::attached::rms_norm(&args[0], &args[1], 1e-5);
+    agree(&[x.clone(), gain], norm, |args| candle_nn::ops::rms_norm_slow(&args[0], &args[1], 1e-5));
+    agree(
+        std::slice::from_ref(&x),
+        |args| super::attached::softmax(&args[0]),
+        |args| candle_nn::ops::softmax(&args[0], 1),
+    );
+    let heads = x.reshape((1, 2, 3, 10)).expect("heads");
+    let (cos, sin) = (wave(3, 5, 1.0).expect("cos"), wave(3, 5, 0.6).expect("sin"));
+    let rope = |args: &[Var]| super::attached::rope(&args[0], &cos, &sin);
+    agree(&[heads], rope, |args| candle_nn::rotary_emb::rope_slow(&args[0], &cos, &sin));
+}
+
+#[test]
+fn a_kernel_on_detached_arguments_leaves_no_graph() {
+    let x = wave(2, 4, 1.0).expect("rows");
+    assert!(!super::attached::softmax(&x).expect("runs").track_op());
+    let x = Var::from_tensor(&x).expect("a variable");
+    assert!(super::attached::softmax(&x).expect("runs").track_op());
+    assert!(!super::attached::softmax(&x.as_detached_tensor()).expect("runs").track_op());
 }
 
 #[test]
 fn a_second_backward_through_one_graph_gives_the_same_bits() {
-    let (weights, cpu, _) = engines().expect("engines");
+    let (weights, [cpu, ..]) = engines().expect("engines");
     let decoder = cpu.decoder(&SharedSpace::default());
     let layer = &cpu.view.layers[0];
     let x = Var::from_tensor(&wave(6, 20, 1.0).expect("rows")).expect("a variable");
@@ -80,7 +124,7 @@ fn a_second_backward_through_one_graph_gives_the_same_bits() {
 
 #[test]
 fn a_matrix_of_another_shape_than_was_packed_is_refused() {
-    let (_, cpu, _) = engines().expect("engines");
+    let (_, [cpu, ..]) = engines().expect("engines");
     let decoder = cpu.decoder(&SharedSpace::default());
     let x = wave(4, 20, 1.0).expect("rows");
     assert!(decoder.ops.linear(&x, &cpu.view.head, Site::Head).is_ok());

@@ -6,15 +6,15 @@ use crate::kernels::simd::wide;
 /// Everything one step needs, in f32, bias corrections folded in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constants {
-    beta1: f32,
-    beta2: f32,
+    pub(super) beta1: f32,
+    pub(super) beta2: f32,
     /// learning rate / (1 − beta1^t)
-    rate: f32,
+    pub(super) rate: f32,
     /// 1 / sqrt(1 − beta2^t)
-    root: f32,
-    eps: f32,
-    keep: f32,
-    scale: f32,
+    pub(super) root: f32,
+    pub(super) eps: f32,
+    pub(super) keep: f32,
+    pub(super) scale: f32,
 }
 
 impl Constants {

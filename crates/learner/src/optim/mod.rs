@@ -2,7 +2,9 @@
 
 mod adamw;
 mod muon;
+mod tensors;
 
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use candle_core::{CpuStorage, InplaceOp2, Layout, Result, Tensor, Var};
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::gradients::Gradients;
 use crate::model::Weights;
 use crate::model::names::TensorSpec;
+use crate::model::weights::values;
 use crate::ops::slices::{floats, floats_mut};
 use crate::train::on_threads;
 
@@ -82,18 +85,63 @@ pub(crate) struct Moments {
 }
 
 /// What an optimizer remembers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct OptimizerState {
     /// Steps made.
     pub(crate) step: u64,
-    /// Of every weight, in the order of `tensor_specs`.
-    pub(crate) moments: Vec<Moments>,
+    /// Of every weight, in the order of `tensor_specs`. Empty while `placed` has them.
+    moments: Vec<Moments>,
+    /// The same where the weights are, from the first step by tensors on.
+    placed: Vec<[Tensor; 2]>,
 }
 
 impl OptimizerState {
     pub(crate) fn new(specs: &[TensorSpec]) -> Self {
         let zeros = |spec: &TensorSpec| vec![0.0; spec.elements()];
-        Self { step: 0, moments: specs.iter().map(|s| Moments { first: zeros(s), second: zeros(s) }).collect() }
+        Self::restored(0, specs.iter().map(|s| Moments { first: zeros(s), second: zeros(s) }).collect())
+    }
+
+    /// As it was after `step` steps.
+    pub(crate) const fn restored(step: u64, moments: Vec<Moments>) -> Self {
+        Self { step, moments, placed: Vec::new() }
+    }
+
+    /// The moments of every weight, in the order of `tensor_specs`.
+    pub(crate) fn moments(&self) -> Result<Cow<'_, [Moments]>> {
+        if self.placed.is_empty() {
+            return Ok(Cow::Borrowed(&self.moments));
+        }
+        let fetch = |[first, second]: &[Tensor; 2]| Ok(Moments { first: values(first)?, second: values(second)? });
+        self.placed.iter().map(fetch).collect::<Result<_>>().map(Cow::Owned)
+    }
+
+    /// As [`OptimizerState::step`], in tensor operations, where the weights are.
+    pub(crate) fn step_by_tensors(
+        &mut self,
+        optimizer: &Optimizer,
+        specs: &[TensorSpec],
+        weights: &Weights,
+        gradients: &Gradients,
+        rate: Rate,
+    ) -> Result<()> {
+        self.step += 1;
+        self.place(specs, weights)?;
+        for (spec, moments) in specs.iter().zip(&mut self.placed) {
+            let gradient = gradients.get(&spec.name).ok_or_else(|| missing(spec))?;
+            let rule = Rule::new(optimizer, spec, self.step, rate);
+            tensors::step(weights.var(&spec.name)?, gradient, moments, &rule)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the moments to where the weights are.
+    fn place(&mut self, specs: &[TensorSpec], weights: &Weights) -> Result<()> {
+        for (spec, Moments { first, second }) in specs.iter().zip(std::mem::take(&mut self.moments)) {
+            let device = weights.var(&spec.name)?.device();
+            let place = |values: Vec<f32>| Tensor::from_vec(values, spec.shape.as_slice(), device);
+            self.placed.push([place(first)?, place(second)?]);
+        }
+        Ok(())
     }
 
     /// One step: `weights` follow `gradients`, which are multiplied by `rate.scale` first. Uses up to `rate.threads` threads; the
@@ -109,9 +157,7 @@ impl OptimizerState {
         self.step += 1;
         let mut work = Vec::with_capacity(specs.len());
         for (spec, moments) in specs.iter().zip(&mut self.moments) {
-            let gradient = gradients
-                .get(&spec.name)
-                .ok_or_else(|| candle_core::Error::Msg(format!("`{}` has no gradient", spec.name)))?;
+            let gradient = gradients.get(&spec.name).ok_or_else(|| missing(spec))?;
             work.push(Job { spec, weight: weights.var(&spec.name)?, gradient, moments });
         }
         // The largest first, then each to the next free thread: order does not matter to the result.
@@ -119,6 +165,10 @@ impl OptimizerState {
         let (step, queue) = (self.step, Mutex::new(work));
         on_threads(0..rate.threads, |_| drain(&queue, optimizer, step, rate)).into_iter().collect()
     }
+}
+
+fn missing(spec: &TensorSpec) -> candle_core::Error {
+    candle_core::Error::Msg(format!("`{}` has no gradient", spec.name))
 }
 
 /// How far and how one step goes.

@@ -5,9 +5,9 @@ use crate::kernels::gemm::{Packed, Target, View, multiply};
 use crate::kernels::simd::Buffer;
 
 /// Coefficients of the quintic a·X + b·(XXᵀ)X + c·(XXᵀ)²X.
-const QUINTIC: [f32; 3] = [3.4445, -4.7750, 2.0315];
+pub(super) const QUINTIC: [f32; 3] = [3.4445, -4.7750, 2.0315];
 /// Newton–Schulz steps.
-const STEPS: usize = 5;
+pub(super) const STEPS: usize = 5;
 
 /// Constants of one step.
 #[derive(Debug, Clone, Copy)]

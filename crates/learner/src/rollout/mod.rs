@@ -7,7 +7,10 @@
 
 mod attend;
 mod cache;
+mod columns;
 mod decode;
+mod device;
+mod draw;
 mod frozen;
 mod prompts;
 mod queue;
@@ -16,6 +19,7 @@ mod stops;
 mod truncate;
 
 pub(crate) use decode::{RolloutSpace, Sampler};
+pub(crate) use device::DeviceSampler;
 pub(crate) use frozen::Frozen;
 pub use queue::End;
 pub(crate) use queue::{Ask, Queue, Sampled};

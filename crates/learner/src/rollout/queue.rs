@@ -43,6 +43,22 @@ impl Ask<'_> {
         }
         let (token, logprob) =
             self.sampler.draw(logits, uniform(self.seed, self.stream, sample as u64, tokens.len() as u64));
+        self.accept(tokens, logprobs, token, logprob)
+    }
+
+    /// Whether its tokens cannot be drawn where the logits are: they are given, or a truncation ranks them.
+    pub(super) fn needs_host(&self) -> bool {
+        self.forced.is_some() || self.sampler != TokenSampler::at(self.sampler.temperature)
+    }
+
+    /// Gives a sample a token that was drawn. Says why the sample is done, if it is.
+    pub(super) fn accept(
+        &self,
+        tokens: &mut Vec<u32>,
+        logprobs: &mut Vec<f32>,
+        token: u32,
+        logprob: f32,
+    ) -> Option<End> {
         tokens.push(token);
         logprobs.push(logprob);
         if self.end_tokens.contains(&token) {

@@ -5,6 +5,7 @@ mod checkpoints;
 mod common;
 mod completions_server;
 mod configs;
+mod devices;
 mod gradients;
 mod hub;
 mod learning;

@@ -1,0 +1,87 @@
+//! `--device` and `--precision`: where a model computes, instead of what a configuration says.
+//!
+//! Called by every command that opens a model. A device that cannot be had is refused before anything is loaded.
+
+use clap::Args;
+use veriplay_learner::{LearnerOptions, Place, PlaceError, Precision};
+
+use crate::exit::{ExitCode, Failure};
+
+// Where a model computes. No documentation comment: clap would make it the text of the whole command.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct DeviceArguments {
+    /// Where the model computes: `cpu`, `cuda` or `cuda:N`; `cpu-portable` runs a card's operations on the CPU, to compare
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Option<Place>,
+    /// What it computes in: `f32`, or `bf16` on a card; weights are f32 in both
+    #[arg(long, value_name = "PRECISION", value_parser = precision)]
+    pub(crate) precision: Option<Precision>,
+}
+
+fn precision(text: &str) -> Result<Precision, String> {
+    match text {
+        "f32" => Ok(Precision::F32),
+        "bf16" => Ok(Precision::Bf16),
+        _ => Err("want `f32` or `bf16`".to_owned()),
+    }
+}
+
+impl DeviceArguments {
+    /// Takes the place of what is set.
+    pub(crate) fn apply(self, device: &mut Place, set: &mut Precision) {
+        *device = self.device.unwrap_or(*device);
+        *set = self.precision.unwrap_or(*set);
+    }
+
+    /// These options, there.
+    pub(crate) fn options(self, mut options: LearnerOptions) -> LearnerOptions {
+        self.apply(&mut options.place, &mut options.precision);
+        options
+    }
+}
+
+/// Opens the device, so that what is wrong with it is said before a model is read.
+pub(crate) fn check(options: &LearnerOptions) -> Result<(), Failure> {
+    options.place.probe(options.precision).map_err(refused)
+}
+
+/// Refuses a device for a model that has kernels of the CPU alone, or is elsewhere.
+pub(crate) fn refuse_for(name: &str, options: &LearnerOptions) -> Result<(), Failure> {
+    if options.place == Place::Cpu && options.precision == Precision::F32 {
+        return Ok(());
+    }
+    let what =
+        format!("`{name}` does not compute on a device of ours: device `{}` cannot be had for it", options.place);
+    Err(Failure::message(ExitCode::Input, what).hint("leave `--device` and `--precision` out"))
+}
+
+fn refused(error: PlaceError) -> Failure {
+    let code = if matches!(error, PlaceError::Unavailable { .. }) { ExitCode::Model } else { ExitCode::Input };
+    Failure::new(code, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_learner::{LearnerOptions, Place, Precision};
+
+    use super::{DeviceArguments, check, refuse_for};
+
+    #[test]
+    fn what_is_asked_takes_the_place_of_what_is_configured_and_nothing_else_does() {
+        let configured =
+            LearnerOptions { place: Place::Portable, precision: Precision::Bf16, ..LearnerOptions::default() };
+        assert_eq!(DeviceArguments::default().options(configured.clone()), configured);
+        let asked = DeviceArguments { device: Some(Place::Cpu), precision: None }.options(configured.clone());
+        assert_eq!((asked.place, asked.precision), (Place::Cpu, Precision::Bf16));
+        assert!(check(&asked).is_err_and(|failure| failure.to_string().contains("bf16")));
+        assert!(check(&configured).is_ok());
+    }
+
+    #[test]
+    fn models_that_are_not_ours_take_no_device() {
+        let options = |place| LearnerOptions { place, ..LearnerOptions::default() };
+        assert!(refuse_for("gguf:x", &options(Place::Cpu)).is_ok());
+        let failure = refuse_for("gguf:x", &options(Place::Cuda(1))).expect_err("refused").to_string();
+        assert!(failure.contains("gguf:x") && failure.contains("cuda:1"), "{failure}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Several updates on one step's samples, as PPO makes them (Schulman et al. 2017, arXiv 1707.06347, algorithm 1): each epoch deals
+//! the samples anew to mini-batches, and each mini-batch is an optimizer step.
+//!
+//! Called by the loop. Log-probabilities of the rollout stay those that sampling kept, so behind the first step the ratio of the loss is
+//! away from 1 and its clip means something. Invariants: samples of one prompt stay together, in their order, because they share its
+//! computation and their advantages are of one group; the order is a function of (seed, step, epoch); one epoch of one mini-batch is the
+//! batch itself, to the bit.
+
+use std::borrow::Cow;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use veriplay_core::{Sample, TrainBatch};
+
+/// How often, and in how many parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Passes {
+    /// Times that the samples are gone over.
+    pub(crate) epochs: usize,
+    /// Parts of each time.
+    pub(crate) minibatches: usize,
+}
+
+impl Passes {
+    /// One update.
+    pub(crate) const ONE: Self = Self { epochs: 1, minibatches: 1 };
+
+    /// What the updates of a step are made on, one after the other. A mini-batch's loss is divided by its share of the normalizer, so
+    /// that its gradient is the batch's in expectation.
+    pub(crate) fn batches<'a>(self, batch: &'a TrainBatch, seed: u64, step: u64) -> Vec<Cow<'a, TrainBatch>> {
+        if self == Self::ONE {
+            return vec![Cow::Borrowed(batch)];
+        }
+        (0..self.epochs).flat_map(|epoch| self.epoch(batch, &mut rng(seed, step, epoch))).map(Cow::Owned).collect()
+    }
+
+    fn epoch(self, batch: &TrainBatch, rng: &mut ChaCha8Rng) -> Vec<TrainBatch> {
+        let mut groups: Vec<&[Sample]> = batch.samples.chunk_by(|a, b| a.prompt == b.prompt).collect();
+        groups.shuffle(rng);
+        let parts = self.minibatches.min(groups.len()).max(1);
+        let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); parts];
+        for group in groups {
+            // To the shortest so far, and of equals to the first: no part stays empty.
+            if let Some(part) = samples.iter_mut().min_by_key(|part| part.len()) {
+                part.extend_from_slice(group);
+            }
+        }
+        let normalizer = batch.normalizer / parts as f64;
+        samples.into_iter().map(|samples| TrainBatch { samples, normalizer }).collect()
+    }
+}
+
+fn rng(seed: u64, step: u64, epoch: usize) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..16].copy_from_slice(&step.to_le_bytes());
+    key[16..24].copy_from_slice(&(epoch as u64).to_le_bytes());
+    key[24..].copy_from_slice(b"  passes");
+    ChaCha8Rng::from_seed(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use veriplay_core::{Sample, TrainBatch};
+
+    use super::Passes;
+
+    /// Groups of these sizes; every sample has a weight of its own.
+    fn batch(sizes: &[usize]) -> TrainBatch {
+        let samples = sizes.iter().enumerate().flat_map(|(group, &size)| {
+            (0..size).map(move |at| Sample::new([group as u32].into(), vec![1], (100 * group + at) as f32))
+        });
+        TrainBatch { samples: samples.collect(), normalizer: 12.0 }
+    }
+
+    fn weights(batch: &TrainBatch) -> Vec<f32> {
+        batch.samples.iter().map(|sample| sample.weight).collect()
+    }
+
+    #[test]
+    fn one_update_is_of_the_batch_itself() {
+        let batch = batch(&[2, 3]);
+        let found = Passes::ONE.batches(&batch, 1, 2);
+        assert!(matches!(found.as_slice(), [Cow::Borrowed(same)] if std::ptr::eq(*same, &raw const batch)));
+    }
+
+    #[test]
+    fn every_epoch_goes_over_every_sample_once_and_cuts_no_group() {
+        let batch = batch(&[3, 1, 2, 3, 3]);
+        let found = Passes { epochs: 3, minibatches: 2 }.batches(&batch, 1, 2);
+        assert_eq!(found.len(), 6);
+        for epoch in found.chunks(2) {
+            let mut all: Vec<f32> = epoch.iter().flat_map(|part| weights(part)).collect();
+            all.sort_by(f32::total_cmp);
+            assert_eq!(all, weights(&batch));
+            let groups = |part: &TrainBatch| part.samples.chunk_by(|a, b| a.prompt == b.prompt).count();
+            assert_eq!(epoch.iter().map(|part| groups(part)).sum::<usize>(), 5, "a group was cut");
+            assert!(epoch.iter().all(|part| part.normalizer == 6.0 && part.samples.len() >= 4));
+        }
+        assert_ne!(weights(&found[0]), weights(&found[2]), "epochs differ in their order");
+    }
+
+    #[test]
+    fn the_order_is_a_function_of_seed_and_step_and_parts_are_never_empty() {
+        let batch = batch(&[1, 1, 1]);
+        let passes = Passes { epochs: 1, minibatches: 5 };
+        let order = |seed, step| -> Vec<f32> {
+            passes.batches(&batch, seed, step).iter().flat_map(|part| weights(part)).collect()
+        };
+        assert_eq!(passes.batches(&batch, 1, 1).len(), 3);
+        assert_eq!(order(1, 1), order(1, 1));
+        assert!((0..20).any(|step| order(1, step) != order(1, 0)) && (0..20).any(|seed| order(seed, 0) != order(0, 0)));
+        assert!(passes.batches(&TrainBatch { samples: Vec::new(), normalizer: 1.0 }, 1, 1).len() == 1);
+    }
+}

@@ -1,0 +1,75 @@
+//! `--device` and `--precision`: the same samples by a card's operations, a run on them, and every refusal.
+
+use super::losses::merge;
+use super::{finished, last_json, small_config, stderr, veriplay, write_config};
+
+const PROMPT: [&str; 6] = ["generate", "--json", "--prompt", "<D>def f(x):", "--max-tokens", "12"];
+
+#[test]
+fn a_cards_operations_draw_what_the_cpus_kernels_draw() {
+    let tokens = |options: &[&str]| {
+        let output = finished(veriplay().args(PROMPT).args(options));
+        assert!(output.status.success(), "{}", stderr(&output));
+        last_json(&output)["tokens"].clone()
+    };
+    assert_eq!(tokens(&["--device", "cpu-portable"]), tokens(&[]));
+    assert_eq!(tokens(&["--device", "cpu"]), tokens(&[]));
+    // In bf16 other tokens may be drawn; there are some.
+    assert!(tokens(&["--device", "cpu-portable", "--precision", "bf16"])[0].is_u64());
+}
+
+#[test]
+fn a_run_by_a_cards_operations_learns_and_says_so_in_its_configuration() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut config = small_config();
+    merge(
+        &mut config,
+        "steps = 1\n[learn]\nepochs = 2\nminibatches = 2\nloss.kind = \"ppo_clip\"".parse().expect("TOML"),
+    );
+    let (config, run) = (write_config(dir.path(), &config), dir.path().join("run"));
+    let mut command = veriplay();
+    command.arg("play").arg("--config").arg(&config).arg("--out").arg(&run).args(["--device", "cpu-portable"]);
+    let output = finished(&mut command);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let written = std::fs::read_to_string(run.join("config.toml")).expect("readable");
+    assert!(written.contains("device = \"cpu-portable\"") && written.contains("minibatches = 2"), "{written}");
+    assert!(run.join("checkpoints/step_1/optimizer.safetensors").is_file());
+}
+
+#[test]
+fn devices_that_cannot_be_had_are_refused_before_anything_else() {
+    let no_cuda = if cfg!(feature = "cuda") { "cannot be used" } else { "scripts/build-cuda" };
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["generate", "--prompt", "x", "--device", "gpu"], 2, "`cuda:N`"),
+        (&["generate", "--prompt", "x", "--precision", "f16"], 2, "bf16"),
+        (&["generate", "--prompt", "x", "--precision", "bf16"], 3, "bf16"),
+        (&["generate", "--prompt", "x", "--model", "gguf:none", "--device", "cpu-portable"], 3, "gguf:none"),
+        (&["play", "--resume", "nowhere", "--device", "cpu"], 2, "--device"),
+        (&["generate", "--prompt", "x", "--device", "cuda:77"], if cfg!(feature = "cuda") { 5 } else { 3 }, no_cuda),
+    ];
+    for (arguments, code, word) in cases {
+        let output = finished(veriplay().args(arguments));
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(word), "{arguments:?}: {}", stderr(&output));
+    }
+    for arguments in [["bench", "learner"], ["eval", "--json"], ["play", "--json"]] {
+        let output = finished(veriplay().args(arguments).args(["--device", "cuda:77"]));
+        assert!(!output.status.success() && stderr(&output).contains(no_cuda), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn several_updates_want_a_loss_that_corrects_for_them() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (text, word) in
+        [("epochs = 2", "ppo_clip"), ("minibatches = 0", "learn.minibatches"), ("epochs = 9999", "1024")]
+    {
+        let mut config = small_config();
+        merge(&mut config, format!("[learn]\n{text}").parse().expect("TOML"));
+        let path = write_config(dir.path(), &config);
+        let output =
+            finished(veriplay().arg("play").arg("--config").arg(&path).arg("--out").arg(dir.path().join("run")));
+        assert_eq!(output.status.code(), Some(3), "{text}: {}", stderr(&output));
+        assert!(stderr(&output).contains(word), "{text}: {}", stderr(&output));
+    }
+}
