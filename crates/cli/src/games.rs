@@ -117,13 +117,12 @@ impl Entry {
 }
 
 /// Every game that can be played.
-pub(crate) const GAMES: &[Entry] =
-    &[
-        Entry::of::<AbsoluteZeroSetup>(),
-        Entry::of::<BugRepairSetup>(),
-        Entry::of::<SelfChallengeSetup>(),
-        Entry::of::<SolVerSetup>(),
-    ];
+pub(crate) const GAMES: &[Entry] = &[
+    Entry::of::<AbsoluteZeroSetup>(),
+    Entry::of::<BugRepairSetup>(),
+    Entry::of::<SelfChallengeSetup>(),
+    Entry::of::<SolVerSetup>(),
+];
 
 /// The game that the configuration in `text` names; `origin` says where it is from.
 pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {

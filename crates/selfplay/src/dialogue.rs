@@ -87,7 +87,9 @@ pub(crate) fn converse<D: Dialogue>(
         let rollouts: Vec<Rollout> = answers.into_iter().flatten().collect();
         if rollouts.len() != asked.len() {
             let (given, wanted) = (rollouts.len(), asked.len());
-            return Err(PlayError::Setup(format!("the policy gave `{given}` rollouts for `{wanted}` that were asked for")));
+            return Err(PlayError::Setup(format!(
+                "the policy gave `{given}` rollouts for `{wanted}` that were asked for"
+            )));
         }
         for ((place, index), rollout) in asked.iter().enumerate().zip(rollouts) {
             all[*index].hears(prompts[place / together].clone(), rollout);

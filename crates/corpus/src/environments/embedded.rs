@@ -36,13 +36,8 @@ pub(super) const FOLDERS: &[(&str, &str, &str)] = &[
 ];
 
 /// Names and templates of the environments above.
-pub(super) const TEMPLATES: &[(&str, &str)] = &[
-    templates!("calendar"),
-    templates!("files"),
-    templates!("ledger"),
-    templates!("orders"),
-    templates!("tickets"),
-];
+pub(super) const TEMPLATES: &[(&str, &str)] =
+    &[templates!("calendar"), templates!("files"), templates!("ledger"), templates!("orders"), templates!("tickets")];
 
 /// File names and texts, sorted.
 pub(super) const CHEATS: &[(&str, &str)] = &[

@@ -112,8 +112,7 @@ impl TaskGenerator {
         let read = |name: &S| {
             let found = embedded::TEMPLATES.iter().find(|(known, _)| *known == name.as_ref());
             let known: Vec<String> = embedded::TEMPLATES.iter().map(|(known, _)| (*known).to_owned()).collect();
-            let (name, text) =
-                found.ok_or_else(|| CorpusError::unknown("environment", name.as_ref(), known.iter()))?;
+            let (name, text) = found.ok_or_else(|| CorpusError::unknown("environment", name.as_ref(), known.iter()))?;
             Ok(Templates::read(name, text).expect("the embedded templates are checked by a test"))
         };
         let environments = names.iter().map(read).collect::<Result<Vec<_>, CorpusError>>()?;

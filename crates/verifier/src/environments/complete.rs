@@ -56,11 +56,7 @@ pub fn complete(
     requests.par_iter().with_max_len(1).map(|request| completed(execute, gate, request)).collect()
 }
 
-fn completed(
-    execute: &dyn Execute,
-    gate: &ArtifactGate,
-    request: &CompleteRequest<'_>,
-) -> Result<CodeTask, Dropped> {
+fn completed(execute: &dyn Execute, gate: &ArtifactGate, request: &CompleteRequest<'_>) -> Result<CodeTask, Dropped> {
     let mut bench = Bench::open(execute, gate, request.environment)?;
     let verify = match bench.left(&request.task.solution)? {
         Ok(left) => verification(&left.after, &left.answer),

@@ -193,7 +193,8 @@ impl<'a> Draft<'a> {
             &question.its
         };
         let say = ways.choose(rng).expect("read templates can say each question");
-        let free = Self { taken: Vec::new(), names: Vec::new(), parts: Vec::new(), said: String::new(), from: self.from };
+        let free =
+            Self { taken: Vec::new(), names: Vec::new(), parts: Vec::new(), said: String::new(), from: self.from };
         let bound = free.bind(&[&question.code, say], &fixed, rng);
         let joins = if self.parts.is_empty() { TELL } else { AND_TELL };
         let join = joins.choose(rng).expect("there are joins");

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{CodeTask, Digest, Dropped, Evidence, Execute, Status, Verdict};
-use veriplay_verifier::environments::{
-    ArtifactRequest, CompleteRequest, Examined, complete, examine_artifacts,
-};
+use veriplay_verifier::environments::{ArtifactRequest, CompleteRequest, Examined, complete, examine_artifacts};
 
 use super::SelfChallenge;
 use super::dialects::Goal;
@@ -126,9 +124,8 @@ impl SelfChallenge {
         let environment = |place: usize| &self.worlds[done[place].world].environment;
         let whole: Vec<Result<CodeTask, Dropped>> = if self.dialect.is_single_turn() {
             let requests = places.iter().zip(&tasks);
-            let requests: Vec<_> = requests
-                .map(|(place, task)| CompleteRequest { environment: environment(*place), task })
-                .collect();
+            let requests: Vec<_> =
+                requests.map(|(place, task)| CompleteRequest { environment: environment(*place), task }).collect();
             complete(execute, &self.gate, &requests)
         } else {
             tasks.into_iter().map(|task| Ok(task.clone())).collect()

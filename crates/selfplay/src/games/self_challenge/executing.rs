@@ -67,7 +67,8 @@ impl SelfChallenge {
     pub(super) fn execute_goal(&self, task: &CodeTask) -> Result<(usize, Goal), PlayError> {
         let CodeTask { environment, instruction, .. } = task;
         let world = self.worlds.iter().position(|world| world.environment.name == *environment);
-        let unknown = || PlayError::Setup(format!("task `{}` is about `{environment}`, which is not here", task.task_id));
+        let unknown =
+            || PlayError::Setup(format!("task `{}` is about `{environment}`, which is not here", task.task_id));
         let goal = Goal::Execute { environment: environment.clone(), instruction: instruction.clone() };
         Ok((world.ok_or_else(unknown)?, goal))
     }

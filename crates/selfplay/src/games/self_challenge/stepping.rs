@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{CodeTask, Digest, Execute, Prompt, Role, Status};
 
+use super::SelfChallenge;
 use super::challenging::Challenge;
 use super::episode::{Episode, Move};
 use super::executing::{Attempted, Draw};
@@ -13,7 +14,6 @@ use super::records::{AttemptRecord, ChallengeRecord, EpisodeRecord, Record, Task
 use super::scoring::Paid;
 use super::state::{GameState, solution_digest};
 use super::tasks::{Asked, Source};
-use super::SelfChallenge;
 use crate::games::absolute_zero::Anchor;
 use crate::metrics::SolveCount;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};

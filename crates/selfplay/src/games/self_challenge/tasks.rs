@@ -32,12 +32,7 @@ pub(super) struct Asked {
 impl SelfChallenge {
     /// The tasks of a step: this step's new ones up to their share, then the given ones and the buffer, drawn without replacement,
     /// those at the edge of what is done weighing more.
-    pub(super) fn tasks(
-        &self,
-        state: &GameState,
-        fresh: &[(usize, CodeTask)],
-        (seed, step): (u64, u64),
-    ) -> Vec<Asked> {
+    pub(super) fn tasks(&self, state: &GameState, fresh: &[(usize, CodeTask)], (seed, step): (u64, u64)) -> Vec<Asked> {
         let own = |(index, task): &(usize, CodeTask)| Asked {
             task: task.clone(),
             source: Source::Fresh,

@@ -57,7 +57,9 @@ What counts: the task takes several steps, can be done, and is hard.";
 /// The prompt for the next turn.
 fn text(goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
     let head = match goal {
-        Goal::Execute { instruction, .. } => format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about)),
+        Goal::Execute { instruction, .. } => {
+            format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about))
+        }
         Goal::Challenge { .. } => {
             let state = about.initial.to_string();
             format!("{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n", world(about))
