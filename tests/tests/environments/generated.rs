@@ -19,7 +19,7 @@ fn sketch(draft: &GeneratedTask) -> Sketch {
 }
 
 #[test]
-fn a_generated_task_passes_the_gate_and_most_drafts_make_one() {
+fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
     let memo = Memo::new(python(), 100_000);
     for name in embedded_environment_names() {
         let generator = TaskGenerator::embedded(&[name]).unwrap();
@@ -29,7 +29,7 @@ fn a_generated_task_passes_the_gate_and_most_drafts_make_one() {
             tasks.iter().map(|task| CompleteRequest { environment: environment(name), task }).collect();
         let whole = complete_with_failures(&memo, &gate(), &requests).into_iter().map(Result::unwrap);
         let whole: Vec<CodeTask> = whole.flatten().collect();
-        assert!(whole.len() >= 18, "{name}: {} of {}", whole.len(), tasks.len());
+        assert!(2 * whole.len() >= tasks.len(), "{name}: {} of {}", whole.len(), tasks.len());
         let requests: Vec<ArtifactRequest<'_>> =
             whole.iter().map(|task| ArtifactRequest { environment: environment(name), task, known: false }).collect();
         for (verdict, task) in judge_artifacts(&memo, &gate(), &requests).into_iter().zip(&whole) {
@@ -44,20 +44,20 @@ fn a_generated_task_passes_the_gate_and_most_drafts_make_one() {
 }
 
 #[test]
-fn most_templates_work() {
+fn something_comes_of_every_template() {
     let memo = Memo::new(python(), 100_000);
     for name in embedded_environment_names() {
         let generator = TaskGenerator::embedded(&[name]).unwrap();
-        let drafts: Vec<GeneratedTask> =
-            generator.tasks(Split::Train, 5).filter(|one| one.parts.len() == 1).take(60).collect();
+        let drafts: Vec<GeneratedTask> = generator.tasks(Split::Train, 5).take(120).collect();
         let tasks: Vec<CodeTask> = drafts.iter().map(|draft| sketch(draft).task("", name)).collect();
         let requests: Vec<CompleteRequest<'_>> =
             tasks.iter().map(|task| CompleteRequest { environment: environment(name), task }).collect();
         let mut works: BTreeMap<&str, bool> = BTreeMap::new();
         for (draft, whole) in drafts.iter().zip(complete_with_failures(&memo, &gate(), &requests)) {
-            *works.entry(&draft.parts[0]).or_default() |= whole.unwrap().is_some();
+            let whole = whole.unwrap().is_some();
+            draft.parts.iter().for_each(|part| *works.entry(part).or_default() |= whole);
         }
         let broken: Vec<&&str> = works.iter().filter(|(_, works)| !**works).map(|(name, _)| name).collect();
-        assert!(broken.len() <= 2, "{name}: nothing comes of {broken:?}");
+        assert!(broken.is_empty() && works.len() > 15, "{name}: nothing comes of {broken:?}");
     }
 }

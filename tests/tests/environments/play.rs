@@ -101,13 +101,19 @@ fn policy(proposals: &[&str], codes: &[&str]) -> Scripted {
 }
 
 fn challenges(played: &Step) -> Vec<&ChallengeRecord> {
-    let of = |record| if let &Record::Challenge(ref one) = record { Some(&**one) } else { None };
-    played.records.iter().filter_map(of).collect()
+    played
+        .records
+        .iter()
+        .filter_map(|record| if let Record::Challenge(one) = record { Some(&**one) } else { None })
+        .collect()
 }
 
 fn tasks(played: &Step) -> Vec<&TaskRecord> {
-    let of = |record| if let &Record::Task(ref one) = record { Some(&**one) } else { None };
-    played.records.iter().filter_map(of).collect()
+    played
+        .records
+        .iter()
+        .filter_map(|record| if let Record::Task(one) = record { Some(&**one) } else { None })
+        .collect()
 }
 
 fn statuses(record: &TaskRecord) -> Vec<Status> {

@@ -1,8 +1,9 @@
 //! Many episodes at once: [`crate::dialogue`] has them asked, and here their code is run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use veriplay_core::{Dropped, Environment, Execute, Limits, Prompt, Rollout};
+use veriplay_core::{Digest, Dropped, Environment, Execute, Limits, Prompt, Rollout, content_hash};
 use veriplay_verifier::environments::{About, CodeRequest, run_codes};
 
 use super::dialects::{Dialect, Goal};
@@ -83,12 +84,15 @@ pub(super) fn play(
     converse(first, group, speaker, |all| serve(table, all))
 }
 
-/// Runs all code that is waited for.
+/// Runs all code that is waited for: what is written the same after the same is run once.
 fn serve(table: &Table<'_>, all: &mut [Done]) {
     let waiting = |done: &Done| done.dropped.is_none() && matches!(done.episode.next_move(), Move::Run(_));
     let places: Vec<usize> = (0..all.len()).filter(|place| waiting(&all[*place])).collect();
     let requests: Vec<CodeRequest<'_>> = places.iter().filter_map(|place| request(table, &all[*place])).collect();
-    let outcomes = run_codes(table.execute, &requests);
+    let key = |request: &CodeRequest<'_>| {
+        content_hash(&(&request.environment.name, request.code, request.history, request.limits.fuel))
+    };
+    let outcomes = shared(&requests, key, |distinct| run_codes(table.execute, distinct));
     drop(requests);
     for (place, outcome) in places.into_iter().zip(outcomes) {
         match outcome {
@@ -96,6 +100,24 @@ fn serve(table: &Table<'_>, all: &mut [Done]) {
             Err(dropped) => all[place].dropped = Some(dropped),
         }
     }
+}
+
+/// What `run` gives for the first request of each key, for all requests that have it.
+pub(super) fn shared<Q: Copy, R: Clone>(
+    requests: &[Q],
+    key: impl Fn(&Q) -> Digest,
+    run: impl FnOnce(&[Q]) -> Vec<R>,
+) -> Vec<R> {
+    let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
+    let mut place = |request: &Q| {
+        *known.entry(key(request)).or_insert_with(|| {
+            distinct.push(*request);
+            distinct.len() - 1
+        })
+    };
+    let places: Vec<usize> = requests.iter().map(&mut place).collect();
+    let results = run(&distinct);
+    places.into_iter().map(|place| results[place].clone()).collect()
 }
 
 fn request<'a>(table: &Table<'a>, done: &'a Done) -> Option<CodeRequest<'a>> {

@@ -1,11 +1,11 @@
 //! Executors' episodes, and the verdicts on what they did.
 
-use veriplay_core::{CodeTask, Dropped, Execute, Policy, Verdict};
+use veriplay_core::{CodeTask, Dropped, Execute, Policy, Verdict, content_hash};
 use veriplay_verifier::environments::{EpisodeRequest, judge_episodes};
 
 use super::SelfChallenge;
 use super::dialects::Goal;
-use super::drive::{Done, play};
+use super::drive::{Done, play, shared};
 use crate::dialogue::{Sampled, Speaker};
 use crate::play::PlayError;
 use crate::randomness::derive_seed;
@@ -73,7 +73,8 @@ impl SelfChallenge {
         Ok((world.ok_or_else(unknown)?, goal))
     }
 
-    /// Those that are not dropped are judged by their calls and answers, whether or not they came to their end.
+    /// Those that are not dropped are judged by their calls and answers, whether or not they came to their end; what comes to the same
+    /// calls and answer is judged once.
     fn judge_attempts(
         &self,
         execute: &dyn Execute,
@@ -96,7 +97,10 @@ impl SelfChallenge {
         let requests: Vec<EpisodeRequest<'_>> = kept
             .map(|done| EpisodeRequest { calls: done.episode.calls(), answer: done.episode.answer(), ..request(done) })
             .collect();
-        let mut verdicts = judge_episodes(execute, &requests).into_iter();
+        let key = |request: &EpisodeRequest<'_>| {
+            content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
+        };
+        let mut verdicts = shared(&requests, key, |distinct| judge_episodes(execute, distinct)).into_iter();
         let missing = || Err(Dropped { why: "no verdict was made".to_owned() });
         let verdict = |done: &Done| match &done.dropped {
             Some(dropped) => Err(dropped.clone()),
