@@ -35,7 +35,11 @@ macro_rules! embedded {
 }
 
 /// Every model that the binary carries: one for each game that has a quickstart.
-const MODELS: &[Embedded] = &[embedded!("embedded:tiny", "tiny"), embedded!("embedded:sol-ver", "sol-ver")];
+const MODELS: &[Embedded] = &[
+    embedded!("embedded:tiny", "tiny"),
+    embedded!("embedded:self-challenge", "self-challenge"),
+    embedded!("embedded:sol-ver", "sol-ver"),
+];
 
 /// Loads a checkpoint directory, a model of the hub, or an embedded model.
 pub(crate) fn load_model(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {

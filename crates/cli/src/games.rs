@@ -5,6 +5,7 @@
 
 mod absolute_zero;
 mod bug_repair;
+mod self_challenge;
 mod sol_ver;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use veriplay_selfplay::play::{Play, PlayError};
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
 
 use bug_repair::BugRepairSetup;
+use self_challenge::SelfChallengeSetup;
 use sol_ver::SolVerSetup;
 
 use crate::commands::{eval, play, replay, warmup};
@@ -115,8 +117,12 @@ impl Entry {
 }
 
 /// Every game that can be played.
-pub(crate) const GAMES: &[Entry] =
-    &[Entry::of::<AbsoluteZeroSetup>(), Entry::of::<BugRepairSetup>(), Entry::of::<SolVerSetup>()];
+pub(crate) const GAMES: &[Entry] = &[
+    Entry::of::<AbsoluteZeroSetup>(),
+    Entry::of::<BugRepairSetup>(),
+    Entry::of::<SelfChallengeSetup>(),
+    Entry::of::<SolVerSetup>(),
+];
 
 /// The game that the configuration in `text` names; `origin` says where it is from.
 pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {

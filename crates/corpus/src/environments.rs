@@ -6,6 +6,7 @@
 
 pub mod cheats;
 mod embedded;
+pub mod templates;
 
 use std::path::Path;
 

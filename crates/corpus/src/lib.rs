@@ -19,6 +19,7 @@ pub mod seeds;
 mod split;
 
 pub use drafts::{Drafts, Programs, held_out, validation, warmup};
+pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator};
 pub use environments::{CodeTaskRow, EnvironmentCorpus, HandTask, embedded_environments, environment_by_name};
 pub use error::CorpusError;
 pub use forgeries::{Forgery, ForgeryCorpus, embedded_forgeries, read_forgeries};

@@ -1,4 +1,4 @@
-//! The games. Each but `self_challenge` is played by the loop in `crates/cli`, as a [`crate::play::Play`].
+//! The games. Each is played by the loop in `crates/cli`, as a [`crate::play::Play`].
 //!
 //! One file (with its submodules) a game; each is in [`GAMES`] under its file's name. A game is data and pure functions:
 //! which prompts to draw rollouts for, what to admit, what to pay, and what to learn from.

@@ -10,6 +10,8 @@
 //! [`advantages::ADVANTAGES`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
 
 pub mod advantages;
+mod batching;
+mod dialogue;
 pub mod games;
 pub mod heldout;
 pub mod metrics;

@@ -26,6 +26,8 @@
 
 mod artifact;
 mod attempt;
+pub mod compact;
+mod complete;
 mod facts;
 mod gate;
 mod response;
@@ -35,9 +37,10 @@ mod trace;
 use rayon::prelude::*;
 use veriplay_core::{Dropped, Execute, Verdict};
 
-pub use artifact::{ArtifactRequest, Finding, inspect_artifact, judge_artifact};
+pub use artifact::{ArtifactRequest, Examined, Finding, examine_artifact, inspect_artifact, judge_artifact};
 pub(crate) use attempt::judge;
 pub use attempt::{EpisodeRequest, judge_episode};
+pub use complete::{CompleteRequest, complete, complete_with_failures};
 pub use gate::{ArtifactGate, ArtifactGateError};
 pub use response::{ChallengerResponse, read_challenger, read_executor};
 pub use trace::{About, CodeOutcome, CodeRequest, Tool, describe, run_code};
@@ -54,4 +57,18 @@ pub fn judge_artifacts(
 /// [`judge_episode`] for each request, every core busy, in the order of the requests.
 pub fn judge_episodes(execute: &dyn Execute, requests: &[EpisodeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_episode(execute, request)).collect()
+}
+
+/// [`examine_artifact`] for each request, every core busy, in the order of the requests.
+pub fn examine_artifacts(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    requests: &[ArtifactRequest<'_>],
+) -> Vec<Result<Examined, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| examine_artifact(execute, gate, request)).collect()
+}
+
+/// [`run_code`] for each request, every core busy, in the order of the requests.
+pub fn run_codes(execute: &dyn Execute, requests: &[CodeRequest<'_>]) -> Vec<Result<CodeOutcome, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| run_code(execute, request)).collect()
 }

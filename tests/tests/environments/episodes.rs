@@ -1,6 +1,9 @@
 //! Whole episodes of the game on the real sandbox, with responses written down beforehand.
 
+use std::sync::Arc;
+
 use veriplay_core::{Finish, Limits, Role, Status};
+use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
 use veriplay_selfplay::games::self_challenge::{Budget, End, Episode, Goal, Move};
 use veriplay_verifier::environments::{
     ArtifactRequest, CodeRequest, EpisodeRequest, describe, judge_artifact, judge_episode, run_code,
@@ -10,15 +13,23 @@ use super::{LIMITS, environment, gate, python, task};
 
 const BUDGET: Budget = Budget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
 
-fn executor(budget: Budget) -> Episode {
+fn dialect() -> &'static dyn Dialect {
+    dialects::by_name("fenced").unwrap()
+}
+
+fn begun(goal: Goal, budget: Budget) -> Episode {
     let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
-    Episode::new(Goal::Execute { instruction: task("orders/cancel_the_letter_pad").instruction.clone() }, about, budget)
+    Episode::new(goal, Arc::new(about), dialect(), budget)
+}
+
+fn executor(budget: Budget) -> Episode {
+    let instruction = task("orders/cancel_the_letter_pad").instruction.clone();
+    begun(Goal::Execute { environment: "orders".to_owned(), instruction }, budget)
 }
 
 fn challenger() -> Episode {
-    let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
-    let goal = Goal::Challenge { task_id: "proposed/1".to_owned(), environment: "orders".to_owned() };
-    Episode::new(goal, about, BUDGET)
+    let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
+    begun(Goal::Challenge { task_id, environment, tool }, BUDGET)
 }
 
 /// Plays `responses` until it is over or they are; the prompts it asked with.
@@ -181,9 +192,10 @@ fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
 fn what_is_said_out_of_turn_changes_nothing() {
     let mut episode = executor(BUDGET);
     episode.hear(&python_turns(&["pass"])[0], Finish::Stop);
-    let running = episode.clone();
     episode.hear("again", Finish::Stop);
-    assert_eq!(episode, running);
+    assert_eq!((episode.next_move(), episode.turns_taken()), (Move::Run("pass\n"), 0));
+    episode.out_of_room();
+    assert_eq!(episode.next_move(), Move::Run("pass\n"));
     let bad = Budget { shown_chars: 0, ..BUDGET };
     assert!(BUDGET.check().is_ok() && bad.check().unwrap_err().to_string().contains("`shown_chars` is `0`"));
 }

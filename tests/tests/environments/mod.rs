@@ -4,6 +4,8 @@ mod artifacts;
 mod attempts;
 mod cheats;
 mod episodes;
+mod generated;
+mod play;
 mod random_calls;
 
 use std::sync::{Arc, OnceLock};

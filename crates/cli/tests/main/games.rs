@@ -53,12 +53,21 @@ fn configurations_for_large_models_say_what_they_would_do() {
     says(&sol_ver, &["game `sol_ver`", "memory: not known", "--- verifier", "fenced as `problem`", "```python"]);
     let bugs = told(&on_tiny_repositories(configuration("bug-repair-qwen.toml")));
     says(&bugs, &["game `bug_repair`", "memory: not known", "--- injector, removal", "--- solver", "```edit PATH"]);
+    let mut tools = configuration("self-challenge-qwen.toml");
+    set(&mut tools, "tasks.given", 2);
+    let tools = told(&tools);
+    says(
+        &tools,
+        &["game `self_challenge`", "memory: not known", "--- challenger", "fenced as `verify`", "--- executor"],
+    );
 }
 
 #[test]
 fn a_quickstart_says_what_it_would_do_with_its_own_model() {
     let said = told(&configuration("sol-ver-quickstart.toml"));
     says(&said, &["memory: about", "<SNIPPET>def f(x):", "<PROBLEM>", "<TESTS>"]);
+    let said = told(&small_self_challenge());
+    says(&said, &["memory: about", "<MAKE>", "<DO>", "<CODE>"]);
 }
 
 /// Sol-Ver's quickstart, made small.
@@ -74,6 +83,24 @@ fn small_sol_ver() -> toml::Table {
         ("agreement.min_tests", 1),
         ("tasks.snippets.count", 200),
         ("eval.problems", 4),
+    ] {
+        set(&mut config, place, value);
+    }
+    config
+}
+
+/// Self-Challenging's quickstart, made small.
+fn small_self_challenge() -> toml::Table {
+    let mut config = configuration("self-challenge-quickstart.toml");
+    for (place, value) in [
+        ("steps", 4),
+        ("checkpoint_every", 2),
+        ("game.challenges_per_step", 6),
+        ("game.tasks_per_step", 4),
+        ("game.group", 4),
+        ("game.anchor_challenges", 8),
+        ("tasks.given", 10),
+        ("eval.tasks", 2),
     ] {
         set(&mut config, place, value);
     }
@@ -149,4 +176,9 @@ fn sol_ver_resumes_to_the_same_bytes_and_replays() {
 #[test]
 fn bug_repair_resumes_to_the_same_bytes_and_replays() {
     survives(&small_bug_repair());
+}
+
+#[test]
+fn self_challenge_resumes_to_the_same_bytes_and_replays() {
+    survives(&small_self_challenge());
 }

@@ -12,6 +12,13 @@ macro_rules! environment {
     };
 }
 
+/// Names its folder and holds its templates.
+macro_rules! templates {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../task-corpus/environments/", $name, "/templates.toml")))
+    };
+}
+
 /// Names its file and holds its text.
 macro_rules! cheat {
     ($name:literal) => {
@@ -27,6 +34,10 @@ pub(super) const FOLDERS: &[(&str, &str, &str)] = &[
     environment!("orders"),
     environment!("tickets"),
 ];
+
+/// Names and templates of the environments above.
+pub(super) const TEMPLATES: &[(&str, &str)] =
+    &[templates!("calendar"), templates!("files"), templates!("ledger"), templates!("orders"), templates!("tickets")];
 
 /// File names and texts, sorted.
 pub(super) const CHEATS: &[(&str, &str)] = &[

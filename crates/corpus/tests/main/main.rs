@@ -4,6 +4,7 @@ mod attempts_file;
 mod descriptions;
 mod drafts;
 mod environment_files;
+mod environment_templates;
 mod forgery_files;
 mod generator;
 mod grammar_errors;

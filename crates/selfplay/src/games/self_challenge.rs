@@ -2,16 +2,22 @@
 //! Code-as-Task there, and does such tasks with tool calls as code.
 //!
 //! # One step
-//! A step is many episodes. [`Episode`] is a state machine without IO; whoever holds one (the loop in `crates/cli`, or a test) does what
-//! [`Episode::next_move`] says until it has ended:
-//! 1. [`Move::Ask`]: generate a response to the prompt, and give it to [`Episode::hear`].
-//! 2. [`Move::Run`]: run the code with [`veriplay_verifier::environments::run_code`], [`Episode::calls`] being its history
-//!    and [`Episode::fuel_left`] its fuel at most, and give the outcome to [`Episode::see`].
+//! [`SelfChallenge`] is played through [`crate::play::Play`]; the cli owns the loop.
+//! 1. Challengers' episodes, many at once: each explores an environment for a number of turns and proposes a Code-as-Task.
+//! 2. The artifact gate judges every proposal ([`veriplay_verifier::environments::examine_artifacts`]); valid ones that are new enter the
+//!    buffer. [`FILTERS`] says what of it the paper's table tells.
+//! 3. Tasks: this step's valid ones up to their share, then given ones and the buffer.
+//! 4. Executors' episodes, `group` for each task. An executor's last turn is the one whose code has called `answer` and come to its end;
+//!    [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged
+//!    too, by what it has done so far: the paper pays the final state alone.
+//! 5. Rewards ([`Pay`]), advantages over episodes or imitation of what was paid ([`LearnFrom`]), and one sample for each turn.
 //!
-//! A challenger explores for a number of turns and then proposes; the artifact gate judges what it proposed
-//! ([`veriplay_verifier::environments::judge_artifact`]). An executor's last turn is the one whose code has called `answer`
-//! and come to its end; [`veriplay_verifier::environments::judge_episode`] judges its calls and its answer. An executor out
-//! of turns or fuel is judged too, by what it has done so far: the paper pays the final state alone.
+//! [`Episode`] is a state machine without IO: [`Move::Ask`] has a response generated and given to [`Episode::hear`], [`Move::Run`] has
+//! code run ([`veriplay_verifier::environments::run_code`]) and its outcome given to [`Episode::see`].
+//!
+//! # Two dialects
+//! `fenced` is the paper's game. `compact` ([`dialects`]) is for models of a million parameters: one turn each, and the verification
+//! function is made from the solution. The gate and the judge are the same for both.
 //!
 //! # Rules
 //! - A turn's code is a program of its own: the environment's state is carried over, as the calls made so far, and its
@@ -25,18 +31,158 @@
 //! never a state, a verification function, a solution, or an environment's source. A challenger, whose verification
 //! function reads states, is shown the initial one. The same budget, responses and outcomes give the same moves.
 
+mod again;
+mod challenging;
+mod config;
+pub mod dialects;
+mod drive;
 mod episode;
-mod prompts;
+mod executing;
+mod held;
+mod metrics;
+mod pay;
+mod records;
+mod scoring;
+mod state;
+mod stepping;
+mod tasks;
 
-use veriplay_core::Role;
+use std::collections::BTreeSet;
+
+use veriplay_core::{CodeTask, Digest, Execute, Role};
+use veriplay_verifier::environments::{ArtifactGate, ArtifactGateError};
 
 use super::Game;
+use crate::advantages::{self, AdvantageEstimator};
+use dialects::Dialect;
+use drive::Table;
+use state::{instruction_digest, solution_digest};
 
-pub use episode::{Budget, BudgetError, End, Episode, Goal, Move};
+pub use config::{ChallengerMode, ConfigError, GameConfig, LearnFrom, RewardName};
+pub use dialects::Goal;
+pub use drive::World;
+pub use episode::{Budget, BudgetError, End, Episode, Move};
+pub use held::{ExecutorRow, ExecutorTable, HeldTask};
+pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
+pub use pay::{ChallengeOutcome, Pay};
+pub use records::{AttemptRecord, ChallengeRecord, EpisodeRecord, JudgedTask, Record, TaskRecord, TurnRecord};
+pub use state::{Entry, GameState};
+pub use tasks::Source;
 
-/// What is said of it in [`super::GAMES`]; the loop in the cli does not play it yet.
+/// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
     name: "self_challenge",
     about: "one policy makes tasks with verification functions in environments of tools, and does them by tool calls as code",
     roles: &[Role::Proposer, Role::Solver],
 };
+
+/// The game, set up. Holds no state: that is [`GameState`].
+pub struct SelfChallenge {
+    config: GameConfig,
+    gate: ArtifactGate,
+    worlds: Vec<World>,
+    given: Vec<CodeTask>,
+    held: Vec<HeldTask>,
+    /// Digests of the held-out instructions.
+    held_instructions: BTreeSet<Digest>,
+    dialect: &'static dyn Dialect,
+    advantage: &'static dyn AdvantageEstimator,
+    pay: Pay,
+}
+
+/// Why the game cannot be set up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// A key of the config.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A key of the gate.
+    #[error(transparent)]
+    Gate(#[from] ArtifactGateError),
+    /// Nowhere to act.
+    #[error("there is no environment; name one at least")]
+    NoWorlds,
+    /// Nothing to measure by.
+    #[error("there is no held-out task to measure by: give at least one")]
+    NothingHeld,
+    /// A task in an environment there is not.
+    #[error("task `{task_id}` is about environment `{environment}`, which is not among those given")]
+    UnknownWorld {
+        /// The task.
+        task_id: String,
+        /// Its environment.
+        environment: String,
+    },
+    /// A task that is trained on and measured on.
+    #[error("task `{0}` is given, and has the solution of a held-out one; keep the two apart")]
+    Overlap(String),
+    /// Neither tasks nor a way to make them.
+    #[error("there are no given tasks, and the config makes none: set `challenges_per_step`")]
+    Nothing,
+}
+
+impl SelfChallenge {
+    /// Sets the game up. `given` tasks are asked beside those of challengers, and may be none; `held` is what it is measured on.
+    ///
+    /// # Errors
+    /// The first thing that has no meaning.
+    ///
+    /// # Panics
+    /// Never: a validated config names a dialect and an advantage.
+    pub fn new(
+        config: GameConfig,
+        gate: ArtifactGate,
+        worlds: Vec<World>,
+        given: Vec<CodeTask>,
+        held: Vec<HeldTask>,
+    ) -> Result<Self, SetupError> {
+        config.validate()?;
+        gate.check()?;
+        let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
+        let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
+        let held_instructions = held.iter().map(|held| instruction_digest(&held.task)).collect();
+        let pay = Pay::new(config.reward);
+        let game = Self { config, gate, worlds, given, held, held_instructions, dialect, advantage, pay };
+        game.check()?;
+        Ok(game)
+    }
+
+    fn check(&self) -> Result<(), SetupError> {
+        if self.worlds.is_empty() {
+            return Err(SetupError::NoWorlds);
+        }
+        if self.held.is_empty() {
+            return Err(SetupError::NothingHeld);
+        }
+        let known = |task: &CodeTask| self.worlds.iter().any(|world| world.environment.name == task.environment);
+        let held = || self.held.iter().map(|held| &held.task);
+        if let Some(task) = self.given.iter().chain(held()).find(|task| !known(task)) {
+            let (task_id, environment) = (task.task_id.clone(), task.environment.clone());
+            return Err(SetupError::UnknownWorld { task_id, environment });
+        }
+        let reserved: BTreeSet<Digest> = held().map(solution_digest).collect();
+        if let Some(task) = self.given.iter().find(|task| reserved.contains(&solution_digest(task))) {
+            return Err(SetupError::Overlap(task.task_id.clone()));
+        }
+        let nothing = self.given.is_empty() && self.config.challenges_per_step == 0;
+        if nothing { Err(SetupError::Nothing) } else { Ok(()) }
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub const fn config(&self) -> &GameConfig {
+        &self.config
+    }
+
+    fn table<'a>(&'a self, execute: &'a dyn Execute, seed: u64) -> Table<'a> {
+        Table {
+            execute,
+            worlds: &self.worlds,
+            dialect: self.dialect,
+            budget: self.config.budget,
+            image: &self.gate.image,
+            limits: self.gate.limits,
+            seed,
+        }
+    }
+}

@@ -1,27 +1,35 @@
 //! Episodes of `self_challenge`, whatever the policy writes and whatever becomes of its code. No wasm.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use veriplay_core::{Evidence, Finish, Status, ToolCall, Value};
+use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
 use veriplay_selfplay::games::self_challenge::{Budget, End, Episode, Goal, Move};
+use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{About, CodeOutcome, Tool};
 
 const BUDGET: Budget = Budget { explore_turns: 3, executor_turns: 4, fuel: 1000, shown_chars: 20 };
 
-fn about() -> About {
+fn about() -> Arc<About> {
     let tool = Tool {
         name: "buy".to_owned(),
         signature: "buy(what: str) -> int".to_owned(),
         documentation: "Buys.\nTwice.".to_owned(),
     };
-    About { text: "A shop.".to_owned(), tools: vec![tool], initial: Value::List(vec![Value::str("STATE")]) }
+    Arc::new(About { text: "A shop.".to_owned(), tools: vec![tool], initial: Value::List(vec![Value::str("STATE")]) })
+}
+
+fn fenced() -> &'static dyn Dialect {
+    dialects::by_name("fenced").unwrap()
 }
 
 fn execute() -> Goal {
-    Goal::Execute { instruction: "Buy ink.".to_owned() }
+    Goal::Execute { environment: "shop".to_owned(), instruction: "Buy ink.".to_owned() }
 }
 
 fn challenge() -> Goal {
-    Goal::Challenge { task_id: "t".to_owned(), environment: "shop".to_owned() }
+    Goal::Challenge { task_id: "t".to_owned(), environment: "shop".to_owned(), tool: "buy".to_owned() }
 }
 
 fn outcome(fuel: u64, answered: bool, failed: bool) -> CodeOutcome {
@@ -49,7 +57,7 @@ proptest! {
 
     #[test]
     fn an_episode_ends_within_its_turns(goal in prop_oneof![Just(execute()), Just(challenge())], all in prop::collection::vec(responses(), 8)) {
-        let mut episode = Episode::new(goal.clone(), about(), BUDGET);
+        let mut episode = Episode::new(goal.clone(), about(), fenced(), BUDGET);
         let mut asked = 0;
         for (text, cut, fuel, answered, failed) in all {
             let Move::Ask(prompt) = episode.next_move() else { break };
@@ -72,7 +80,7 @@ proptest! {
 
 #[test]
 fn the_transcript_is_the_next_prompt() {
-    let mut episode = Episode::new(execute(), about(), BUDGET);
+    let mut episode = Episode::new(execute(), about(), fenced(), BUDGET);
     episode.hear(&format!("I look.\n{CODE}"), Finish::Stop);
     episode.see(&outcome(10, false, true));
     let Move::Ask(prompt) = episode.next_move() else { panic!("{:?}", episode.next_move()) };
@@ -92,8 +100,61 @@ fn a_budget_is_read_from_a_config_and_checked() {
         assert_eq!(zero.check().unwrap_err().key, key);
     }
     assert!(toml::from_str::<Budget>(&format!("{text}turns = 1\n")).is_err());
-    let mut challenger = Episode::new(challenge(), about(), budget);
+    let mut challenger = Episode::new(challenge(), about(), fenced(), budget);
     assert!(matches!(challenger.next_move(), Move::Ask(prompt) if prompt.contains("propose the task now")));
     challenger.hear(PROPOSAL, Finish::Stop);
     assert!(matches!(challenger.next_move(), Move::Over(End::Proposed(_))));
+}
+
+#[test]
+fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
+    let compact = dialects::by_name("compact").unwrap();
+    let mut executor = Episode::new(execute(), about(), compact, BUDGET);
+    assert_eq!(executor.next_move(), Move::Ask("<WORLD>shop<DO>Buy ink.<CODE>".to_owned()));
+    executor.hear("buy('ink')", Finish::Stop);
+    assert_eq!(executor.next_move(), Move::Run("buy('ink')"));
+    executor.see(&outcome(10, false, false));
+    assert!(matches!(executor.next_move(), Move::Over(End::OutOfTurns)) && executor.calls().len() == 1);
+    let mut challenger = Episode::new(challenge(), about(), compact, BUDGET);
+    assert_eq!(challenger.next_move(), Move::Ask("<WORLD>shop<MAKE>buy(".to_owned()));
+    challenger.hear("buy ink<CODE>buy('ink')<WRONG>1 buy('pen')", Finish::Stop);
+    let Move::Over(End::Proposed(task)) = challenger.next_move() else { panic!("{:?}", challenger.next_move()) };
+    assert_eq!((task.solution.as_str(), task.failures.as_slice()), ("buy('ink')", &["buy('pen')".to_owned()][..]));
+    assert_eq!((task.instruction.as_str(), task.verify.as_str(), task.task_id.as_str()), ("buy ink", "", "t"));
+}
+
+#[test]
+fn what_is_no_sketch_says_why() {
+    for (text, why) in [
+        ("buy ink", "`<CODE>`"),
+        ("a<CODE>b()<WRONG>2 c()", "`2` is no line"),
+        ("a<CODE>b()<WRONG>0 c()", "`0` is no line"),
+        ("a<CODE>b()<WRONG>c()", "`c()` is no line"),
+        ("a<CODE>b()<CODE>c()", "a `<CODE>` in its codes"),
+        ("a<CODE>b()<DO>c()", "a `<DO>` in its codes"),
+    ] {
+        let refused = Sketch::read(text).unwrap_err();
+        assert!(refused.contains(why), "{refused}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_sketch_reads_back_what_it_writes(
+        instruction in "[a-z][a-z ]{0,20}[a-z]",
+        lines in prop::collection::vec("[a-z]{1,6}\\([0-9]?\\)", 1..5),
+        changes in prop::collection::vec((1..5_usize, "([a-z]{1,6}\\(\\))?"), 0..4),
+    ) {
+        let count = lines.len();
+        let wrong: Vec<Change> =
+            changes.into_iter().map(|(line, text)| Change { line: (line - 1) % count + 1, text }).collect();
+        let sketch = Sketch { instruction, solution: lines.join("\n"), wrong };
+        prop_assert_eq!(Sketch::read(&sketch.written()), Ok(sketch.clone()));
+        for (change, code) in sketch.wrong.iter().zip(sketch.task("t", "shop").failures) {
+            let expected = count - usize::from(change.text.is_empty());
+            prop_assert_eq!(code.lines().count(), expected);
+        }
+    }
 }

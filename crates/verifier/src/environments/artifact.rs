@@ -35,6 +35,15 @@ pub struct Finding {
     pub detail: String,
 }
 
+/// A verdict on an artifact, and every rule that it breaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Examined {
+    /// Valid, or Invalid with the first rule that refuses it in `evidence.rule`.
+    pub verdict: Verdict,
+    /// The names of all rules that refuse it, in the order of [`rules::RULES`].
+    pub rules: Vec<&'static str>,
+}
+
 /// Judges an artifact: Valid, or Invalid with the first rule that refuses it in `evidence.rule`.
 ///
 /// # Errors
@@ -44,14 +53,28 @@ pub fn judge_artifact(
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
 ) -> Result<Verdict, Dropped> {
+    examine_artifact(execute, gate, request).map(|examined| examined.verdict)
+}
+
+/// As [`judge_artifact`], with all rules that refuse it.
+///
+/// # Errors
+/// As [`judge_artifact`].
+pub fn examine_artifact(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    request: &ArtifactRequest<'_>,
+) -> Result<Examined, Dropped> {
     let (findings, evidence) = found(execute, gate, request)?;
-    Ok(match findings.into_iter().next() {
+    let rules = findings.iter().map(|finding| finding.rule).collect();
+    let verdict = match findings.into_iter().next() {
         None => Verdict { status: Status::Valid, passed: 1, total: 1, evidence },
         Some(Finding { rule, detail }) => {
             let evidence = Evidence { rule: rule.to_owned(), detail: cut(&detail), ..evidence };
             Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
         }
-    })
+    };
+    Ok(Examined { verdict, rules })
 }
 
 /// Everything that is wrong with an artifact, in the order of [`rules::RULES`]: nothing when it is Valid. Where a rule on the

@@ -1,10 +1,12 @@
 //! An episode as a state machine: whose move it is, what has been done, and when it is over.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Finish, Role, ToolCall, Value};
-use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome, read_challenger, read_executor};
+use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
-use super::prompts;
+use super::dialects::{Dialect, Goal, Left, Turn, shown};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,34 +48,6 @@ impl Budget {
     }
 }
 
-/// What the policy is to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Goal {
-    /// Make a task. It gets this name, and is about this environment.
-    Challenge {
-        /// The artifact's [`CodeTask::task_id`].
-        task_id: String,
-        /// The environment's name.
-        environment: String,
-    },
-    /// Do what the instruction says.
-    Execute {
-        /// In words.
-        instruction: String,
-    },
-}
-
-impl Goal {
-    /// The role that has it.
-    #[must_use]
-    pub const fn role(&self) -> Role {
-        match self {
-            Goal::Challenge { .. } => Role::Proposer,
-            Goal::Execute { .. } => Role::Solver,
-        }
-    }
-}
-
 /// How an episode ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
@@ -85,6 +59,22 @@ pub enum End {
     OutOfTurns,
     /// All fuel is used up.
     OutOfFuel,
+    /// The model has no room for its transcript.
+    OutOfRoom,
+}
+
+impl End {
+    /// The word reports use.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            End::Proposed(_) => "proposed",
+            End::Answered => "answered",
+            End::OutOfTurns => "out_of_turns",
+            End::OutOfFuel => "out_of_fuel",
+            End::OutOfRoom => "out_of_room",
+        }
+    }
 }
 
 /// What is to be done next.
@@ -98,15 +88,6 @@ pub enum Move<'a> {
     Over(&'a End),
 }
 
-/// One turn as the transcript keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Turn {
-    /// What the policy wrote.
-    pub(super) response: String,
-    /// What it is shown of what came of it.
-    pub(super) shown: String,
-}
-
 #[derive(Debug, Clone, PartialEq)]
 enum State {
     Asking,
@@ -115,10 +96,11 @@ enum State {
 }
 
 /// An episode of one role in one environment.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Episode {
     goal: Goal,
-    about: About,
+    about: Arc<About>,
+    dialect: &'static dyn Dialect,
     budget: Budget,
     turns: Vec<Turn>,
     calls: Vec<ToolCall>,
@@ -130,9 +112,9 @@ pub struct Episode {
 impl Episode {
     /// Begins one in an environment that says `about` itself.
     #[must_use]
-    pub fn new(goal: Goal, about: About, budget: Budget) -> Self {
+    pub fn new(goal: Goal, about: Arc<About>, dialect: &'static dyn Dialect, budget: Budget) -> Self {
         let (turns, calls) = (Vec::new(), Vec::new());
-        Self { goal, about, budget, turns, calls, answer: None, fuel: 0, state: State::Asking }
+        Self { goal, about, dialect, budget, turns, calls, answer: None, fuel: 0, state: State::Asking }
     }
 
     /// What is to be done next.
@@ -140,7 +122,8 @@ impl Episode {
     pub fn next_move(&self) -> Move<'_> {
         match &self.state {
             State::Asking => {
-                Move::Ask(prompts::text(&self.goal, &self.about, &self.turns, self.turns_left(), self.budget))
+                let left = Left { turns: self.turns_left(), shown_chars: self.budget.shown_chars };
+                Move::Ask(self.dialect.text(&self.goal, &self.about, &self.turns, left))
             }
             State::Running { code, .. } => Move::Run(code),
             State::Over(end) => Move::Over(end),
@@ -152,11 +135,9 @@ impl Episode {
         if self.state != State::Asking {
             return;
         }
-        let cut = Err("the response was cut off; be shorter".to_owned());
-        let read = match (finish, &self.goal) {
-            (Finish::Length, _) => cut,
-            (Finish::Stop, Goal::Execute { .. }) => read_executor(response).map(ChallengerResponse::Explore),
-            (Finish::Stop, Goal::Challenge { task_id, environment }) => read_challenger(response, task_id, environment),
+        let read = match finish {
+            Finish::Length => Err("the response was cut off; be shorter".to_owned()),
+            Finish::Stop => self.dialect.read(&self.goal, response),
         };
         match read {
             Ok(ChallengerResponse::Propose(task)) => self.state = State::Over(End::Proposed(task)),
@@ -176,11 +157,18 @@ impl Episode {
         let response = response.clone();
         self.calls.extend(outcome.calls.iter().cloned());
         self.fuel = self.fuel.saturating_add(outcome.evidence.fuel);
-        let shown = prompts::shown(outcome, self.budget.shown_chars);
+        let shown = shown(outcome, self.budget.shown_chars);
         self.turn_ended(response, shown);
         if outcome.failure.is_none() && self.goal.role() == Role::Solver && outcome.answer.is_some() {
             self.answer.clone_from(&outcome.answer);
             self.state = State::Over(End::Answered);
+        }
+    }
+
+    /// The model has no room for what it would be asked. Out of turn it is ignored.
+    pub fn out_of_room(&mut self) {
+        if self.state == State::Asking {
+            self.state = State::Over(End::OutOfRoom);
         }
     }
 
@@ -200,6 +188,7 @@ impl Episode {
 
     fn turns_left(&self) -> usize {
         let all = match self.goal {
+            _ if self.dialect.is_single_turn() => 1,
             Goal::Challenge { .. } => self.budget.explore_turns + 1,
             Goal::Execute { .. } => self.budget.executor_turns,
         };
@@ -222,6 +211,21 @@ impl Episode {
     #[must_use]
     pub const fn answer(&self) -> Option<&Value> {
         self.answer.as_ref()
+    }
+
+    /// How it ended; `None` while it goes on.
+    #[must_use]
+    pub const fn end(&self) -> Option<&End> {
+        match &self.state {
+            State::Over(end) => Some(end),
+            State::Asking | State::Running { .. } => None,
+        }
+    }
+
+    /// Fuel that its code has used.
+    #[must_use]
+    pub const fn fuel(&self) -> u64 {
+        self.fuel
     }
 
     /// What it is to do.

@@ -1,8 +1,35 @@
-//! The text that a challenger and an executor are asked with, made anew from the transcript each turn.
+//! `fenced`: several turns, prose, tools in their own words, and codes in fenced blocks; for chat-size checkpoints.
 
-use veriplay_verifier::environments::{About, CodeOutcome};
+use veriplay_verifier::environments::{About, ChallengerResponse, read_challenger, read_executor};
 
-use super::episode::{Budget, Goal, Turn};
+use super::{Dialect, Goal, Left, Turn};
+
+pub(super) struct Fenced;
+
+impl Dialect for Fenced {
+    fn name(&self) -> &'static str {
+        "fenced"
+    }
+
+    fn is_single_turn(&self) -> bool {
+        false
+    }
+
+    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
+        text(goal, about, turns, left)
+    }
+
+    fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String> {
+        match goal {
+            Goal::Execute { .. } => read_executor(response).map(ChallengerResponse::Explore),
+            Goal::Challenge { task_id, environment, .. } => read_challenger(response, task_id, environment),
+        }
+    }
+
+    fn code_response(&self, code: &str) -> String {
+        format!("```python\n{}\n```\n", code.trim_end())
+    }
+}
 
 const CODE_RULES: &str = "Rules for code:
 - A turn's code is one block fenced as `python`. The tools are functions that are there already; import nothing of theirs.
@@ -27,21 +54,23 @@ ends, never raises, and draws nothing at random.
 False for each, as it does when nothing is done.
 What counts: the task takes several steps, can be done, and is hard.";
 
-/// The prompt for the next turn, of which `left` are left.
-pub(super) fn text(goal: &Goal, about: &About, turns: &[Turn], left: usize, budget: Budget) -> String {
+/// The prompt for the next turn.
+fn text(goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
     let head = match goal {
-        Goal::Execute { instruction } => format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about)),
+        Goal::Execute { instruction, .. } => {
+            format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about))
+        }
         Goal::Challenge { .. } => {
             let state = about.initial.to_string();
             format!("{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n", world(about))
         }
     };
     let turns: String = turns.iter().map(turn).collect();
-    format!("User: {head}\n\n{}\n{turns}Assistant:", turns_text(goal, left, budget))
+    format!("User: {head}\n\n{}\n{turns}Assistant:", turns_text(goal, left))
 }
 
-fn turns_text(goal: &Goal, left: usize, budget: Budget) -> String {
-    let shown = budget.shown_chars;
+fn turns_text(goal: &Goal, left: Left) -> String {
+    let Left { turns: left, shown_chars: shown } = left;
     match goal {
         Goal::Execute { .. } => format!("Turns left: {left}. Of each output {shown} characters are shown."),
         Goal::Challenge { .. } if left <= 1 => "No turns are left to explore: propose the task now.".to_owned(),
@@ -62,25 +91,4 @@ fn world(about: &About) -> String {
 
 fn turn(turn: &Turn) -> String {
     format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
-}
-
-/// What the policy sees of what became of its code, at most `chars` characters of each part.
-pub(super) fn shown(outcome: &CodeOutcome, chars: usize) -> String {
-    let printed = outcome.stdout.trim_end();
-    let mut parts = Vec::new();
-    if !printed.is_empty() {
-        parts.push(format!("Output:\n{}", cut(printed, chars)));
-    }
-    if let Some((status, detail)) = &outcome.failure {
-        let word = if outcome.calls.is_empty() { format!("{status:?}: ") } else { String::new() };
-        parts.push(format!("The code did not come to its end: {word}{}", cut(detail, chars)));
-    }
-    if parts.is_empty() { "The code printed nothing.".to_owned() } else { parts.join("\n") }
-}
-
-fn cut(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
-        None => text.to_owned(),
-    }
 }

@@ -1,0 +1,107 @@
+//! `self_challenge`: its configuration, its environments and tasks, and how its roles are taught.
+
+mod tasks;
+mod teach;
+
+use serde::{Deserialize, Serialize};
+use veriplay_learner::ModelConfig;
+use veriplay_selfplay::games::self_challenge::{self, GameConfig, SelfChallenge, dialects};
+use veriplay_verifier::environments::ArtifactGate;
+
+use super::{Demand, EvalSet, Setup};
+use crate::config::{LearnConfig, bad_value};
+use crate::executor::Referee;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::workers::Workers;
+
+use tasks::{EvalConfig, Source, TaskConfig};
+
+/// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SelfChallengeSetup {
+    /// The game.
+    game: GameConfig,
+    /// When a Code-as-Task is worth asking.
+    gate: ArtifactGate,
+    /// Where environments and tasks come from.
+    tasks: TaskConfig,
+    /// How the held-out set is measured.
+    eval: EvalConfig,
+}
+
+impl SelfChallengeSetup {
+    /// Turns of an executor and of a challenger.
+    fn turns(&self) -> (usize, usize) {
+        let single = dialects::by_name(&self.game.dialect).is_some_and(dialects::Dialect::is_single_turn);
+        let budget = self.game.budget;
+        if single { (1, 1) } else { (budget.executor_turns, budget.explore_turns + 1) }
+    }
+}
+
+impl Setup for SelfChallengeSetup {
+    type Game = SelfChallenge;
+    const NAME: &'static str = self_challenge::GAME.name;
+    const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
+
+    fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
+        self.game.validate().or_fail(ExitCode::Input)?;
+        self.gate.check().or_fail(ExitCode::Input)?;
+        if self.eval.tasks == 0 {
+            return Err(bad_value("eval.tasks", &self.eval.tasks, "at least 1"));
+        }
+        if self.tasks.environments.is_empty() {
+            return Err(bad_value("tasks.environments", &"[]", "at least one environment"));
+        }
+        learn.check_temperature("game.executor_temperature", self.game.executor_temperature)?;
+        learn.check_temperature("game.challenger_temperature", self.game.challenger_temperature)
+    }
+
+    /// Every turn is a sample; those of the first share their group's prompt, the others have one as long as the context at most.
+    fn demand(&self, model: &ModelConfig) -> Demand {
+        let (game, context) = (&self.game, model.max_position_embeddings);
+        let (executor, challenger) = self.turns();
+        let attempts = game.tasks_per_step * game.group;
+        let first = game.tasks_per_step * context + attempts * game.executor_max_tokens;
+        let later = attempts * (executor - 1) * context;
+        let others = (game.challenges_per_step * challenger + game.anchor_samples) * context;
+        let longest = game.executor_max_tokens.max(game.challenger_max_tokens);
+        Demand { tokens: first + later + others, longest }
+    }
+
+    fn measure_on(&mut self, set: EvalSet) {
+        self.eval.set = set;
+    }
+
+    fn eval_seed(&self) -> u64 {
+        self.tasks.eval_seed
+    }
+
+    fn told(&self) -> Vec<String> {
+        let game = &self.game;
+        let ((executor, challenger), attempts) = (self.turns(), game.tasks_per_step * game.group);
+        vec![
+            format!(
+                "a step: {} challengers of at most {challenger} turns, then {} executors of at most {executor} turns at each of {} tasks",
+                game.challenges_per_step, game.group, game.tasks_per_step
+            ),
+            format!(
+                "jobs of a step: at most {} for attempts, and about {} for each artifact that is judged",
+                attempts * (executor + 2),
+                4 * (self.gate.failures + 1) + 2 * (self.gate.failures + 2 + self.gate.canned_answers.len())
+            ),
+            format!(
+                "reward `{:?}`, learned from {:?}; advantage `{}`; dialect `{}`",
+                game.reward, game.learn_from, game.advantage, game.dialect
+            ),
+        ]
+    }
+
+    fn open(&self, workers: Workers) -> Result<(Referee, SelfChallenge), Failure> {
+        let referee = Referee::open(workers)?;
+        let source = Source::open(&self.tasks, &self.gate, &referee)?;
+        let worlds = source.worlds()?;
+        let (given, held) = (source.given()?, source.held(&self.eval)?);
+        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, held);
+        Ok((referee, game.or_fail(ExitCode::Input)?))
+    }
+}

@@ -1,0 +1,185 @@
+//! Environments, the tasks that executors are given, and those that are held out: generated ones, and those written by hand.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{CodeTask, Dropped, Environment, Execute};
+use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, embedded_environments, environment_by_name};
+use veriplay_selfplay::games::self_challenge::{HeldTask, World};
+use veriplay_verifier::environments::compact::{Change, Sketch};
+use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe};
+
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::EvalSet;
+
+/// Where environments and tasks come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TaskConfig {
+    /// Names of folders of `task-corpus/environments`.
+    pub(super) environments: Vec<String>,
+    /// Generated tasks of the training split that executors are given beside those of challengers; 0 gives none.
+    pub(super) given: usize,
+    /// Seeds them: the same for every run.
+    pub(super) given_seed: u64,
+    /// Seeds held-out tasks and the samples that measure: the same for every run.
+    pub(super) eval_seed: u64,
+    /// What the held-out set is. Validation tasks are always generated.
+    pub(super) held_out: HeldFrom,
+}
+
+/// What is held out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum HeldFrom {
+    /// Generated tasks of the held-out split: a row of new combinations, and one of new arguments.
+    Generated,
+    /// The tasks that were written by hand: a row for each environment.
+    HandWritten,
+}
+
+/// How the held-out set is measured. How often each task is sampled says `game.eval_samples`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EvalConfig {
+    /// `held_out` for claims, `validation` for tuning.
+    pub(super) set: EvalSet,
+    /// Tasks of each row of generated ones; those written by hand are all of them.
+    pub(super) tasks: usize,
+}
+
+/// Tasks completed together.
+const BLOCK: usize = 256;
+/// Of so many drafts in a row that give nothing, one is worth no further.
+const DRY_BLOCKS: usize = 40;
+
+/// What tasks are made of.
+pub(super) struct Source<'a> {
+    config: &'a TaskConfig,
+    gate: &'a ArtifactGate,
+    execute: &'a dyn Execute,
+    environments: Vec<Environment>,
+    generator: TaskGenerator,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn open(
+        config: &'a TaskConfig,
+        gate: &'a ArtifactGate,
+        execute: &'a dyn Execute,
+    ) -> Result<Self, Failure> {
+        let by_name = |name: &String| environment_by_name(name).or_fail(ExitCode::Input);
+        let environments = config.environments.iter().map(by_name).collect::<Result<_, _>>()?;
+        let generator = TaskGenerator::embedded(&config.environments).or_fail(ExitCode::Input)?;
+        Ok(Self { config, gate, execute, environments, generator })
+    }
+
+    /// The environments, and what they say of themselves.
+    pub(super) fn worlds(&self) -> Result<Vec<World>, Failure> {
+        let world = |environment: &Environment| {
+            let about = describe(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
+            Ok(World { environment: environment.clone(), about: Arc::new(about) })
+        };
+        self.environments.iter().map(world).collect()
+    }
+
+    /// The tasks that executors are given.
+    pub(super) fn given(&self) -> Result<Vec<CodeTask>, Failure> {
+        let drafts = self.generator.tasks(Split::Train, self.config.given_seed);
+        let made = self.completed(drafts, "given", self.config.given)?;
+        Ok(made.into_iter().map(|made| made.task).collect())
+    }
+
+    /// The tasks that the policy is measured by.
+    pub(super) fn held(&self, eval: &EvalConfig) -> Result<Vec<HeldTask>, Failure> {
+        if eval.set == EvalSet::HeldOut && self.config.held_out == HeldFrom::HandWritten {
+            return Ok(self.by_hand());
+        }
+        let mut held = Vec::new();
+        for novelty in [Novelty::Arguments, Novelty::Combination] {
+            let drafts = self.generator.tasks(eval.set.into(), self.config.eval_seed);
+            let drafts = drafts.filter(|draft| draft.split().1 == novelty);
+            let made = self.completed(drafts, novelty.name(), eval.tasks)?;
+            held.extend(made.into_iter().map(|made| HeldTask { row: novelty.name().to_owned(), task: made.task }));
+        }
+        Ok(held)
+    }
+
+    fn by_hand(&self) -> Vec<HeldTask> {
+        let wanted = |name: &str| self.config.environments.iter().any(|known| known == name);
+        let corpora = embedded_environments().into_iter().filter(|corpus| wanted(&corpus.environment.name));
+        let tasks = corpora.flat_map(|corpus| corpus.tasks).map(|hand| hand.task);
+        tasks.map(|task| HeldTask { row: task.environment.clone(), task }).collect()
+    }
+
+    /// The first `count` of the drafts that make whole artifacts.
+    pub(super) fn completed(
+        &self,
+        mut drafts: impl Iterator<Item = GeneratedTask>,
+        purpose: &str,
+        count: usize,
+    ) -> Result<Vec<Made>, Failure> {
+        let (mut made, mut dry) = (Vec::new(), 0);
+        while made.len() < count && dry < DRY_BLOCKS {
+            let block: Vec<GeneratedTask> = drafts.by_ref().take(BLOCK.min(2 * (count - made.len()))).collect();
+            if block.is_empty() {
+                break;
+            }
+            let sketches: Vec<Sketch> = block.iter().map(sketch).collect();
+            let tasks: Vec<CodeTask> =
+                sketches.iter().zip(&block).map(|(sketch, draft)| sketch.task("", &draft.environment)).collect();
+            let whole = complete_with_failures(self.execute, self.gate, &self.requests(&tasks));
+            let before = made.len();
+            for (sketch, whole) in sketches.into_iter().zip(whole) {
+                made.extend(whole.map_err(host)?.map(|task| Made::of(sketch, task)));
+            }
+            dry = if made.len() == before { dry + 1 } else { 0 };
+        }
+        made.truncate(count);
+        for (number, made) in made.iter_mut().enumerate() {
+            made.task.task_id = format!("{}/{purpose}/{number}", made.task.environment);
+        }
+        if made.len() < count {
+            let what = format!("there are only {} of {count} tasks for `{purpose}`", made.len());
+            let hint = "ask for fewer in `[tasks]` and `[eval]`, or name more environments";
+            return Err(Failure::message(ExitCode::Input, what).hint(hint));
+        }
+        Ok(made)
+    }
+
+    fn requests<'t>(&'t self, tasks: &'t [CodeTask]) -> Vec<CompleteRequest<'t>> {
+        let environment = |name: &str| self.environments.iter().find(|environment| environment.name == name);
+        let request = |task: &'t CodeTask| {
+            let environment = environment(&task.environment).expect("the generator is of these environments");
+            CompleteRequest { environment, task }
+        };
+        tasks.iter().map(request).collect()
+    }
+}
+
+/// A whole artifact, and how a compact challenger would write it.
+#[derive(Debug, Clone)]
+pub(crate) struct Made {
+    /// The artifact.
+    pub(super) task: CodeTask,
+    /// With the changes that are its failure cases.
+    pub(super) sketch: Sketch,
+}
+
+impl Made {
+    fn of(sketch: Sketch, task: CodeTask) -> Self {
+        let is_kept = |change: &Change| task.failures.contains(&change.applied(&sketch.solution));
+        let wrong = sketch.wrong.iter().filter(|change| is_kept(change)).cloned().collect();
+        Self { sketch: Sketch { wrong, ..sketch }, task }
+    }
+}
+
+fn sketch(draft: &GeneratedTask) -> Sketch {
+    let change = |(line, text): &(usize, String)| Change { line: *line, text: text.clone() };
+    let (instruction, solution) = (draft.instruction.clone(), draft.solution.clone());
+    Sketch { instruction, solution, wrong: draft.changes.iter().map(change).collect() }
+}
+
+fn host(dropped: Dropped) -> Failure {
+    Failure::message(ExitCode::Host, dropped.why)
+}

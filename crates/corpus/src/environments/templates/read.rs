@@ -1,0 +1,261 @@
+//! Reads one environment's templates, and checks what their file cannot say wrong.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// The file as it stands.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    plans: Plans,
+    ranges: BTreeMap<String, [i64; 2]>,
+    pools: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    #[serde(default)]
+    subsets: BTreeMap<String, Subset>,
+    action: Vec<RawAction>,
+    question: Vec<RawQuestion>,
+}
+
+/// How often tasks are made of what.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plans {
+    pub(super) act: f64,
+    pub(super) ask: f64,
+    pub(super) act_ask: f64,
+    pub(super) act_give: f64,
+    pub(super) act_act: f64,
+    pub(super) act_act_ask: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subset {
+    of: String,
+    values: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAction {
+    name: String,
+    say: Vec<String>,
+    code: String,
+    #[serde(default)]
+    gives: Vec<RawQuestion>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawQuestion {
+    name: String,
+    say: Vec<String>,
+    #[serde(default)]
+    its: Vec<String>,
+    code: String,
+}
+
+/// A text with placeholders.
+pub(super) type Text = Vec<Piece>;
+
+/// A part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Literal(String),
+    /// A pool's name, with digits where a template has several of one pool.
+    Hole(String),
+}
+
+/// What a placeholder may stand for.
+#[derive(Debug, Clone)]
+pub(super) struct Pool {
+    /// What it is a kind of. Two actions of a task have nothing of one kind in common; numbers have no kind.
+    pub(super) kind: Option<String>,
+    /// Code, and how it is said.
+    pub(super) values: Vec<(String, Vec<String>)>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Action {
+    pub(super) name: String,
+    pub(super) say: Vec<Text>,
+    pub(super) code: Text,
+    pub(super) gives: Vec<Question>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    pub(super) name: String,
+    pub(super) say: Vec<Text>,
+    pub(super) its: Vec<Text>,
+    pub(super) code: Text,
+}
+
+/// One environment's templates.
+#[derive(Debug, Clone)]
+pub(in crate::environments) struct Templates {
+    pub(super) environment: String,
+    pub(super) plans: Plans,
+    pub(super) pools: BTreeMap<String, Pool>,
+    pub(super) actions: Vec<Action>,
+    pub(super) questions: Vec<Question>,
+}
+
+impl Templates {
+    /// Reads the file of an environment.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub(in crate::environments) fn read(environment: &str, text: &str) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| format!("{environment}: {error}"))?;
+        let mut pools: BTreeMap<String, Pool> = BTreeMap::new();
+        for (name, [least, most]) in file.ranges {
+            let values = (least..=most).map(|number| (number.to_string(), vec![number.to_string()])).collect();
+            pools.insert(name, Pool { kind: None, values });
+        }
+        for (name, values) in file.pools {
+            let kind = Some(name.clone());
+            pools.insert(name, Pool { kind, values: values.into_iter().collect() });
+        }
+        for (name, Subset { of, values: wanted }) in file.subsets {
+            let all = pools.get(&of).ok_or_else(|| format!("{environment}: no pool `{of}`"))?;
+            let values: Vec<_> = all.values.iter().filter(|(code, _)| wanted.contains(code)).cloned().collect();
+            if values.len() != wanted.len() {
+                return Err(format!("{environment}: `{name}` names what is not in `{of}`"));
+            }
+            pools.insert(name, Pool { kind: Some(of), values });
+        }
+        let actions = file.action.into_iter().map(action).collect();
+        let questions = file.question.into_iter().map(question).collect();
+        let (environment, plans) = (environment.to_owned(), file.plans);
+        let templates = Self { environment, plans, pools, actions, questions };
+        templates.check()?;
+        Ok(templates)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let name = &self.environment;
+        if let Some((pool, _)) = self.pools.iter().find(|(_, pool)| pool.values.iter().any(|(_, say)| say.is_empty())) {
+            return Err(format!("{name}: a value of `{pool}` cannot be said"));
+        }
+        let texts = self.codes().chain(self.sayings());
+        let unknown = texts.flatten().find_map(|piece| match piece {
+            Piece::Hole(hole) if self.pool(hole).is_none_or(|pool| pool.values.is_empty()) => Some(hole),
+            _ => None,
+        });
+        if let Some(hole) = unknown {
+            return Err(format!("{name}: there is no pool for `<{hole}>`, or nothing in it"));
+        }
+        let silent = |say: &[Text]| say.is_empty();
+        if self.actions.len() < 2 || self.questions.len() < 2 {
+            return Err(format!("{name}: fewer than two actions or questions"));
+        }
+        match self.actions.iter().any(|one| silent(&one.say)) || self.questions.iter().any(|one| silent(&one.say)) {
+            true => Err(format!("{name}: a template without `say`")),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn pool(&self, hole: &str) -> Option<&Pool> {
+        self.pools.get(hole.trim_end_matches(|c: char| c.is_ascii_digit()))
+    }
+
+    fn codes(&self) -> impl Iterator<Item = &Text> {
+        let gives = self.actions.iter().flat_map(|action| &action.gives);
+        let questions = self.questions.iter().chain(gives).map(|question| &question.code);
+        self.actions.iter().map(|action| &action.code).chain(questions)
+    }
+
+    fn sayings(&self) -> impl Iterator<Item = &Text> {
+        let gives = self.actions.iter().flat_map(|action| &action.gives);
+        let questions = self.questions.iter().chain(gives).flat_map(|one| one.say.iter().chain(&one.its));
+        self.actions.iter().flat_map(|action| &action.say).chain(questions)
+    }
+
+    pub(super) fn code_pieces(&self) -> impl Iterator<Item = String> {
+        let values = self.pools.values().flat_map(|pool| pool.values.iter().map(|(code, _)| code.clone()));
+        literals(self.codes()).chain(values).chain(super::draw::CODE_WORDS.iter().map(|&word| word.to_owned()))
+    }
+
+    pub(super) fn word_pieces(&self) -> impl Iterator<Item = String> {
+        let values = self.pools.values().flat_map(|pool| pool.values.iter().flat_map(|(_, say)| say.clone()));
+        let joins = super::draw::joins().map(str::to_owned);
+        literals(self.sayings()).chain(values).chain(joins)
+    }
+}
+
+fn literals<'a>(texts: impl Iterator<Item = &'a Text>) -> impl Iterator<Item = String> {
+    texts.flatten().filter_map(|piece| if let Piece::Literal(text) = piece { Some(text.clone()) } else { None })
+}
+
+fn action(raw: RawAction) -> Action {
+    let RawAction { name, say, code, gives } = raw;
+    let gives = gives.into_iter().map(question).collect();
+    Action { name, say: texts(&say), code: pieces(code.trim()), gives }
+}
+
+fn question(raw: RawQuestion) -> Question {
+    let RawQuestion { name, say, its, code } = raw;
+    Question { name, say: texts(&say), its: texts(&its), code: pieces(code.trim()) }
+}
+
+fn texts(all: &[String]) -> Vec<Text> {
+    all.iter().map(|text| pieces(text)).collect()
+}
+
+/// Placeholders are lower-case words in angle brackets.
+fn pieces(text: &str) -> Text {
+    let (mut found, mut literal, mut rest) = (Vec::new(), String::new(), text);
+    while let Some(at) = rest.find('<') {
+        let (before, after) = rest.split_at(at);
+        literal.push_str(before);
+        let hole = after[1..].split_once('>').filter(|(name, _)| is_name(name));
+        let Some((name, left)) = hole else {
+            literal.push('<');
+            rest = &after[1..];
+            continue;
+        };
+        if !literal.is_empty() {
+            found.push(Piece::Literal(std::mem::take(&mut literal)));
+        }
+        found.push(Piece::Hole(name.to_owned()));
+        rest = left;
+    }
+    literal.push_str(rest);
+    if !literal.is_empty() {
+        found.push(Piece::Literal(literal));
+    }
+    found
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_lower_case_words_and_all_else_is_text() {
+        let (hole, text) = (|name: &str| Piece::Hole(name.to_owned()), |text: &str| Piece::Literal(text.to_owned()));
+        assert_eq!(pieces("a(<b>, <c2>)"), [text("a("), hole("b"), text(", "), hole("c2"), text(")")]);
+        assert_eq!(pieces("x < y > z<b>"), [text("x < y > z"), hole("b")]);
+        assert_eq!(pieces("<CODE>"), [text("<CODE>")]);
+    }
+
+    #[test]
+    fn a_placeholder_without_a_pool_is_refused() {
+        let text = |code: &str| {
+            format!(
+                "[plans]\nact = 1.0\nask = 1.0\nact_ask = 1.0\nact_give = 0.0\nact_act = 0.0\nact_act_ask = 0.0\n[ranges]\nn = [1, 3]\n[pools.p]\n\"'a'\" = [\"a\"]\n\
+                 [[action]]\nname = \"x\"\nsay = [\"do <n>\"]\ncode = \"{code}\"\n[[action]]\nname = \"y\"\nsay = [\"y\"]\ncode = \"y()\"\n\
+                 [[question]]\nname = \"q\"\nsay = [\"q\"]\ncode = \"q()\"\n[[question]]\nname = \"r\"\nsay = [\"r\"]\ncode = \"r(<p>)\"\n"
+            )
+        };
+        assert!(Templates::read("e", &text("x(<n>)")).is_ok());
+        let refused = Templates::read("e", &text("x(<m>)")).expect_err("there is no pool `m`");
+        assert!(refused.contains("`<m>`"), "{refused}");
+    }
+}

@@ -1,0 +1,120 @@
+//! How episodes are put into words and read back: one file a dialect, each in [`DIALECTS`] under its file's name.
+//!
+//! Invariant: a prompt holds what its [`Goal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
+
+mod compact;
+mod fenced;
+
+use veriplay_core::Role;
+use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
+
+pub use compact::{challenger_prompt, executor_prompt};
+
+/// What the policy is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    /// Make a task. It gets this name, and is about this environment.
+    Challenge {
+        /// The artifact's [`veriplay_core::CodeTask::task_id`].
+        task_id: String,
+        /// The environment's name.
+        environment: String,
+        /// A tool that the task may be about, drawn by the game: where one turn must do, it stands for what exploring would find. The
+        /// fenced dialect does not say it.
+        tool: String,
+    },
+    /// Do what the instruction says.
+    Execute {
+        /// The environment's name.
+        environment: String,
+        /// In words.
+        instruction: String,
+    },
+}
+
+impl Goal {
+    /// The role that has it.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        match self {
+            Goal::Challenge { .. } => Role::Proposer,
+            Goal::Execute { .. } => Role::Solver,
+        }
+    }
+}
+
+/// One turn as the transcript keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// What the policy wrote.
+    pub response: String,
+    /// What it is shown of what came of it.
+    pub shown: String,
+}
+
+/// What is left of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Turns.
+    pub turns: usize,
+    /// Characters of a turn's output that are shown.
+    pub shown_chars: usize,
+}
+
+/// A named way to ask and to answer.
+pub trait Dialect: Sync {
+    /// Its name in the config.
+    fn name(&self) -> &'static str;
+
+    /// Whether an episode is one response, whatever its budget says. A challenger's is then a proposal without a verification function,
+    /// which [`veriplay_verifier::environments::complete`] adds.
+    fn is_single_turn(&self) -> bool;
+
+    /// The prompt of an episode's next turn.
+    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String;
+
+    /// Reads a response without its end token: an executor's is code.
+    ///
+    /// # Errors
+    /// Why nothing is done, for people and for the next prompt.
+    fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String>;
+
+    /// The response that runs this code.
+    fn code_response(&self, code: &str) -> String;
+}
+
+/// Every dialect.
+pub const DIALECTS: &[&dyn Dialect] = &[&compact::Compact, &fenced::Fenced];
+
+/// The dialect of that name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
+    DIALECTS.iter().copied().find(|dialect| dialect.name() == name)
+}
+
+/// All names, in the order of [`DIALECTS`].
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    DIALECTS.iter().map(|dialect| dialect.name()).collect()
+}
+
+/// What the policy sees of what became of its code, at most `chars` characters of each part.
+pub(super) fn shown(outcome: &CodeOutcome, chars: usize) -> String {
+    let printed = outcome.stdout.trim_end();
+    let mut parts = Vec::new();
+    if !printed.is_empty() {
+        parts.push(format!("Output:\n{}", cut(printed, chars)));
+    }
+    if let Some((status, detail)) = &outcome.failure {
+        let word = if outcome.calls.is_empty() { format!("{status:?}: ") } else { String::new() };
+        parts.push(format!("The code did not come to its end: {word}{}", cut(detail, chars)));
+    }
+    if parts.is_empty() { "The code printed nothing.".to_owned() } else { parts.join("\n") }
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,137 @@
+//! The game `self_challenge` on the real sandbox, with scripted policies: every way a task can be made or refused, every way an attempt
+//! can go, and what each is paid.
+
+mod paying;
+mod proposals;
+
+use std::sync::{Arc, OnceLock};
+
+use veriplay_core::{CodeTask, Execute, Role, Scripted, Status, Turn};
+use veriplay_sandbox::Sandbox;
+use veriplay_selfplay::games::bug_repair::Aggregation;
+use veriplay_selfplay::games::self_challenge::{
+    Budget, ChallengeRecord, ChallengerMode, GameConfig, GameState, HeldTask, LearnFrom, Record, RewardName,
+    SelfChallenge, StepMetrics, TaskRecord, World,
+};
+use veriplay_selfplay::play::{Arena, Play, Played};
+use veriplay_verifier::Memo;
+use veriplay_verifier::environments::{ArtifactGate, describe};
+
+use super::{LIMITS, environment, gate, python, task};
+
+/// Jobs of these tests, each run once.
+fn sandbox() -> &'static Memo<&'static Sandbox> {
+    static MEMO: OnceLock<Memo<&'static Sandbox>> = OnceLock::new();
+    MEMO.get_or_init(|| Memo::new(python(), 100_000))
+}
+
+fn config(dialect: &str) -> GameConfig {
+    GameConfig {
+        dialect: dialect.to_owned(),
+        challenges_per_step: 1,
+        tasks_per_step: 1,
+        group: 4,
+        fresh_share: 1.0,
+        buffer_capacity: 10,
+        resample_learnable: 1.0,
+        drop_unsolved: false,
+        challenger: ChallengerMode::Train,
+        challenger_weight: 0.5,
+        reward: RewardName::Difficulty,
+        learn_from: LearnFrom::Advantages,
+        advantage: "group".to_owned(),
+        aggregation: Aggregation::TokenMean,
+        anchor_challenges: 0,
+        anchor_samples: 0,
+        anchor_weight: 0.0,
+        budget: Budget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
+        challenger_temperature: 1.0,
+        challenger_max_tokens: 8000,
+        executor_temperature: 1.0,
+        executor_max_tokens: 2000,
+        eval_samples: 8,
+    }
+}
+
+fn worlds() -> Vec<World> {
+    let world = |name| {
+        let environment = environment(name).clone();
+        let about = Arc::new(describe(sandbox(), &environment, "python", LIMITS).unwrap());
+        World { environment, about }
+    };
+    vec![world("orders")]
+}
+
+fn held() -> Vec<HeldTask> {
+    vec![HeldTask { row: "orders".to_owned(), task: task("orders/refund_the_rest").clone() }]
+}
+
+fn game_by(config: GameConfig, gate: ArtifactGate, given: Vec<CodeTask>) -> SelfChallenge {
+    SelfChallenge::new(config, gate, worlds(), given, held()).unwrap()
+}
+
+fn game(config: GameConfig) -> SelfChallenge {
+    game_by(config, gate(), vec![given()])
+}
+
+/// A task that every game here is given, in the way of generated ones.
+fn given() -> CodeTask {
+    let task = task("orders/cancel_the_letter_pad").clone();
+    CodeTask { task_id: "given/0".to_owned(), ..task }
+}
+
+type Step = Played<StepMetrics, Record>;
+
+fn step(game: &SelfChallenge, policy: &Scripted, execute: &dyn Execute, state: &mut GameState, step: u64) -> Step {
+    game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
+}
+
+fn once(game: &SelfChallenge, policy: &Scripted) -> Step {
+    step(game, policy, sandbox(), &mut GameState::default(), 0)
+}
+
+/// Challengers say one of `proposals` each, executors one of `codes`; a place in a list is the place among those asked.
+fn policy(proposals: &[&str], codes: &[&str]) -> Scripted {
+    let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<String>>();
+    let (proposals, codes) = (own(proposals), own(codes));
+    Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        Role::Proposer => proposals[turn.index % proposals.len()].clone(),
+        _ => codes[turn.sample % codes.len()].clone(),
+    })
+}
+
+fn challenges(played: &Step) -> Vec<&ChallengeRecord> {
+    played
+        .records
+        .iter()
+        .filter_map(|record| if let Record::Challenge(one) = record { Some(&**one) } else { None })
+        .collect()
+}
+
+fn tasks(played: &Step) -> Vec<&TaskRecord> {
+    played
+        .records
+        .iter()
+        .filter_map(|record| if let Record::Task(one) = record { Some(&**one) } else { None })
+        .collect()
+}
+
+fn statuses(record: &TaskRecord) -> Vec<Status> {
+    record.attempts.iter().map(|attempt| attempt.judged.as_ref().unwrap().status).collect()
+}
+
+fn rewards(record: &TaskRecord) -> Vec<f64> {
+    record.attempts.iter().map(|attempt| attempt.episode.reward.as_ref().unwrap().total()).collect()
+}
+
+fn reward(record: &ChallengeRecord) -> Option<f64> {
+    record.episode.reward.as_ref().map(veriplay_core::Reward::total)
+}
+
+/// A compact proposal that the gate takes.
+const VALID: &str = "cancel the letter pad, tell what is left<CODE>cancel_order('O101')\nanswer(get_product('PAD-A4')['stock'])\
+                     <WRONG>1 cancel_order('O102')<WRONG>2 answer(get_product('PAD-A5')['stock'])<WRONG>1";
+
+/// Code that does what [`VALID`] says, and code that does not.
+const RIGHT: &str = "cancel_order('O101')\nanswer(8)";
+const WRONG: &str = "cancel_order('O102')\nanswer(8)";

@@ -1,0 +1,230 @@
+//! What both roles are paid, what is learned from it, host faults, cheats, and verdicts made again.
+
+use veriplay_core::{Dropped, ExecuteError, Job, Outcome, Sample};
+use veriplay_selfplay::games::self_challenge::{ChallengeOutcome, ConfigError, Pay, SetupError};
+use veriplay_selfplay::play::{Again, HeldOut, Lesson, PlayError};
+
+use super::*;
+
+fn samples(played: &Step) -> Vec<Sample> {
+    match played.lessons.as_slice() {
+        [] => Vec::new(),
+        [Lesson::Samples(batch)] => batch.samples.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn weight_of(samples: &[Sample], text: &str) -> Vec<f32> {
+    let tokens: Vec<u32> = text.bytes().map(u32::from).chain([0]).collect();
+    samples.iter().filter(|sample| sample.response == tokens).map(|sample| sample.weight).collect()
+}
+
+#[test]
+fn a_task_at_the_edge_pays_more_than_one_that_is_too_easy_or_too_hard() {
+    for (codes, paid) in [
+        (vec![RIGHT], 0.0),
+        (vec![RIGHT, RIGHT, RIGHT, WRONG], 0.25),
+        (vec![RIGHT, WRONG, WRONG, WRONG], 0.75),
+        (vec![WRONG], 0.0),
+    ] {
+        let played = once(&game(config("compact")), &policy(&[VALID], &codes));
+        assert_eq!(reward(challenges(&played)[0]), Some(paid), "{codes:?}");
+        let one = |code: &&str| f64::from(u8::from(*code == RIGHT));
+        let wanted: Vec<f64> = codes.iter().cycle().take(4).map(one).collect();
+        assert_eq!(rewards(tasks(&played)[0]), wanted);
+    }
+}
+
+#[test]
+fn what_nobody_does_leaves_the_buffer_where_the_config_says_so() {
+    for (drop_unsolved, kept) in [(true, 0), (false, 1)] {
+        let game = game(GameConfig { drop_unsolved, ..config("compact") });
+        let mut state = GameState::default();
+        step(&game, &policy(&[VALID], &[WRONG]), sandbox(), &mut state, 0);
+        assert_eq!(state.entries().len(), kept);
+        step(&game, &policy(&["nothing"], &[RIGHT]), sandbox(), &mut state, 1);
+        assert_eq!(state.entries().len(), kept);
+    }
+}
+
+#[test]
+fn the_rewards_are_as_their_names_say() {
+    let rated = |rate| ChallengeOutcome::Rated { rate };
+    let paid = |name, outcome| Pay::new(name).challenger(outcome).map(|reward| reward.total());
+    let validity = |outcome| paid(RewardName::Validity, outcome);
+    assert_eq!([ChallengeOutcome::Refused, ChallengeOutcome::Duplicate].map(validity), [Some(0.0); 2]);
+    assert_eq!([ChallengeOutcome::Unrated, rated(0.0), rated(1.0)].map(validity), [Some(1.0); 3]);
+    let difficulty = |outcome| paid(RewardName::Difficulty, outcome);
+    let all = [ChallengeOutcome::Refused, ChallengeOutcome::Duplicate, rated(0.0), rated(0.25), rated(1.0)];
+    assert_eq!(all.map(difficulty), [Some(-0.5), Some(-0.25), Some(0.0), Some(0.75), Some(0.0)]);
+    assert_eq!(difficulty(ChallengeOutcome::Unrated), None);
+    assert_eq!(all.map(|outcome| paid(RewardName::Random, outcome)), all.map(difficulty));
+}
+
+#[test]
+fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
+    let proposals = [VALID, "nothing"];
+    let play = |config: GameConfig| {
+        let config = GameConfig { challenges_per_step: 2, ..config };
+        samples(&once(&game(config), &policy(&proposals, &[RIGHT, WRONG])))
+    };
+    let weighed = play(config("compact"));
+    let (right, wrong) = (weight_of(&weighed, RIGHT), weight_of(&weighed, WRONG));
+    assert_eq!((right, wrong), (vec![1.0, 1.0], vec![-1.0, -1.0]));
+    let (valid, nothing) = (weight_of(&weighed, VALID), weight_of(&weighed, "nothing"));
+    assert_eq!((valid, nothing), (vec![0.5], vec![-0.5]), "the challenger weighs half");
+    assert!(weighed.iter().all(|sample| !sample.imitate && sample.behaviour.is_some()));
+    let prompts: Vec<&[u32]> = weighed.iter().map(|sample| &*sample.prompt).collect();
+    let changes = prompts.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(changes <= 2, "samples of one prompt stand side by side: {changes}");
+
+    let imitated = play(GameConfig { learn_from: LearnFrom::Successes, ..config("compact") });
+    assert!(imitated.iter().all(|sample| sample.imitate));
+    assert_eq!((weight_of(&imitated, RIGHT), weight_of(&imitated, WRONG)), (vec![1.0, 1.0], vec![]));
+    assert_eq!((weight_of(&imitated, VALID), weight_of(&imitated, "nothing")), (vec![0.5], vec![]));
+
+    let frozen = play(GameConfig { challenger: ChallengerMode::Frozen, ..config("compact") });
+    assert!(weight_of(&frozen, VALID).is_empty() && !weight_of(&frozen, RIGHT).is_empty());
+}
+
+#[test]
+fn the_control_pays_the_same_sum_to_anybody() {
+    let group = 16;
+    let config = GameConfig { group, reward: RewardName::Random, ..config("compact") };
+    let played = once(&game(config), &policy(&[VALID], &[RIGHT, WRONG]));
+    let record = tasks(&played)[0];
+    let (paid, said) = (rewards(record), statuses(record));
+    assert_eq!(paid.iter().sum::<f64>(), 8.0);
+    let deserved: Vec<f64> = said.iter().map(|status| f64::from(u8::from(*status == Status::Accepted))).collect();
+    assert_ne!(paid, deserved);
+}
+
+#[test]
+fn what_the_start_model_proposed_validly_is_imitated_ever_after() {
+    let anchored = GameConfig { anchor_challenges: 2, anchor_samples: 4, anchor_weight: 0.25, ..config("compact") };
+    let game = game(anchored);
+    let policy = policy(&[VALID, "nothing"], &[WRONG]);
+    let mut state = game.begin(&Arena { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
+    assert_eq!(state.anchors().len(), 1);
+    let played = step(&game, &policy, sandbox(), &mut state, 0);
+    let anchors: Vec<Sample> = samples(&played).into_iter().filter(|sample| sample.imitate).collect();
+    assert_eq!(weight_of(&anchors, VALID), [0.25]);
+}
+
+/// Fails the jobs whose text holds `mark`, as a broken host would.
+struct Faulty {
+    mark: &'static str,
+}
+
+impl Execute for Faulty {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        let text = serde_json::to_string(job).unwrap();
+        if text.contains(self.mark) { Err(ExecuteError::Host("broken".to_owned())) } else { sandbox().execute(job) }
+    }
+}
+
+#[test]
+fn a_host_fault_is_never_a_reward() {
+    let codes = [RIGHT, WRONG, "cancel_order('O101')\nanswer(8) # unlucky", "list_products() # unlucky"];
+    let (game, mut state) = (game(config("compact")), GameState::default());
+    let policy = policy(&[VALID], &codes);
+    let played = step(&game, &policy, &Faulty { mark: "unlucky" }, &mut state, 0);
+    let record = tasks(&played)[0];
+    let lost: Vec<bool> = record.attempts.iter().map(|attempt| attempt.judged.is_err()).collect();
+    assert_eq!(lost, [false, false, true, true]);
+    assert!(record.attempts[2].episode.reward.is_none() && record.attempts[2].episode.end.is_none());
+    assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (2, 1, 2));
+    assert_eq!(reward(challenges(&played)[0]), Some(0.5), "a solve rate is over what was judged");
+    assert!(weight_of(&samples(&played), codes[2]).is_empty());
+    // A challenge that is lost is neither paid nor a refusal.
+    let played = step(&game, &policy, &Faulty { mark: "O102" }, &mut GameState::default(), 0);
+    assert_eq!((challenges(&played)[0].judged.is_err(), reward(challenges(&played)[0])), (true, None));
+    assert_eq!(played.counts.proposals, 0);
+    // And a measurement with a hole is none.
+    let arena = Arena { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
+    assert!(matches!(game.measure(&arena), Err(PlayError::Host(Dropped { .. }))));
+}
+
+#[test]
+fn cheats_are_not_paid() {
+    let codes = [
+        "answer(8)\nimport os\nos._exit(0)",
+        "raise SystemExit",
+        "class Any:\n    def __eq__(self, other):\n        return True\nanswer(Any())",
+        "cancel_order = lambda order: None\ncancel_order('O101')\nanswer(8)",
+        "print('Accepted')\nanswer(True)",
+        "import sys\nframe = sys._getframe()\nwhile frame.f_back:\n    frame = frame.f_back\n    frame.f_globals['calls'] = [('cancel_order', ['O101'], {})]\nanswer(None)",
+        "while True:\n    list_products()",
+        "<CODE>answer(8)",
+    ];
+    let game = game(GameConfig { group: codes.len(), ..config("compact") });
+    let played = once(&game, &policy(&[VALID], &codes));
+    assert_eq!(rewards(tasks(&played)[0]), vec![0.0; codes.len()], "{:?}", statuses(tasks(&played)[0]));
+}
+
+#[test]
+fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
+    for dialect in ["compact", "fenced"] {
+        let block = |code: &str| format!("```python\n{code}\n```");
+        let (right, look, wrong) = (block("cancel_order('O101')\nanswer(8)"), block("print(1)"), block("answer(8)"));
+        let (proposals, codes) = match dialect {
+            "compact" => (vec![VALID, "nothing", VALID], vec![RIGHT, WRONG]),
+            _ => (vec![look.as_str()], vec![right.as_str(), look.as_str(), wrong.as_str()]),
+        };
+        let config = GameConfig { challenges_per_step: 3, tasks_per_step: 2, fresh_share: 0.5, ..config(dialect) };
+        let game = game(config);
+        let played = once(&game, &policy(&proposals, &codes));
+        let (asked, verdicts) = (tasks(&played).len(), 3 + 4 * tasks(&played).len() as u64);
+        assert_eq!(asked, if dialect == "compact" { 2 } else { 1 });
+        let again = game.judge_again(sandbox(), &played.records).unwrap();
+        assert_eq!(again, Again { verdicts, same: verdicts, ..Again::default() }, "{dialect}");
+        let mut forged = played.records.clone();
+        for record in &mut forged {
+            if let Record::Task(task) = record {
+                task.attempts[0].episode.turns[0].text = "answer(None)".to_owned();
+            }
+        }
+        let again = game.judge_again(sandbox(), &forged).unwrap();
+        assert_eq!(again.verdicts - again.same, asked as u64, "{dialect}");
+        assert!(matches!(game.judge_again(&Faulty { mark: "O101" }, &played.records), Err(PlayError::Host(_))));
+    }
+}
+
+#[test]
+fn a_measurement_counts_samples_and_the_greedy_response() {
+    let solution = task("orders/refund_the_rest").solution.clone();
+    let policy = Scripted::new(move |turn: &Turn<'_>| {
+        let right = turn.sampling.temperature == 0.0 || turn.sample < 2;
+        if right { solution.clone() } else { "answer(1)".to_owned() }
+    });
+    let game = game(config("compact"));
+    let table = game.measure(&Arena { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
+    assert_eq!(table.rows(), [("orders".to_owned(), [0.25, 1.0, 1.0])]);
+    assert_eq!(table.mean(), [0.25, 1.0, 1.0]);
+}
+
+#[test]
+fn a_game_that_cannot_be_played_says_what_is_wrong() {
+    let new = |config, given| SelfChallenge::new(config, gate(), worlds(), given, held()).err();
+    let key = |error: Option<SetupError>| match error {
+        Some(SetupError::Config(ConfigError { key, .. })) => key,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(key(new(GameConfig { group: 1, ..config("compact") }, Vec::new())), "group");
+    assert_eq!(key(new(GameConfig { dialect: "terse".to_owned(), ..config("compact") }, Vec::new())), "dialect");
+    assert_eq!(key(new(GameConfig { fresh_share: 1.5, ..config("compact") }, Vec::new())), "fresh_share");
+    assert_eq!(key(new(GameConfig { eval_samples: 7, ..config("compact") }, Vec::new())), "eval_samples");
+    let none = GameConfig { challenges_per_step: 0, ..config("compact") };
+    assert_eq!(new(none, Vec::new()), Some(SetupError::Nothing));
+    let overlap = vec![task("orders/refund_the_rest").clone()];
+    assert!(matches!(new(config("compact"), overlap), Some(SetupError::Overlap(_))));
+    let elsewhere = vec![CodeTask { environment: "moon".to_owned(), ..given() }];
+    assert!(matches!(new(config("compact"), elsewhere), Some(SetupError::UnknownWorld { .. })));
+    let nothing = SelfChallenge::new(config("compact"), gate(), worlds(), Vec::new(), Vec::new()).err();
+    assert_eq!(nothing, Some(SetupError::NothingHeld));
+    let same = ArtifactGate { seeds: [1, 1], ..gate() };
+    assert!(matches!(
+        SelfChallenge::new(config("compact"), same, worlds(), Vec::new(), held()).err(),
+        Some(SetupError::Gate(_))
+    ));
+}

@@ -1,0 +1,199 @@
+//! What challengers propose, in both dialects, and what the gate says: a case for every rule.
+
+use veriplay_core::Status;
+use veriplay_selfplay::games::self_challenge::{GameConfig, GameState, Source};
+use veriplay_verifier::environments::ArtifactGate;
+use veriplay_verifier::environments::rules::RULES;
+
+use super::*;
+
+/// A proposal of the compact dialect.
+fn sketch(instruction: &str, solution: &str, wrong: &[&str]) -> String {
+    let wrong: String = wrong.iter().map(|change| format!("<WRONG>{change}")).collect();
+    format!("{instruction}<CODE>{solution}{wrong}")
+}
+
+const SHIP: &str = "ship_order('O101')";
+const OTHERS: [&str; 3] = ["1 ship_order('O102')", "1 ship_order('O104')", "1 ship_order('O106')"];
+
+/// Compact proposals, and all rules that must refuse them.
+fn compact_cases() -> Vec<(String, Vec<&'static str>)> {
+    let (first, second) = (OTHERS[0], OTHERS[1]);
+    let draws = "import random\nanswer(len(list_orders('C1')) + random.random())";
+    vec![
+        (sketch("ship O101", SHIP, &OTHERS), vec![]),
+        ("I would rather not.".to_owned(), vec!["malformed"]),
+        (sketch("ship O101", SHIP, &["2 ship_order('O102')", first, second]), vec!["malformed"]),
+        (sketch("ship O101", SHIP, &["x", first, second]), vec!["malformed"]),
+        (sketch("", "ship_order( 'O101')", &OTHERS), vec!["length"]),
+        (sketch("ship O101", "ship_order('O101' )", &[first, second]), vec!["failure_count"]),
+        (sketch("say ship_order(\"O101\") # so", "ship_order(\"O101\") # so", &OTHERS), vec!["leak"]),
+        (sketch("ship O102", "ship_order('O102')", &[OTHERS[2], OTHERS[1], OTHERS[1]]), vec!["repeated_case"]),
+        (sketch("ship O999", "ship_order('O999')", &OTHERS), vec!["solution_runs"]),
+        (sketch("ship O104", "ship_order('O104')", &[OTHERS[2], "1 ship_order('O100')", first]), vec!["failure_runs"]),
+        (sketch("draw", draws, &["2 answer(2)", "2 answer(3)", "1"]), vec!["failure_runs", "case_nondeterministic"]),
+        (sketch("tell three", "answer(3)", &["1 answer(4)", "1 answer(5)", "1 answer(6)"]), vec!["too_few_calls"]),
+        (
+            sketch("ship O106", "ship_order('O106')", &["1 ship_order(\"O106\")", first, second]),
+            vec!["failure_accepted"],
+        ),
+        (sketch("look at O101", "get_order('O101')", &OTHERS), vec!["nothing_accepted"]),
+        (
+            sketch("cancel O106", "cancel_order('O106')", &[first, "1 ship_order( 'O102')", second]),
+            vec!["same_outcome"],
+        ),
+    ]
+}
+
+#[test]
+fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
+    let cases = compact_cases();
+    let texts: Vec<&str> = cases.iter().map(|(text, _)| text.as_str()).collect();
+    let game = game(GameConfig { challenges_per_step: cases.len(), ..config("compact") });
+    let played = once(&game, &policy(&texts, &[WRONG]));
+    for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
+        let judged = record.judged.as_ref().unwrap();
+        assert_eq!(&judged.rules, rules, "{text}\n{:?}", judged.verdict);
+        let status = match rules.first() {
+            None => Status::Valid,
+            Some(&"malformed") => Status::Malformed,
+            Some(_) => Status::Invalid,
+        };
+        assert_eq!(judged.verdict.status, status, "{text}");
+        assert_eq!(judged.task.is_some(), status != Status::Malformed, "{text}");
+    }
+    let metrics = &played.metrics;
+    let yields: Vec<(&str, usize, usize)> =
+        metrics.filters.iter().map(|one| (one.name.as_str(), one.seen, one.passed)).collect();
+    let (all, readable) = (cases.len(), cases.len() - 3);
+    assert_eq!(
+        yields,
+        [
+            ("readable", all, readable),
+            ("new", readable, readable),
+            ("executable", readable, readable - 1),
+            ("solution", readable - 1, readable - 2),
+            ("failures", readable - 2, readable - 6),
+            ("all", readable - 6, 1),
+        ]
+    );
+    assert_eq!((metrics.refused["malformed"], metrics.refused["case_nondeterministic"]), (3, 1));
+    assert_eq!((played.counts.proposals, played.counts.valid_proposals), (all as u64, 1));
+}
+
+#[test]
+fn a_completed_task_accepts_what_its_solution_left_and_nothing_else() {
+    let codes = [
+        RIGHT,
+        WRONG,
+        "cancel_order('O101')\nanswer(8.0)",
+        "cancel_order('O101')\nanswer(True + 7)",
+        "cancel_order('O101')",
+        "answer(8)",
+        "cancel_order('O101')\nanswer(8)\nraise ValueError(1)",
+        "cancel_order('O101')\nx = 1 / 0\nanswer(8)",
+    ];
+    let game = game(GameConfig { group: codes.len(), ..config("compact") });
+    let played = once(&game, &policy(&[VALID], &codes));
+    let [record] = tasks(&played)[..] else { panic!("{:?}", played.metrics) };
+    let right = [true, false, false, true, false, false, false, false];
+    let said: Vec<bool> = statuses(record).iter().map(|status| *status == Status::Accepted).collect();
+    assert_eq!((record.source, said), (Source::Fresh, right.to_vec()));
+}
+
+fn fenced(instruction: &str, verify: &str, solution: &str, failures: &[&str]) -> String {
+    let block = |label: &str, text: &str| format!("```{label}\n{text}\n```\n");
+    let failures: String = failures.iter().map(|code| block("failure", code)).collect();
+    [block("instruction", instruction), block("verify", verify), block("solution", solution), failures].concat()
+}
+
+const SHIPPED: &str = "def verify(before, after, answer):\n    return after['orders']['O101']['status'] == 'shipped'";
+const FAILURES: [&str; 3] = ["ship_order('O102')", "ship_order('O104')", "ship_order('O106')"];
+
+#[test]
+fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
+    let random = "import random\ndef verify(before, after, answer):\n    return random.random() < 0.5";
+    let raises = "def verify(before, after, answer):\n    return answer['x']";
+    let never = "def verify(before, after, answer):\n    return False";
+    let always = "def verify(before, after, answer):\n    return True";
+    let far = "list_products()\nlist_customers()\nship_order('O102')";
+    let cases: Vec<(String, &[&str])> = vec![
+        (fenced("Ship O101.", SHIPPED, "ship_order( 'O101')", &FAILURES), &[]),
+        (fenced("Ship O101.", raises, "ship_order(('O101'))", &FAILURES), &["verifier_runs"]),
+        (fenced("Ship O101.", never, "ship_order((('O101')))", &FAILURES), &["solution_refused"]),
+        (
+            fenced("Ship O101.", always, "ship_order(order_id='O101')", &FAILURES),
+            &["failure_accepted", "nothing_accepted"],
+        ),
+        (fenced("Ship O101.", SHIPPED, "ship_order('O' + '101')", &[FAILURES[0], FAILURES[1], far]), &["distant_case"]),
+        (fenced("Ship O101.", random, "ship_order('O1' + '01')", &FAILURES), &["verifier_nondeterministic"]),
+    ];
+    let texts: Vec<&str> = cases.iter().map(|(text, _)| text.as_str()).collect();
+    let gate = ArtifactGate { max_changed_lines: Some(3), ..gate() };
+    let game = game_by(GameConfig { challenges_per_step: cases.len(), ..config("fenced") }, gate, vec![given()]);
+    let played = once(&game, &policy(&texts, &["```python\nship_order('O101')\nanswer(None)\n```"]));
+    for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
+        let judged = record.judged.as_ref().unwrap();
+        let wanted = |rule: &&str| judged.rules.iter().any(|found| found == rule);
+        // What a random function says of the cases is the draw's.
+        assert!(rules.iter().all(wanted), "{text}\n{:?}", judged.rules);
+        assert_eq!(judged.rules.is_empty(), rules.is_empty(), "{text}\n{:?}", judged.rules);
+    }
+    let [record] = tasks(&played)[..] else { panic!("{:?}", played.metrics) };
+    assert_eq!((record.source, statuses(record)), (Source::Fresh, vec![Status::Accepted; 4]));
+}
+
+#[test]
+fn every_rule_of_the_gate_refuses_something_here() {
+    let compact: Vec<&str> = compact_cases().into_iter().flat_map(|(_, rules)| rules).collect();
+    let elsewhere = ["duplicate", "distant_case", "verifier_runs", "verifier_nondeterministic", "solution_refused"];
+    let missing: Vec<&&str> =
+        RULES.iter().filter(|rule| !compact.contains(rule) && !elsewhere.contains(rule)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
+    let proposal = fenced("Ship O101.", SHIPPED, "ship_order('O101')", &FAILURES);
+    let explore = "```python\nprint(list_orders('C1'))\n```".to_owned();
+    let policy = Scripted::new(move |turn: &Turn<'_>| {
+        let seen = turn.prompt.text.contains("['O100', 'O101', 'O106']");
+        match (turn.prompt.role, seen) {
+            (_, false) => explore.clone(),
+            (Role::Proposer, true) => proposal.clone(),
+            (_, true) => "```python\nship_order('O101')\nanswer(None)\n```".to_owned(),
+        }
+    });
+    let game = game(config("fenced"));
+    let played = once(&game, &policy);
+    let (challenge, attempts) = (challenges(&played)[0], tasks(&played)[0]);
+    assert_eq!((challenge.episode.turns.len(), challenge.episode.end.as_deref()), (2, Some("proposed")));
+    assert_eq!(statuses(attempts), [Status::Accepted; 4]);
+    assert_eq!(played.metrics.executor.turns_mean, Some(2.0));
+    assert!(played.lessons.is_empty(), "all did it, and one challenger alone is its own mean");
+}
+
+#[test]
+fn what_is_known_is_refused_and_not_asked_again() {
+    let game = game(GameConfig { challenges_per_step: 2, ..config("compact") });
+    let (policy, mut state) = (policy(&[VALID], &[RIGHT, WRONG]), GameState::default());
+    let played = step(&game, &policy, sandbox(), &mut state, 0);
+    let known: Vec<bool> = challenges(&played).iter().map(|record| record.known).collect();
+    assert_eq!((known, state.entries().len()), (vec![false, true], 1));
+    assert_eq!(challenges(&played)[1].judged.as_ref().unwrap().rules, ["duplicate"]);
+    let again = step(&game, &policy, sandbox(), &mut state, 1);
+    assert!(challenges(&again).iter().all(|record| record.known) && state.entries().len() == 1);
+    // What is held out is known too, by its solution and by its words.
+    let held = task("orders/refund_the_rest");
+    let words = sketch(&held.instruction.to_uppercase(), SHIP, &OTHERS);
+    let played = once(&game, &super::policy(&[&words], &[RIGHT]));
+    assert!(challenges(&played)[0].known, "{}", challenges(&played)[0].episode.turns[0].text);
+}
+
+#[test]
+fn a_response_that_is_cut_off_proposes_nothing() {
+    let game = game(GameConfig { challenger_max_tokens: 20, ..config("compact") });
+    let played = once(&game, &policy(&[VALID], &[RIGHT]));
+    assert_eq!(challenges(&played)[0].judged.as_ref().unwrap().verdict.status, Status::Malformed);
+    assert_eq!(tasks(&played)[0].source, Source::Given);
+}
