@@ -37,6 +37,7 @@ macro_rules! embedded {
 /// Every model that the binary carries: one for each game that has a quickstart.
 const MODELS: &[Embedded] = &[
     embedded!("embedded:tiny", "tiny"),
+    embedded!("embedded:bug-repair", "bug-repair"),
     embedded!("embedded:self-challenge", "self-challenge"),
     embedded!("embedded:sol-ver", "sol-ver"),
 ];

@@ -66,6 +66,8 @@ fn configurations_for_large_models_say_what_they_would_do() {
 fn a_quickstart_says_what_it_would_do_with_its_own_model() {
     let said = told(&configuration("sol-ver-quickstart.toml"));
     says(&said, &["memory: about", "<SNIPPET>def f(x):", "<PROBLEM>", "<TESTS>"]);
+    let said = told(&on_tiny_repositories(configuration("bug-repair-quickstart.toml")));
+    says(&said, &["memory: about", "<INJECT>", "<BUG>def f(x):", "<FIX>"]);
     let said = told(&small_self_challenge());
     says(&said, &["memory: about", "<MAKE>", "<DO>", "<CODE>"]);
 }
