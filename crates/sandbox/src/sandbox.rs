@@ -95,10 +95,11 @@ impl Sandbox {
     ) -> Result<Self, ExecuteError> {
         let processes = Processes::new(program, &image, options.reset);
         let first = processes.start().map_err(|error| ExecuteError::Host(error.to_string()))?;
+        let pool = Pool::starting_with(processes, options.parallel(), vec![Some(first)]);
         Ok(Self {
             image,
             layers: Layers::default(),
-            workers: Workers::Processes(Box::new(Pool::starting_with(processes, options.parallel(), vec![Some(first)]))),
+            workers: Workers::Processes(Box::new(pool)),
             alone: RwLock::new(()),
             weakened: Weakened::default(),
         })
