@@ -1,4 +1,4 @@
-//! Samples for the learner, those of one prompt side by side. Called by games whose episodes have several turns.
+//! Samples for the learner, those of one prompt side by side. Called by the games that learn from weighted samples.
 
 use std::collections::HashMap;
 use std::sync::Arc;

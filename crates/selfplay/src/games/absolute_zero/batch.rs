@@ -1,8 +1,5 @@
 //! From scored samples to what the learner takes. Called by the cli after `score`.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use veriplay_core::{Role, Rollout, Sample, TrainBatch};
 
 use super::AbsoluteZero;
@@ -11,6 +8,7 @@ use super::config::{Aggregation, ZeroAdvantage};
 use super::records::{ProposalRecord, SolverRecord};
 use super::score::{SampleRef, Scored};
 use super::state::{Anchor, GameState};
+use crate::batching::PromptGroups;
 use crate::randomness::generator;
 
 impl AbsoluteZero {
@@ -32,25 +30,34 @@ impl AbsoluteZero {
             SampleRef::Proposal(index) => &proposals[index].rollout,
             SampleRef::Solver(index) => &solutions[index].rollout,
         };
-        let mut batch = PromptGroups { aggregation: self.config.aggregation, ..PromptGroups::default() };
+        let aggregation = self.config.aggregation;
+        let scale = |tokens: &[u32]| match aggregation {
+            Aggregation::SequenceMean => 1.0 / tokens.len() as f32,
+            Aggregation::TokenMean | Aggregation::ConstantLength => 1.0,
+        };
+        let mut groups = PromptGroups::default();
         let keep = self.config.zero_advantage == ZeroAdvantage::Keep;
         for sample in scored.samples.iter().filter(|sample| keep || sample.weight != 0.0) {
             let rollout: &Rollout = rollout(sample.source);
             let behaviour = Some(rollout.logprobs.clone());
-            batch.push(&rollout.prompt_tokens, &rollout.tokens, |prompt, response| Sample {
+            groups.add(&rollout.prompt_tokens, &rollout.tokens, |prompt, response| Sample {
                 behaviour,
+                scale: scale(&response),
                 ..Sample::new(prompt, response, sample.weight as f32)
             });
         }
         for anchor in self.draw_anchors(state, seed, step) {
             let weight = self.config.anchor_weight as f32;
-            batch.push(&anchor.prompt_tokens, &anchor.tokens, |prompt, response| {
-                Sample::example(prompt, response, weight)
+            groups.add(&anchor.prompt_tokens, &anchor.tokens, |prompt, response| Sample {
+                scale: scale(&response),
+                ..Sample::example(prompt, response, weight)
             });
         }
         let solver_samples = scored.samples.iter().filter(|sample| sample.role == Role::Solver);
-        let lengths = solver_samples.map(|sample| rollout(sample.source).tokens.len());
-        batch.finish(&lengths.collect::<Vec<_>>(), self.config.solver_max_tokens)
+        let lengths = solver_samples.map(|sample| rollout(sample.source).tokens.len()).collect();
+        let samples = groups.finish();
+        let normalizer = normalizer(aggregation, lengths, &samples, self.config.solver_max_tokens);
+        TrainBatch { samples, normalizer }
     }
 
     fn draw_anchors<'a>(&self, state: &'a GameState, seed: u64, step: u64) -> Vec<&'a Anchor> {
@@ -62,39 +69,14 @@ impl AbsoluteZero {
     }
 }
 
-/// Samples by prompt, prompts in the order of their first sample.
-#[derive(Default)]
-struct PromptGroups<'a> {
-    aggregation: Aggregation,
-    groups: Vec<(Arc<[u32]>, Vec<Sample>)>,
-    index: HashMap<&'a [u32], usize>,
-}
-
-impl<'a> PromptGroups<'a> {
-    fn push(&mut self, prompt: &'a [u32], response: &[u32], make: impl FnOnce(Arc<[u32]>, Vec<u32>) -> Sample) {
-        let next = self.groups.len();
-        let index = *self.index.entry(prompt).or_insert(next);
-        if index == next {
-            self.groups.push((Arc::from(prompt), Vec::new()));
-        }
-        let (prompt, samples) = &mut self.groups[index];
-        let mut sample = make(Arc::clone(prompt), response.to_vec());
-        if self.aggregation == Aggregation::SequenceMean {
-            sample.scale = 1.0 / sample.response.len() as f32;
-        }
-        samples.push(sample);
-    }
-
-    /// `lengths` are those of all paid solver rollouts; where there is none, the batch's own responses count.
-    fn finish(self, lengths: &[usize], max_tokens: usize) -> TrainBatch {
-        let samples: Vec<Sample> = self.groups.into_iter().flat_map(|(_, samples)| samples).collect();
-        let own: Vec<usize> = samples.iter().map(|sample| sample.response.len()).collect();
-        let lengths = if lengths.iter().sum::<usize>() > 0 { lengths } else { &own };
-        let denominator = match self.aggregation {
-            Aggregation::TokenMean => lengths.iter().sum(),
-            Aggregation::SequenceMean => lengths.len(),
-            Aggregation::ConstantLength => lengths.len() * max_tokens,
-        };
-        TrainBatch { samples, normalizer: denominator.max(1) as f64 }
-    }
+/// `lengths` are those of all paid solver rollouts; where there is none, the batch's own responses count.
+fn normalizer(aggregation: Aggregation, lengths: Vec<usize>, samples: &[Sample], max_tokens: usize) -> f64 {
+    let own = || samples.iter().map(|sample| sample.response.len()).collect();
+    let lengths: Vec<usize> = if lengths.iter().sum::<usize>() > 0 { lengths } else { own() };
+    let denominator = match aggregation {
+        Aggregation::TokenMean => lengths.iter().sum(),
+        Aggregation::SequenceMean => lengths.len(),
+        Aggregation::ConstantLength => lengths.len() * max_tokens,
+    };
+    denominator.max(1) as f64
 }

@@ -7,13 +7,14 @@ use veriplay_core::{Dropped, Execute, Finish, PolicyVersion, Prompt, Rollout, Ve
 use veriplay_verifier::bugs::desk::{Weakening, functions_all};
 
 use super::BugRepair;
-use super::drive::{Done, Speaker, Table, play};
+use super::drive::{Done, Table, play};
 use super::episode::{Assignment, Budget, Episode};
 use super::making::{Site, Tree};
 use super::records::{
     CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried, TurnRecord,
 };
 use super::tasks::{Task, Wish};
+use crate::dialogue::Speaker;
 use crate::play::{Again, PlayError};
 
 /// Says what was logged. Where the log has no more, the episode is another one than it was: a cut response says so.

@@ -1,16 +1,16 @@
-//! Many episodes at once, turn by turn: all that are to be asked are asked in one batch, all their calls served in another.
+//! Many episodes at once: [`crate::dialogue`] has them asked, and here their calls are served.
 
 use std::sync::Arc;
 
-use veriplay_core::{Dropped, Execute, Policy, PolicyError, Prompt, Rollout, Sampling};
+use veriplay_core::{Dropped, Execute, Prompt, Rollout};
 use veriplay_verifier::bugs::Ground;
 use veriplay_verifier::bugs::desk::{DeskRequest, serve_all};
 
 use super::dialects::Dialect;
 use super::episode::{Assignment, Budget, Episode, Move};
 use super::place::Place;
+use crate::dialogue::{Dialogue, Speaker, converse};
 use crate::play::PlayError;
-use crate::randomness::derive_seed;
 
 /// An episode that is over, with what was generated in it.
 #[derive(Debug, Clone)]
@@ -27,40 +27,24 @@ pub(super) struct Done {
     pub(super) dropped: Option<Dropped>,
 }
 
-/// Who answers.
-pub(super) trait Speaker {
-    /// One answer for each prompt in each of `group` samples, in round `round`; `ids` are the places of the episodes asked, the first
-    /// of a group where there are several.
-    fn answer(
-        &mut self,
-        round: usize,
-        ids: &[usize],
-        prompts: &[Prompt],
-        group: usize,
-    ) -> Result<Vec<Vec<Rollout>>, PlayError>;
-}
+impl Dialogue for Done {
+    fn asks(&self) -> Option<Prompt> {
+        match self.episode.next_move() {
+            Move::Ask(text) if self.dropped.is_none() => {
+                let role = self.episode.assignment().role();
+                Some(Prompt { role, task_type: None, text: text.to_owned() })
+            }
+            _ => None,
+        }
+    }
 
-/// A policy, sampled anew in each round.
-pub(super) struct Sampled<'a> {
-    pub(super) policy: &'a dyn Policy,
-    pub(super) temperature: f32,
-    pub(super) max_tokens: usize,
-    /// Run seed, step and purpose.
-    pub(super) seed: (u64, u64, &'static str),
-}
+    fn hears(&mut self, prompt: Prompt, rollout: Rollout) {
+        self.episode.hear(&rollout.text, rollout.finish);
+        self.said.push((prompt.text, rollout));
+    }
 
-impl Speaker for Sampled<'_> {
-    fn answer(
-        &mut self,
-        round: usize,
-        _ids: &[usize],
-        prompts: &[Prompt],
-        group: usize,
-    ) -> Result<Vec<Vec<Rollout>>, PlayError> {
-        let (run, step, purpose) = self.seed;
-        let seed = derive_seed(run, step, &format!("{purpose}/round {round}"));
-        let Self { temperature, max_tokens, .. } = *self;
-        Ok(self.policy.generate(prompts, &Sampling { temperature, max_tokens, group, seed })?)
+    fn out_of_room(&mut self) {
+        self.episode.out_of_room();
     }
 }
 
@@ -82,66 +66,14 @@ pub(super) fn play(
     group: usize,
     speaker: &mut dyn Speaker,
 ) -> Result<Vec<Done>, PlayError> {
-    let mut episodes = Vec::new();
-    for (index, assignment) in assignments.iter().enumerate() {
-        if let Some(episode) = Episode::new(Arc::clone(assignment), table.dialect, table.budget) {
-            episodes.extend((0..group).map(|sample| Done {
-                assignment: index,
-                sample,
-                episode: episode.clone(),
-                said: Vec::new(),
-                dropped: None,
-            }));
-        }
-    }
-    let mut round = 0;
-    loop {
-        let asked: Vec<usize> = (0..episodes.len()).filter(|index| is_asking(&episodes[*index])).collect();
-        if asked.is_empty() {
-            return Ok(episodes);
-        }
-        // In the first round a group has one prompt, whose computation it shares.
-        let together = if round == 0 { group } else { 1 };
-        let firsts: Vec<usize> = asked.iter().copied().step_by(together).collect();
-        let prompts: Vec<Prompt> = firsts.iter().map(|index| prompt(&episodes[*index])).collect();
-        let answers = match speaker.answer(round, &firsts, &prompts, together) {
-            // A transcript that the model has no room for ends its episode. A first prompt that does not fit is a config's fault.
-            Err(PlayError::Policy(PolicyError::PromptTooLong { index, .. })) if round > 0 && index < asked.len() => {
-                episodes[asked[index]].episode.out_of_room();
-                continue;
-            }
-            answers => answers?,
-        };
-        let rollouts: Vec<Rollout> = answers.into_iter().flatten().collect();
-        if rollouts.len() != asked.len() {
-            let why =
-                format!("the policy gave `{}` rollouts for `{}` that were asked for", rollouts.len(), asked.len());
-            return Err(PlayError::Setup(why));
-        }
-        for (index, rollout) in asked.iter().zip(rollouts) {
-            heard(&mut episodes[*index], rollout);
-        }
-        serve(table, &mut episodes);
-        round += 1;
-    }
-}
-
-fn is_asking(done: &Done) -> bool {
-    done.dropped.is_none() && matches!(done.episode.next_move(), Move::Ask(_))
-}
-
-fn prompt(done: &Done) -> Prompt {
-    let text = match done.episode.next_move() {
-        Move::Ask(text) => text.to_owned(),
-        Move::Call(_) | Move::Over(_) => String::new(),
+    let begun = |(assignment, what): (usize, &Arc<Assignment>)| {
+        let episode = Episode::new(Arc::clone(what), table.dialect, table.budget)?;
+        Some(Done { assignment, sample: 0, episode, said: Vec::new(), dropped: None })
     };
-    Prompt { role: done.episode.assignment().role(), task_type: None, text }
-}
-
-fn heard(done: &mut Done, rollout: Rollout) {
-    let text = prompt(done).text;
-    done.episode.hear(&rollout.text, rollout.finish);
-    done.said.push((text, rollout));
+    let first = assignments.iter().enumerate().filter_map(begun).collect();
+    let mut done = converse(first, group, speaker, |all| serve(table, all))?;
+    done.iter_mut().enumerate().for_each(|(place, done)| done.sample = place % group);
+    Ok(done)
 }
 
 /// Serves every call that is waited for.

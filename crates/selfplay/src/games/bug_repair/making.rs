@@ -14,11 +14,12 @@ use veriplay_verifier::bugs::{BugProposal, Ground, Unfit};
 use super::BugRepair;
 use super::config::Mode;
 use super::dialects::Goal;
-use super::drive::{Done, Sampled, Table, play};
+use super::drive::{Done, Table, play};
 use super::episode::{Assignment, End};
 use super::place::Place;
 use super::records::{JudgedBug, Tried};
 use super::state::{Kept, code_digest};
+use crate::dialogue::Sampled;
 use crate::play::{Arena, PlayError};
 use crate::randomness::{derive_seed, generator, ordered};
 

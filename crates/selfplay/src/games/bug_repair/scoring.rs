@@ -5,10 +5,9 @@
 //! took one turn or thirty, and the loss of a step is the mean over episodes of the mean over their tokens.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use rand::seq::SliceRandom;
-use veriplay_core::{Reward, Role, Rollout, Sample, TaskType, TrainBatch};
+use veriplay_core::{Reward, Role, Sample, TaskType, TrainBatch};
 
 use super::BugRepair;
 use super::config::{Aggregation, InjectorMode};
@@ -18,6 +17,7 @@ use super::pay::InjectionOutcome;
 use super::solving::Repair;
 use super::state::GameState;
 use crate::advantages::AdvantageRow;
+use crate::batching::PromptGroups;
 use crate::metrics::SolveCount;
 use crate::randomness::{generator, ordered};
 
@@ -104,7 +104,7 @@ impl BugRepair {
             let (done, weight) = (done(paid), paid.weight as f32);
             let scale = self.scale(tokens(done));
             for (_, rollout) in &done.said {
-                groups.push(rollout, |prompt, response| Sample {
+                groups.add(&rollout.prompt_tokens, &rollout.tokens, |prompt, response| Sample {
                     behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                     scale,
                     ..Sample::new(prompt, response, weight)
@@ -170,35 +170,5 @@ fn shuffle(paid: &mut [Paid], seed: u64, step: u64) {
         let mut rewards: Vec<Reward> = batch.iter().map(|paid| paid.reward.clone()).collect();
         rewards.shuffle(&mut generator);
         batch.iter_mut().zip(rewards).for_each(|(paid, reward)| paid.reward = reward);
-    }
-}
-
-/// Samples by prompt, prompts in the order of their first sample.
-#[derive(Default)]
-struct PromptGroups<'a> {
-    groups: Vec<(Arc<[u32]>, Vec<Sample>)>,
-    index: HashMap<&'a [u32], usize>,
-}
-
-impl<'a> PromptGroups<'a> {
-    /// A rollout whose tokens are not told cannot be learned from.
-    fn push(&mut self, rollout: &'a Rollout, make: impl FnOnce(Arc<[u32]>, Vec<u32>) -> Sample) {
-        if !rollout.tokens.is_empty() {
-            self.add(&rollout.prompt_tokens, &rollout.tokens, make);
-        }
-    }
-
-    fn add(&mut self, prompt: &'a [u32], response: &[u32], make: impl FnOnce(Arc<[u32]>, Vec<u32>) -> Sample) {
-        let next = self.groups.len();
-        let index = *self.index.entry(prompt).or_insert(next);
-        if index == next {
-            self.groups.push((Arc::from(prompt), Vec::new()));
-        }
-        let (prompt, samples) = &mut self.groups[index];
-        samples.push(make(Arc::clone(prompt), response.to_vec()));
-    }
-
-    fn finish(self) -> Vec<Sample> {
-        self.groups.into_iter().flat_map(|(_, samples)| samples).collect()
     }
 }

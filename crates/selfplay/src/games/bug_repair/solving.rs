@@ -7,10 +7,11 @@ use veriplay_verifier::bugs::desk::{GradeRequest, grade_all, repair_of};
 use veriplay_verifier::bugs::{Ground, RepairRequest};
 
 use super::BugRepair;
-use super::drive::{Done, Sampled, play};
+use super::drive::{Done, play};
 use super::episode::{Assignment, End};
 use super::place::Place;
 use super::tasks::Task;
+use crate::dialogue::Sampled;
 use crate::play::PlayError;
 use crate::randomness::derive_seed;
 
