@@ -50,6 +50,7 @@ struct Hello {
     cache_dir: PathBuf,
     /// The image as the parent has it.
     image: Named,
+    /// Where it is from.
     from: Origin,
     reset: Reset,
     /// What a job's base may name.
