@@ -13,9 +13,34 @@ const DESK: &str = include_str!("desk.py");
 const CODE: &str = include_str!("code.py");
 
 /// Compiles our sources once a verdict: it takes several times as long as all the rest of opening an environment.
-const COMPILER: &str = "import marshal\n\ndef compiled(desk, environment, runner):\n    \
-    sources = ((desk, '<desk>'), (environment, '<environment>'), (runner, '<runner>'))\n    \
-    return tuple(marshal.dumps(compile(source, name, 'exec', 0, True)) for source, name in sources)\n";
+const COMPILER: &str = "import binascii, marshal, zlib
+
+def compiled(desk, environment, runner):
+    sources = ((desk, '<desk>'), (environment, '<environment>'))
+    opened = marshal.dumps(tuple(compile(source, name, 'exec', 0, True) for source, name in sources))
+    runner = marshal.dumps(compile(runner, '<runner>', 'exec', 0, True))
+    return opened, binascii.b2a_base64(zlib.compress(opened), newline=False).decode(), runner
+";
+
+/// Makes calls again: `opened` is bytecode of a desk and an environment.
+const REPLAY: &str = "import marshal
+
+def replay(opened, calls):
+    desk, environment = marshal.loads(opened)
+    names = {}
+    exec(desk, names)
+    _, _, replay, _ = names['_open'](environment, [])
+    return replay(calls)
+";
+
+/// Runs an executor's code by bytecode of our own.
+const RUN: &str = "import marshal
+
+def run(runner, code):
+    names = {'__name__': '__main__'}
+    exec(marshal.loads(runner), names)
+    return names['run'](code)
+";
 
 /// Seeds every instance of an environment: a tool that drew something would draw the same when it is called again.
 const SEED: u64 = 0;
@@ -101,8 +126,10 @@ impl CodeOutcome {
 
 /// Our sources as bytecode of the image's own interpreter.
 pub(super) struct Compiled {
-    desk: Value,
-    environment: Value,
+    /// Of the desk and the environment.
+    opened: Value,
+    /// The same for a program's text, where every character costs more than to unpack it does.
+    packed: Value,
     runner: Value,
 }
 
@@ -117,8 +144,8 @@ pub(super) fn compiled(
     let outcome = runner.run(&job(image, COMPILER, "compiled", sources, limits, SEED))?;
     Ok(returned(&outcome, &limits).and_then(|value| match value {
         Value::Tuple(parts) => match <[Value; 3]>::try_from(parts) {
-            Ok([desk @ Value::Bytes(_), environment @ Value::Bytes(_), runner @ Value::Bytes(_)]) => {
-                Ok(Compiled { desk, environment, runner })
+            Ok([opened @ Value::Bytes(_), packed @ Value::Str(_), runner @ Value::Bytes(_)]) => {
+                Ok(Compiled { opened, packed, runner })
             }
             _ => Err((Status::RuntimeError, "the environment was not compiled".to_owned())),
         },
@@ -135,9 +162,9 @@ pub(super) fn run(
     let CodeRequest { history, code, image, limits, seed, .. } = *request;
     let served = "call, tools, _, _ =";
     let program = format!("{}del _, _open\n", opened(compiled, history, served));
-    let own = format!("import marshal\nexec(marshal.loads({:#}))\n", compiled.runner);
+    let arguments = vec![compiled.runner.clone(), Value::str(code)];
     let peer = Some(Peer { program, seed: SEED });
-    let outcome = runner.run(&Job { peer, ..job(image, &own, "run", vec![Value::str(code)], limits, seed) })?;
+    let outcome = runner.run(&Job { peer, ..job(image, RUN, "run", arguments, limits, seed) })?;
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
     let (failure, calls, answer) = match report(&outcome, &limits) {
         Ok(report) => (report.failure, report.calls, report.answer),
@@ -155,8 +182,8 @@ pub(super) fn replay(
     image: &str,
     limits: Limits,
 ) -> Result<Result<(Value, Value), Failure>, Dropped> {
-    let program = opened(compiled, &[], "_, _, replay, _ =");
-    let outcome = runner.run(&job(image, &program, "replay", vec![history_value(made)], limits, SEED))?;
+    let arguments = vec![compiled.opened.clone(), history_value(made)];
+    let outcome = runner.run(&job(image, REPLAY, "replay", arguments, limits, SEED))?;
     Ok(returned(&outcome, &limits).and_then(|value| match value {
         Value::Tuple(mut parts) if parts.len() == 2 => {
             let after = parts.pop().unwrap_or(Value::None);
@@ -205,13 +232,14 @@ pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Val
     Job { entry, ..calls(image, program, Vec::new(), limits, seed) }
 }
 
-/// The desk of an environment, after `history`. Bytecode and history stand in it as literals.
+/// A program with the desk of an environment, after `history`, which stands in it as a literal.
 fn opened(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
-    let (Compiled { desk, environment, .. }, history) = (compiled, history_value(history));
+    let (packed, history) = (&compiled.packed, history_value(history));
     // The one value without a literal is NaN.
     format!(
-        "import marshal\nnan = float('nan')\nexec(marshal.loads({desk:#}))\n\
-         {names} _open(marshal.loads({environment:#}), {history:#})\ndel nan, marshal\n"
+        "import binascii, marshal, zlib\nnan = float('nan')\n\
+         _desk, _environment = marshal.loads(zlib.decompress(binascii.a2b_base64({packed:#})))\nexec(_desk)\n\
+         {names} _open(_environment, {history:#})\ndel nan, binascii, marshal, zlib, _desk, _environment\n"
     )
 }
 
