@@ -10,8 +10,10 @@
 //! [`advantages::ADVANTAGES`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
 
 pub mod advantages;
+pub mod anchors;
 mod batching;
 mod dialogue;
+pub mod episodes;
 pub mod games;
 pub mod heldout;
 pub mod metrics;
@@ -19,4 +21,5 @@ pub mod play;
 pub mod prompts;
 pub mod randomness;
 pub mod rewards;
+pub mod settings;
 mod statistics;

@@ -1,6 +1,7 @@
 //! Estimators over solve counts. Called by the games' step metrics, by [`crate::heldout`] and by the cli.
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::Status;
 
 use crate::statistics::mean;
 
@@ -32,6 +33,15 @@ impl SolveCount {
     pub fn is_learnable(self) -> bool {
         0 < self.solved && self.solved < self.judged
     }
+}
+
+/// The solve count of each of `tasks` tasks, from judged rollouts and the tasks they are at.
+pub(crate) fn solve_counts(tasks: usize, judged: impl Iterator<Item = (usize, Status)>) -> Vec<SolveCount> {
+    let mut counts = vec![SolveCount::default(); tasks];
+    for (task, status) in judged {
+        counts[task].add(status == Status::Accepted);
+    }
+    counts
 }
 
 /// The unbiased estimate of pass@k from `c` successes in `n` samples: 1 − C(n−c, k) / C(n, k), Chen et al. 2021

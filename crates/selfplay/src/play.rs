@@ -125,6 +125,18 @@ pub struct Again {
     pub deadline: u64,
 }
 
+impl Again {
+    /// Counts a verdict made again: whether it is the same, and whether either of the two met the wall-clock backstop.
+    pub fn count(&mut self, same: bool, met_deadline: bool) {
+        if !same && met_deadline {
+            self.deadline += 1;
+            return;
+        }
+        self.verdicts += 1;
+        self.same += u64::from(same);
+    }
+}
+
 /// A prompt as it would be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {

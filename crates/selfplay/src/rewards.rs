@@ -8,6 +8,8 @@ mod band;
 mod quickstart;
 mod random;
 
+use rand::Rng;
+use rand::seq::SliceRandom;
 use veriplay_core::{Reward, Status};
 
 /// What became of a proposal, as far as a reward may know.
@@ -63,4 +65,11 @@ pub fn names() -> Vec<&'static str> {
 /// Solver accuracy: 1 for Accepted, else 0.
 fn accuracy(status: Status) -> f64 {
     f64::from(u8::from(status == Status::Accepted))
+}
+
+/// Gives the rewards of a batch to its members anew: the control.
+pub(crate) fn shuffle(mut batch: Vec<&mut Reward>, generator: &mut impl Rng) {
+    let mut rewards: Vec<Reward> = batch.iter().map(|reward| (**reward).clone()).collect();
+    rewards.shuffle(generator);
+    batch.iter_mut().zip(rewards).for_each(|(place, reward)| **place = reward);
 }

@@ -7,9 +7,10 @@ mod making;
 use std::collections::BTreeMap;
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Turn};
+use veriplay_selfplay::episodes::Aggregation;
 use veriplay_selfplay::games::bug_repair::{
-    Aggregation, Budget, BugRepair, End, EpisodeRecord, GameConfig, GameState, InjectorMode, Mode, Place, Record,
-    RepairRecord, RewardName, Source,
+    Budget, BugRepair, End, EpisodeRecord, GameConfig, GameState, InjectorMode, Mode, Place, Record, RepairRecord,
+    RewardName, Source,
 };
 use veriplay_selfplay::play::{Again, Arena, HeldOut, Lesson, Play, PlayError, Played};
 use veriplay_verifier::bugs::desk::Weakening;

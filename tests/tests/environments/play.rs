@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{CodeTask, Execute, Role, Scripted, Status, Turn};
 use veriplay_sandbox::Sandbox;
-use veriplay_selfplay::games::bug_repair::Aggregation;
+use veriplay_selfplay::episodes::Aggregation;
 use veriplay_selfplay::games::self_challenge::{
     Budget, ChallengeRecord, ChallengerMode, GameConfig, GameState, HeldTask, LearnFrom, Record, RewardName,
     SelfChallenge, StepMetrics, TaskRecord, World,

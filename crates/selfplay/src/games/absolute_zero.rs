@@ -31,13 +31,14 @@ use crate::advantages::{self, AdvantageEstimator};
 use crate::prompts::{self, PromptFormat};
 use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
+use crate::settings::ConfigError;
 
 pub use buffer::{Buffer, Entry};
-pub use config::{Aggregation, ConfigError, GameConfig, ProposerMode, ZeroAdvantage};
+pub use config::{Aggregation, GameConfig, ProposerMode, ZeroAdvantage};
 pub use metrics::{RoleMetrics, StepMetrics};
 pub use records::{Origin, ProposalRecord, ProposerTurn, SolverRecord, SolverTurn};
 pub use score::{SampleRef, Scored, ScoredSample};
-pub use state::{Anchor, GameState, proposal_digest};
+pub use state::{GameState, proposal_digest};
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {

@@ -50,18 +50,17 @@ use veriplay_verifier::bugs::{BugArtifact, Injector};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::settings::ConfigError;
 use dialects::Dialect;
 use drive::Table;
 
-pub use config::{Aggregation, ConfigError, GameConfig, InjectorMode, Mode, RewardName};
+pub use config::{GameConfig, InjectorMode, Mode, RewardName};
 pub use episode::{Assignment, Budget, End, Episode, Move, Turn};
 pub use held::{RepairRow, RepairTable, family};
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
 pub use pay::{InjectionOutcome, Pay};
 pub use place::Place;
-pub use records::{
-    CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried, TurnRecord,
-};
+pub use records::{CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried};
 pub use state::{Entry, GameState, Kept, Source};
 
 /// What is said of it in [`super::GAMES`].

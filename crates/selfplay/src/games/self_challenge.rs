@@ -54,18 +54,19 @@ use veriplay_verifier::environments::{ArtifactGate, ArtifactGateError};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::settings::ConfigError;
 use dialects::Dialect;
 use drive::Table;
 use state::{instruction_digest, solution_digest};
 
-pub use config::{ChallengerMode, ConfigError, GameConfig, LearnFrom, RewardName};
+pub use config::{ChallengerMode, GameConfig, LearnFrom, RewardName};
 pub use dialects::Goal;
 pub use drive::World;
 pub use episode::{Budget, BudgetError, End, Episode, Move};
 pub use held::{ExecutorRow, ExecutorTable, HeldTask};
 pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
 pub use pay::{ChallengeOutcome, Pay};
-pub use records::{AttemptRecord, ChallengeRecord, EpisodeRecord, JudgedTask, Record, TaskRecord, TurnRecord};
+pub use records::{AttemptRecord, ChallengeRecord, EpisodeRecord, JudgedTask, Record, TaskRecord};
 pub use state::{Entry, GameState};
 pub use tasks::Source;
 

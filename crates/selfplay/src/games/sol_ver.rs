@@ -50,7 +50,7 @@ use crate::play::{Again, Arena, Example, Play, PlayError, Played};
 use crate::randomness::derive_seed;
 use prompts::Wording;
 
-pub use config::{HeldCandidate, Lessons, Selection, SolVerConfig, SolVerConfigError, Stage};
+pub use config::{HeldCandidate, Lessons, Selection, SolVerConfig, Stage};
 pub use filters::FilterYield;
 pub use held::SolVerHeld;
 pub use metrics::SolVerMetrics;

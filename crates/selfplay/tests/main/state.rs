@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use veriplay_core::{TaskType, program_hash};
-use veriplay_selfplay::games::absolute_zero::{Anchor, GameConfig, GameState};
+use veriplay_selfplay::anchors::Anchor;
+use veriplay_selfplay::games::absolute_zero::{GameConfig, GameState};
 
 use crate::step::{Script, play_step};
 use crate::support::{adds, config, game, rollout, seeds};

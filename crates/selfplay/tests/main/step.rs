@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use veriplay_core::{Attempt, Digest, Policy, Prompt, Role, Rollout, Scripted, Status, TaskType, TrainBatch, Value};
+use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::games::absolute_zero::{
-    AbsoluteZero, Aggregation, Anchor, GameConfig, GameState, Origin, ProposalRecord, ProposerMode, ProposerTurn,
-    SampleRef, Scored, ScoredSample, SolverRecord, SolverTurn, ZeroAdvantage,
+    AbsoluteZero, Aggregation, GameConfig, GameState, Origin, ProposalRecord, ProposerMode, ProposerTurn, SampleRef,
+    Scored, ScoredSample, SolverRecord, SolverTurn, ZeroAdvantage,
 };
 
 use crate::support::{accepted, config, dropped, game, malformed, proposal, refused, rollout, seeds, task, verdict};

@@ -1,8 +1,9 @@
 //! What both roles are paid, what is learned from it, host faults, cheats, and verdicts made again.
 
 use veriplay_core::{Dropped, ExecuteError, Job, Outcome, Sample};
-use veriplay_selfplay::games::self_challenge::{ChallengeOutcome, ConfigError, Pay, SetupError};
+use veriplay_selfplay::games::self_challenge::{ChallengeOutcome, Pay, SetupError};
 use veriplay_selfplay::play::{Again, HeldOut, Lesson, PlayError};
+use veriplay_selfplay::settings::ConfigError;
 
 use super::*;
 

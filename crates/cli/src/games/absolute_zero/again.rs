@@ -48,7 +48,8 @@ fn proposal_again(
     let again = judge::proposals(execute, &setup.gate, &[attempt], &[record.known], record.step, index);
     for again in again {
         let again = again.map_err(host_fault)?;
-        note(report, again == *logged, [again.verdict.status, logged.verdict.status]);
+        let met_deadline = [again.verdict.status, logged.verdict.status].contains(&Status::DeadlineExceeded);
+        report.count(again == *logged, met_deadline);
     }
     Ok(())
 }
@@ -85,18 +86,10 @@ fn answers_again(
     let asked: Vec<(&Task, &Attempt)> = attempts.iter().map(|(task, attempt)| (*task, attempt)).collect();
     for (again, logged) in judge::answers(execute, &asked).into_iter().zip(logged) {
         let again = again.map_err(host_fault)?;
-        note(report, again == *logged, [again.status, logged.status]);
+        let met_deadline = [again.status, logged.status].contains(&Status::DeadlineExceeded);
+        report.count(again == *logged, met_deadline);
     }
     Ok(())
-}
-
-fn note(report: &mut Again, same: bool, statuses: [Status; 2]) {
-    if !same && statuses.contains(&Status::DeadlineExceeded) {
-        report.deadline += 1;
-        return;
-    }
-    report.verdicts += 1;
-    report.same += u64::from(same);
 }
 
 fn host_fault(dropped: Dropped) -> PlayError {

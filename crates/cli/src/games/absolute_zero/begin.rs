@@ -2,7 +2,8 @@
 
 use veriplay_core::{Attempt, Dropped, Judged, Prompt, Role, Rollout, Status, TaskType, program_hash};
 use veriplay_corpus::{Drafts, Grammar, Split};
-use veriplay_selfplay::games::absolute_zero::{Anchor, GameState};
+use veriplay_selfplay::anchors::Anchor;
+use veriplay_selfplay::games::absolute_zero::GameState;
 use veriplay_selfplay::play::{Arena, PlayError};
 
 use super::{AbsoluteZeroSetup, InPlay, judge, tasks};

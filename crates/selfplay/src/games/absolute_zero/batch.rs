@@ -3,13 +3,12 @@
 use veriplay_core::{Role, Rollout, Sample, TrainBatch};
 
 use super::AbsoluteZero;
-use super::buffer::draw;
 use super::config::{Aggregation, ZeroAdvantage};
 use super::records::{ProposalRecord, SolverRecord};
 use super::score::{SampleRef, Scored};
-use super::state::{Anchor, GameState};
+use super::state::GameState;
+use crate::anchors::Imitation;
 use crate::batching::PromptGroups;
-use crate::randomness::generator;
 
 impl AbsoluteZero {
     /// The step's batch: every sample whose weight is not 0, or every one if the config keeps those, then this step's draw of
@@ -46,11 +45,11 @@ impl AbsoluteZero {
                 ..Sample::new(prompt, response, sample.weight as f32)
             });
         }
-        for anchor in self.draw_anchors(state, seed, step) {
-            let weight = self.config.anchor_weight as f32;
+        let (anchors, weight) = (state.anchors(), self.config.anchor_weight);
+        for anchor in (Imitation { anchors, samples: self.config.anchor_samples, weight }).drawn(seed, step) {
             groups.add(&anchor.prompt_tokens, &anchor.tokens, |prompt, response| Sample {
                 scale: scale(&response),
-                ..Sample::example(prompt, response, weight)
+                ..Sample::example(prompt, response, weight as f32)
             });
         }
         let solver_samples = scored.samples.iter().filter(|sample| sample.role == Role::Solver);
@@ -58,14 +57,6 @@ impl AbsoluteZero {
         let samples = groups.finish();
         let normalizer = normalizer(aggregation, lengths, &samples, self.config.solver_max_tokens);
         TrainBatch { samples, normalizer }
-    }
-
-    fn draw_anchors<'a>(&self, state: &'a GameState, seed: u64, step: u64) -> Vec<&'a Anchor> {
-        if self.config.anchor_weight == 0.0 {
-            return Vec::new();
-        }
-        let anchors = state.anchors().iter().map(|anchor| (anchor, 1.0)).collect();
-        draw(anchors, self.config.anchor_samples, &mut generator(seed, step, "anchors"))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::advantages::{self, AdvantageEstimator};
-use crate::{prompts, rewards};
+use crate::settings::{ConfigError, check_count, check_group, check_name, check_number};
+use crate::{advantages, prompts, rewards};
 
 /// Whether the proposer learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,18 +110,6 @@ pub struct GameConfig {
     pub solver_max_tokens: usize,
 }
 
-/// A setting that has no meaning.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is `{value}`: {allowed}")]
-pub struct ConfigError {
-    /// The key.
-    pub key: &'static str,
-    /// The value it has.
-    pub value: String,
-    /// What it may be, and what to do.
-    pub allowed: String,
-}
-
 impl GameConfig {
     /// Checks every key.
     ///
@@ -132,7 +120,7 @@ impl GameConfig {
         self.check_counts()?;
         self.check_shares()?;
         self.check_weights()?;
-        self.check_group_advantage()
+        check_group(&self.advantage, self.group)
     }
 
     /// Inputs an induction proposal must have.
@@ -178,40 +166,4 @@ impl GameConfig {
         check_number("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0)?;
         check_number("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0)
     }
-
-    /// A group of one is its own mean, so every solver advantage would be 0.
-    fn check_group_advantage(&self) -> Result<(), ConfigError> {
-        let grouped = advantages::by_name(&self.advantage).is_some_and(AdvantageEstimator::needs_groups);
-        if !grouped || self.group >= 2 {
-            return Ok(());
-        }
-        let allowed = format!("advantage `{}` needs at least `2`; raise it, or use advantage `trr`", self.advantage);
-        Err(ConfigError { key: "group", value: self.group.to_string(), allowed })
-    }
-}
-
-fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
-    if names.contains(&value) {
-        return Ok(());
-    }
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Err(ConfigError { key, value: value.to_owned(), allowed: format!("use one of {}", names.join(", ")) })
-}
-
-fn check_count(key: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(ConfigError {
-        key,
-        value: value.to_string(),
-        allowed: format!("use a whole number from `{least}` to `{most}`"),
-    })
-}
-
-fn check_number(key: &'static str, value: f64, least: f64, most: f64) -> Result<(), ConfigError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(ConfigError { key, value: value.to_string(), allowed: format!("use a number from `{least}` to `{most}`") })
 }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Digest, Reward, Role, Status, TaskType};
 
@@ -14,7 +13,7 @@ use super::{AbsoluteZero, ProposerMode};
 use crate::advantages::{AdvantageMemory, AdvantageRow};
 use crate::metrics::SolveCount;
 use crate::randomness::generator;
-use crate::rewards::ProposalOutcome;
+use crate::rewards::{self, ProposalOutcome};
 
 /// Which record a sample is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -213,10 +212,8 @@ fn shuffle_rewards(samples: &mut [ScoredSample], seed: u64, step: u64) {
     for role in [Role::Proposer, Role::Solver] {
         for task_type in TaskType::ALL {
             let of_batch = |sample: &&mut ScoredSample| (sample.role, sample.task_type) == (role, task_type);
-            let mut batch: Vec<&mut ScoredSample> = samples.iter_mut().filter(of_batch).collect();
-            let mut rewards: Vec<Reward> = batch.iter().map(|sample| sample.reward.clone()).collect();
-            rewards.shuffle(&mut generator);
-            batch.iter_mut().zip(rewards).for_each(|(sample, reward)| sample.reward = reward);
+            let batch = samples.iter_mut().filter(of_batch).map(|sample| &mut sample.reward);
+            rewards::shuffle(batch.collect(), &mut generator);
         }
     }
 }

@@ -3,26 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Attempt, Digest, Proposal, Question, Rollout, Task, TaskType, Value, content_hash, program_hash};
+use veriplay_core::{Attempt, Digest, Proposal, Question, Task, TaskType, Value, content_hash, program_hash};
 
 use super::buffer::{Buffer, Entry};
 use crate::advantages::AdvantageMemory;
-
-/// A response that is imitated a little in each step, so that the policy stays near where it began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Anchor {
-    /// Tokens of the prompt.
-    pub prompt_tokens: Vec<u32>,
-    /// Tokens of the response, the end token included.
-    pub tokens: Vec<u32>,
-}
-
-impl From<&Rollout> for Anchor {
-    fn from(rollout: &Rollout) -> Self {
-        Self { prompt_tokens: rollout.prompt_tokens.clone(), tokens: rollout.tokens.clone() }
-    }
-}
+use crate::anchors::Anchor;
 
 /// The buffers with their last solve rates, the anchor set, and the programs no proposal may use. Holds no floating point
 /// number, so JSON gives it back exactly.

@@ -6,7 +6,8 @@ use veriplay_core::{Attempt, Status, Task, TaskType};
 use super::AbsoluteZero;
 use super::buffer::{Entry, draw};
 use super::records::{Origin, ProposalRecord, ProposerTurn, SolverTurn};
-use super::state::{Anchor, GameState};
+use super::state::GameState;
+use crate::anchors::Anchor;
 use crate::prompts::ProposerRequest;
 use crate::randomness::generator;
 

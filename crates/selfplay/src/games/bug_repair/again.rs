@@ -3,45 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use veriplay_core::{Dropped, Execute, Finish, PolicyVersion, Prompt, Rollout, Verdict};
+use veriplay_core::{Dropped, Execute, Verdict};
 use veriplay_verifier::bugs::desk::{Weakening, functions_all};
 
 use super::BugRepair;
 use super::drive::{Done, Table, play};
 use super::episode::{Assignment, Budget, Episode};
 use super::making::{Site, Tree};
-use super::records::{
-    CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried, TurnRecord,
-};
+use super::records::{CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried};
 use super::tasks::{Task, Wish};
-use crate::dialogue::Speaker;
+use crate::episodes::{Logged, met_deadline};
 use crate::play::{Again, PlayError};
-
-/// Says what was logged. Where the log has no more, the episode is another one than it was: a cut response says so.
-struct Logged<'a>(Vec<&'a EpisodeRecord>);
-
-impl Speaker for Logged<'_> {
-    fn answer(
-        &mut self,
-        round: usize,
-        ids: &[usize],
-        _prompts: &[Prompt],
-        _group: usize,
-    ) -> Result<Vec<Vec<Rollout>>, PlayError> {
-        Ok(ids.iter().map(|id| vec![rollout(self.0[*id].turns.get(round))]).collect())
-    }
-}
-
-fn rollout(turn: Option<&TurnRecord>) -> Rollout {
-    Rollout {
-        prompt_tokens: Vec::new(),
-        tokens: Vec::new(),
-        logprobs: Vec::new(),
-        text: turn.map_or_else(String::new, |turn| turn.text.clone()),
-        finish: turn.map_or(Finish::Length, |turn| turn.finish),
-        policy: PolicyVersion(0),
-    }
-}
 
 impl BugRepair {
     /// Judges `records` again, those of a kind and a step beside each other.
@@ -184,7 +156,8 @@ impl BugRepair {
     ) -> Result<Vec<Done>, PlayError> {
         let Some(first) = records.first() else { return Ok(Vec::new()) };
         let table = Table { budget, ..self.table(execute, first.seed) };
-        let done = play(&table, &assignments, 1, &mut Logged(records))?;
+        let mut speaker = Logged(records.iter().map(|record| record.turns.as_slice()).collect());
+        let done = play(&table, &assignments, 1, &mut speaker)?;
         match done.iter().find_map(|done| done.dropped.clone()) {
             Some(dropped) => Err(PlayError::Host(dropped)),
             None => Ok(done),
@@ -207,12 +180,5 @@ fn compare_bug(again: &mut Again, logged: &Result<JudgedBug, Dropped>, now: &Jud
 }
 
 fn compare(again: &mut Again, logged: &Verdict, now: &Verdict, same_rest: bool) {
-    let met_deadline = |verdict: &Verdict| verdict.evidence.detail.contains("DeadlineNs");
-    let same = logged == now && same_rest;
-    if !same && (met_deadline(logged) || met_deadline(now)) {
-        again.deadline += 1;
-        return;
-    }
-    again.verdicts += 1;
-    again.same += u64::from(same);
+    again.count(logged == now && same_rest, met_deadline(logged) || met_deadline(now));
 }

@@ -6,7 +6,9 @@ use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector};
 
 use super::dialects::{self, Dialect};
 use super::episode::Budget;
-use crate::advantages::{self, AdvantageEstimator};
+use crate::advantages;
+use crate::episodes::Aggregation;
+use crate::settings::{ConfigError, check_count, check_group, check_name, check_number, refused};
 
 /// How a model makes a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -55,17 +57,6 @@ pub enum RewardName {
     Consistency,
     /// The control: what `ssr` pays, shuffled within each role's batch.
     Random,
-}
-
-/// How the losses of an episode's turns become one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aggregation {
-    /// The mean over all tokens of an episode, then over the solver's episodes: each episode counts once, however many turns it
-    /// took.
-    EpisodeMean,
-    /// The sum over all tokens, divided by the number of the solver's: long episodes weigh more.
-    TokenMean,
 }
 
 /// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
@@ -148,18 +139,6 @@ pub struct GameConfig {
     pub eval_samples: usize,
 }
 
-/// A setting that has no meaning.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is `{value}`: {allowed}")]
-pub struct ConfigError {
-    /// The key.
-    pub key: &'static str,
-    /// The value it has.
-    pub value: String,
-    /// What it may be, and what to do.
-    pub allowed: String,
-}
-
 impl GameConfig {
     /// Checks every key.
     ///
@@ -174,7 +153,7 @@ impl GameConfig {
         self.check_modes()?;
         self.solver_budget.check().map_err(|(key, value)| refused(key, value, "use at least `1`"))?;
         self.injector_budget.check().map_err(|(key, value)| refused(key, value, "use at least `1`"))?;
-        self.check_group()
+        check_group(&self.advantage, self.group)
     }
 
     /// The bounds of the checks. Their seeds are fixed: a verdict on a bug is the same in every run.
@@ -257,36 +236,4 @@ impl GameConfig {
         }
         Ok(())
     }
-
-    /// A group of one is its own mean, so every solver advantage would be 0.
-    fn check_group(&self) -> Result<(), ConfigError> {
-        let grouped = advantages::by_name(&self.advantage).is_some_and(AdvantageEstimator::needs_groups);
-        if !grouped || self.group >= 2 {
-            return Ok(());
-        }
-        let allowed = format!("advantage `{}` needs at least `2`; raise it, or use advantage `trr`", self.advantage);
-        Err(refused("group", self.group, allowed))
-    }
-}
-
-fn refused(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
-    ConfigError { key, value: value.to_string(), allowed: allowed.into() }
-}
-
-fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
-    if names.contains(&value) {
-        return Ok(());
-    }
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Err(refused(key, value, format!("use one of {}", names.join(", "))))
-}
-
-fn check_count(key: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
-    let allowed = || format!("use a whole number from `{least}` to `{most}`");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(refused(key, value, allowed())) }
-}
-
-fn check_number(key: &'static str, value: f64, least: f64, most: f64) -> Result<(), ConfigError> {
-    let allowed = || format!("use a number from `{least}` to `{most}`");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(refused(key, value, allowed())) }
 }

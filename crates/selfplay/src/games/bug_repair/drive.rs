@@ -10,6 +10,7 @@ use super::dialects::Dialect;
 use super::episode::{Assignment, Budget, Episode, Move};
 use super::place::Place;
 use crate::dialogue::{Dialogue, Speaker, converse};
+use crate::episodes::Said;
 use crate::play::PlayError;
 
 /// An episode that is over, with what was generated in it.
@@ -22,7 +23,7 @@ pub(super) struct Done {
     /// As it ended, or as it was when the host failed.
     pub(super) episode: Episode,
     /// Prompt and rollout of each turn.
-    pub(super) said: Vec<(String, Rollout)>,
+    pub(super) said: Said,
     /// The host fault that ended it.
     pub(super) dropped: Option<Dropped>,
 }
@@ -40,7 +41,7 @@ impl Dialogue for Done {
 
     fn hears(&mut self, prompt: Prompt, rollout: Rollout) {
         self.episode.hear(&rollout.text, rollout.finish);
-        self.said.push((prompt.text, rollout));
+        self.said.push((prompt, rollout));
     }
 
     fn out_of_room(&mut self) {

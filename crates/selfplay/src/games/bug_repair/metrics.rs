@@ -9,10 +9,10 @@ use veriplay_verifier::bugs::desk::CallEnd;
 use super::drive::Done;
 use super::making::{Candidate, Injection};
 use super::records::{JudgedBug, Tried};
-use super::scoring::{Paid, tokens};
 use super::solving::Repair;
 use super::state::Source;
 use super::tasks::Task;
+use crate::episodes::{Paid, tokens};
 use crate::metrics::SolveCount;
 use crate::statistics::{mean, share};
 
@@ -172,7 +172,7 @@ fn episodes<'a>(step: &Step<'_>, role: Role, done: impl Iterator<Item = &'a Done
         episodes: done.len(),
         dropped: done.iter().filter(|done| done.dropped.is_some()).count(),
         turns_mean: mean_of(|done| done.said.len() as f64),
-        tokens_mean: mean_of(|done| tokens(done) as f64),
+        tokens_mean: mean_of(|done| tokens(&done.said) as f64),
         fuel_mean: mean_of(|done| done.episode.fuel() as f64),
         reward_mean: mean(&rewards),
         ..EpisodeMetrics::default()
@@ -211,17 +211,6 @@ fn snake(name: &str) -> String {
         out.push(c.to_ascii_lowercase());
     }
     out
-}
-
-/// The solve count of each task.
-pub(super) fn solve_counts(tasks: usize, repairs: &[Repair]) -> Vec<SolveCount> {
-    let mut counts = vec![SolveCount::default(); tasks];
-    for repair in repairs {
-        if let Ok(verdict) = &repair.judged {
-            counts[repair.done.assignment].add(verdict.status == Status::Accepted);
-        }
-    }
-    counts
 }
 
 /// The solve count of each injection that was asked for.

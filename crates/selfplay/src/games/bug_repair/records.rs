@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Finish, Patch, Reward, SCHEMA_VERSION, Verdict};
+use veriplay_core::{Digest, Dropped, Patch, Reward, SCHEMA_VERSION, Verdict};
 use veriplay_verifier::bugs::BugProposal;
 
 use super::config::Mode;
 use super::drive::Done;
 use super::episode::End;
 use super::state::{Kept, Source};
+use crate::episodes::{TurnRecord, turns};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,22 +22,6 @@ pub enum Record {
     Candidate(Box<CandidateRecord>),
     /// A solver's episode.
     Repair(Box<RepairRecord>),
-}
-
-/// One turn of an episode. What the tools answered is not in it: it is made again from the calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TurnRecord {
-    /// The prompt.
-    pub prompt: String,
-    /// The response.
-    pub text: String,
-    /// Its tokens.
-    pub tokens: Vec<u32>,
-    /// Their behaviour log-probabilities, in nats.
-    pub logprobs: Vec<f32>,
-    /// Why it ended.
-    pub finish: Finish,
 }
 
 /// An episode as it went.
@@ -59,15 +44,8 @@ pub struct EpisodeRecord {
 
 impl EpisodeRecord {
     pub(super) fn of(done: &Done, seed: u64) -> Self {
-        let turn = |(prompt, rollout): &(String, veriplay_core::Rollout)| TurnRecord {
-            prompt: prompt.clone(),
-            text: rollout.text.clone(),
-            tokens: rollout.tokens.clone(),
-            logprobs: rollout.logprobs.clone(),
-            finish: rollout.finish,
-        };
         Self {
-            turns: done.said.iter().map(turn).collect(),
+            turns: turns(&done.said),
             end: done.episode.end().filter(|_| done.dropped.is_none()),
             fuel: done.episode.fuel(),
             seed,

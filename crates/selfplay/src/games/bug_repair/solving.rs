@@ -24,6 +24,13 @@ pub(super) struct Repair {
     pub(super) judged: Result<Verdict, Dropped>,
 }
 
+impl Repair {
+    /// Its task, and the verdict's status; `None` when there is no verdict.
+    pub(super) fn status(&self) -> Option<(usize, Status)> {
+        Some((self.done.assignment, self.judged.as_ref().ok()?.status))
+    }
+}
+
 /// How a group of episodes is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draw {

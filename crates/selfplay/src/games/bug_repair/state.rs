@@ -8,7 +8,7 @@ use veriplay_verifier::bugs::{BugArtifact, BugProposal};
 
 use super::place::Place;
 use crate::advantages::AdvantageMemory;
-use crate::games::absolute_zero::Anchor;
+use crate::anchors::Anchor;
 use crate::metrics::SolveCount;
 
 /// A validated bug, without what its repository says already.

@@ -7,17 +7,17 @@ use super::dialects::{Goal, Left};
 use super::episode::{Episode, Move};
 use super::held::RepairTable;
 use super::making::{Candidate, Injection, Site};
-use super::metrics::{Step, StepMetrics, rates, solve_counts, step_metrics};
+use super::metrics::{Step, StepMetrics, rates, step_metrics};
 use super::place::Place;
 use super::records::{
     CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried, VERSION,
 };
-use super::scoring::Paid;
 use super::solving::{Draw, Repair, seeds};
 use super::state::{GameState, Kept, Source};
 use super::tasks::{Task, Wish};
 use super::{BugRepair, Demonstration, Mode};
-use crate::games::absolute_zero::Anchor;
+use crate::episodes::{self, Paid};
+use crate::metrics::solve_counts;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
 
@@ -36,8 +36,7 @@ impl Play for BugRepair {
         let draw = self.solver_draw((arena.seed, 0, "anchors"));
         for repair in self.repairs(arena.policy, arena.execute, &tasks, draw)? {
             if repair.judged?.status == Status::Accepted {
-                let rollouts = repair.done.said.iter().map(|(_, rollout)| rollout);
-                state.add_anchors(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
+                state.add_anchors(episodes::anchors(&repair.done.said));
             }
         }
         if self.config.anchor_bugs > 0 {
@@ -45,8 +44,7 @@ impl Play for BugRepair {
             let seed = derive_seed(arena.seed, 0, "anchors of injectors");
             for injection in self.injections(&Arena { seed, ..*arena }, 0)? {
                 if injection.judged?.bug.is_some() {
-                    let rollouts = injection.done.said.iter().map(|(_, rollout)| rollout);
-                    state.add_anchors(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
+                    state.add_anchors(episodes::anchors(&injection.done.said));
                 }
             }
         }
@@ -70,7 +68,7 @@ impl Play for BugRepair {
         let tasks = &chosen.tasks;
         let draw = self.solver_draw((arena.seed, step, "solver"));
         let repairs = self.repairs(arena.policy, arena.execute, tasks, draw)?;
-        let counts = solve_counts(tasks.len(), &repairs);
+        let counts = solve_counts(tasks.len(), repairs.iter().filter_map(Repair::status));
         let mut higher = self.higher_order(arena.execute, &failed(tasks, &repairs), arena.seed, step);
         self.mark_known(&mut known, higher.iter_mut().map(|candidate| &mut candidate.judged));
         candidates.extend(higher);

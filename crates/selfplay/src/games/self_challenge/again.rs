@@ -1,40 +1,13 @@
 //! Verdicts made again from the log: every episode is played with its logged responses, its code in the sandbox, and judged.
 
-use veriplay_core::{CodeTask, Execute, Finish, PolicyVersion, Prompt, Rollout, Verdict};
+use veriplay_core::{CodeTask, Execute, Verdict};
 
 use super::SelfChallenge;
 use super::challenging::{Proposed, proposed};
 use super::dialects::Goal;
-use super::records::{ChallengeRecord, EpisodeRecord, Record, TaskRecord, TurnRecord};
-use crate::dialogue::Speaker;
+use super::records::{ChallengeRecord, EpisodeRecord, Record, TaskRecord};
+use crate::episodes::{Logged, met_deadline};
 use crate::play::{Again, PlayError};
-
-/// Says what was logged. Where the log has no more, the episode is another one than it was: a cut response says so.
-struct Logged<'a>(Vec<&'a EpisodeRecord>);
-
-impl Speaker for Logged<'_> {
-    fn answer(
-        &mut self,
-        round: usize,
-        ids: &[usize],
-        _prompts: &[Prompt],
-        group: usize,
-    ) -> Result<Vec<Vec<Rollout>>, PlayError> {
-        let turn = |id: usize| rollout(self.0.get(id).and_then(|episode| episode.turns.get(round)));
-        Ok(ids.iter().map(|id| (0..group).map(|sample| turn(id + sample)).collect()).collect())
-    }
-}
-
-fn rollout(turn: Option<&TurnRecord>) -> Rollout {
-    Rollout {
-        prompt_tokens: Vec::new(),
-        tokens: Vec::new(),
-        logprobs: Vec::new(),
-        text: turn.map_or_else(String::new, |turn| turn.text.clone()),
-        finish: turn.map_or(Finish::Length, |turn| turn.finish),
-        policy: PolicyVersion(0),
-    }
-}
 
 impl SelfChallenge {
     /// Judges `records` again.
@@ -71,7 +44,7 @@ impl SelfChallenge {
         let goal = |(world, record): &(usize, &ChallengeRecord)| -> (usize, Goal) {
             (*world, self.challenge_goal(*world, record.step, record.index, record.tool.clone()))
         };
-        let mut speaker = Logged(here.iter().map(|(_, record)| &record.episode).collect());
+        let mut speaker = Logged(here.iter().map(|(_, record)| record.episode.turns.as_slice()).collect());
         let done = self.played(execute, here.iter().map(goal).collect(), first.seed, &mut speaker)?;
         let made: Vec<Proposed> =
             done.iter().zip(&here).map(|(done, (_, record))| proposed(done, |_| record.known)).collect();
@@ -96,7 +69,7 @@ impl SelfChallenge {
             again.verdicts += judged.len() as u64;
             return Ok(());
         }
-        let mut speaker = Logged(judged.iter().map(|(episode, _)| *episode).collect());
+        let mut speaker = Logged(judged.iter().map(|(episode, _)| episode.turns.as_slice()).collect());
         let tasks: [&CodeTask; 1] = [&record.task];
         let now = self.attempts_by(&mut speaker, execute, &tasks, judged.len(), record.seed)?;
         for (now, (episode, logged)) in now.into_iter().zip(&judged) {
@@ -108,12 +81,5 @@ impl SelfChallenge {
 }
 
 fn compare(again: &mut Again, logged: &Verdict, now: &Verdict, same_rest: bool) {
-    let met_deadline = |verdict: &Verdict| verdict.evidence.detail.contains("DeadlineNs");
-    let same = logged == now && same_rest;
-    if !same && (met_deadline(logged) || met_deadline(now)) {
-        again.deadline += 1;
-        return;
-    }
-    again.verdicts += 1;
-    again.same += u64::from(same);
+    again.count(logged == now && same_rest, met_deadline(logged) || met_deadline(now));
 }

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::dialects;
 use super::episode::Budget;
-use crate::advantages::{self, AdvantageEstimator};
-use crate::games::bug_repair::Aggregation;
+use crate::advantages;
+use crate::episodes::Aggregation;
 use crate::heldout::LEAST_SAMPLES;
+use crate::settings::{ConfigError, check_count, check_group, check_name, check_number, refused};
 
 /// What a challenger is paid for. An executor is paid 1 or 0, by execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,18 +94,6 @@ pub struct GameConfig {
     pub eval_samples: usize,
 }
 
-/// A setting that has no meaning.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is `{value}`: {allowed}")]
-pub struct ConfigError {
-    /// The key.
-    pub key: &'static str,
-    /// The value it has.
-    pub value: String,
-    /// What it may be, and what to do.
-    pub allowed: String,
-}
-
 impl GameConfig {
     /// Checks every key.
     ///
@@ -118,12 +107,10 @@ impl GameConfig {
         if let Err(error) = self.budget.check() {
             return Err(refused(error.key, 0, "use at least `1`, below `budget`"));
         }
-        let grouped = advantages::by_name(&self.advantage).is_some_and(AdvantageEstimator::needs_groups);
-        if grouped && self.group < 2 && self.learn_from == LearnFrom::Advantages {
-            let allowed = format!("advantage `{}` needs at least `2`; raise it, or use another", self.advantage);
-            return Err(refused("group", self.group, allowed));
+        match self.learn_from {
+            LearnFrom::Advantages => check_group(&self.advantage, self.group),
+            LearnFrom::Successes => Ok(()),
         }
-        Ok(())
     }
 
     /// How many of a step's tasks may be its own.
@@ -143,10 +130,7 @@ impl GameConfig {
             ("executor_max_tokens", self.executor_max_tokens, 1, 1 << 20),
             ("eval_samples", self.eval_samples, LEAST_SAMPLES as usize, 4_096),
         ];
-        let bad = counts.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
-        bad.map_or(Ok(()), |(key, value, least, most)| {
-            Err(refused(key, value, format!("use a whole number from `{least}` to `{most}`")))
-        })
+        counts.into_iter().try_for_each(|(key, value, least, most)| check_count(key, value, least, most))
     }
 
     fn check_numbers(&self) -> Result<(), ConfigError> {
@@ -158,19 +142,6 @@ impl GameConfig {
             ("challenger_temperature", f64::from(self.challenger_temperature), 10.0),
             ("executor_temperature", f64::from(self.executor_temperature), 10.0),
         ];
-        let bad = numbers.into_iter().find(|(_, value, most)| !(0.0..=*most).contains(value));
-        bad.map_or(Ok(()), |(key, value, most)| Err(refused(key, value, format!("use a number from `0` to `{most}`"))))
+        numbers.into_iter().try_for_each(|(key, value, most)| check_number(key, value, 0.0, most))
     }
-}
-
-fn refused(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
-    ConfigError { key, value: value.to_string(), allowed: allowed.into() }
-}
-
-fn check_name(key: &'static str, value: &str, names: &[&str]) -> Result<(), ConfigError> {
-    if names.contains(&value) {
-        return Ok(());
-    }
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Err(refused(key, value, format!("use one of {}", names.join(", "))))
 }

@@ -9,6 +9,7 @@ use veriplay_verifier::environments::{About, CodeRequest, run_codes};
 use super::dialects::{Dialect, Goal};
 use super::episode::{Budget, Episode, Move};
 use crate::dialogue::{Dialogue, Speaker, converse};
+use crate::episodes::Said;
 use crate::play::PlayError;
 
 /// An environment, and what it says of itself.
@@ -30,7 +31,7 @@ pub(super) struct Done {
     /// As it ended, or as it was when the host failed.
     pub(super) episode: Episode,
     /// Prompt and rollout of each turn.
-    pub(super) said: Vec<(Prompt, Rollout)>,
+    pub(super) said: Said,
     /// The host fault that ended it.
     pub(super) dropped: Option<Dropped>,
 }

@@ -1,6 +1,6 @@
 //! Executors' episodes, and the verdicts on what they did.
 
-use veriplay_core::{CodeTask, Dropped, Execute, Policy, Verdict, content_hash};
+use veriplay_core::{CodeTask, Dropped, Execute, Policy, Status, Verdict, content_hash};
 use veriplay_verifier::environments::{EpisodeRequest, judge_episodes};
 
 use super::SelfChallenge;
@@ -14,6 +14,13 @@ use crate::randomness::derive_seed;
 pub(super) struct Attempted {
     pub(super) done: Done,
     pub(super) judged: Result<Verdict, Dropped>,
+}
+
+impl Attempted {
+    /// Its task, and the verdict's status; `None` when there is no verdict.
+    pub(super) fn status(&self) -> Option<(usize, Status)> {
+        Some((self.done.goal, self.judged.as_ref().ok()?.status))
+    }
 }
 
 /// How a group of episodes is drawn.

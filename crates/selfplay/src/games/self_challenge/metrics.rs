@@ -9,8 +9,8 @@ use veriplay_verifier::environments::rules;
 use super::challenging::{Challenge, UNREADABLE};
 use super::drive::Done;
 use super::executing::Attempted;
-use super::scoring::{Paid, tokens};
 use super::tasks::{Asked, Source};
+use crate::episodes::{Paid, tokens};
 use crate::metrics::SolveCount;
 use crate::statistics::{mean, share};
 
@@ -168,7 +168,7 @@ fn episodes<'a>(all: impl Iterator<Item = (&'a Done, bool)>, paid: &[Paid], role
         let [turns, calls, written] = &mut numbers;
         turns.push(done.said.len() as f64);
         calls.push(done.episode.calls().len() as f64);
-        written.push(tokens(done) as f64);
+        written.push(tokens(&done.said) as f64);
     }
     let rewards: Vec<f64> = paid.iter().filter(|paid| paid.role == role).map(|paid| paid.reward.total()).collect();
     let [turns_mean, calls_mean, tokens_mean] = numbers.map(|numbers| mean(&numbers));

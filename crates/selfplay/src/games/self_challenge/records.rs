@@ -1,10 +1,11 @@
 //! Lines of the log of rollouts: everything that the game's verdicts were made of, so that they can be made again.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Dropped, Finish, Reward, SCHEMA_VERSION, Verdict};
+use veriplay_core::{CodeTask, Dropped, Reward, SCHEMA_VERSION, Verdict};
 
 use super::drive::Done;
 use super::tasks::Source;
+use crate::episodes::{TurnRecord, turns};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,22 +15,6 @@ pub enum Record {
     Challenge(Box<ChallengeRecord>),
     /// A task, and the executors' episodes at it.
     Task(Box<TaskRecord>),
-}
-
-/// One turn of an episode. What its code printed is not in it: it is made again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TurnRecord {
-    /// The prompt.
-    pub prompt: String,
-    /// The response.
-    pub text: String,
-    /// Its tokens.
-    pub tokens: Vec<u32>,
-    /// Their behaviour log-probabilities, in nats.
-    pub logprobs: Vec<f32>,
-    /// Why it ended.
-    pub finish: Finish,
 }
 
 /// An episode as it went.
@@ -50,16 +35,9 @@ pub struct EpisodeRecord {
 
 impl EpisodeRecord {
     pub(super) fn of(done: &Done) -> Self {
-        let turn = |(prompt, rollout): &(veriplay_core::Prompt, veriplay_core::Rollout)| TurnRecord {
-            prompt: prompt.text.clone(),
-            text: rollout.text.clone(),
-            tokens: rollout.tokens.clone(),
-            logprobs: rollout.logprobs.clone(),
-            finish: rollout.finish,
-        };
         let end = done.episode.end().filter(|_| done.dropped.is_none());
         Self {
-            turns: done.said.iter().map(turn).collect(),
+            turns: turns(&done.said),
             end: end.map(|end| end.name().to_owned()),
             fuel: done.episode.fuel(),
             reward: None,

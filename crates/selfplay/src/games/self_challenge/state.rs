@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Digest, content_hash, program_hash};
 
 use crate::advantages::AdvantageMemory;
-use crate::games::absolute_zero::Anchor;
+use crate::anchors::Anchor;
 use crate::metrics::SolveCount;
 
 /// One task of the buffer.

@@ -11,11 +11,10 @@ use super::executing::{Attempted, Draw};
 use super::held::ExecutorTable;
 use super::metrics::{Step, StepMetrics, step_metrics};
 use super::records::{AttemptRecord, ChallengeRecord, EpisodeRecord, Record, TaskRecord, VERSION};
-use super::scoring::Paid;
 use super::state::{GameState, solution_digest};
 use super::tasks::{Asked, Source};
-use crate::games::absolute_zero::Anchor;
-use crate::metrics::SolveCount;
+use crate::episodes::{self, Paid};
+use crate::metrics::{SolveCount, solve_counts};
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
 
@@ -36,8 +35,7 @@ impl Play for SelfChallenge {
             for challenge in self.challenges(&Arena { seed, ..*arena }, &mut known, 0, count)? {
                 challenge.judged.as_ref().map_err(Clone::clone)?;
                 if challenge.task().is_some() {
-                    let rollouts = challenge.done.said.iter().map(|(_, rollout)| rollout);
-                    state.add_anchors(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
+                    state.add_anchors(episodes::anchors(&challenge.done.said));
                 }
             }
         }
@@ -63,7 +61,7 @@ impl Play for SelfChallenge {
         let temperature = self.config.executor_temperature;
         let draw = Draw { group: self.config.group, temperature, seed: (arena.seed, step, "executor") };
         let attempts = self.attempts(arena.policy, arena.execute, &tasks, draw)?;
-        let counts = solve_counts(asked.len(), &attempts);
+        let counts = solve_counts(asked.len(), attempts.iter().filter_map(Attempted::status));
         self.remember(state, step, fresh, &asked, &counts);
         let paid = self.paid(state, now, &challenges, &rates(challenges.len(), &asked, &counts), &attempts);
         let lesson = self.lesson(state, now, &challenges, &attempts, &paid);
@@ -137,17 +135,6 @@ impl SelfChallenge {
             }
         }
     }
-}
-
-/// The solve count of each task; Dropped attempts are in neither number.
-fn solve_counts(tasks: usize, attempts: &[Attempted]) -> Vec<SolveCount> {
-    let mut counts = vec![SolveCount::default(); tasks];
-    for attempt in attempts {
-        if let Ok(verdict) = &attempt.judged {
-            counts[attempt.done.goal].add(verdict.status == Status::Accepted);
-        }
-    }
-    counts
 }
 
 /// Of each challenge, what came of its task where it was asked.

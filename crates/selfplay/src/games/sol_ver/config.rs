@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompts;
 use crate::heldout::LEAST_SAMPLES;
+use crate::settings::{ConfigError, check_count, check_name, check_number, refused};
 
 /// What is learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,18 +111,6 @@ pub struct SolVerConfig {
     pub held_samples: usize,
 }
 
-/// A setting that has no meaning.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is `{value}`: {allowed}")]
-pub struct SolVerConfigError {
-    /// The key.
-    pub key: &'static str,
-    /// The value it has.
-    pub value: String,
-    /// What it may be, and what to do.
-    pub allowed: String,
-}
-
 impl SolVerConfig {
     /// Whether the learner must hold a reference for the pairs. At temperature 1 the log-probabilities of the rollouts are those of
     /// the policy that made them, which is then the reference.
@@ -135,22 +124,18 @@ impl SolVerConfig {
     ///
     /// # Errors
     /// The first one that is out of its range.
-    pub fn check(&self) -> Result<(), SolVerConfigError> {
-        let names = prompts::names();
-        if !names.contains(&self.format.as_str()) {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            return Err(error("format", &self.format, format!("use one of {}", names.join(", "))));
-        }
+    pub fn check(&self) -> Result<(), ConfigError> {
+        check_name("format", &self.format, &prompts::names())?;
         self.check_counts()?;
         self.check_numbers()?;
         if self.candidates > self.codes {
             let allowed = format!("use at most `codes`, which is `{}`", self.codes);
-            return Err(error("candidates", self.candidates, allowed));
+            return Err(refused("candidates", self.candidates, allowed));
         }
         Ok(())
     }
 
-    fn check_counts(&self) -> Result<(), SolVerConfigError> {
+    fn check_counts(&self) -> Result<(), ConfigError> {
         let counts = [
             ("problems", self.problems, 1, 65_536),
             ("codes", self.codes, 2, 4_096),
@@ -173,30 +158,21 @@ impl SolVerConfig {
             ("verifier_max_tokens", self.verifier_max_tokens, 1, 1 << 20),
             ("held_samples", self.held_samples, LEAST_SAMPLES as usize, 4_096),
         ];
-        let bad = counts.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
-        bad.map_or(Ok(()), |(key, value, least, most)| {
-            Err(error(key, value, format!("use a whole number from `{least}` to `{most}`")))
-        })
+        counts.into_iter().try_for_each(|(key, value, least, most)| check_count(key, value, least, most))
     }
 
-    fn check_numbers(&self) -> Result<(), SolVerConfigError> {
+    fn check_numbers(&self) -> Result<(), ConfigError> {
+        if !(self.margin > 0.0 && self.margin <= 1.0) {
+            return Err(refused("margin", self.margin, "use a number above `0` to `1`"));
+        }
         let numbers = [
-            ("margin", self.margin, f64::MIN_POSITIVE, 1.0),
-            ("code_weight", self.code_weight, 0.0, 1_000.0),
-            ("test_weight", self.test_weight, 0.0, 1_000.0),
-            ("problem_weight", self.problem_weight, 0.0, 1_000.0),
-            ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
-            ("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0),
-            ("verifier_temperature", f64::from(self.verifier_temperature), 0.0, 10.0),
+            ("code_weight", self.code_weight, 1_000.0),
+            ("test_weight", self.test_weight, 1_000.0),
+            ("problem_weight", self.problem_weight, 1_000.0),
+            ("proposer_temperature", f64::from(self.proposer_temperature), 10.0),
+            ("solver_temperature", f64::from(self.solver_temperature), 10.0),
+            ("verifier_temperature", f64::from(self.verifier_temperature), 10.0),
         ];
-        let bad = numbers.into_iter().find(|(_, value, least, most)| !(*least..=*most).contains(value));
-        bad.map_or(Ok(()), |(key, value, least, most)| {
-            let least = if key == "margin" { "above `0`".to_owned() } else { format!("from `{least}`") };
-            Err(error(key, value, format!("use a number {least} to `{most}`")))
-        })
+        numbers.into_iter().try_for_each(|(key, value, most)| check_number(key, value, 0.0, most))
     }
-}
-
-fn error(key: &'static str, value: impl ToString, allowed: String) -> SolVerConfigError {
-    SolVerConfigError { key, value: value.to_string(), allowed }
 }
