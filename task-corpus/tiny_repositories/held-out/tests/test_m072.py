@@ -1,0 +1,33 @@
+from tiny.m072 import f
+
+
+def test_0():
+    assert f(12) == [13, 2]
+
+
+def test_1():
+    assert f(11) == [12, 2]
+
+
+def test_2():
+    assert f(2) == [3, 2]
+
+
+def test_3():
+    assert f(4) == [5, 2]
+
+
+def test_4():
+    assert f(8) == [9, 2]
+
+
+def test_5():
+    assert f(5) == [6, 2]
+
+
+def test_6():
+    assert f(1) == [2, 2]
+
+
+def test_7():
+    assert f(10) == [11, 2]

@@ -1,0 +1,33 @@
+from tiny.m180 import f
+
+
+def test_0():
+    assert f(3) == 9
+
+
+def test_1():
+    assert f(6) == 16
+
+
+def test_2():
+    assert f(7) == 16
+
+
+def test_3():
+    assert f(0) == 0
+
+
+def test_4():
+    assert f(12) == 16
+
+
+def test_5():
+    assert f(5) == 16
+
+
+def test_6():
+    assert f(2) == 4
+
+
+def test_7():
+    assert f(4) == 16

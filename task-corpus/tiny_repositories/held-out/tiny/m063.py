@@ -1,0 +1,2 @@
+def f(x):
+    return 'z' * (x % 4)

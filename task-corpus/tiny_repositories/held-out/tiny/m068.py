@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 10
+    return x + 10

@@ -1,0 +1,3 @@
+def f(x):
+    x = list(x)
+    return 'b'.join(x)

@@ -1,0 +1,4 @@
+def f(x):
+    x = [x, 'd']
+    x = x[::-1]
+    return sorted(x)

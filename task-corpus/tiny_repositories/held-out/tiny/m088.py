@@ -1,0 +1,4 @@
+def f(x):
+    if 'b' in x:
+        x = x + 'z'
+    return x.upper()

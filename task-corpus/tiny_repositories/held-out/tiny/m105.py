@@ -1,0 +1,3 @@
+def f(x):
+    x = sum(x) + 4
+    return max(x, 3)

@@ -1,0 +1,4 @@
+def f(x):
+    x = x + 'c'
+    x = x.find('c')
+    return str(x)

@@ -1,0 +1,4 @@
+def f(x):
+    for i in range(2):
+        x = x * x
+    return max(x, 6)

@@ -1,0 +1,3 @@
+def f(x):
+    x = 12 - x
+    return [x, x + 8]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 12
+    return [6, x]

@@ -1,0 +1,4 @@
+def f(x):
+    x = x + x
+    x = x.replace('a', 'x')
+    return x + x

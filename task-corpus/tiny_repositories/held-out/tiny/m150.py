@@ -1,0 +1,3 @@
+def f(x):
+    x = [7] + x
+    return [v % 5 for v in x]

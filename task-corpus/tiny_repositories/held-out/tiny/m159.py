@@ -1,0 +1,3 @@
+def f(x):
+    x = abs(x - 3)
+    return [x, x + 4]

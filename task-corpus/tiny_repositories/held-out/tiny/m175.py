@@ -1,0 +1,3 @@
+def f(x):
+    x = sum(x) + 9
+    return max(x, 9)

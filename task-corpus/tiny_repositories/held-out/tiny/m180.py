@@ -1,0 +1,3 @@
+def f(x):
+    x = min(x, 4)
+    return x * x

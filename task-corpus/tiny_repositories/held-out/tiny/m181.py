@@ -1,0 +1,4 @@
+def f(x):
+    x = x.upper()
+    x = 'y' + x
+    return x + 'd'

@@ -1,0 +1,3 @@
+def f(x):
+    x = x[1:]
+    return [v for v in x if v > 4]

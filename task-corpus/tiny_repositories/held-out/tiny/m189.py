@@ -1,0 +1,4 @@
+def f(x):
+    x = str(x)
+    x = x + 'd'
+    return x + 'y'

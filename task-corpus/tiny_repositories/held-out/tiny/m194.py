@@ -1,0 +1,3 @@
+def f(x):
+    x = 4 - x
+    return [5, x]

@@ -1,0 +1,33 @@
+from tiny.m135 import f
+
+
+def test_0():
+    assert f(7) == 7
+
+
+def test_1():
+    assert f(12) == 8
+
+
+def test_2():
+    assert f(9) == 8
+
+
+def test_3():
+    assert f(11) == 8
+
+
+def test_4():
+    assert f(10) == 8
+
+
+def test_5():
+    assert f(8) == 8
+
+
+def test_6():
+    assert f(5) == 1
+
+
+def test_7():
+    assert f(6) == 6

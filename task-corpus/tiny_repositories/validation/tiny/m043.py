@@ -1,0 +1,4 @@
+def f(x):
+    x = x + 'd'
+    x = x.replace('d', 'v')
+    return x.replace('d', '')

@@ -1,0 +1,3 @@
+def f(x):
+    x = 'z' + x + 'y'
+    return 'a' + x + 'x'

@@ -1,0 +1,3 @@
+def f(x):
+    x = x * 6
+    return [x] * 2

@@ -1,0 +1,3 @@
+def f(x):
+    x = 'a' * (x % 5)
+    return sorted(x)

@@ -1,0 +1,3 @@
+def f(x):
+    x = x.upper()
+    return x.replace('a', '')

@@ -1,0 +1,3 @@
+def f(x):
+    x = 'y' + x
+    return x[1:] + x[:1]

@@ -1,0 +1,4 @@
+def f(x):
+    if 'a' in x:
+        return x[:2]
+    return sorted(x)

@@ -1,0 +1,3 @@
+def f(x):
+    x = x % 7
+    return abs(x - 2)

@@ -1,0 +1,3 @@
+def f(x):
+    x = [9, x]
+    return sorted(x)

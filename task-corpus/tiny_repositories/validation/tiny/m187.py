@@ -1,0 +1,4 @@
+def f(x):
+    if 9 in x:
+        return sum(x)
+    return x + [0]

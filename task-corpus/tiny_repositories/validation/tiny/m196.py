@@ -1,0 +1,3 @@
+def f(x):
+    x = x // 2
+    return list(range(x % 4))
