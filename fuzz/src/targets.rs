@@ -5,6 +5,7 @@ mod cache_manifest;
 mod channel_frames;
 mod literals;
 mod patches;
+mod responses;
 mod system_calls;
 mod tasks;
 mod values;
@@ -29,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "channel_frames", run: channel_frames::run },
     Target { name: "literals", run: literals::run },
     Target { name: "patches", run: patches::run },
+    Target { name: "responses", run: responses::run },
     Target { name: "system_calls", run: system_calls::run },
     Target { name: "tasks", run: tasks::run },
     Target { name: "values", run: values::run },

@@ -1,0 +1,83 @@
+//! What a model wrote, in every dialect of the games of several roles.
+
+use veriplay_core::{EncodeCaps, Value};
+use veriplay_selfplay::games::{bug_repair, self_challenge, sol_ver};
+use veriplay_verifier::agreement::{DIALECTS, Dialect, Suite, Test};
+use veriplay_verifier::environments::ChallengerResponse;
+use veriplay_verifier::environments::compact::Sketch;
+
+/// The first byte says who reads, the rest is the text.
+///
+/// # Panics
+/// When a response is refused without a reason, or is read as something that is not what was written.
+pub(super) fn run(bytes: &[u8]) {
+    let Some((choice, text)) = bytes.split_first() else { return };
+    let text = String::from_utf8_lossy(text);
+    let dialect = usize::from(*choice) / 3;
+    match choice % 3 {
+        0 => agreed(DIALECTS[dialect % DIALECTS.len()], &text),
+        1 => repaired(bug_repair::dialects::DIALECTS[dialect % bug_repair::dialects::DIALECTS.len()], &text),
+        _ => challenged(self_challenge::dialects::DIALECTS[dialect % self_challenge::dialects::DIALECTS.len()], &text),
+    }
+}
+
+/// Problems and programs are never empty, and a suite that is written out reads as itself.
+fn agreed(dialect: &dyn Dialect, text: &str) {
+    for read in [dialect.read_problem(text), dialect.read_program(text)] {
+        assert!(!read.unwrap_or_else(|refused| refused).trim().is_empty());
+    }
+    match dialect.read_suite(text) {
+        Err(refused) => assert!(!refused.is_empty()),
+        Ok(suite) => survives(dialect, &suite),
+    }
+}
+
+fn survives(dialect: &dyn Dialect, suite: &Suite) {
+    assert!(!suite.tests.is_empty());
+    for test in &suite.tests {
+        if let Test::Case(case) = test {
+            let encoded = Value::List(case.input.clone()).encode();
+            assert!(Value::decode(&encoded, EncodeCaps::with_bytes(encoded.len())).is_ok());
+        }
+    }
+    let wording = sol_ver::prompts::by_name(dialect.name()).expect("a wording for each dialect");
+    let written = wording.suite_response(suite);
+    let again = dialect.read_suite(&written).unwrap_or_else(|refused| panic!("`{written}`: {refused}"));
+    assert_eq!(wording.suite_response(&again), written);
+}
+
+fn repaired(dialect: &dyn bug_repair::dialects::Dialect, text: &str) {
+    use bug_repair::dialects::{Action, Goal};
+    let goal = Goal::Repair { spec: String::new(), function: None };
+    match dialect.read(&goal, text) {
+        Err(refused) => assert!(!refused.is_empty()),
+        Ok(Action::Replace(source)) => assert!(!source.trim().is_empty()),
+        Ok(Action::Call(_) | Action::Submit) => assert!(!dialect.is_single_turn()),
+    }
+}
+
+/// A task that was read is the one that was asked for, and code that is written as a response reads as itself.
+fn challenged(dialect: &dyn self_challenge::dialects::Dialect, text: &str) {
+    use self_challenge::Goal;
+    let (task_id, environment) = ("proposed/0/0".to_owned(), "orders".to_owned());
+    let execute = Goal::Execute { environment: environment.clone(), instruction: "Do it.".to_owned() };
+    let challenge =
+        Goal::Challenge { task_id: task_id.clone(), environment: environment.clone(), tool: "ship".to_owned() };
+    match dialect.read(&challenge, text) {
+        Err(refused) => assert!(!refused.is_empty()),
+        Ok(ChallengerResponse::Propose(task)) => {
+            assert_eq!((&task.task_id, &task.environment), (&task_id, &environment));
+        }
+        Ok(ChallengerResponse::Explore(_)) => assert!(!dialect.is_single_turn()),
+    }
+    if let Ok(sketch) = Sketch::read(text) {
+        assert_eq!(Sketch::read(&sketch.written()), Ok(sketch));
+    }
+    if let Ok(ChallengerResponse::Explore(code)) = dialect.read(&execute, text) {
+        let written = dialect.code_response(&code);
+        let Ok(ChallengerResponse::Explore(again)) = dialect.read(&execute, &written) else {
+            panic!("`{written}` is not read as code")
+        };
+        assert_eq!(again.trim_end(), code.trim_end());
+    }
+}
