@@ -1,9 +1,9 @@
 //! Measures what batching gains: ragged prompts in 32 slots, and the same in one slot, one row after another.
 //!
 //! `cargo run --release --workspace --example batching -- [shape=tiny|half] [layers=4] [vocab=32768] [rounds=3] [rows=32]
-//! [requests=32] [prompt=24] [answer=64]`, where `half` has the widths of a model of 0.5 B parameters (Qwen2.5's) and
-//! fewer layers. Both ways run in turns on one thread of one process, with the same requests; what they sample is
-//! compared. `decoding` is without the time that the same prompts take with one token each: packing the weights, and
+//! [requests=32] [threads=1] [prompt=24] [answer=64]`, where `half` has the widths of a model of 0.5 B parameters (Qwen2.5's) and
+//! fewer layers. Both ways run in turns in one process, with the same requests; what they sample is compared. One row after another
+//! is one thread's work; the 32 slots may be spread over `threads`. `decoding` is without the time that the same prompts take with one token each: packing the weights, and
 //! prefill, which batching hardly changes.
 #![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
 
@@ -26,12 +26,13 @@ fn main() -> Result<(), Error> {
         _ => ModelConfig::default(),
     };
     let rows = get("rows", 32);
-    let learner = |slots| {
-        let options = LearnerOptions { shards: 1, rollout_rows: slots, ..LearnerOptions::default() };
+    let threads = get("threads", 1);
+    let learner = |threads, slots| {
+        let options = LearnerOptions { shards: threads, rollout_rows: slots, ..LearnerOptions::default() };
         Learner::initialize(config.clone(), build_tokenizer(&[], &[])?, 1, options).map_err(Error::from)
     };
-    let (many, one) = (learner(rows)?, learner(1)?);
-    println!("parameters {}, rows {rows}", many.parameter_count());
+    let (many, one) = (learner(threads, rows / threads)?, learner(1, 1)?);
+    println!("parameters {}, rows {rows}, threads {threads}", many.parameter_count());
     let requests = ragged(get("requests", rows), config.vocab_size, get("prompt", 24), get("answer", 64));
     let prompts: Vec<Request> = requests.iter().map(|r| Request { max_tokens: 1, ..r.clone() }).collect();
     for round in 0..get("rounds", 3) {
@@ -103,12 +104,10 @@ fn timed<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Time), E> {
     Ok((value, Time { wall: start.elapsed().as_secs_f64(), cpu: cpu_seconds() - cpu }))
 }
 
-/// Time of this process on a processor, in seconds to the nanosecond, of the threads that are there; 0 where /proc is missing.
+/// Time of this process on processors, threads that have ended included, in hundredths of a second; 0 where /proc is missing.
 fn cpu_seconds() -> f64 {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let nanoseconds = threads.filter_map(|thread| {
-        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        text.split_whitespace().next()?.parse::<f64>().ok()
-    });
-    nanoseconds.sum::<f64>() / 1e9
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the program's name, which may hold spaces: fields 14 and 15, of which the state is field 3.
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
