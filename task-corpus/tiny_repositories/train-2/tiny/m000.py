@@ -1,0 +1,3 @@
+def f(x):
+    x = x * 5 + 1
+    return [x, 3]

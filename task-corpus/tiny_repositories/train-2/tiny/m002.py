@@ -1,0 +1,3 @@
+def f(x):
+    x = [v + 1 for v in x]
+    return [max(v, 7) for v in x]

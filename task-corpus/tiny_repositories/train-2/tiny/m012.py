@@ -1,0 +1,3 @@
+def f(x):
+    x = x.find('b')
+    return x * 3

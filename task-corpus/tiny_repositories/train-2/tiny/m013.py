@@ -1,0 +1,3 @@
+def f(x):
+    x = x.count('d')
+    return x - 2

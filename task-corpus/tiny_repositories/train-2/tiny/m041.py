@@ -1,0 +1,4 @@
+def f(x):
+    x = x[:-1]
+    x = x[1:]
+    return x[::-1]

@@ -1,0 +1,3 @@
+def f(x):
+    x = max(x, 6)
+    return x * 7

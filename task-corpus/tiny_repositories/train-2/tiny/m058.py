@@ -1,0 +1,3 @@
+def f(x):
+    x = sum(x) + 1
+    return x + 2

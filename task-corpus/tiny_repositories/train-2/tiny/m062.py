@@ -1,0 +1,2 @@
+def f(x):
+    return [v for v in x if v > 0]

@@ -1,0 +1,3 @@
+def f(x):
+    x = sum(x)
+    return x * x

@@ -1,0 +1,3 @@
+def f(x):
+    x = x.replace('d', 'z')
+    return x[:2]

@@ -1,0 +1,3 @@
+def f(x):
+    x = sorted(x)
+    return [v + 7 for v in x]

@@ -1,0 +1,2 @@
+def f(x):
+    return [v + 4 for v in x]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x * 8
+    return [x, 5]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 12
+    return x * 6

@@ -1,0 +1,4 @@
+def f(x):
+    x = x * x
+    x = 6 - x
+    return 'd' * (x % 6)

@@ -1,0 +1,4 @@
+def f(x):
+    if x % 2 == 0:
+        return [x, 3]
+    return x + 9

@@ -1,0 +1,3 @@
+def f(x):
+    x = max(x)
+    return x * x

@@ -1,0 +1,3 @@
+def f(x):
+    x = x.replace('e', 'x')
+    return x.find('c')

@@ -1,0 +1,3 @@
+def f(x):
+    x = sorted(x)
+    return x[::-1]

@@ -1,0 +1,3 @@
+def f(x):
+    x = 'c' + x
+    return x[:-1]

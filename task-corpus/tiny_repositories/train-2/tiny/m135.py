@@ -1,0 +1,2 @@
+def f(x):
+    return [v + 'c' for v in x]

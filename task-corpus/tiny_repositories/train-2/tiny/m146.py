@@ -1,0 +1,3 @@
+def f(x):
+    x = x.replace('a', '')
+    return x[:-1]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x - 5
+    return 'z' * (x % 4)

@@ -1,0 +1,5 @@
+def f(x):
+    if len(x) > 2:
+        x = x[1:]
+    x = x[::-1]
+    return sorted(x)

@@ -1,0 +1,3 @@
+def f(x):
+    x = list(range(x % 5))
+    return [v + 5 for v in x]

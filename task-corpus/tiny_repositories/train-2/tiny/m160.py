@@ -1,0 +1,4 @@
+def f(x):
+    for i in range(3):
+        x = x[:2]
+    return x[-1:] + x[:-1]

@@ -1,0 +1,4 @@
+def f(x):
+    if 'a' in x:
+        x = x.replace('c', 'w')
+    return x[:2]

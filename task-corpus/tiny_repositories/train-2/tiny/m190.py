@@ -1,0 +1,3 @@
+def f(x):
+    x = str(x)
+    return x.replace('b', 'y')

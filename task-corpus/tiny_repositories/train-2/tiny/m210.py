@@ -1,0 +1,5 @@
+def f(x):
+    x = list(x)
+    for i in range(2):
+        x = x[1:]
+    return x[1:] + x[:1]

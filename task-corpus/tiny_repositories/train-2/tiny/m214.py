@@ -1,0 +1,4 @@
+def f(x):
+    x = 'z' + x
+    x = x + 'y'
+    return x[:-1]

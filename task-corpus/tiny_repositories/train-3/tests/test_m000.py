@@ -1,0 +1,33 @@
+from tiny.m000 import f
+
+
+def test_0():
+    assert f(1) == 5
+
+
+def test_1():
+    assert f(7) == 19
+
+
+def test_2():
+    assert f(3) == 5
+
+
+def test_3():
+    assert f(5) == 5
+
+
+def test_4():
+    assert f(9) == 21
+
+
+def test_5():
+    assert f(4) == 5
+
+
+def test_6():
+    assert f(8) == 20
+
+
+def test_7():
+    assert f(2) == 5

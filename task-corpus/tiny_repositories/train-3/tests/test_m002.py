@@ -1,0 +1,33 @@
+from tiny.m002 import f
+
+
+def test_0():
+    assert f(5) == 1
+
+
+def test_1():
+    assert f(6) == 0
+
+
+def test_2():
+    assert f(0) == 2
+
+
+def test_3():
+    assert f(4) == 1
+
+
+def test_4():
+    assert f(11) == -1
+
+
+def test_5():
+    assert f(10) == -1
+
+
+def test_6():
+    assert f(9) == -1
+
+
+def test_7():
+    assert f(3) == 1

@@ -1,0 +1,33 @@
+from tiny.m068 import f
+
+
+def test_0():
+    assert f(3) == 3
+
+
+def test_1():
+    assert f(4) == 4
+
+
+def test_2():
+    assert f(12) == [12, 12]
+
+
+def test_3():
+    assert f(10) == [10, 10]
+
+
+def test_4():
+    assert f(8) == [8, 8]
+
+
+def test_5():
+    assert f(1) == 1
+
+
+def test_6():
+    assert f(2) == 2
+
+
+def test_7():
+    assert f(0) == 0

@@ -1,0 +1,33 @@
+from tiny.m075 import f
+
+
+def test_0():
+    assert f(4) == -1
+
+
+def test_1():
+    assert f(3) == -2
+
+
+def test_2():
+    assert f(1) == -4
+
+
+def test_3():
+    assert f(5) == 0
+
+
+def test_4():
+    assert f(6) == 1
+
+
+def test_5():
+    assert f(12) == 7
+
+
+def test_6():
+    assert f(7) == 2
+
+
+def test_7():
+    assert f(11) == 6

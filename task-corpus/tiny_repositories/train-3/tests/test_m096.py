@@ -1,0 +1,33 @@
+from tiny.m096 import f
+
+
+def test_0():
+    assert f(1) == 1
+
+
+def test_1():
+    assert f(5) == 0
+
+
+def test_2():
+    assert f(12) == 2
+
+
+def test_3():
+    assert f(2) == 2
+
+
+def test_4():
+    assert f(8) == 3
+
+
+def test_5():
+    assert f(10) == 0
+
+
+def test_6():
+    assert f(11) == 1
+
+
+def test_7():
+    assert f(0) == 0

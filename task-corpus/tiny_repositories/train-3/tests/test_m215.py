@@ -1,0 +1,33 @@
+from tiny.m215 import f
+
+
+def test_0():
+    assert f(1) == 1
+
+
+def test_1():
+    assert f(3) == 5
+
+
+def test_2():
+    assert f(12) == 23
+
+
+def test_3():
+    assert f(11) == 21
+
+
+def test_4():
+    assert f(5) == 9
+
+
+def test_5():
+    assert f(9) == 17
+
+
+def test_6():
+    assert f(6) == 11
+
+
+def test_7():
+    assert f(7) == 13

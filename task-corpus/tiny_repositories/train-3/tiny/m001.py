@@ -1,0 +1,5 @@
+def f(x):
+    x = x + [2]
+    x = max(x)
+    x = x * x
+    return x * 2

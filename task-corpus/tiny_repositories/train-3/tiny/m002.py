@@ -1,0 +1,3 @@
+def f(x):
+    x = 8 - x
+    return x // 3

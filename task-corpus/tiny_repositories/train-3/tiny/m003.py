@@ -1,0 +1,3 @@
+def f(x):
+    x = min(x)
+    return x * 2 + 7

@@ -1,0 +1,3 @@
+def f(x):
+    x = x.replace('a', 'z')
+    return x[:2]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 'd'
+    return x[1:]

@@ -1,0 +1,4 @@
+def f(x):
+    x = x[1:]
+    x = x[:2]
+    return list(x)

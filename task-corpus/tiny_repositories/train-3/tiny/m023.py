@@ -1,0 +1,4 @@
+def f(x):
+    x = x + x
+    x = x + 'b'
+    return x[::-1]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x.replace('a', '')
+    return 'z' + x

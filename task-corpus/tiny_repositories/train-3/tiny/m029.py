@@ -1,0 +1,3 @@
+def f(x):
+    x = 'e' + x
+    return x[-1:] + x[:-1]

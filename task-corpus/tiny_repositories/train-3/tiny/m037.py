@@ -1,0 +1,3 @@
+def f(x):
+    x = 'z' + x
+    return x[::2]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 'a'
+    return x * 3

@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 'c'
+    return x.replace('b', '')

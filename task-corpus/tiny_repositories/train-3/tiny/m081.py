@@ -1,0 +1,3 @@
+def f(x):
+    x = x - 4
+    return x * 7

@@ -1,0 +1,3 @@
+def f(x):
+    x = abs(x - 9)
+    return x + 8

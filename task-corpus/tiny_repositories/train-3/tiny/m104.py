@@ -1,0 +1,2 @@
+def f(x):
+    return [v + 2 for v in x]

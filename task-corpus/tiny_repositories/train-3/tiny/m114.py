@@ -1,0 +1,3 @@
+def f(x):
+    x = [v for v in x if v > 1]
+    return x[0] * 2

@@ -1,0 +1,4 @@
+def f(x):
+    if x < 5:
+        x = x * x
+    return x % 7

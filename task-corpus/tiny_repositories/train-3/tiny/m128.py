@@ -1,0 +1,4 @@
+def f(x):
+    x = sorted(x)
+    x = x[::-1]
+    return sum(x) + 1

@@ -1,0 +1,3 @@
+def f(x):
+    x = x.replace('b', 'x')
+    return x.replace('e', 'z')

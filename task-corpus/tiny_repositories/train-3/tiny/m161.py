@@ -1,0 +1,3 @@
+def f(x):
+    x = [v + 'b' for v in x]
+    return ''.join(x)

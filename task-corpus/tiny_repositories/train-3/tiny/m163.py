@@ -1,0 +1,4 @@
+def f(x):
+    x = x + x
+    x = x[::-1]
+    return max(x)

@@ -1,0 +1,3 @@
+def f(x):
+    x = max(x) + 2
+    return [x, x + 2]

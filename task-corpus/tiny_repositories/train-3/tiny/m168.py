@@ -1,0 +1,2 @@
+def f(x):
+    return sum(x) + 3

@@ -1,0 +1,3 @@
+def f(x):
+    x = sorted(x)[::-1]
+    return sum(x)

@@ -1,0 +1,3 @@
+def f(x):
+    x = x + 'z'
+    return x.replace('c', '')

@@ -1,0 +1,3 @@
+def f(x):
+    x = [v * 3 for v in x]
+    return x[::2]

@@ -1,0 +1,3 @@
+def f(x):
+    x = list(range(x % 6))
+    return x[::-1]

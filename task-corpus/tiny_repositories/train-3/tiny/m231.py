@@ -1,0 +1,3 @@
+def f(x):
+    x = 'c' * (x % 4)
+    return 'x' + x

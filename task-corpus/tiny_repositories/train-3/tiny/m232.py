@@ -1,0 +1,3 @@
+def f(x):
+    x = [3] + x
+    return x[1:]

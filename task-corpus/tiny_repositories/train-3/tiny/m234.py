@@ -1,0 +1,4 @@
+def f(x):
+    x = x + 'z'
+    x = x + 'e'
+    return x[:-1]

@@ -1,0 +1,3 @@
+def f(x):
+    x = x.replace('d', 'v')
+    return x[::-1]

@@ -1,0 +1,3 @@
+def f(x):
+    x = sum(x) % 6
+    return [x] * 3
