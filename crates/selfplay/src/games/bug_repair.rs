@@ -56,7 +56,7 @@ use drive::Table;
 
 pub use config::{GameConfig, InjectorMode, Mode, RewardName};
 pub use episode::{Assignment, Budget, End, Episode, Move, Turn};
-pub use held::{RepairRow, RepairTable, family};
+pub use held::family;
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
 pub use pay::{InjectionOutcome, Pay};
 pub use place::Place;

@@ -63,7 +63,7 @@ pub use config::{ChallengerMode, GameConfig, LearnFrom, RewardName};
 pub use dialects::Goal;
 pub use drive::World;
 pub use episode::{Budget, BudgetError, End, Episode, Move};
-pub use held::{ExecutorRow, ExecutorTable, HeldTask};
+pub use held::HeldTask;
 pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
 pub use pay::{ChallengeOutcome, Pay};
 pub use records::{AttemptRecord, ChallengeRecord, EpisodeRecord, JudgedTask, Record, TaskRecord};

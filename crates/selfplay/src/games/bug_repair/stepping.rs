@@ -5,7 +5,6 @@ use veriplay_verifier::bugs::desk::{ViewRequest, view_all};
 
 use super::dialects::{Goal, Left};
 use super::episode::{Episode, Move};
-use super::held::RepairTable;
 use super::making::{Candidate, Injection, Site};
 use super::metrics::{Step, StepMetrics, rates, step_metrics};
 use super::place::Place;
@@ -16,7 +15,7 @@ use super::solving::{Draw, Repair, seeds};
 use super::state::{GameState, Kept, Source};
 use super::tasks::{Task, Wish};
 use super::{BugRepair, Demonstration, Mode};
-use crate::episodes::{self, Paid};
+use crate::episodes::{self, HeldTable, Paid};
 use crate::metrics::solve_counts;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
@@ -25,7 +24,7 @@ impl Play for BugRepair {
     type State = GameState;
     type Record = Record;
     type Metrics = StepMetrics;
-    type Held = RepairTable;
+    type Held = HeldTable;
 
     fn begin(&self, arena: &Arena<'_>) -> Result<GameState, PlayError> {
         let mut state = GameState::default();
@@ -99,7 +98,7 @@ impl Play for BugRepair {
         })
     }
 
-    fn measure(&self, arena: &Arena<'_>) -> Result<RepairTable, PlayError> {
+    fn measure(&self, arena: &Arena<'_>) -> Result<HeldTable, PlayError> {
         self.measured(arena)
     }
 

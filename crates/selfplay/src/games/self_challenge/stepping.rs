@@ -8,12 +8,11 @@ use super::SelfChallenge;
 use super::challenging::Challenge;
 use super::episode::{Episode, Move};
 use super::executing::{Attempted, Draw};
-use super::held::ExecutorTable;
 use super::metrics::{Step, StepMetrics, step_metrics};
 use super::records::{AttemptRecord, ChallengeRecord, EpisodeRecord, Record, TaskRecord, VERSION};
 use super::state::{GameState, solution_digest};
 use super::tasks::{Asked, Source};
-use crate::episodes::{self, Paid};
+use crate::episodes::{self, HeldTable, Paid};
 use crate::metrics::{SolveCount, solve_counts};
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
@@ -22,7 +21,7 @@ impl Play for SelfChallenge {
     type State = GameState;
     type Record = Record;
     type Metrics = StepMetrics;
-    type Held = ExecutorTable;
+    type Held = HeldTable;
 
     /// The anchors: what the start model's challengers wrote on their way to a valid task.
     fn begin(&self, arena: &Arena<'_>) -> Result<GameState, PlayError> {
@@ -81,7 +80,7 @@ impl Play for SelfChallenge {
         })
     }
 
-    fn measure(&self, arena: &Arena<'_>) -> Result<ExecutorTable, PlayError> {
+    fn measure(&self, arena: &Arena<'_>) -> Result<HeldTable, PlayError> {
         self.measured(arena)
     }
 
