@@ -56,9 +56,9 @@ pub(crate) fn command_line() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true);
-    COMMANDS
-        .iter()
-        .fold(root, |root, spec| root.subcommand((spec.arguments)(Command::new(spec.name).about(spec.about))))
+    // What is said of a command comes last: to clap the docs of its arguments' struct say it too.
+    let command = |spec: &Spec| (spec.arguments)(Command::new(spec.name)).about(spec.about).long_about(None);
+    COMMANDS.iter().fold(root, |root, spec| root.subcommand(command(spec)))
 }
 
 /// Runs what was asked for.

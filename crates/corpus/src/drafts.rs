@@ -53,7 +53,7 @@ impl<'g> Programs<'g> {
 impl Iterator for Programs<'_> {
     type Item = Generated;
 
-    /// Ends only where the split is empty: when [`PATIENCE`] draws in a row fall outside it.
+    /// Ends only where the split is empty: when two thousand draws in a row fall outside it.
     fn next(&mut self) -> Option<Generated> {
         (0..PATIENCE).find_map(|_| self.draw())
     }

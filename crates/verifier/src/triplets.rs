@@ -1,7 +1,7 @@
 //! The judge of Absolute Zero's triplets (arXiv 2505.03335, §3): proposals through a gate, answers against executed values.
 //!
 //! # What it decides
-//! Whether a proposal is a task worth asking, and whether an answer is right. [`gate`] holds the rules of the first as
+//! Whether a proposal is a task worth asking, and whether an answer is right. `gate` holds the rules of the first as
 //! data; deduction, abduction and induction each decide their own answers.
 //!
 //! # Why
@@ -32,7 +32,7 @@ pub use gate::{Gate, GateError, InductionRules, ProbeRules};
 pub const PROPOSED: &str = "proposed";
 
 /// Judges a proposal: Valid with the task it became, Invalid with the rule that refused it in `evidence.rule` (see
-/// [`rules`]), or Malformed. Runs at most two jobs, none when a rule on the text decides.
+/// `rules`), or Malformed. Runs at most two jobs, none when a rule on the text decides.
 ///
 /// # Errors
 /// A host fault.

@@ -12,7 +12,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("veriplay-verifier", &["veriplay-core"]),
     ("veriplay-selfplay", &["veriplay-core", "veriplay-verifier"]),
     ("veriplay-learner", &["veriplay-core"]),
-    ("veriplay-fuzz", &["veriplay-core", "veriplay-corpus", "veriplay-sandbox", "veriplay-verifier"]),
+    (
+        "veriplay-fuzz",
+        &["veriplay-core", "veriplay-corpus", "veriplay-sandbox", "veriplay-selfplay", "veriplay-verifier"],
+    ),
     (
         "veriplay",
         &[
