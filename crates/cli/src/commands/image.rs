@@ -1,4 +1,4 @@
-//! `veriplay image`: build, list and check the cached guest images.
+//! `veriplay image`: build, list, check and remove the cached guest images.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure};
 use crate::{image, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>("image", "Build, list or check the guest images", run);
+pub(super) const COMMAND: Spec = Spec::new::<Arguments>("image", "Build, list, check or remove the guest images", run);
 
 #[derive(Debug, Args)]
 struct Arguments {
@@ -32,6 +32,8 @@ enum Action {
     List,
     /// Read every byte of the cached images and compare digests
     Check,
+    /// Remove the cached images of other versions of this program
+    Prune,
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
@@ -39,6 +41,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         Action::Build { name, wheel } => build(&name, wheel),
         Action::List => list(),
         Action::Check => check(),
+        Action::Prune => prune(),
     }
 }
 
@@ -70,9 +73,29 @@ fn check() -> Result<(), Failure> {
     }
 }
 
+fn prune() -> Result<(), Failure> {
+    let names = ImageSpec::names();
+    let keep: Vec<ImageSpec> =
+        names.iter().map(|name| ImageSpec::builtin(name)).collect::<Result<_, _>>().map_err(image::failure)?;
+    let removed = image::store()?.prune(&keep).map_err(image::failure)?;
+    for report in &removed {
+        let what = report.state.as_ref().map_or_else(Clone::clone, |bytes| format!("{:.0} MiB removed", mib(*bytes)));
+        progress::data(format!("{}  {what}", report.path.display()));
+    }
+    match removed.iter().filter(|report| report.state.is_err()).count() {
+        0 => Ok(()),
+        left => Err(Failure::message(ExitCode::Image, format!("{left} cached images cannot be removed"))
+            .hint("what stands in the way is told above; remove these folders by hand")),
+    }
+}
+
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
 fn line(report: &CacheReport) -> String {
     let state = match &report.state {
-        Ok(bytes) => format!("{:.0} MiB", *bytes as f64 / f64::from(1 << 20)),
+        Ok(bytes) => format!("{:.0} MiB", mib(*bytes)),
         Err(what) => format!("damaged: {what}"),
     };
     let use_of = if report.current { "in use" } else { "of another version" };

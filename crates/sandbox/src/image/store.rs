@@ -153,19 +153,38 @@ impl ImageStore {
     /// Every image in the cache, with its size as the disk tells it.
     #[must_use]
     pub fn list(&self) -> Vec<CacheReport> {
-        self.reports(|dir| {
-            let files = std::fs::read_dir(dir).map_err(|error| error.to_string())?;
-            Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
-        })
+        self.reports(size)
+    }
+
+    /// Removes every image but those of `keep`, and tells which, each with its size or why it is still there. Whoever has one open goes
+    /// on with it, and who looks for one later builds it again.
+    ///
+    /// # Errors
+    /// When the cache cannot be locked against builders.
+    pub fn prune(&self, keep: &[ImageSpec]) -> Result<Vec<CacheReport>, ImageError> {
+        let _lock = self.lock(&|_| {})?;
+        let kept = |path: &PathBuf| keep.iter().any(|spec| self.is_of(spec, path));
+        let old = cache::entries(&self.dir).into_iter().filter(|path| !kept(path));
+        let removed = |path: PathBuf| {
+            let state = size(&path).and_then(|bytes| {
+                std::fs::remove_dir_all(&path).map_err(|error| format!("it cannot be removed: {error}"))?;
+                Ok(bytes)
+            });
+            CacheReport { path, current: false, state }
+        };
+        Ok(old.map(removed).collect())
+    }
+
+    /// Whether `path` holds the code or the snapshot of an image.
+    fn is_of(&self, spec: &ImageSpec, path: &Path) -> bool {
+        self.code_place(spec).dir == path || self.snapshot_place(spec).dir == path
     }
 
     fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
         let specs: Vec<ImageSpec> =
             ImageSpec::names().iter().filter_map(|name| ImageSpec::builtin(name).ok()).collect();
         let report = |path: PathBuf| CacheReport {
-            current: specs
-                .iter()
-                .any(|spec| self.code_place(spec).dir == path || self.snapshot_place(spec).dir == path),
+            current: specs.iter().any(|spec| self.is_of(spec, &path)),
             state: state(&path),
             path,
         };
@@ -187,6 +206,12 @@ impl ImageStore {
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
         Place { dir: self.dir.join(format!("{name}-{key}")), key }
     }
+}
+
+/// What the files of an image take, in bytes, as the disk tells it.
+fn size(dir: &Path) -> Result<u64, String> {
+    let files = std::fs::read_dir(dir).map_err(|error| error.to_string())?;
+    Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
 /// A place in the cache.

@@ -196,6 +196,23 @@ fn check_and_list_tell_a_whole_image_from_a_damaged_one() {
 }
 
 #[test]
+fn pruning_removes_all_images_but_those_that_are_kept() {
+    let bench = Bench::new(GUEST);
+    assert_eq!(bench.store().prune(&[]).unwrap(), []);
+    bench.compiles();
+    bench.store().load_or_build(&bench.spec("another"), &bench.wheel(), &|_| {}).unwrap();
+    // The code of both, and a snapshot of each.
+    assert_eq!(bench.store().list().len(), 3);
+    let removed = bench.store().prune(&[bench.spec("harness")]).unwrap();
+    assert_eq!(removed.len(), 1);
+    assert!(removed[0].state.as_ref().is_ok_and(|bytes| *bytes > 0) && !removed[0].path.exists());
+    assert!(bench.store().load(&bench.spec("another")).is_none());
+    assert!(!bench.compiles(), "what is kept is loaded");
+    assert_eq!(bench.store().prune(&[]).unwrap().len(), 2);
+    assert!(bench.compiles());
+}
+
+#[test]
 fn a_wheel_with_another_digest_is_refused_with_both_digests() {
     let bench = Bench::new(GUEST);
     let other = Bench::new("(module)");
