@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::Rollout;
 
-use crate::randomness::{generator, ordered};
+use crate::randomness::{draw, generator};
 
 /// A response to imitate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,8 +39,6 @@ impl<'a> Imitation<'a> {
             return Vec::new();
         }
         let all = self.anchors.iter().map(|anchor| (anchor, 1.0)).collect();
-        let mut drawn = ordered(all, &mut generator(seed, step, "anchors"));
-        drawn.truncate(self.samples);
-        drawn
+        draw(all, self.samples, &mut generator(seed, step, "anchors"))
     }
 }

@@ -43,3 +43,10 @@ pub(crate) fn ordered<T>(items: Vec<(T, f64)>, generator: &mut impl Rng) -> Vec<
     keyed.sort_by(|a, b| b.0.total_cmp(&a.0));
     keyed.into_iter().map(|(_, item)| item).collect()
 }
+
+/// `count` of `items` without replacement, as [`ordered`] has them: items of weight 0 are drawn only after all others.
+pub(crate) fn draw<T>(items: Vec<(T, f64)>, count: usize, generator: &mut impl Rng) -> Vec<T> {
+    let mut drawn = ordered(items, generator);
+    drawn.truncate(count);
+    drawn
+}

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use rand::Rng;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Task};
 
 use super::state::task_digest;
 use crate::metrics::SolveCount;
-use crate::randomness::ordered;
 
 /// One task in a buffer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,11 +70,4 @@ impl Buffer {
             entry.last = Some(count);
         }
     }
-}
-
-/// `count` of `items` without replacement, as [`ordered`] has them: items of weight 0 are drawn only after all others.
-pub(super) fn draw<T>(items: Vec<(T, f64)>, count: usize, generator: &mut impl Rng) -> Vec<T> {
-    let mut drawn = ordered(items, generator);
-    drawn.truncate(count);
-    drawn
 }

@@ -4,12 +4,12 @@ use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Attempt, Status, Task, TaskType};
 
 use super::AbsoluteZero;
-use super::buffer::{Entry, draw};
+use super::buffer::Entry;
 use super::records::{Origin, ProposalRecord, ProposerTurn, SolverTurn};
 use super::state::GameState;
 use crate::anchors::Anchor;
 use crate::prompts::ProposerRequest;
-use crate::randomness::generator;
+use crate::randomness::{draw, generator};
 
 impl AbsoluteZero {
     /// The proposer prompts of `step`. Turns of one task type stand side by side, in the order of [`TaskType::ALL`], and

@@ -21,7 +21,7 @@ use super::records::{JudgedBug, Tried};
 use super::state::{Kept, code_digest};
 use crate::dialogue::Sampled;
 use crate::play::{Arena, PlayError};
-use crate::randomness::{derive_seed, generator, ordered};
+use crate::randomness::{derive_seed, draw, generator};
 
 /// Where an injector begins.
 #[derive(Debug, Clone)]
@@ -268,8 +268,7 @@ impl BugRepair {
             })
             .collect();
         let weighted = proposals.into_iter().map(|proposal| (proposal, 1.0)).collect();
-        let mut chosen = ordered(weighted, &mut generator(seed, step, "higher order"));
-        chosen.truncate(self.config.higher_order_per_step);
+        let chosen = draw(weighted, self.config.higher_order_per_step, &mut generator(seed, step, "higher order"));
         let judged =
             self.judge_proposals(execute, &chosen.iter().map(|(place, bug)| (*place, bug)).collect::<Vec<_>>());
         let candidate = |((place, bug), judged): ((usize, BugProposal), _)| Candidate {
