@@ -10,6 +10,9 @@ use pulp::{Simd, WithSimd};
 
 use super::simd::{Buffer, dispatch};
 
+#[cfg(test)]
+mod tests;
+
 /// Depth of one block: a panel of B of this depth stays in the first-level cache.
 const DEPTH: usize = 256;
 /// Rows of A packed at a time: this many by [`DEPTH`] stay in the second-level cache.
@@ -209,22 +212,80 @@ impl Multiply<'_> {
             let right = &packed[from * panels * tile..(from + deep) * panels * tile];
             for first in (0..self.rows).step_by(block_rows) {
                 let count = block_rows.min(self.rows - first);
-                let left = &mut left[..count.next_multiple_of(M) * deep];
-                let a = View { data: &self.a.data[first * self.a.row + from * self.a.col..], ..self.a };
-                pack_panels(left, a, count, deep, M);
+                let (whole, last) = (count / M * M, last_tile(count % M, M));
+                let (tiles, rest) = left.split_at_mut(whole * deep);
+                let rest = &mut rest[..last * deep];
+                let a = |row: usize| View { data: &self.a.data[row * self.a.row + from * self.a.col..], ..self.a };
+                pack_panels(tiles, a(first), whole, deep, M);
+                if last > 0 {
+                    pack_panels(rest, a(first + whole), count - whole, deep, last);
+                }
                 for (p, right) in right.chunks_exact(tile * deep).enumerate() {
                     let cols = tile.min(self.b.cols - p * tile);
-                    for (q, left) in left.chunks_exact(M * deep).enumerate() {
-                        let acc = product::<S, M>(simd, left, right);
-                        let rows = M.min(count - q * M);
-                        let at = (first + q * M) * self.c.stride + p * tile;
-                        store::<S, M>(simd, acc, &mut self.c.data[at..], self.c.stride, rows, cols, add);
+                    let place =
+                        |row: usize| Place { at: row * self.c.stride + p * tile, stride: self.c.stride, cols, add };
+                    for (q, left) in tiles.chunks_exact(M * deep).enumerate() {
+                        put::<S, M>(simd, left, right, self.c.data, place(first + q * M), M);
                     }
+                    put_last::<S, M>(simd, last, rest, right, self.c.data, place(first + whole), count - whole);
                 }
             }
             add = true;
         }
     }
+}
+
+/// Rows of the tile that takes the `rest` of the rows, fewer than `most`: the smallest there is. Rows a tile has too many cost as much as
+/// the others.
+const fn last_tile(rest: usize, most: usize) -> usize {
+    let tile = if rest == 3 {
+        4
+    } else if rest < 5 {
+        rest
+    } else if rest < 9 {
+        8
+    } else {
+        most
+    };
+    if tile < most { tile } else { most }
+}
+
+/// Where one tile of C goes.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    at: usize,
+    stride: usize,
+    /// Columns there are.
+    cols: usize,
+    add: bool,
+}
+
+/// [`put`] for a tile of `tile` rows, one of those that [`last_tile`] gives.
+#[inline(always)]
+fn put_last<S: Simd, const M: usize>(
+    simd: S,
+    tile: usize,
+    left: &[f32],
+    right: &[f32],
+    c: &mut [f32],
+    place: Place,
+    rows: usize,
+) {
+    match tile {
+        0 => {}
+        1 => put::<S, 1>(simd, left, right, c, place, rows),
+        2 => put::<S, 2>(simd, left, right, c, place, rows),
+        4 => put::<S, 4>(simd, left, right, c, place, rows),
+        8 if M > 8 => put::<S, 8>(simd, left, right, c, place, rows),
+        _ => put::<S, M>(simd, left, right, c, place, rows),
+    }
+}
+
+/// Computes a tile of C and puts its first `rows` rows in their place.
+#[inline(always)]
+fn put<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32], c: &mut [f32], place: Place, rows: usize) {
+    let acc = product::<S, M>(simd, left, right);
+    store::<S, M>(simd, acc, &mut c[place.at..], place.stride, rows, place.cols, place.add);
 }
 
 /// One tile of C: `M` rows by two vectors, held in registers.
