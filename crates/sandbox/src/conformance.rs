@@ -11,7 +11,7 @@ use wasmtime::{Linker, Module, Store};
 use crate::channel::Channel;
 use crate::deadline::Deadline;
 use crate::fuel;
-use crate::guest::{Host, linker};
+use crate::host::{Host, linker};
 use crate::image::engine;
 use crate::meter;
 use crate::stacks::drive;

@@ -6,7 +6,7 @@
 
 use wasmtime::{AsContextMut, Caller, Global, Linker, Trap, Val};
 
-use crate::guest::Host;
+use crate::host::Host;
 use crate::meter;
 
 /// Units a guest is given at a time: some 300 µs of computing, beside which reading the clock is nothing.

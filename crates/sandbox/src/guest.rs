@@ -3,216 +3,31 @@
 //! An instance is reused only when nothing is in doubt: the last job ended without a trap, memory did not grow, and
 //! memory and globals were put back ([`Guest::reset`]). The reset is complete because a module's state is its memory, its
 //! mutable globals, and its tables and segments; the instrumentation refuses modules that write to tables or drop
-//! segments, and exports every mutable global. [`Host`] is made anew for every job.
+//! segments, and exports every mutable global.
 
 use std::sync::Arc;
 
-use veriplay_core::{CallResult, Exit, GuestError, Job, LimitKind, Limits, Outcome, Peer};
-use wasmtime::{Caller, Global, Instance, Linker, Memory, Mutability, Store, Trap, TypedFunc, Val};
+use veriplay_core::{Exit, Job, Limits, Outcome, Peer};
+use wasmtime::Store;
 
-use crate::channel::{Answer, Channel};
+use crate::channel::Channel;
 use crate::deadline::Deadline;
-use crate::fuel::{self, Tank};
-use crate::image::{Image, Snapshot, State};
+use crate::ended::{Ended, finished, stopped};
+use crate::exports::Exports;
+use crate::fuel;
+use crate::host::Host;
+use crate::image::{Image, Snapshot};
 use crate::memory::{Installed, ResetMode};
-use crate::meter;
 use crate::peer::PeerGuest;
 use crate::request;
 use crate::stacks::drive;
 use crate::stop::Stop;
 use crate::wasi::files::Tree;
-use crate::wasi::{Setup, Wasi, imports};
+use crate::wasi::{Setup, Wasi};
 use crate::weakness::{self, Weakness};
 
-/// What host functions work on: everything one job has.
-pub(crate) struct Host {
-    pub(crate) wasi: Wasi,
-    pub(crate) channel: Channel,
-    /// When the wall clock ends the job.
-    pub(crate) deadline: Deadline,
-    /// What the guest may still use.
-    pub(crate) fuel: Tank,
-    /// The other side of the job, where it has one.
-    peer: Option<Box<PeerGuest>>,
-    memory: Option<Memory>,
-    alloc: Option<TypedFunc<i32, i32>>,
-    /// Bytes linear memory may have; a request for more ends the job.
-    memory_limit: u64,
-    /// Whether anything grew since the last reset.
-    grew: bool,
-}
-
-impl Host {
-    pub(crate) fn new(wasi: Wasi, channel: Channel, memory_limit: u64) -> Self {
-        Self {
-            wasi,
-            channel,
-            deadline: Deadline::NEVER,
-            fuel: Tank::default(),
-            peer: None,
-            memory: None,
-            alloc: None,
-            memory_limit,
-            grew: false,
-        }
-    }
-
-    /// The guest's linear memory.
-    ///
-    /// # Errors
-    /// When the guest calls out before it is instantiated, as a start function would.
-    pub(crate) fn memory(&self) -> wasmtime::Result<Memory> {
-        self.memory.ok_or_else(|| wasmtime::Error::msg("the module calls its host while it is being instantiated"))
-    }
-
-    /// Says which memory that is, of a module that is no image's.
-    #[cfg(feature = "conformance")]
-    pub(crate) fn set_memory(&mut self, memory: Option<Memory>) {
-        self.memory = memory;
-    }
-}
-
-impl wasmtime::ResourceLimiter for Host {
-    /// A request beyond the limit ends the job: the same on every machine, whatever memory that has.
-    fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        self.grew = true;
-        let desired = desired as u64;
-        // More than wasm can address is the program's doing too, whatever the limit.
-        let limit = if weakness::is(Weakness::MemoryUncapped) { u64::MAX } else { self.memory_limit };
-        if desired > limit.min(1 << 32) {
-            let stop = Stop::exceeded(LimitKind::MemoryBytes, self.memory_limit, desired);
-            return Err(wasmtime::Error::new(stop));
-        }
-        Ok(true)
-    }
-
-    /// The host has no memory for it. That is our fault, not the program's.
-    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
-        Err(error.context("the host could not provide guest memory"))
-    }
-
-    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        self.grew = true;
-        Ok(desired <= 1 << 20)
-    }
-}
-
-/// Gives the shim and the value channel their names.
-///
-/// # Errors
-/// Never for a new linker.
-pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
-    let mut linker = Linker::new(engine);
-    imports::add(&mut linker)?;
-    fuel::add(&mut linker)?;
-    linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
-    Ok(linker)
-}
-
-/// `host.call(ptr, len, out_ptr_ptr, out_len_ptr)`: one frame to the host, one back. 0 = answered, −2 = bad pointers.
-async fn host_call(
-    mut caller: Caller<'_, Host>,
-    (ptr, len, out_ptr, out_len): (i32, i32, i32, i32),
-) -> wasmtime::Result<i32> {
-    const REFUSED: i32 = -2;
-    let memory = caller.data().memory()?;
-    let frame_bytes = u64::from(len.cast_unsigned());
-    imports::charge(&mut caller, frame_bytes)?;
-    let (bytes, host) = memory.data_and_store_mut(&mut caller);
-    let start = ptr.cast_unsigned() as usize;
-    let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
-        return Ok(if weakness::is(Weakness::PointersUnchecked) { 0 } else { REFUSED });
-    };
-    if frame_bytes > host.channel.max_frame() && !weakness::is(Weakness::FramesUncapped) {
-        return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
-    }
-    let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
-        Answer::Bytes(reply) => reply,
-        Answer::OfPeer(request) => ask_peer(host, request)?,
-    };
-    let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
-    let reply_len =
-        i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
-    caller.data_mut().channel.set_answering(true);
-    let at = alloc.call_async(&mut caller, reply_len).await?;
-    caller.data_mut().channel.set_answering(false);
-    let view = &mut crate::wasi::view::View(memory.data_mut(&mut caller));
-    let wrote = at != 0
-        && view.write(at, &reply).is_ok()
-        && view.write(out_ptr, &at.to_le_bytes()).is_ok()
-        && view.write(out_len, &reply_len.to_le_bytes()).is_ok();
-    Ok(if wrote { 0 } else { REFUSED })
-}
-
-/// Enters the job's peer, on this thread, and comes back with the frame it answers.
-fn ask_peer(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
-    let caps = host.channel.caps();
-    let peer = host.peer.as_mut().ok_or(Stop::Protocol("a request to a peer, and the job has none"));
-    let answer = peer.map_err(wasmtime::Error::new)?.ask(request, caps).map_err(wasmtime::Error::msg)?;
-    answer.ok_or(wasmtime::Error::new(Stop::Peer))
-}
-
-/// The exports the host calls.
-pub(crate) struct Exports {
-    pub(crate) memory: Memory,
-    pub(crate) alloc: TypedFunc<i32, i32>,
-    pub(crate) turn: TypedFunc<(i32, i32), i32>,
-    pub(crate) globals: Vec<(String, Global)>,
-}
-
-impl Exports {
-    /// Instantiates `module` and finds what the host needs in it.
-    ///
-    /// # Errors
-    /// When an import is unknown, or an export missing or of another type.
-    pub(crate) fn instantiate(
-        store: &mut Store<Host>,
-        linker: &Linker<Host>,
-        module: &wasmtime::Module,
-    ) -> wasmtime::Result<(Self, Instance)> {
-        let lenient = weakness::is(Weakness::UnknownImports)
-            .then(|| weakness::answering_all(store, linker, module))
-            .transpose()?;
-        let linker = lenient.as_ref().unwrap_or(linker);
-        let instance = drive(linker.instantiate_async(&mut *store, module))?;
-        let memory = instance
-            .get_memory(&mut *store, "memory")
-            .ok_or_else(|| wasmtime::Error::msg("the module exports no memory named `memory`"))?;
-        let alloc = instance.get_typed_func(&mut *store, "host_alloc")?;
-        let turn = instance.get_typed_func(&mut *store, "turn")?;
-        let globals = mutable_globals(store, &instance);
-        let gauge = instance.get_global(&mut *store, meter::FUEL);
-        let gauge = gauge.ok_or_else(|| wasmtime::Error::msg("the module is not metered"))?;
-        store.data_mut().fuel.connect(gauge);
-        store.data_mut().memory = Some(memory);
-        store.data_mut().alloc = Some(TypedFunc::clone(&alloc));
-        Ok((Self { memory, alloc, turn, globals }, instance))
-    }
-}
-
-impl Exports {
-    /// The state of an instance in which nothing runs.
-    ///
-    /// # Errors
-    /// When a global cannot be kept.
-    pub(crate) fn snapshot(&self, store: &mut Store<Host>) -> wasmtime::Result<Snapshot> {
-        let kept = self.globals.iter().map(|(name, global)| {
-            let value = SavedVal::from_val(&global.get(&mut *store))?;
-            Ok((name.clone(), value))
-        });
-        let globals = kept.collect::<wasmtime::Result<Vec<_>>>()?;
-        Ok(Snapshot { memory: self.memory.data(&*store).to_vec(), state: State { globals } })
-    }
-}
-
-fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String, Global)> {
-    let exported: Vec<(String, Global)> = instance
-        .exports(&mut *store)
-        .filter(|export| export.name() != meter::FUEL)
-        .filter_map(|export| Some((export.name().to_owned(), export.into_global()?)))
-        .collect();
-    exported.into_iter().filter(|(_, global)| global.ty(&*store).mutability() == Mutability::Var).collect()
-}
+/// A fault of the engine's or the host's.
+pub(crate) type Fault = String;
 
 /// One instance, in the image's state.
 pub(crate) struct Guest {
@@ -222,24 +37,6 @@ pub(crate) struct Guest {
     store: Store<Host>,
     exports: Exports,
     installed: Installed,
-}
-
-/// A fault of the engine's or the host's.
-pub(crate) type Fault = String;
-
-/// How one turn of the harness ended.
-pub(crate) struct Ended {
-    pub(crate) exit: Exit,
-    error: Option<GuestError>,
-    /// The calls of this turn that ended.
-    pub(crate) calls: Vec<CallResult>,
-}
-
-impl Ended {
-    fn by(stop: &Stop) -> Self {
-        let (exit, error) = stop_exit(stop);
-        Self { exit, error, calls: Vec::new() }
-    }
 }
 
 impl Guest {
@@ -414,83 +211,5 @@ impl Guest {
         }
         let restored = self.image.baseline().restore(memory, &mut self.installed, mode);
         restored.is_ok() && (weakness::is(Weakness::GlobalsKept) || self.restore_globals().is_ok())
-    }
-}
-
-/// How a job ended whose `turn` came back with `status`.
-fn finished(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) {
-    match (&channel.raised, channel.done && status == 0) {
-        (Some(error), true) => (Exit::Raised, Some(error.clone())),
-        (None, true) => (Exit::Returned, None),
-        (_, false) => {
-            trapped("protocol", format!("the harness ended with status {status} and did not say it was done"))
-        }
-    }
-}
-
-fn trapped(kind: &str, message: String) -> (Exit, Option<GuestError>) {
-    (Exit::Trapped, Some(GuestError { kind: kind.to_owned(), message }))
-}
-
-/// How a job ended that was stopped by a trap or by the host.
-fn stopped(error: &wasmtime::Error, limits: &Limits, elapsed_ns: u64) -> Result<(Exit, Option<GuestError>), Fault> {
-    if let Some(stop) = error.downcast_ref::<Stop>() {
-        return Ok(stop_exit(stop));
-    }
-    let exceeded = |limit, allowed, used| Ok((Exit::Exceeded { limit, allowed, used }, None));
-    match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, limits.fuel, limits.fuel),
-        Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, limits.deadline_ns, elapsed_ns),
-        Some(trap) if weakness::is(Weakness::TrapsAreFaults) => Err(format!("the guest trapped: {trap}")),
-        Some(Trap::StackOverflow) => Ok(trapped("stack_overflow", "the wasm stack is used up".to_owned())),
-        Some(trap) => Ok(trapped("trap", trap.to_string())),
-        None if error.is::<wasmtime::ThrownException>() => {
-            Ok(trapped("uncaught_exception", "a native exception left the interpreter".to_owned()))
-        }
-        None => Err(format!("{error:#}")),
-    }
-}
-
-fn stop_exit(stop: &Stop) -> (Exit, Option<GuestError>) {
-    match stop {
-        Stop::ProcExit(_) => trapped("proc_exit", stop.to_string()),
-        Stop::Protocol(_) => trapped("protocol", stop.to_string()),
-        Stop::Peer => trapped("peer", stop.to_string()),
-        Stop::Exceeded { limit, allowed, used } => {
-            (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
-        }
-    }
-}
-
-/// A global's value as it is kept in the image: its bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum SavedVal {
-    I32(i32),
-    I64(i64),
-    F32(u32),
-    F64(u64),
-}
-
-impl SavedVal {
-    /// # Errors
-    /// When the global is of a type no snapshot holds (a vector or a reference).
-    pub(crate) fn from_val(value: &Val) -> wasmtime::Result<Self> {
-        match value {
-            Val::I32(value) => Ok(SavedVal::I32(*value)),
-            Val::I64(value) => Ok(SavedVal::I64(*value)),
-            Val::F32(value) => Ok(SavedVal::F32(*value)),
-            Val::F64(value) => Ok(SavedVal::F64(*value)),
-            _ => Err(wasmtime::Error::msg("a mutable global of vector or reference type cannot be kept in an image")),
-        }
-    }
-
-    fn to_val(self) -> Val {
-        match self {
-            SavedVal::I32(value) => Val::I32(value),
-            SavedVal::I64(value) => Val::I64(value),
-            SavedVal::F32(value) => Val::F32(value),
-            SavedVal::F64(value) => Val::F64(value),
-        }
     }
 }

@@ -18,11 +18,14 @@ mod channel;
 #[doc(hidden)]
 pub mod conformance;
 mod deadline;
+mod ended;
+mod exports;
 mod fuel;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod guest;
+mod host;
 mod image;
 mod layers;
 mod memory;

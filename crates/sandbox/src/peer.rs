@@ -6,7 +6,8 @@
 
 use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, Job, Limits, Outcome, Peer, Value};
 
-use crate::guest::{Ended, Fault, Guest};
+use crate::ended::Ended;
+use crate::guest::{Fault, Guest};
 
 /// An instance that runs a job's peer, from its start to the end of the job.
 pub(crate) struct PeerGuest {

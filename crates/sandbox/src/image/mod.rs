@@ -19,7 +19,8 @@ use std::sync::Arc;
 use veriplay_core::{Digest, Limits};
 use wasmtime::{Engine, Linker, Module};
 
-use crate::guest::{Host, SavedVal, linker};
+use crate::exports::SavedVal;
+use crate::host::{Host, linker};
 use crate::memory::Baseline;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;

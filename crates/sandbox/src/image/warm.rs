@@ -9,7 +9,8 @@ use std::sync::Arc;
 use veriplay_core::{Exit, Job, Outcome, content_hash};
 
 use super::{Image, ImageError, Named, State};
-use crate::guest::{Guest, linker};
+use crate::guest::Guest;
+use crate::host::linker;
 use crate::layers::Layers;
 use crate::memory::Baseline;
 

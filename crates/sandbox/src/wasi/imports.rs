@@ -8,7 +8,7 @@ use super::path::OpenFlags;
 use super::view::View;
 use super::{ARGS, ENVIRON};
 use crate::fuel;
-use crate::guest::Host;
+use crate::host::Host;
 use crate::stop::Stop;
 use crate::weakness::{self, Weakness};
 

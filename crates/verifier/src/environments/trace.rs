@@ -13,34 +13,11 @@ const DESK: &str = include_str!("desk.py");
 const CODE: &str = include_str!("code.py");
 
 /// Compiles our sources once a verdict: it takes several times as long as all the rest of opening an environment.
-const COMPILER: &str = "import binascii, marshal, zlib
-
-def compiled(desk, environment, runner):
-    sources = ((desk, '<desk>'), (environment, '<environment>'))
-    opened = marshal.dumps(tuple(compile(source, name, 'exec', 0, True) for source, name in sources))
-    runner = marshal.dumps(compile(runner, '<runner>', 'exec', 0, True))
-    return opened, binascii.b2a_base64(zlib.compress(opened), newline=False).decode(), runner
-";
-
-/// Makes calls again: `opened` is bytecode of a desk and an environment.
-const REPLAY: &str = "import marshal
-
-def replay(opened, calls):
-    desk, environment = marshal.loads(opened)
-    names = {}
-    exec(desk, names)
-    _, _, replay, _ = names['_open'](environment, [])
-    return replay(calls)
-";
-
-/// Runs an executor's code by bytecode of our own.
-const RUN: &str = "import marshal
-
-def run(runner, code):
-    names = {'__name__': '__main__'}
-    exec(marshal.loads(runner), names)
-    return names['run'](code)
-";
+const COMPILER: &str = include_str!("compiler.py");
+/// Makes calls again; see its docstring.
+const REPLAY: &str = include_str!("replay.py");
+/// Starts `code.py` from its bytecode; see its docstring.
+const RUN: &str = include_str!("run.py");
 
 /// Seeds every instance of an environment: a tool that drew something would draw the same when it is called again.
 const SEED: u64 = 0;
