@@ -1,3 +1,5 @@
+//! Products at every width of vectors, around every edge of tiles and blocks.
+
 use pulp::Arch;
 
 use super::{Multiply, PackRight, Packed, Target, View};
