@@ -62,19 +62,16 @@ struct Block {
     text: String,
 }
 
-/// The closed blocks. A fence opens and closes on lines of its own.
+/// The closed blocks, with the ends of lines that were written. A fence opens and closes on lines of its own.
 fn blocks(text: &str) -> Vec<Block> {
     let (mut found, mut open): (Vec<Block>, Option<Block>) = (Vec::new(), None);
-    for line in text.lines() {
+    for line in text.split_inclusive('\n') {
         match (&mut open, line.trim_end().strip_prefix(FENCE)) {
             (None, Some(label)) => {
                 open = Some(Block { label: label.trim().to_ascii_lowercase(), text: String::new() });
             }
             (Some(_), Some("")) => found.extend(open.take()),
-            (Some(block), _) => {
-                block.text.push_str(line);
-                block.text.push('\n');
-            }
+            (Some(block), _) => block.text.push_str(line),
             (None, None) => {}
         }
     }
