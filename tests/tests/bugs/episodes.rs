@@ -170,6 +170,21 @@ fn an_edit_is_exact_and_once() {
 }
 
 #[test]
+fn an_edit_keeps_the_line_ends_of_its_file() {
+    let Some((bed, _)) = desk() else { return };
+    let mut tree = bed.texts.clone();
+    let (carriage, mixed) = ("a = 1\r\nb = 2\r\nc = 3\r\n", "a = 1\r\nb = 2\nc = 3\r\n");
+    tree.insert("carriage.py".to_owned(), carriage.to_owned());
+    tree.insert("mixed.py".to_owned(), mixed.to_owned());
+    let text = |path, old, new| called(&tree, &edit(path, old, new)).unwrap().edited.map(|(_, text)| text);
+    let want = Some("a = 1\r\nd = 4\r\ne = 5\r\nc = 3\r\n".to_owned());
+    assert_eq!(text("carriage.py", "b = 2\n", "d = 4\ne = 5\n"), want);
+    assert_eq!(text("carriage.py", "b = 2\r\n", "d = 4\r\ne = 5\r\n"), want);
+    assert_eq!(text("mixed.py", "a = 1\n", "d = 4\n"), None, "which ends are meant is not to be guessed");
+    assert_eq!(text("mixed.py", "b = 2\n", "d = 4\n"), Some(mixed.replace("b = 2", "d = 4")));
+}
+
+#[test]
 fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
     let Some((bed, routes)) = desk() else { return };
     let ground = bed.ground();

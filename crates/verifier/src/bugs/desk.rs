@@ -21,6 +21,8 @@ mod proposal;
 mod running;
 mod view;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Status, TextFiles, check_path};
 
@@ -184,6 +186,7 @@ fn edit(tree: &TextFiles, path: &str, old: &str, new: &str) -> DeskOutcome {
     if is_loaded_by_itself(path) {
         return DeskOutcome::refused(format!("`{path}` is read by pytest or the interpreter without being asked for"));
     }
+    let (old, new) = (&*ended_as_in(text, old), &*ended_as_in(text, new));
     match places(text, old) {
         _ if old.is_empty() => DeskOutcome::refused("the text to replace is empty; quote what is there"),
         _ if old == new => DeskOutcome::refused("the new text is the old one"),
@@ -196,6 +199,16 @@ fn edit(tree: &TextFiles, path: &str, old: &str, new: &str) -> DeskOutcome {
             DeskOutcome::refused(format!("`{path}` has that text more than once; quote more of what is around it"))
         }
     }
+}
+
+/// `part` with the line ends of `text`: a policy writes line feeds, and a file whose lines all end in carriage return and line feed has to
+/// keep them.
+fn ended_as_in<'a>(text: &str, part: &'a str) -> Cow<'a, str> {
+    let ends = text.matches('\n').count();
+    if ends == 0 || text.matches("\r\n").count() != ends {
+        return Cow::Borrowed(part);
+    }
+    Cow::Owned(part.replace("\r\n", "\n").replace('\n', "\r\n"))
 }
 
 /// Where `old` begins, first and again. Places that overlap are two.
