@@ -9,7 +9,7 @@ use super::Ground;
 use super::tree::Overlay;
 use crate::repository::{FileRun, TestResult, run_tests};
 
-/// Fuel beside the tests' share.
+/// Fuel beside what the tests cost.
 const SLACK: u64 = 15_000_000_000;
 
 /// What became of the tests asked for. One without a record is not in it.
@@ -44,7 +44,7 @@ impl<'a> Bench<'a> {
         let (files, execute, ground) = (by_file(ids), self.execute, self.ground);
         let run = |(file, ids): &(&str, Vec<String>)| {
             let mut repository = overlay.repository(ground, seed);
-            repository.limits.fuel = fuel(ground, file, ids.len());
+            repository.limits.fuel = fuel(ground, file);
             run_tests(execute, &repository, file, ids)
         };
         let runs: Vec<(&str, FileRun)> = files
@@ -64,12 +64,12 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Fuel for so many tests of a file: their share of what the file costs in the original, a quarter more, and enough to start
-/// pytest and run one slow test. A bug that loops then costs seconds.
-pub(crate) fn fuel(ground: &Ground<'_>, file: &str, tests: usize) -> u64 {
+/// Fuel for any tests of a file: what all of them cost in the original, a quarter more, and enough to start pytest. Not a share of it by
+/// their number: a few slow tests can be most of a file, and a repair must not be refused for that. A bug that loops then costs as much
+/// as the file.
+pub(crate) fn fuel(ground: &Ground<'_>, file: &str) -> u64 {
     let Some(found) = ground.baseline.files.iter().find(|found| found.path == file) else { return ground.limits.fuel };
-    let share = found.fuel.saturating_mul(tests as u64) / (found.passed.len().max(1) as u64);
-    ground.limits.fuel.min(SLACK.saturating_add(share.min(found.fuel) / 4 * 5))
+    ground.limits.fuel.min(SLACK.saturating_add(found.fuel / 4 * 5))
 }
 
 /// Test ids by the file they begin with.

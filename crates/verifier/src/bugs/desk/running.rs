@@ -23,7 +23,7 @@ pub(super) fn run(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[Str
             continue;
         }
         let mut repository = overlay.repository(&ground, request.seed);
-        repository.limits.fuel = fuel(&ground, file, ids.len()).min(left);
+        repository.limits.fuel = fuel(&ground, file).min(left);
         let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
         evidence.fuel = evidence.fuel.saturating_add(run.fuel);
         evidence.jobs.extend(run.jobs.iter().cloned());
