@@ -2,9 +2,10 @@
 //!
 //! `cargo run --release --workspace --example batching -- [shape=tiny|half] [layers=4] [vocab=32768] [rounds=3] [rows=32]
 //! [requests=32] [threads=1] [prompt=24] [answer=64]`, where `half` has the widths of a model of 0.5 B parameters (Qwen2.5's) and
-//! fewer layers. Both ways run in turns in one process, with the same requests; what they sample is compared. One row after another
-//! is one thread's work; the 32 slots may be spread over `threads`. `decoding` is without the time that the same prompts take with one token each: packing the weights, and
-//! prefill, which batching hardly changes.
+//! fewer layers. All ways run in turns in one process, with the same requests; what they sample is compared. One row after another
+//! is one thread's work, and once more that of all `threads`, which share a row of a large model: there each request is a call of its
+//! own. `decoding` is without the time that the same prompts take with one token each: packing the weights, and prefill, which
+//! batching hardly changes.
 #![expect(clippy::print_stdout, reason = "it prints a table and is no library")]
 
 use std::collections::BTreeMap;
@@ -35,17 +36,28 @@ fn main() -> Result<(), Error> {
     println!("parameters {}, rows {rows}, threads {threads}", many.parameter_count());
     let requests = ragged(get("requests", rows), config.vocab_size, get("prompt", 24), get("answer", 64));
     let prompts: Vec<Request> = requests.iter().map(|r| Request { max_tokens: 1, ..r.clone() }).collect();
+    // So that no round pays for pages that no call has touched yet.
+    let _ = (many.complete(&prompts)?, one.complete(&prompts)?);
     for round in 0..get("rounds", 3) {
         let (before, after) = (timed(|| many.complete(&prompts))?.1, timed(|| one.complete(&prompts))?.1);
         let (batched, fast) = timed(|| many.complete(&requests))?;
         let (single, slow) = timed(|| one.complete(&requests))?;
-        assert!(batched == single, "a sample does not depend on the slots");
+        let calls = |requests: &[Request]| requests.iter().map(|r| alone(&many, r)).collect::<Result<Vec<_>, _>>();
+        let prefill = timed(|| calls(&prompts))?.1;
+        let (called, shared) = timed(|| calls(&requests))?;
+        assert!(batched == single && batched == called, "a sample does not depend on the slots or the threads");
         let tokens: usize = batched.iter().flatten().map(|c: &Continuation| c.tokens.len()).sum();
         println!("round {round}: {tokens} tokens behind {}", requests.iter().map(|r| r.prompt.len()).sum::<usize>());
         tell("  whole    ", tokens, fast, slow);
         tell("  decoding ", tokens - requests.len(), fast.less(before), slow.less(after));
+        tell("  .. by all", tokens - requests.len(), fast.less(before), shared.less(prefill));
     }
     Ok(())
+}
+
+/// One request in a call of its own.
+fn alone(learner: &Learner, request: &Request) -> Result<Vec<Continuation>, Error> {
+    Ok(learner.complete(std::slice::from_ref(request))?.remove(0))
 }
 
 fn tell(what: &str, tokens: usize, fast: Time, slow: Time) {

@@ -9,6 +9,7 @@ use crate::model::packed::Purpose;
 use crate::rollout::{Ask, DeviceSampler, End, Frozen, Queue, Sampled, Sampler};
 use crate::score::backend;
 use crate::speaker::Speaker;
+use crate::team::Team;
 use crate::train::on_threads;
 
 /// What was sampled behind a prompt.
@@ -33,8 +34,12 @@ impl Continuation {
     }
 }
 
-/// Prompt tokens a sampling thread computes together.
+/// Prompt tokens a decoding loop computes together.
 const PREFILL_TOKENS: usize = 1024;
+/// Rows of one thread from which on it is busier with multiplying than with reading the weights.
+const ENOUGH_ROWS: usize = 32;
+/// Parameters that a thread's own cache does not hold.
+const LARGE: usize = 1 << 22;
 
 impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
@@ -96,7 +101,8 @@ impl Learner {
         if asks.is_empty() {
             return Ok(Vec::new());
         }
-        let queue = Queue::new(asks, self.options.rollout_rows, PREFILL_TOKENS);
+        let (loops, threads, slots) = self.split(asks.iter().map(|ask| ask.samples).sum());
+        let queue = Queue::new(asks, slots, PREFILL_TOKENS);
         let engine = self.engine(Mode::Detached, Purpose::Forward)?;
         if !self.compute.kernels {
             let mut all = DeviceSampler::new(&self.config, &engine, self.rope(), &queue)?.run()?;
@@ -104,11 +110,20 @@ impl Learner {
             return Ok(all);
         }
         let frozen = Frozen::new(&self.config, &engine, self.rope())?;
-        let run = || self.with_space(|space| Sampler::new(&frozen, &engine, &queue, space).run());
-        let parts: Result<Vec<_>> = on_threads(0..self.options.shards, |_| run()).into_iter().collect();
+        let team = if threads > 1 { Team::new(threads)? } else { Team::alone() };
+        let run = || team.enter(|| self.with_space(|space| Sampler::new(&frozen, &engine, &queue, space, &team).run()));
+        let parts: Result<Vec<_>> = on_threads(0..loops, |_| run()).into_iter().collect();
         let mut all: Vec<Sampled> = parts?.into_iter().flatten().collect();
         all.sort_unstable_by_key(|s| (s.ask, s.sample));
         Ok(all)
+    }
+
+    /// How so many samples are divided: decoding loops, the threads of each, and the rows of each. Where every thread would read a
+    /// large model for a few rows of its own, one loop reads it for all.
+    fn split(&self, samples: usize) -> (usize, usize, usize) {
+        let (shards, slots) = (self.options.shards, self.options.rollout_rows);
+        let few = slots.min(samples.div_ceil(shards)) < ENOUGH_ROWS;
+        if few && self.parameter_count() >= LARGE { (1, shards, slots * shards) } else { (shards, 1, slots) }
     }
 
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no

@@ -35,6 +35,7 @@ mod schedule;
 mod score;
 mod segments;
 mod speaker;
+mod team;
 mod tokenizer;
 mod train;
 mod update;

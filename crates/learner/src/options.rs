@@ -21,7 +21,7 @@ pub struct LearnerOptions {
     pub shards: usize,
     /// Tokens that go through the model together.
     pub micro_tokens: usize,
-    /// Samples in flight in one sampling thread.
+    /// Samples in flight for each sampling thread.
     pub rollout_rows: usize,
     /// The optimizer.
     pub optimizer: Optimizer,

@@ -1,4 +1,4 @@
-//! Matrix products C (+)= A · B on slices, single-threaded, called by every part of the model.
+//! Matrix products C (+)= A · B on slices, called by every part of the model.
 //!
 //! The loop nest is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS 2008): B packed in
 //! panels as wide as two vectors, A packed in panels of a few rows, and a kernel that keeps one tile of C in registers. Weights
@@ -6,10 +6,14 @@
 //! Invariant: row i of C depends on row i of A alone and is summed in the order of k, whatever the other rows are. That is why
 //! rollouts do not depend on the batch they are in.
 
+use std::ops::Range;
+
 use pulp::{Simd, WithSimd};
 
 use super::simd::{Buffer, dispatch};
+pub(crate) use shared::Workspace;
 
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -82,6 +86,10 @@ impl Packed {
     /// Rows and columns of what was packed.
     pub(crate) const fn shape(&self) -> (usize, usize) {
         (self.depth, self.cols)
+    }
+
+    fn panels(&self) -> usize {
+        self.cols.div_ceil(self.tile)
     }
 
     /// Packs the first `depth` × `cols` of `b`.
@@ -170,9 +178,9 @@ fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: us
 }
 
 /// C (+)= A · B for the first `rows` rows of A and a packed B.
-pub(crate) fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, scratch: &mut Buffer) {
+pub(crate) fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut Workspace) {
     if rows > 0 && b.depth > 0 && b.cols > 0 {
-        dispatch(Multiply { rows, a, b, c, scratch });
+        space.multiply(rows, a, b, c);
     }
 }
 
@@ -180,8 +188,11 @@ struct Multiply<'a> {
     rows: usize,
     a: View<'a>,
     b: &'a Packed,
+    /// Those of B that are wanted.
+    panels: Range<usize>,
+    /// Without the columns of other panels.
     c: Target<'a>,
-    scratch: &'a mut Buffer,
+    left: &'a mut Buffer,
 }
 
 impl WithSimd for Multiply<'_> {
@@ -202,14 +213,15 @@ impl Multiply<'_> {
     fn run<S: Simd, const M: usize>(self, simd: S) {
         let tile = 2 * S::F32_LANES;
         debug_assert!(self.b.tile == tile && M <= MAX_TILE_ROWS && tile <= MAX_TILE_COLS);
-        let panels = self.b.cols.div_ceil(tile);
+        let panels = self.b.panels();
         let packed = self.b.data.as_slice();
-        let left = self.scratch.resize(ROWS.next_multiple_of(M) * DEPTH);
+        let left = self.left.resize(ROWS.next_multiple_of(M) * DEPTH);
         let block_rows = ROWS / M * M;
         let mut add = self.c.add;
         for from in (0..self.b.depth).step_by(DEPTH) {
             let deep = DEPTH.min(self.b.depth - from);
-            let right = &packed[from * panels * tile..(from + deep) * panels * tile];
+            let block = &packed[from * panels * tile..(from + deep) * panels * tile];
+            let right = &block[self.panels.start * tile * deep..self.panels.end * tile * deep];
             for first in (0..self.rows).step_by(block_rows) {
                 let count = block_rows.min(self.rows - first);
                 let (whole, last) = (count / M * M, last_tile(count % M, M));
@@ -221,7 +233,7 @@ impl Multiply<'_> {
                     pack_panels(rest, a(first + whole), count - whole, deep, last);
                 }
                 for (p, right) in right.chunks_exact(tile * deep).enumerate() {
-                    let cols = tile.min(self.b.cols - p * tile);
+                    let cols = tile.min(self.b.cols - (self.panels.start + p) * tile);
                     let place =
                         |row: usize| Place { at: row * self.c.stride + p * tile, stride: self.c.stride, cols, add };
                     for (q, left) in tiles.chunks_exact(M * deep).enumerate() {

@@ -1,4 +1,5 @@
-//! The numeric loops: plain functions on `f32` slices, single-threaded, each with its backward where it has one.
+//! The numeric loops: plain functions on `f32` slices, each with its backward where it has one. They run on the calling thread;
+//! products alone may be shared by a team.
 //!
 //! Called by `ops`, `rollout` and `optim`; they know shapes and nothing of weights, samples or optimizers.
 

@@ -32,7 +32,7 @@ impl CustomOp2 for LinearOp {
         check(&self.packed, wl.shape())?;
         let mut y = vec![0.0; rows * outputs];
         let x = View::rows(floats(x, xl)?, inputs);
-        multiply(rows, x, &self.packed.forward, Target::set(&mut y, outputs), &mut self.space.lock().left);
+        multiply(rows, x, &self.packed.forward, Target::set(&mut y, outputs), &mut self.space.lock().products);
         Ok(output(y, (rows, outputs)))
     }
 
@@ -42,7 +42,7 @@ impl CustomOp2 for LinearOp {
         let space = &mut *self.space.lock();
         let mut dx = vec![0.0; rows * inputs];
         let target = Target::set(&mut dx, inputs);
-        multiply(rows, View::rows(&dy, outputs), &self.packed.backward, target, &mut space.left);
+        multiply(rows, View::rows(&dy, outputs), &self.packed.backward, target, &mut space.products);
         let dx = gradient(dx, x.shape())?;
         // A frozen matrix, under LoRA, wants no gradient.
         if !w.track_op() {
@@ -66,6 +66,6 @@ pub(super) fn weight_gradient(dy: &[f32], outputs: usize, x: &[f32], inputs: usi
     let mut dw = vec![0.0; outputs * inputs];
     space.right.pack(View::rows(x, inputs), dy.len() / outputs, inputs);
     let dy = View::rows(dy, outputs).transposed();
-    multiply(outputs, dy, &space.right, Target::set(&mut dw, inputs), &mut space.left);
+    multiply(outputs, dy, &space.right, Target::set(&mut dw, inputs), &mut space.products);
     dw
 }

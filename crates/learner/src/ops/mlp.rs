@@ -32,7 +32,7 @@ impl Mlp {
     fn project(&self, x: &[f32], rows: usize, inner: usize, space: &mut Space) -> Buffer {
         let mut gate_up = space.take();
         let target = Target::set(gate_up.resize(rows * 2 * inner), 2 * inner);
-        multiply(rows, View::rows(x, x.len() / rows), &self.gate_up.forward, target, &mut space.left);
+        multiply(rows, View::rows(x, x.len() / rows), &self.gate_up.forward, target, &mut space.products);
         gate_up
     }
 
@@ -65,7 +65,7 @@ impl CustomOp3 for Mlp {
         swiglu(activated, gate_up.as_slice(), inner);
         let mut y = vec![0.0; rows * hidden];
         let target = Target::set(&mut y, hidden);
-        multiply(rows, View::rows(activated, inner), &self.down.forward, target, &mut space.left);
+        multiply(rows, View::rows(activated, inner), &self.down.forward, target, &mut space.products);
         if self.tracked {
             *self.kept() = Some(gate_up);
         } else {
@@ -90,7 +90,7 @@ impl CustomOp3 for Mlp {
         let mut pair = kept.unwrap_or_else(|| self.project(&xs, rows, inner, space));
         let mut activated = space.take();
         let dactivated = Target::set(activated.resize(rows * inner), inner);
-        multiply(rows, View::rows(&dy, hidden), &self.down.backward, dactivated, &mut space.left);
+        multiply(rows, View::rows(&dy, hidden), &self.down.backward, dactivated, &mut space.products);
         swiglu_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner);
         // A frozen matrix, under LoRA, wants no gradient.
         let mut of_weight = |weight: &Tensor, dy: &[f32], outputs: usize, x: &[f32], inputs: usize| {
@@ -102,7 +102,7 @@ impl CustomOp3 for Mlp {
         let dgate_up = of_weight(gate_up, dpair, 2 * inner, &xs, hidden)?;
         let mut dx = vec![0.0; rows * hidden];
         let target = Target::set(&mut dx, hidden);
-        multiply(rows, View::rows(dpair, 2 * inner), &self.gate_up.backward, target, &mut space.left);
+        multiply(rows, View::rows(dpair, 2 * inner), &self.gate_up.backward, target, &mut space.products);
         space.give(pair);
         space.give(activated);
         Ok((gradient(dx, x.shape())?, dgate_up, ddown))

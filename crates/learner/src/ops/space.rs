@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::kernels::attention::Scratch;
-use crate::kernels::gemm::Packed;
+use crate::kernels::gemm::{Packed, Workspace};
 use crate::kernels::simd::Buffer;
 
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
-    /// For the left-hand sides of products.
-    pub(crate) left: Buffer,
+    /// For products.
+    pub(crate) products: Workspace,
     /// For the right-hand side of a weight gradient.
     pub(crate) right: Packed,
     /// For whatever one operation needs inside itself.

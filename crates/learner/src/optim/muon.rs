@@ -1,7 +1,7 @@
 //! Muon (K. Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024): momentum, then the nearest
 //! semi-orthogonal matrix by five Newton–Schulz steps with the authors' quintic coefficients.
 
-use crate::kernels::gemm::{Packed, Target, View, multiply};
+use crate::kernels::gemm::{Packed, Target, View, Workspace, multiply};
 use crate::kernels::simd::Buffer;
 
 /// Coefficients of the quintic a·X + b·(XXᵀ)X + c·(XXᵀ)²X.
@@ -30,7 +30,7 @@ pub(super) struct Space {
     gram: Buffer,
     polynomial: Buffer,
     right: Packed,
-    left: Buffer,
+    products: Workspace,
 }
 
 /// One step on one matrix of shape (rows, columns), in place. The update is scaled by sqrt(max(1, rows / columns)).
@@ -64,7 +64,7 @@ pub(super) fn step(
 
 /// Replaces `space.x` [short, long] by the nearest semi-orthogonal matrix, roughly (singular values end between 0.7 and 1.2).
 fn orthogonalise(short: usize, long: usize, space: &mut Space) {
-    let Space { x, next, gram, polynomial, right, left } = space;
+    let Space { x, next, gram, polynomial, right, products } = space;
     let norm = x.as_slice().iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>().sqrt();
     let inverse = (1.0 / (norm + 1e-7)) as f32;
     x.as_mut_slice().iter_mut().for_each(|v| *v *= inverse);
@@ -72,17 +72,17 @@ fn orthogonalise(short: usize, long: usize, space: &mut Space) {
     for _ in 0..STEPS {
         let gram = gram.resize(short * short);
         right.pack(View::rows(x.as_slice(), long).transposed(), long, short);
-        multiply(short, View::rows(x.as_slice(), long), right, Target::set(gram, short), left);
+        multiply(short, View::rows(x.as_slice(), long), right, Target::set(gram, short), products);
         let polynomial = polynomial.resize(short * short);
         right.pack(View::rows(gram, short), short, short);
-        multiply(short, View::rows(gram, short), right, Target::set(polynomial, short), left);
+        multiply(short, View::rows(gram, short), right, Target::set(polynomial, short), products);
         for (p, &g) in polynomial.iter_mut().zip(&*gram) {
             *p = b * g + c * *p;
         }
         let next = next.resize(short * long);
         next.iter_mut().zip(x.as_slice()).for_each(|(n, &v)| *n = a * v);
         right.pack(View::rows(x.as_slice(), long), short, long);
-        multiply(short, View::rows(polynomial, short), right, Target::add(next, long), left);
+        multiply(short, View::rows(polynomial, short), right, Target::add(next, long), products);
         x.as_mut_slice().copy_from_slice(next);
     }
 }

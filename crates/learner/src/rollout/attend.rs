@@ -5,9 +5,16 @@ use pulp::{Simd, WithSimd};
 use super::decode::Row;
 use super::prompts::Prompts;
 use crate::kernels::attention::{HeadSizes, Heads, Spans, softmax};
-use crate::kernels::simd::Buffer;
+use crate::kernels::simd::{Buffer, dispatch};
 
-/// One layer's step; `out` [rows, heads·dim] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
+/// Buffers of one thread.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    weights: Buffer,
+    head: Buffer,
+}
+
+/// One layer's step of some rows; `out` [rows, heads·dim] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
 pub(super) struct Step<'a> {
     pub(super) out: &'a mut [f32],
     pub(super) qkv: &'a [f32],
@@ -15,15 +22,20 @@ pub(super) struct Step<'a> {
     pub(super) prompts: &'a Prompts,
     pub(super) layer: usize,
     pub(super) heads: &'a Heads<'a>,
-    pub(super) weights: &'a mut Buffer,
-    pub(super) head: &'a mut Buffer,
+    pub(super) space: &'a mut Space,
 }
 
-impl WithSimd for Step<'_> {
+impl Step<'_> {
+    pub(super) fn run(&mut self) {
+        dispatch(self);
+    }
+}
+
+impl WithSimd for &mut Step<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         for row in 0..self.rows.len() {
             for kv in 0..self.heads.kv_heads {
                 self.append(row, kv);
@@ -47,7 +59,7 @@ impl Step<'_> {
         let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let raw = &self.qkv[at * self.heads.width()..(at + 1) * self.heads.width()];
         let row = &mut self.rows[at];
-        let key = self.head.resize(dim);
+        let key = self.space.head.resize(dim);
         self.heads.place(key, &raw[(heads + kv) * dim..][..dim], self.heads.k_gain, row.prompt_len + row.cached, 1.0);
         row.own.write(self.layer * kv_heads + kv, row.cached, key, &raw[(heads + kv_heads + kv) * dim..][..dim]);
     }
@@ -62,8 +74,8 @@ impl Step<'_> {
         let ((prompt_keys, prompt_values), (own_keys, own_values)) = (prompt.slot(slot), row.own.slot(slot));
         let (shared, own) = (row.prompt_len, row.cached + 1);
         let spans = Spans::of(shared, 0..own);
-        let weights = self.weights.resize(G * spans.end);
-        let queries = self.head.resize(G * dim);
+        let weights = self.space.weights.resize(G * spans.end);
+        let queries = self.space.head.resize(G * dim);
         self.heads.place_queries(queries, &self.qkv[at * self.heads.width() + first * dim..], shared + row.cached);
         spans.scores_of::<S, G>(simd, weights, queries, (prompt_keys, prompt.stride()), (own_keys, row.own.stride()));
         let mut totals = [0.0; G];

@@ -1,22 +1,23 @@
-//! The decoding loop of one thread: compute prompts, start samples, step all rows together, retire rows that ended.
+//! The decoding loop of one thread, or of a team's: compute prompts, start samples, step all rows together, retire rows that ended.
 
 use candle_core::Result;
 
-use super::attend::Step;
+use super::attend::{self, Step};
 use super::cache::Cache;
 use super::frozen::Frozen;
 use super::prompts::{Prompt, Prompts, Start};
 use super::queue::{Ask, End, Queue, Sampled};
 use crate::kernels::attention::{Group, HeadSizes, Heads};
 use crate::kernels::bias::add_bias;
-use crate::kernels::gemm::{Target, View, multiply};
+use crate::kernels::gemm::{Target, View, Workspace, multiply};
 use crate::kernels::norm::rms_norm;
-use crate::kernels::simd::{Buffer, dispatch};
+use crate::kernels::simd::Buffer;
 use crate::kernels::swiglu::swiglu;
 use crate::model::Decoder;
 use crate::model::layout::MicroBatch;
 use crate::ops::slices::Slice;
 use crate::ops::{Engine, SharedSpace};
+use crate::team::Team;
 
 /// A sample in flight.
 #[derive(Debug)]
@@ -40,10 +41,13 @@ impl Row {
     }
 }
 
+/// Multiplications that take as long as drawing from one logit.
+const EXPONENTIAL: usize = 16;
+
 /// Tokens a fresh row has room for.
 const FIRST_CAPACITY: usize = 32;
 
-/// Buffers of one thread, kept between calls.
+/// Buffers of one decoding loop, kept between calls.
 #[derive(Debug, Default)]
 pub(crate) struct RolloutSpace {
     /// For prompts, which go through the graph.
@@ -57,17 +61,18 @@ pub(crate) struct RolloutSpace {
     gate_up: Buffer,
     activated: Buffer,
     logits: Buffer,
-    weights: Buffer,
-    head: Buffer,
-    left: Buffer,
+    /// One for each thread of the team.
+    attending: Vec<attend::Space>,
+    products: Workspace,
 }
 
-/// The state of one thread.
+/// The state of one loop.
 pub(crate) struct Sampler<'a> {
     model: &'a Frozen<'a>,
     decoder: Decoder<'a>,
     queue: &'a Queue<'a>,
     space: &'a mut RolloutSpace,
+    team: &'a Team,
     rows: Vec<Row>,
     prompts: Prompts,
     finished: Vec<Sampled>,
@@ -79,9 +84,13 @@ impl<'a> Sampler<'a> {
         engine: &'a Engine,
         queue: &'a Queue<'a>,
         space: &'a mut RolloutSpace,
+        team: &'a Team,
     ) -> Self {
+        space.products.shared_by(team);
+        space.ops.lock().products.shared_by(team);
+        space.attending.resize_with(team.threads(), attend::Space::default);
         let decoder = engine.decoder(&space.ops);
-        Self { model, decoder, queue, space, rows: Vec::new(), prompts: Prompts::default(), finished: Vec::new() }
+        Self { model, decoder, queue, space, team, rows: Vec::new(), prompts: Prompts::default(), finished: Vec::new() }
     }
 
     /// Takes asks until none is left, and returns every sample of those it took.
@@ -152,14 +161,15 @@ impl<'a> Sampler<'a> {
             let own = self.space.spare.pop().unwrap_or_else(new);
             let (tokens, logprobs, prompt_len) = (Vec::new(), Vec::new(), asked.prompt.len());
             self.rows.push(Row { ask, sample, tokens, logprobs, prompt, prompt_len, cached: 0, own });
-            self.extend(self.rows.len() - 1, &mut logits);
+            let at = self.rows.len() - 1;
+            if let Some(end) = self.rows[at].extend(asked, &mut logits) {
+                self.retire(at, end);
+            }
         }
     }
 
-    /// Samples one token for a row, and retires the row if it is done.
-    fn extend(&mut self, at: usize, logits: &mut [f32]) {
-        let row = &mut self.rows[at];
-        let Some(end) = row.extend(&self.queue.asks[row.ask], logits) else { return };
+    /// Ends a row.
+    fn retire(&mut self, at: usize, end: End) {
         let Row { ask, sample, tokens, logprobs, prompt, own, .. } = self.rows.swap_remove(at);
         self.prompts.end(prompt);
         self.finished.push(Sampled { ask, sample, tokens, logprobs, end });
@@ -182,16 +192,34 @@ impl<'a> Sampler<'a> {
             self.attend(layer);
             self.feed(layer);
         }
-        let mut logits = self.logits();
-        for row in &mut self.rows {
-            row.cached += 1;
+        self.logits();
+        // From the last row down, so that a retired row is replaced by one that was looked at.
+        for (at, end) in self.draw().into_iter().enumerate().rev() {
+            if let Some(end) = end {
+                self.retire(at, end);
+            }
         }
-        let vocab = config.vocab_size;
-        // From the last row down, so that a retired row is replaced by one that has its token already.
-        for at in (0..self.rows.len()).rev() {
-            self.extend(at, &mut logits.as_mut_slice()[at * vocab..(at + 1) * vocab]);
-        }
-        self.space.logits = logits;
+    }
+
+    /// Rows that a thread takes of a step, where a row costs so many multiplications.
+    fn share(&self, multiplications: usize) -> usize {
+        self.rows.len().div_ceil(self.team.share(self.rows.len() * multiplications))
+    }
+
+    /// Gives every row a token from its logits. Says of each row why it is done, if it is.
+    fn draw(&mut self) -> Vec<Option<End>> {
+        let vocab = self.model.config.vocab_size;
+        let share = self.share(vocab * EXPONENTIAL);
+        let mut ends = vec![None; self.rows.len()];
+        let rows = self.rows.chunks_mut(share).zip(self.space.logits.as_mut_slice().chunks_mut(share * vocab));
+        let mut parts: Vec<_> = rows.zip(ends.chunks_mut(share)).collect();
+        self.team.each(&mut parts, |((rows, logits), ends)| {
+            for ((row, logits), end) in rows.iter_mut().zip(logits.chunks_exact_mut(vocab)).zip(ends.iter_mut()) {
+                row.cached += 1;
+                *end = row.extend(&self.queue.asks[row.ask], logits);
+            }
+        });
+        ends
     }
 
     fn attend(&mut self, layer: usize) {
@@ -207,20 +235,26 @@ impl<'a> Sampler<'a> {
             View::rows(normed, hidden),
             &packed.qkv.forward,
             Target::set(qkv, heads.width()),
-            &mut self.space.left,
+            &mut self.space.products,
         );
         if let Some(bias) = &self.model.layers[layer].qkv_bias {
             add_bias(qkv, bias);
         }
         let out = self.space.mixed.resize(rows * width);
-        let (weights, head) = (&mut self.space.weights, &mut self.space.head);
-        dispatch(Step { out, qkv, rows: &mut self.rows, prompts: &self.prompts, layer, heads: &heads, weights, head });
+        let seen: usize = self.rows.iter().map(|row| row.prompt_len + row.cached + 1).sum();
+        // A query and a weight for each position seen.
+        let share = rows.div_ceil(self.team.share(2 * seen * width));
+        let inputs = qkv.chunks(share * heads.width()).zip(self.rows.chunks_mut(share));
+        let outputs = out.chunks_mut(share * width).zip(&mut self.space.attending);
+        let prompts = &self.prompts;
+        let step = |((qkv, rows), (out, space))| Step { out, qkv, rows, prompts, layer, heads: &heads, space };
+        self.team.each(&mut inputs.zip(outputs).map(step).collect::<Vec<_>>(), Step::run);
         multiply(
             rows,
             View::rows(out, width),
             &packed.output.forward,
             Target::add(self.space.x.as_mut_slice(), hidden),
-            &mut self.space.left,
+            &mut self.space.products,
         );
     }
 
@@ -236,7 +270,7 @@ impl<'a> Sampler<'a> {
             View::rows(normed, hidden),
             &packed.gate_up.forward,
             Target::set(gate_up, 2 * inner),
-            &mut self.space.left,
+            &mut self.space.products,
         );
         let activated = self.space.activated.resize(rows * inner);
         swiglu(activated, gate_up, inner);
@@ -245,25 +279,23 @@ impl<'a> Sampler<'a> {
             View::rows(activated, inner),
             &packed.down.forward,
             Target::add(self.space.x.as_mut_slice(), hidden),
-            &mut self.space.left,
+            &mut self.space.products,
         );
     }
 
-    fn logits(&mut self) -> Buffer {
+    fn logits(&mut self) {
         let config = self.model.config;
         let (hidden, rows) = (config.hidden_size, self.rows.len());
         let normed = self.space.normed.resize(rows * hidden);
         rms_norm(normed, self.space.x.as_slice(), &self.model.norm, self.model.eps());
-        let mut logits = std::mem::take(&mut self.space.logits);
-        let out = logits.resize(rows * config.vocab_size);
+        let out = self.space.logits.resize(rows * config.vocab_size);
         multiply(
             rows,
             View::rows(normed, hidden),
             &self.model.packed.head.forward,
             Target::set(out, config.vocab_size),
-            &mut self.space.left,
+            &mut self.space.products,
         );
-        logits
     }
 }
 

@@ -2,8 +2,8 @@
 //! slot to the next one at once, and when a quarter of the slots is free, more prompts are computed together.
 //!
 //! Invariant: a sample depends on its request (prompt, options, seed), its own index and the weights alone. It holds to the bit,
-//! because every row of every kernel is computed on its own; so threads may take prompts from one queue in any order, and the number
-//! of slots is free to choose.
+//! because every row of every kernel is computed on its own; so threads may take prompts from one queue in any order or share the
+//! steps of one loop, and the number of slots is free to choose.
 
 mod attend;
 mod cache;

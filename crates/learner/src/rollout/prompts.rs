@@ -27,7 +27,7 @@ pub(super) struct Start {
     pub(super) logits: Vec<f32>,
 }
 
-/// The prompts of one thread. A place is used again when its prompt is done.
+/// The prompts of one loop. A place is used again when its prompt is done.
 #[derive(Debug, Default)]
 pub(super) struct Prompts {
     places: Vec<Option<Prompt>>,

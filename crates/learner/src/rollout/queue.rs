@@ -73,7 +73,7 @@ impl Ask<'_> {
 #[derive(Debug)]
 pub(crate) struct Queue<'a> {
     pub(crate) asks: Vec<Ask<'a>>,
-    /// Samples in flight in one thread, at most.
+    /// Samples in flight in one loop, at most.
     pub(crate) slots: usize,
     /// Prompt tokens computed together, about.
     pub(crate) prefill_tokens: usize,

@@ -1,7 +1,7 @@
 //! Rollouts: independence of the batch, errors, and the sampler's distribution.
 
 use veriplay_core::{Finish, Policy, PolicyError, Rollout, Sampling};
-use veriplay_learner::{Learner, LearnerOptions, TokenSampler, uniform};
+use veriplay_learner::{Learner, LearnerOptions, ModelConfig, Request, TokenSampler, uniform};
 
 use crate::common::{learner, prompt, tiny_config, tokenizer};
 
@@ -32,6 +32,33 @@ fn a_sample_is_the_same_to_the_bit_in_any_batch_and_on_any_number_of_threads() {
     assert_eq!(fewer, want.iter().map(|g| g[..2].to_vec()).collect::<Vec<_>>());
     let alone = learner(tiny_config()).generate(&[prompt(&texts()[0])], &SAMPLING).expect("samples");
     assert_eq!(alone[0], want[0]);
+}
+
+/// Large enough for threads to share what few rows need: its products, its attention behind long prompts, its draws.
+#[test]
+fn a_sample_is_the_same_to_the_bit_where_threads_share_a_large_model() {
+    let config = ModelConfig {
+        vocab_size: 33_000,
+        hidden_size: 128,
+        head_dim: 64,
+        intermediate_size: 512,
+        max_position_embeddings: 400,
+        ..tiny_config()
+    };
+    let request = |i: usize| {
+        let prompt = (0..250 + 37 * i % 100).map(|t| ((i * 31 + t * 7) % 33_000) as u32).collect();
+        Request { samples: 3, seed: i as u64, ..Request::new(prompt, 4 + i % 3) }
+    };
+    let requests: Vec<Request> = (0..7).map(request).collect();
+    let samples = |shards, rollout_rows| {
+        let options = LearnerOptions { shards, rollout_rows, ..LearnerOptions::default() };
+        let learner = Learner::initialize(config.clone(), tokenizer(), 7, options).expect("valid");
+        learner.complete(&requests).expect("samples")
+    };
+    let alone = samples(1, 1);
+    assert_eq!(alone, samples(2, 64));
+    assert_eq!(alone, samples(3, 4));
+    assert_eq!(alone, samples(4, 1));
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use pulp::Arch;
 
-use super::{Multiply, PackRight, Packed, Target, View};
+use super::{Multiply, PackRight, Packed, Target, View, Workspace};
 use crate::kernels::simd::Buffer;
+use crate::team::Team;
 
 /// Every width of vectors that this machine has: each has tiles of its own.
 fn widths() -> Vec<Arch> {
@@ -36,7 +37,7 @@ fn packed(width: Arch, b: &[f32], depth: usize, cols: usize) -> Packed {
 fn product(width: Arch, rows: usize, a: View<'_>, b: &Packed, into: &[f32], add: bool) -> Vec<f32> {
     let (mut c, mut scratch) = (into.to_vec(), Buffer::default());
     let target = Target { data: &mut c, stride: b.shape().1, add };
-    width.dispatch(Multiply { rows, a, b, c: target, scratch: &mut scratch });
+    width.dispatch(Multiply { rows, a, b, panels: 0..b.panels(), c: target, left: &mut scratch });
     c
 }
 
@@ -73,6 +74,32 @@ fn a_row_comes_to_the_same_bits_alone_and_among_others() {
                 let (a, c) = (&a[row * depth..(row + 1) * depth], &c[row * cols..(row + 1) * cols]);
                 let alone = product(width, 1, View::rows(a, depth), &packed, c, true);
                 assert_eq!(alone, together[row * cols..(row + 1) * cols], "row {row} of {rows}, {depth} × {cols}");
+            }
+        }
+    }
+}
+
+/// Why a sample does not depend on the threads it was computed by.
+#[test]
+fn a_product_comes_to_the_same_bits_however_threads_share_it() {
+    for threads in [2, 3, 5] {
+        let mut space = Workspace::default();
+        space.shared_by(&Team::new(threads).expect("threads start"));
+        for (rows, depth, cols) in shapes().chain([(100, 40, 200), (3, 300, 321)]) {
+            let (a, b, c) = (numbers(rows * depth, 7), numbers(depth * cols, 8), numbers(rows * cols, 9));
+            let mut packed = Packed::default();
+            packed.pack(View::rows(&b, cols), depth, cols);
+            for add in [false, true] {
+                let shared = |share: &mut dyn FnMut(View<'_>, Target<'_>)| {
+                    let mut c = c.clone();
+                    share(View::rows(&a, depth), Target { data: &mut c, stride: cols, add });
+                    c
+                };
+                let want = shared(&mut |a, c| super::multiply(rows, a, &packed, c, &mut Workspace::default()));
+                let by_rows = shared(&mut |a, c| space.by_rows(threads, rows, a, &packed, c));
+                let by_columns = shared(&mut |a, c| space.by_columns(threads, rows, a, &packed, c));
+                assert_eq!(want, by_rows, "{threads} threads, {rows} × {depth} × {cols}");
+                assert_eq!(want, by_columns, "{threads} threads, {rows} × {depth} × {cols}");
             }
         }
     }
