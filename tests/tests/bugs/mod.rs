@@ -7,6 +7,7 @@
 mod cheats;
 mod checks;
 mod episodes;
+mod fuel;
 mod operators;
 mod play;
 mod warm;
