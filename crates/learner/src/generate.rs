@@ -41,6 +41,16 @@ const ENOUGH_ROWS: usize = 32;
 /// Parameters that a thread's own cache does not hold.
 const LARGE: usize = 1 << 22;
 
+/// Who decodes.
+struct Division {
+    /// Decoding loops, side by side.
+    loops: usize,
+    /// Threads that share each.
+    threads: usize,
+    /// Rows of each.
+    slots: usize,
+}
+
 impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
@@ -101,7 +111,7 @@ impl Learner {
         if asks.is_empty() {
             return Ok(Vec::new());
         }
-        let (loops, threads, slots) = self.split(asks.iter().map(|ask| ask.samples).sum());
+        let Division { loops, threads, slots } = self.divide(asks.iter().map(|ask| ask.samples).sum());
         let queue = Queue::new(asks, slots, PREFILL_TOKENS);
         let engine = self.engine(Mode::Detached, Purpose::Forward)?;
         if !self.compute.kernels {
@@ -111,19 +121,25 @@ impl Learner {
         }
         let frozen = Frozen::new(&self.config, &engine, self.rope())?;
         let team = if threads > 1 { Team::new(threads)? } else { Team::alone() };
-        let run = || team.enter(|| self.with_space(|space| Sampler::new(&frozen, &engine, &queue, space, &team).run()));
+        let run = || {
+            team.enter(|| self.with_space(&team, |space| Sampler::new(&frozen, &engine, &queue, space, &team).run()))
+        };
         let parts: Result<Vec<_>> = on_threads(0..loops, |_| run()).into_iter().collect();
         let mut all: Vec<Sampled> = parts?.into_iter().flatten().collect();
         all.sort_unstable_by_key(|s| (s.ask, s.sample));
         Ok(all)
     }
 
-    /// How so many samples are divided: decoding loops, the threads of each, and the rows of each. Where every thread would read a
-    /// large model for a few rows of its own, one loop reads it for all.
-    fn split(&self, samples: usize) -> (usize, usize, usize) {
+    /// How so many samples are divided. Where every thread would read a large model for a few rows of its own, one loop reads it for
+    /// all.
+    fn divide(&self, samples: usize) -> Division {
         let (shards, slots) = (self.options.shards, self.options.rollout_rows);
         let few = slots.min(samples.div_ceil(shards)) < ENOUGH_ROWS;
-        if few && self.parameter_count() >= LARGE { (1, shards, slots * shards) } else { (shards, 1, slots) }
+        if few && self.parameter_count() >= LARGE {
+            Division { loops: 1, threads: shards, slots: slots * shards }
+        } else {
+            Division { loops: shards, threads: 1, slots }
+        }
     }
 
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no

@@ -20,6 +20,7 @@ use crate::optim::OptimizerState;
 use crate::options::LearnerOptions;
 use crate::place::{Compute, PlaceError};
 use crate::rollout::RolloutSpace;
+use crate::team::Team;
 use crate::tokenizer::Tokenizer;
 
 /// A tensor with its name and shape.
@@ -223,12 +224,15 @@ impl Learner {
         &self.rope
     }
 
-    /// Runs `work` with the buffers of a sampling thread.
-    pub(crate) fn with_space<R>(&self, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
+    /// Runs `work` with the buffers of a sampling thread, which `team` shares.
+    pub(crate) fn with_space<R>(&self, team: &Team, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = idle().pop();
         let mut space = kept.unwrap_or_default();
+        space.shared_by(team);
         let result = work(&mut space);
+        // A team ends with its call.
+        space.shared_by(&Team::alone());
         idle().push(space);
         result
     }

@@ -10,6 +10,7 @@ use crate::model::Mode;
 use crate::model::layout::{MicroBatch, Response, bundle, deal};
 use crate::model::packed::Purpose;
 use crate::ops::{Engine, SharedSpace};
+use crate::team::Team;
 use crate::train::on_threads;
 
 impl Learner {
@@ -39,7 +40,9 @@ impl Learner {
         let samples = asked.iter().enumerate().map(response);
         let shards = deal(bundle(samples, self.options.micro_tokens), self.shards(), self.options.micro_tokens);
         let parts: Vec<Result<Vec<Vec<f32>>>> = on_threads(shards.iter(), |share| {
-            self.with_space(|space| share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect())
+            self.with_space(&Team::alone(), |space| {
+                share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect()
+            })
         });
         let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
         let mut out: Vec<Vec<f32>> = asked.iter().map(|(_, r)| vec![0.0; r.len()]).collect();
@@ -80,7 +83,7 @@ impl Learner {
             let mut batch = MicroBatch::default();
             batch.push_prompt(tokens);
             let rows: Vec<usize> = (0..tokens.len()).collect();
-            self.with_space(|space| {
+            self.with_space(&Team::alone(), |space| {
                 let decoder = engine.decoder(&space.ops);
                 decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
             })

@@ -27,8 +27,8 @@ impl Attention {
     fn forward(&self, qkv: &[f32], rows: usize, heads: &Heads<'_>) -> (CpuStorage, Shape) {
         let width = heads.sizes.heads * heads.sizes.dim;
         let (mut out, mut lse) = (vec![0.0; rows * width], vec![0.0; rows * heads.sizes.heads]);
-        let scratch = &mut self.space.lock().attention;
-        attention(&mut out, &mut lse, qkv, &self.groups, heads, scratch);
+        let space = &mut self.space.lock().attention;
+        attention(&mut out, &mut lse, qkv, &self.groups, heads, space);
         self.lse.get_or_init(|| lse);
         output(out, (rows, width))
     }
@@ -44,8 +44,8 @@ impl Attention {
         let (raw, out, dout) = (Slice::of(qkv)?, Slice::of(out)?, Slice::of(dout)?);
         let mut dqkv = vec![0.0; raw.len()];
         let saved = Saved { qkv: &raw, out: &out, lse, dout: &dout };
-        let scratch = &mut self.space.lock().attention;
-        attention_backward(&mut dqkv, dgains, &saved, &self.groups, heads, scratch);
+        let space = &mut self.space.lock().attention;
+        attention_backward(&mut dqkv, dgains, &saved, &self.groups, heads, space);
         gradient(dqkv, qkv.shape())
     }
 }

@@ -2,25 +2,32 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::kernels::attention::Scratch;
-use crate::kernels::gemm::{Packed, Workspace};
+use crate::kernels::gemm::Packed;
 use crate::kernels::simd::Buffer;
+use crate::kernels::{attention, gemm};
+use crate::team::Team;
 
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
     /// For products.
-    pub(crate) products: Workspace,
+    pub(crate) products: gemm::Workspace,
     /// For the right-hand side of a weight gradient.
     pub(crate) right: Packed,
     /// For whatever one operation needs inside itself.
     pub(crate) inner: Buffer,
-    pub(crate) attention: Scratch,
+    pub(crate) attention: attention::Workspace,
     /// Large buffers that operations keep from forward to backward, when they are not in use.
     spare: Vec<Buffer>,
 }
 
 impl Space {
+    /// Lets `team` share what is worth it in forward passes.
+    pub(crate) fn shared_by(&mut self, team: &Team) {
+        self.products.shared_by(team);
+        self.attention.shared_by(team);
+    }
+
     /// A buffer to keep; its contents are unspecified.
     pub(crate) fn take(&mut self) -> Buffer {
         self.spare.pop().unwrap_or_default()

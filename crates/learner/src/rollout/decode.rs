@@ -66,6 +66,15 @@ pub(crate) struct RolloutSpace {
     products: Workspace,
 }
 
+impl RolloutSpace {
+    /// Lets `team` share what is worth it.
+    pub(crate) fn shared_by(&mut self, team: &Team) {
+        self.products.shared_by(team);
+        self.ops.lock().shared_by(team);
+        self.attending.resize_with(team.threads(), attend::Space::default);
+    }
+}
+
 /// The state of one loop.
 pub(crate) struct Sampler<'a> {
     model: &'a Frozen<'a>,
@@ -86,9 +95,6 @@ impl<'a> Sampler<'a> {
         space: &'a mut RolloutSpace,
         team: &'a Team,
     ) -> Self {
-        space.products.shared_by(team);
-        space.ops.lock().products.shared_by(team);
-        space.attending.resize_with(team.threads(), attend::Space::default);
         let decoder = engine.decoder(&space.ops);
         Self { model, decoder, queue, space, team, rows: Vec::new(), prompts: Prompts::default(), finished: Vec::new() }
     }

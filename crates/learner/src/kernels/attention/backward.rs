@@ -2,7 +2,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, HeadSizes, Heads, Place, Scratch, Spans, load_panels, panel_stride};
+use super::{Group, HeadSizes, Heads, Place, Scratch, Spans, Workspace, load_panels, panel_stride};
 use crate::kernels::math::{dot, exp};
 use crate::kernels::simd::dispatch;
 
@@ -26,10 +26,10 @@ pub(crate) fn attention_backward(
     saved: &Saved<'_>,
     groups: &[Group],
     heads: &Heads<'_>,
-    scratch: &mut Scratch,
+    space: &mut Workspace,
 ) {
     dqkv.fill(0.0);
-    dispatch(Backward { dqkv, dgains, saved, groups, heads, scratch });
+    dispatch(Backward { dqkv, dgains, saved, groups, heads, scratch: &mut space.first });
 }
 
 struct Backward<'a> {

@@ -5,11 +5,12 @@
 //! probabilities are not kept: backward recomputes them from the saved log-sum-exp, as FlashAttention does (Dao et al. 2022).
 mod backward;
 mod forward;
+mod shared;
 mod spans;
 mod tiles;
 
 pub(crate) use backward::{Saved, attention_backward};
-pub(crate) use forward::attention;
+pub(crate) use shared::{Workspace, attention};
 pub(crate) use spans::Spans;
 
 use std::ops::Range;
