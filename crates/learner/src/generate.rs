@@ -38,15 +38,13 @@ impl Continuation {
 const PREFILL_TOKENS: usize = 1024;
 /// Rows of one thread from which on it is busier with multiplying than with reading the weights.
 const ENOUGH_ROWS: usize = 32;
-/// Parameters that a thread's own cache does not hold.
-const LARGE: usize = 1 << 22;
 
 /// Who decodes.
 struct Division {
     /// Decoding loops, side by side.
     loops: usize,
-    /// Threads that share each.
-    threads: usize,
+    /// Who shares each.
+    team: Team,
     /// Rows of each.
     slots: usize,
 }
@@ -111,7 +109,7 @@ impl Learner {
         if asks.is_empty() {
             return Ok(Vec::new());
         }
-        let Division { loops, threads, slots } = self.divide(asks.iter().map(|ask| ask.samples).sum());
+        let Division { loops, team, slots } = self.divide(asks.iter().map(|ask| ask.samples).sum())?;
         let queue = Queue::new(asks, slots, PREFILL_TOKENS);
         let engine = self.engine(Mode::Detached, Purpose::Forward)?;
         if !self.compute.kernels {
@@ -120,7 +118,6 @@ impl Learner {
             return Ok(all);
         }
         let frozen = Frozen::new(&self.config, &engine, self.rope())?;
-        let team = if threads > 1 { Team::new(threads)? } else { Team::alone() };
         let run = || {
             team.enter(|| self.with_space(&team, |space| Sampler::new(&frozen, &engine, &queue, space, &team).run()))
         };
@@ -132,14 +129,14 @@ impl Learner {
 
     /// How so many samples are divided. Where every thread would read a large model for a few rows of its own, one loop reads it for
     /// all.
-    fn divide(&self, samples: usize) -> Division {
+    fn divide(&self, samples: usize) -> Result<Division> {
         let (shards, slots) = (self.options.shards, self.options.rollout_rows);
         let few = slots.min(samples.div_ceil(shards)) < ENOUGH_ROWS;
-        if few && self.parameter_count() >= LARGE {
-            Division { loops: 1, threads: shards, slots: slots * shards }
+        Ok(if few && self.is_large() {
+            Division { loops: 1, team: self.team()?, slots: slots * shards }
         } else {
-            Division { loops: shards, threads: 1, slots }
-        }
+            Division { loops: shards, team: Team::alone(), slots }
+        })
     }
 
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no

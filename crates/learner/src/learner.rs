@@ -26,6 +26,9 @@ use crate::tokenizer::Tokenizer;
 /// A tensor with its name and shape.
 pub type NamedTensor = (TensorSpec, Vec<f32>);
 
+/// Parameters of 16 MiB.
+const LARGE: usize = 1 << 22;
+
 /// A model that samples and learns.
 #[derive(Debug)]
 pub struct Learner {
@@ -197,7 +200,17 @@ impl Learner {
     /// As [`Learner::engine`], of other weights of the same model.
     pub(crate) fn engine_of(&self, weights: &Weights, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
         let view = View::new(&self.config, weights, mode, self.compute.dtype)?;
-        Engine::new(&self.config, &self.rope, view, purpose, self.compute.kernels)
+        Engine::new(&self.config, &self.rope, view, purpose, self.compute.kernels, &self.team()?)
+    }
+
+    /// Whether its weights are more than a thread's own caches hold.
+    pub(crate) fn is_large(&self) -> bool {
+        self.parameter_count() >= LARGE
+    }
+
+    /// The threads that share what concerns all weights, where they are many.
+    pub(crate) fn team(&self) -> candle_core::Result<Team> {
+        if self.shards() > 1 && self.is_large() { Team::new(self.shards()) } else { Ok(Team::alone()) }
     }
 
     /// Parts that work is dealt to: threads of the CPU, or one device.

@@ -1,11 +1,11 @@
 //! Threads that share the steps of one call, where one thread alone would be slow: a large model with few rows.
 //!
-//! Called by sampling, and by the products inside it. Where there are rows enough for every thread, each takes its own instead, and
-//! its team is [`Team::alone`].
+//! Called by sampling and by the products inside it, and where weights are packed. Where there are rows enough for every thread, each
+//! samples its own instead, and its team is [`Team::alone`].
 
 use std::sync::Arc;
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// One thread, or several that wait for work.
@@ -43,6 +43,14 @@ impl Team {
         match &self.0 {
             Some(pool) => pool.install(work),
             None => work(),
+        }
+    }
+
+    /// What `work` makes of every item, in their order.
+    pub(crate) fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
+        match self.threads() {
+            1 => items.iter().map(work).collect(),
+            _ => self.enter(|| items.par_iter().with_max_len(1).map(work).collect()),
         }
     }
 

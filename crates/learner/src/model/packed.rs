@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use candle_core::Result;
+use candle_core::{Result, Tensor};
 
 use super::view::{Layer, View};
 use crate::kernels::gemm::{self, Packed};
 use crate::ops::slices::Slice;
+use crate::team::Team;
 
 /// What a packed model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    fn new(weight: &candle_core::Tensor, purpose: Purpose) -> Result<Arc<Self>> {
+    fn new(weight: &Tensor, purpose: Purpose) -> Result<Arc<Self>> {
         let (outputs, inputs) = weight.dims2()?;
         let weight = Slice::of(weight)?;
         let mut linear = Self::default();
@@ -56,18 +57,15 @@ pub(crate) struct PackedModel {
 }
 
 impl PackedModel {
-    pub(crate) fn new(view: &View, purpose: Purpose) -> Result<Self> {
-        let pack = |layer: &Layer| {
-            Ok(PackedLayer {
-                qkv: Linear::new(&layer.qkv, purpose)?,
-                output: Linear::new(&layer.output, purpose)?,
-                gate_up: Linear::new(&layer.gate_up, purpose)?,
-                down: Linear::new(&layer.down, purpose)?,
-            })
-        };
-        Ok(Self {
-            layers: view.layers.iter().map(pack).collect::<Result<_>>()?,
-            head: Linear::new(&view.head, purpose)?,
-        })
+    /// Packs every matrix, which the threads of `team` share.
+    pub(crate) fn new(view: &View, purpose: Purpose, team: &Team) -> Result<Self> {
+        // The head first: it is the largest by far.
+        let weights: Vec<&Tensor> =
+            std::iter::once(&view.head).chain(view.layers.iter().flat_map(Layer::matrices)).collect();
+        let packed: Vec<Arc<Linear>> =
+            team.map(&weights, |weight| Linear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
+        let (head, layers) = (&packed[0], packed[1..].as_chunks().0);
+        let layer = |[qkv, output, gate_up, down]: [Arc<Linear>; 4]| PackedLayer { qkv, output, gate_up, down };
+        Ok(Self { head: Arc::clone(head), layers: layers.iter().cloned().map(layer).collect() })
     }
 }

@@ -48,6 +48,11 @@ impl Layer {
         })
     }
 
+    /// Those that rows are multiplied with, in the order of their use.
+    pub(super) const fn matrices(&self) -> [&Tensor; 4] {
+        [&self.qkv, &self.output, &self.gate_up, &self.down]
+    }
+
     fn detached(&self) -> Self {
         Self {
             input_norm: self.input_norm.detach(),

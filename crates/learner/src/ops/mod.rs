@@ -28,6 +28,7 @@ use crate::kernels::logprob::Prediction;
 use crate::kernels::rope::RopeTable;
 use crate::model::packed::{PackedModel, Purpose};
 use crate::model::{Decoder, View};
+use crate::team::Team;
 use cpu::Kernels;
 use fused::{Fused, Tables};
 pub(crate) use fused::{rotations, step_attention, step_heads};
@@ -83,16 +84,17 @@ enum Kind {
 }
 
 impl Engine {
-    /// Our kernels, on the CPU, or else candle's with a backward of ours.
+    /// Our kernels, on the CPU, or else candle's with a backward of ours. `team` packs the weights.
     pub(crate) fn new(
         config: &ModelConfig,
         rope: &Arc<RopeTable>,
         view: View,
         purpose: Purpose,
         kernels: bool,
+        team: &Team,
     ) -> Result<Self> {
         let kind = match kernels {
-            true => Kind::Kernels(Arc::new(PackedModel::new(&view, purpose)?)),
+            true => Kind::Kernels(Arc::new(PackedModel::new(&view, purpose, team)?)),
             false => Kind::Fused(Arc::default()),
         };
         Ok(Self { kind, ..Self::stock(config, rope, view) })

@@ -11,6 +11,7 @@ use crate::kernels::rope::RopeTable;
 use crate::model::packed::Purpose;
 use crate::model::weights::values;
 use crate::model::{Mode, View, Weights};
+use crate::team::Team;
 
 fn config() -> ModelConfig {
     ModelConfig {
@@ -28,7 +29,7 @@ fn engines() -> Result<(Weights, [Engine; 3])> {
     let weights = Weights::new(&config, crate::init::initial(&config, 3), &Device::Cpu)?;
     let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
     let view = || View::new(&config, &weights, Mode::Tracked, DType::F32);
-    let of = |kernels| Engine::new(&config, &rope, view()?, Purpose::Training, kernels);
+    let of = |kernels| Engine::new(&config, &rope, view()?, Purpose::Training, kernels, &Team::alone());
     let engines = [of(true)?, Engine::stock(&config, &rope, view()?), of(false)?];
     Ok((weights, engines))
 }
