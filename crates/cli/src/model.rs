@@ -4,7 +4,7 @@
 //! others are frozen, and what must learn refuses them by name, before anything is loaded.
 
 use veriplay_core::Policy;
-use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, ServerOptions, ServerPolicy};
+use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, MOST_SHARDS, ServerOptions, ServerPolicy};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::{device, embedded};
@@ -56,7 +56,7 @@ impl Model {
             let policy = ServerPolicy::open(place, server_options()?).or_fail(ExitCode::Model);
             return policy.map(|policy| Self::Served(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
         }
-        Ok(Self::Ours(Box::new(load(name, options)?)))
+        Ok(Self::Ours(Box::new(load(name, &sampling(options))?)))
     }
 
     /// What generates.
@@ -67,6 +67,13 @@ impl Model {
             Self::Served(policy) => &**policy,
         }
     }
+}
+
+/// These options for a model that only samples. A sample does not depend on the threads, so that it may have all processors; an update
+/// does, and its threads are part of a configuration.
+fn sampling(options: &LearnerOptions) -> LearnerOptions {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    LearnerOptions { shards: processors.min(MOST_SHARDS).max(options.shards), ..options.clone() }
 }
 
 /// A model that is to learn.

@@ -55,7 +55,7 @@ pub use losses::{
 pub use memory::MemoryPlan;
 pub use model::names::{TensorSpec, tensor_specs};
 pub use optim::{AdamW, Optimizer};
-pub use options::{LearnerOptions, Segments};
+pub use options::{LearnerOptions, MOST_SHARDS, Segments};
 pub use place::{Place, PlaceError};
 pub use policies::{ApiKey, GgufError, GgufPolicy, ServerError, ServerOptions, ServerPolicy};
 pub use rollout::{End, TokenSampler, uniform};

@@ -13,6 +13,9 @@ use crate::optim::Optimizer;
 use crate::place::Place;
 use crate::train::Sizes;
 
+/// Largest [`LearnerOptions::shards`].
+pub const MOST_SHARDS: usize = 256;
+
 /// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -91,7 +94,7 @@ impl LearnerOptions {
     /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sizes = [
-            ("shards", self.shards, 256),
+            ("shards", self.shards, MOST_SHARDS),
             ("micro_tokens", self.micro_tokens, 1 << 20),
             ("rollout_rows", self.rollout_rows, 1 << 20),
         ];
