@@ -130,7 +130,7 @@ impl Learner {
     /// How so many samples are divided. Where every thread would read a large model for a few rows of its own, one loop reads it for
     /// all.
     fn divide(&self, samples: usize) -> Result<Division> {
-        let (shards, slots) = (self.options.shards, self.options.rollout_rows);
+        let (shards, slots) = (self.shards(), self.options.rollout_rows);
         let few = slots.min(samples.div_ceil(shards)) < ENOUGH_ROWS;
         Ok(if few && self.is_large() {
             Division { loops: 1, team: self.team()?, slots: slots * shards }
