@@ -1,5 +1,5 @@
 //! The numeric loops: plain functions on `f32` slices, each with its backward where it has one. They run on the calling thread;
-//! products alone may be shared by a team.
+//! products and attention's forward may be shared by a team.
 //!
 //! Called by `ops`, `rollout` and `optim`; they know shapes and nothing of weights, samples or optimizers.
 

@@ -1,7 +1,7 @@
 //! What a decoder layer is made of: one trait with three implementations, and the choice between them.
 //!
 //! Called by [`crate::model::Decoder`]. All are differentiable, and tests hold them to the same losses and gradients. Those of
-//! the CPU run on the calling thread alone.
+//! the CPU run on the calling thread, but for products and attention that a team shares.
 
 mod attached;
 mod attention;

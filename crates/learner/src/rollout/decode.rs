@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-/// Multiplications that take as long as drawing from one logit.
+/// Multiplications that take no longer than drawing from one logit: that took 0.7 ns, which is some 60 of them.
 const EXPONENTIAL: usize = 16;
 
 /// Tokens a fresh row has room for.
@@ -207,16 +207,12 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Rows that a thread takes of a step, where a row costs so many multiplications.
-    fn share(&self, multiplications: usize) -> usize {
-        self.rows.len().div_ceil(self.team.share(self.rows.len() * multiplications))
-    }
-
     /// Gives every row a token from its logits. Says of each row why it is done, if it is.
     fn draw(&mut self) -> Vec<Option<End>> {
         let vocab = self.model.config.vocab_size;
-        let share = self.share(vocab * EXPONENTIAL);
-        let mut ends = vec![None; self.rows.len()];
+        let count = self.rows.len();
+        let share = count.div_ceil(self.team.share(count * vocab * EXPONENTIAL));
+        let mut ends = vec![None; count];
         let rows = self.rows.chunks_mut(share).zip(self.space.logits.as_mut_slice().chunks_mut(share * vocab));
         let mut parts: Vec<_> = rows.zip(ends.chunks_mut(share)).collect();
         self.team.each(&mut parts, |((rows, logits), ends)| {
