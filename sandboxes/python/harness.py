@@ -5,13 +5,14 @@ starts from the same snapshot, so nothing a program does to this module outlives
 that is said here beyond "this is what the program returned".
 
 Frames to the host (`_host.call`): b"J" fetch the job | b"V" + encoded value of the next call | b"X" + error of the next
-call | b"O" a value larger than the job allows | b"R" + error of the program itself | b"D" done | b"Q" + encoded request
-to the job's peer, answered by b"V" + value or b"X" + error. An error is one length byte, the kind, the message.
-The value encoding is that of crates/core/src/value/codec.rs.
+call | b"U" + why the next call's value has no encoding | b"O" a value larger than the job allows | b"R" + error of the
+program itself | b"C" + why the program does not compile | b"M" + which entry it lacks | b"D" done | b"Q" + encoded request
+to the job's peer, answered by b"V", b"X" or b"U". An error is one length byte, the name of its class, the message; b"U",
+b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs.
 
 A peer is the program of another instance: after its module level has run, each job call answers one request of the other
-side: ("call", name, arguments, keywords) -> (value, {place of an argument it changed: what it is now}), or
-("look", name) -> ("callable",) | ("value", value).
+side: ("call", name, arguments, keywords), which crosses by copies, or, where the two share their objects, one of
+objects.py's, ("share", …).
 """
 
 
@@ -39,7 +40,7 @@ def _veriplay_harness():
     next_, id_, mro_of = next, id, type.__dict__["__mro__"].__get__
     is_exception = lambda found: isinstance(found, type) and issubclass(found, BaseException)
     exceptions = {id(found): found.__name__ for found in vars(builtins).values() if is_exception(found)}
-    reserved = frozenset(exceptions.values()) | {"MissingEntry"}
+    reserved = frozenset(exceptions.values())
     name_of, from_bytes, modules = type.__dict__["__name__"].__get__, int.from_bytes, sys.modules
     stdout, stderr, seed_random, format_exception = sys.stdout, sys.stderr, random.seed, traceback.format_exception
     max_depth = 64
@@ -168,8 +169,11 @@ def _veriplay_harness():
             return ""
 
     def error_frame(tag, kind, message):
-        kind = kind.encode("utf-8", "backslashreplace")[:100].decode("utf-8", "ignore").encode()
-        return tag + bytes_((len_(kind),)) + kind + message.encode("utf-8", "backslashreplace")[:400].decode("utf-8", "ignore").encode()
+        kind = cut(kind, 100)
+        return tag + bytes_((len_(kind),)) + kind + cut(message, 400)
+
+    def cut(text, most):
+        return text.encode("utf-8", "backslashreplace")[:most].decode("utf-8", "ignore").encode()
 
     def raised(tag, error):
         host(error_frame(tag, name_of(type_(error)), message_of(error)))
@@ -188,7 +192,7 @@ def _veriplay_harness():
         try:
             return compile_(source, "<program>", "exec", 0, True)
         except base_exception as error:
-            host(error_frame(b"R", "CompileError", name_of(type_(error)) + ": " + message_of(error)))
+            host(b"C" + cut(name_of(type_(error)) + ": " + message_of(error), 400))
             error.__traceback__ = None
             show(error, source)
             return None
@@ -225,7 +229,7 @@ def _veriplay_harness():
         if callable_(function):
             call_all(function, data, at)
         else:
-            host(error_frame(b"R", "MissingEntry", "`" + entry + "` is not defined, or not callable"))
+            host(b"M" + cut("`" + entry + "` is not defined, or not callable", 400))
 
     def call_all(function, data, at):
         count, = u32_at(data, at)
@@ -248,45 +252,52 @@ def _veriplay_harness():
         except TooLarge:
             return b"O"
         except Unencodable as error:
-            return error_frame(b"X", "Unencodable", str_(error))
+            return b"U" + cut(str_(error), 400)
         except base_exception as error:
-            return error_frame(b"X", "Unencodable", name_of(type_(error)))
+            return b"U" + cut("encoding it raised " + name_of(type_(error)), 400)
         return bytes_(out)
 
     def ask_peer(request):
-        """What the peer answers. Raises `PeerError` with what it raised."""
+        """The value that the peer answers. Raises `PeerError` with what it raised."""
         out = bytearray_(b"Q")
         try:
             put(request, out, 0, cap_of_job)
         except Unencodable as error:
-            raise TypeError("only plain values cross to the program: " + str_(error)) from None
+            raise TypeError("only plain values cross: " + str_(error)) from None
+        except TooLarge:
+            raise ValueError("what crosses is larger than the job's output_bytes") from None
         reply = host(bytes_(out))
         if reply[0] == 86:
             return take(reply, 1)[0]
+        if reply[0] == 85:
+            raise TypeError("only plain values cross: " + reply[1:].decode())
         at = 2 + reply[1]
         raise PeerError(reply[2:at].decode(), reply[at:].decode())
 
     class PeerError(Exception):
-        """`args` are the kind and the message of what the peer raised."""
+        """`args` are the class and the message of what the peer raised."""
+
+    def is_plain(value):
+        """Whether it can be sent as it is."""
+        try:
+            put(value, bytearray_(), 0, cap_of_job)
+        except Unencodable:
+            return False
+        return True
 
     def answer_peer(request):
         """The frame that answers one request of the other side."""
+        if request[0] == "share":
+            return value_frame(shared.answer(request))
         name = request[1]
         found = served.get(name)
         if found is None and name not in served:
-            return error_frame(b"X", "MissingEntry", "`" + name + "` is not defined")
-        if request[0] == "look":
-            return value_frame(("callable",) if callable_(found) else ("value", found))
-        arguments, keywords = request[2], request[3]
-        places = {**dict_(enumerate_(arguments)), **keywords}
-        mutable = [(place, item, encoded(item)) for place, item in places.items() if type_(item) in (list_, dict_, set_)]
-
+            return error_frame(b"X", "NameError", "`" + name + "` is not defined")
         try:
-            value = found(*arguments, **keywords)
-            changed = {place: item for place, item, before in mutable if encoded(item) != before}
+            value = found(*request[2], **request[3])
         except base_exception as error:
             return error_frame(b"X", kind_of(type_(error)), message_of(error))
-        return value_frame((value, changed))
+        return value_frame(value)
 
     def kind_of(error):
         """The nearest built-in type, whose name means the same to the other side: a class of the program's own that is
@@ -294,11 +305,6 @@ def _veriplay_harness():
         near = next_(exceptions[id_(base)] for base in mro_of(error) if id_(base) in exceptions)
         own = name_of(error)
         return near if own in reserved or near not in ("Exception", "BaseException") else own
-
-    def encoded(value):
-        out = bytearray_()
-        put(value, out, 0, cap_of_job)
-        return out
 
     def flush():
         for stream in (sys.stdout, stdout, stderr):
@@ -308,7 +314,7 @@ def _veriplay_harness():
                 pass
 
     cap_of_job = 0
-    served = None
+    served = shared = None
     exit_functions = atexit._ncallbacks()
 
     def run_exit_functions():
@@ -324,7 +330,7 @@ def _veriplay_harness():
         host(b"D")
 
     def job():
-        nonlocal cap_of_job, served
+        nonlocal cap_of_job, served, shared
         if served is not None:
             serve()
             return
@@ -333,11 +339,13 @@ def _veriplay_harness():
         seed_random(from_bytes(data[1:9], "little"))
         cap_of_job, = u32_at(data, 9)
         source, at = text_at(data, 13)
+        callee = modules["_veriplay_objects"].Callee if data[0] == 79 else None
         code = compiled(source)
         if code is not None:
             names = run_module(code, "__main__" if script else "program", source)
-            if names is not None and data[0] == 80:
+            if names is not None and data[0] in (80, 79):
                 served = names
+                shared = callee(names) if data[0] == 79 else None
             elif names is not None and data[0] == 87:
                 # What is there now is alive in every job of the image that comes of this.
                 del modules["program"]
@@ -373,7 +381,7 @@ def _veriplay_harness():
     cap_of_job = 1 << 20
     warm_up()
     tools = modules["_veriplay"] = module_type("_veriplay")
-    tools.ask_peer, tools.PeerError = ask_peer, PeerError
+    tools.ask_peer, tools.PeerError, tools.is_plain, tools.message_of = ask_peer, PeerError, is_plain, message_of
     random.seed(0)
     sys.argv = ["<program>"]
     os.chdir("/work")

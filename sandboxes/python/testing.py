@@ -1,54 +1,49 @@
 """Runs test code against a program and says what became of each test. A module of the image, called by the verifier.
 
-Under split trust the program is the job's peer, in another instance: names of it are proxies here, and each call of one
-crosses as plain values. An argument the program changed in place is changed here too. Under shared trust the program's
-source is run here first, and the tests see its own objects.
+Under split trust the program is the job's peer, in another instance, and the two share their objects as `objects.py` says.
+What cannot cross is never a fact about the program: it makes the test unjudgeable, whatever the test's code does about it.
+Under shared trust the program's source is run here, and the tests see its own objects.
 
-A call that returns a value and changes an argument as well could move what is expected: `assert f(xs) == sorted(xs)` holds
-for a program that empties `xs` and returns it. So where that has happened, the tests must hold a second time, with the
-arguments of such calls left alone.
+Two things depend on how the tests are read, and are told to the verifier, which then asks for the other reading as well. A
+call that returns a value and changes an argument could move what is expected: `assert f(xs) == sorted(xs)` holds for a program
+that empties `xs` and returns it. And a name that is a builtin and the program's could be meant as either.
 """
 
 import ast
 import builtins
 import inspect
+import symtable
 import sys
 import types
 import unittest
 
-import _veriplay
+from _veriplay_objects import Caller, Unjudgeable
 
-PASSED, FAILED, ERROR, SKIPPED, MISSING = "passed", "failed", "error", "skipped", "missing"
-
-
-ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration)
+PASSED, FAILED, ERROR, SKIPPED, MISSING, UNJUDGEABLE = "passed", "failed", "error", "skipped", "missing", "unjudgeable"
 
 
-class ProgramError(Exception):
-    """The program raised an exception of a type of its own."""
+def run(style, setup, sources, functions, program, readings):
+    """Returns (id, result, text) of each test, in order, and which other readings could change them: "changes", "builtins".
+
+    `functions` are the names under test, as far as they are known; `program` is source text under shared trust, else None;
+    `readings` are those of the two that are wanted now.
+    """
+    if program is not None:
+        return run_shared(style, setup, sources, functions, program), []
+    split = Split(setup, sources, functions, readings)
+    records = split.run(style)
+    return records, split.other_readings()
 
 
-def run(style, setup, sources, function, program):
-    """Returns (id, result, text) of each test, in order. `program` is source text under shared trust, else None."""
-    records = run_once(style, setup, sources, function, program)
-    if Changes.doubtful and all(record[1] == PASSED for record in records):
-        Changes.copied = False
-        records = run_once(style, setup, sources, function, program)
-    return records
-
-
-class Changes:
-    """Changes of arguments by calls that returned a value too."""
-
-    doubtful = False  # there were some
-    copied = True  # the tests see them
-
-
-def run_once(style, setup, sources, function, program):
-    names = new_module("tests").__dict__ if program is None else run_program(program)
-    sys.modules["solution"] = PeerModule("solution") if program is None else sys.modules["program"]
+def run_shared(style, setup, sources, functions, program):
+    names = new_module("tests").__dict__
+    # A prompt's helpers, and its stub of the function, which the program's own replaces.
     exec(compile(setup, "<setup>", "exec", 0, True), names)
-    return STYLES[style](names, sources, function, program is None)
+    names.update((name, found) for name, found in run_program(program).items() if name not in MODULE_NAMES)
+    sys.modules["solution"] = sys.modules["program"]
+    if style == "check" and functions[0] not in names:
+        return [("check", MISSING, "`" + functions[0] + "` is not defined")]
+    return STYLES[style](names, sources, functions, Judged())
 
 
 def new_module(name):
@@ -58,100 +53,172 @@ def new_module(name):
     return module
 
 
+MODULE_NAMES = frozenset(vars(types.ModuleType("m"))) | {"__file__", "__builtins__"}
+
+
 def run_program(program):
     names = new_module("program").__dict__
     exec(compile(program, "<program>", "exec", 0, True), names)
     return dict(names)
 
 
-# Proxies.
+# Split trust.
+
+
+class Split:
+    """Tests in this instance, the program in another."""
+
+    def __init__(self, setup, sources, functions, readings):
+        self.setup, self.sources, self.functions = setup, sources, functions
+        self.caller = Caller(unseen="changes" in readings)
+        self.prefer_program = "builtins" in readings
+        self.shadowed = set()  # builtins that the tests use and the program defines too
+        self.hidden = {}  # names of the program's that cannot cross, and why
+        self.read = frozenset()  # by the test under way
+        self.view = dict(vars(builtins))
+        self.named = PeerModule(self)
+
+    def run(self, style):
+        names = new_module("tests").__dict__
+        names["__builtins__"] = self.view
+        sys.modules["solution"] = self.named
+        judged = Judged(self)
+        try:
+            read, bound = names_of([self.setup, *self.sources])
+            self.resolve(read - bound)
+            exec(compile(self.setup, "<setup>", "exec", 0, True), names)
+            if style == "check":
+                try:
+                    names[self.functions[0]] = self.caller.look(self.functions[0])
+                except AttributeError as error:
+                    return [("check", MISSING, str(error))]
+            records = STYLES[style](names, self.sources, self.functions, judged)
+        except Unjudgeable:
+            # Before any test, or between two.
+            word, why = self.caller.trouble
+            return [("tests", word, why)]
+        if not self.own and not self.named.used and style != "check":
+            why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
+            return [(test, UNJUDGEABLE, why) for test, _, _ in records]
+        return records
+
+    def resolve(self, free):
+        """Decides which free names of the tests are the program's, and looks them up.
+
+        A name that is no builtin is. One that is a builtin is where it is named as a function under test, or is all that the
+        tests could test.
+        """
+        free = free - MODULE_NAMES
+        known = vars(builtins).keys()
+        self.own = (free - known) | (free & set(self.functions))
+        if not self.own and not self.functions and len(free) == 1 and not any(map(imports_solution, [self.setup, *self.sources])):
+            self.own = set(free)
+        self.or_builtin = set() if self.functions else free - self.own
+        for name in self.own:
+            self.view.pop(name, None)
+        self.caller.tell_names = self.tell_names
+        self.caller.watch(sorted(self.own | self.or_builtin))
+
+    def tell_names(self, told):
+        for name, word, found in told:
+            self.hidden.pop(name, None)
+            if name not in self.own:
+                if word != "missing":
+                    self.shadowed.add(name)
+                if not self.prefer_program:
+                    continue
+            if word == "value":
+                self.view[name] = found
+            elif word == "missing" and name not in self.own:
+                self.view[name] = vars(builtins)[name]
+            else:
+                self.view.pop(name, None)
+            if word == "uncrossable":
+                self.hidden[name] = found
+                self.check_hidden()
+
+    def start_test(self, sources):
+        self.caller.start_test()
+        self.read = names_of([self.setup, *sources])[0] if self.own | self.or_builtin else frozenset()
+        self.check_hidden()
+
+    def check_hidden(self):
+        """A test that reads a name which cannot cross is not judged, whatever it does with it."""
+        for name in sorted(self.read & self.hidden.keys()):
+            self.caller.note(UNJUDGEABLE, "`" + name + "` of the program cannot cross to the tests: " + self.hidden[name])
+
+    def other_readings(self):
+        return ["changes"] * self.caller.changed + ["builtins"] * bool(self.shadowed)
 
 
 class PeerModule(types.ModuleType):
     """The program as a module: `from solution import f`."""
 
+    def __init__(self, split):
+        super().__init__("solution")
+        self.__dict__["_split"], self.__dict__["used"] = split, False
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return look(name)
+        self.__dict__["used"] = True
+        return self._split.caller.look(name)
 
 
-def look(name):
-    """A proxy of the program's function, or the plain value of that name."""
-    try:
-        answer = _veriplay.ask_peer(("look", name))
-    except _veriplay.PeerError as error:
-        raise AttributeError(error.args[1]) from None
-    return proxy(name) if answer == ("callable",) else answer[1]
+def names_of(sources):
+    """Names that test code reads outside its functions' own, and names that it binds in its module."""
+    read, bound = set(), set()
+    for source in sources:
+        if source not in KNOWN_NAMES:
+            found = KNOWN_NAMES[source] = set(), set()
+            collect_names(symtable.symtable(source, "<tests>", "exec"), *found)
+        read |= KNOWN_NAMES[source][0]
+        bound |= KNOWN_NAMES[source][1]
+    return read, bound
 
 
-def proxy(name):
-    def call(*arguments, **keywords):
-        try:
-            value, changes = _veriplay.ask_peer(("call", name, list(arguments), keywords))
-        except _veriplay.PeerError as error:
-            raise exception(*error.args) from None
-        if changes and value is not None:
-            Changes.doubtful = True
-            changes = changes if Changes.copied else {}
-        for place, now in changes.items():
-            put_back(arguments[place] if type(place) is int else keywords[place], now)
-        return value
-
-    call.__name__ = call.__qualname__ = name
-    return call
+KNOWN_NAMES = {}
 
 
-def exception(kind, message):
-    """The built-in exception of that name. Others, and those that would end a test runner or a loop of the tests' own (a
-    StopIteration out of `f` ends `all(map(f, cases))`), become `ProgramError`."""
-    if kind == "MissingEntry":
-        return NameError(message)
-    found = getattr(builtins, kind, None)
-    try:
-        if isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, ENDS_OF_LOOPS):
-            return found(message)
-    except TypeError:
-        pass  # some take other arguments, as UnicodeDecodeError does
-    return ProgramError(kind + ": " + message)
+def imports_solution(source):
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module == "solution":
+            return True
+        if isinstance(node, ast.Import) and any(alias.name == "solution" for alias in node.names):
+            return True
+    return False
 
 
-def put_back(argument, now):
-    if type(argument) is list:
-        argument[:] = now
-    else:
-        argument.clear()
-        argument.update(now)
+def collect_names(table, read, bound):
+    at_module = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        name = symbol.get_name()
+        if symbol.is_referenced() and (at_module or symbol.is_global()):
+            read.add(name)
+        elif symbol.is_referenced() and table.get_type() == "class" and not symbol.is_free():
+            read.add(name)
+        if (at_module or symbol.is_declared_global()) and (symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()):
+            bound.add(name)
+    for child in table.get_children():
+        collect_names(child, read, bound)
 
 
-def free_names(tree):
-    """Names that test code reads and nobody defines: the program's."""
-    read, bound = {}, set(dir(builtins))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            read.setdefault(node.id) if isinstance(node.ctx, ast.Load) else bound.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            bound.add(node.name)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, ast.alias):
-            bound.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            bound.add(node.name)
-    return [name for name in read if name not in bound]
+class Judged:
+    """Runs tests; `split` says what kept one from being judged."""
+
+    def __init__(self, split=None):
+        self.split = split
+
+    def verdict_of(self, test, sources=None):
+        """Runs one test; returns its result and a text for people."""
+        if self.split is None:
+            return outcome_of(test)
+        self.split.start_test(self.split.sources if sources is None else sources)
+        result = outcome_of(test)
+        return self.split.caller.end_test() or result
 
 
-def add_proxies(names, source):
-    for name in free_names(ast.parse(source)):
-        if name not in names:
-            names[name] = proxy(name)
-
-
-# Styles.
-
-
-def verdict_of(test):
-    """Runs one test; returns its result and a text for people."""
+def outcome_of(test):
     try:
         finish(test)
     except AssertionError as error:
@@ -177,80 +244,95 @@ def text_of(error):
         return type(error).__name__
 
 
-def run_asserts(names, sources, _function, split):
+# Styles.
+
+
+def run_asserts(names, sources, _functions, judged):
     records = []
     for index, source in enumerate(sources):
-        if split:
-            add_proxies(names, source)
         code = compile(source, "<test " + str(index) + ">", "exec", 0, True)
-        records.append((str(index), *verdict_of(lambda: exec(code, names))))
+        records.append((str(index), *judged.verdict_of(lambda: exec(code, names), [source])))
     return records
 
 
-def run_check(names, sources, function, split):
-    if split:
-        try:
-            names[function] = look(function)
-        except AttributeError as error:
-            return [("check", MISSING, str(error))]
-    elif function not in names:
-        return [("check", MISSING, "`" + function + "` is not defined")]
-    candidate = names[function]
+def run_check(names, sources, functions, judged):
+    candidate = names[functions[0]]
     exec(compile(sources[0], "<test>", "exec", 0, True), names)
     # A test that defines the function's name again must still test the program's.
-    return [("check", *verdict_of(lambda: names["check"](candidate)))]
+    return [("check", *judged.verdict_of(lambda: names["check"](candidate)))]
 
 
-def run_functions(names, sources, _function, split):
-    if split:
-        add_proxies(names, sources[0])
+def run_functions(names, sources, _functions, judged):
     before = dict(names)
     exec(compile(sources[0], "<test>", "exec", 0, True), names)
     records = []
     for name, found in list(names.items()):
-        if not split and before.get(name) is found:
-            continue
-        records.extend(records_of(name, found, names))
+        if name not in before or before[name] is not found:
+            records.extend(records_of(name, found, names, judged))
     return records
 
 
-def records_of(name, found, names):
+def records_of(name, found, names, judged):
     if isinstance(found, type) and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
-        return unittest_records(found)
+        return unittest_records(found, judged)
     if isinstance(found, type) and name.startswith("Test"):
-        return [record for method in dir(found) if method.startswith("test") for record in method_records(found, method, names)]
+        return [record for method in dir(found) if method.startswith("test") for record in method_records(found, method, names, judged)]
     # A function of the program's may be named so too.
     if isinstance(found, types.FunctionType) and name.startswith("test") and found.__globals__ is not globals():
-        return function_records(name, found, names)
+        return function_records(name, found, names, judged)
     return []
 
 
-def unittest_records(case):
+class Result(unittest.TestResult):
+    """What unittest says of one test. Silence is no success: it must say that the test passed."""
+
+    succeeded = False
+
+    def addSuccess(self, test):
+        self.succeeded = True
+
+    def addExpectedFailure(self, test, error):
+        """A test whose failure was expected and came has passed."""
+        super().addExpectedFailure(test, error)
+        self.succeeded = True
+
+
+def unittest_records(case, judged):
     records = []
     for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
-        result = unittest.TestResult()
         if type(test)._callTestMethod is unittest.TestCase._callTestMethod:
             test._callTestMethod = finish
-        unittest.TestSuite([test]).run(result)
-        records.append((case.__name__ + "." + test._testMethodName, *unittest_verdict(result)))
+        records.append((case.__name__ + "." + test._testMethodName, *judged.verdict_of(UnittestRun(test))))
     return records
 
 
-def unittest_verdict(result):
-    """A test whose failure was expected and came has passed; one that was to fail and did not has not."""
-    last_line = lambda text: text.strip().splitlines()[-1][:300]
-    if result.errors:
-        return ERROR, last_line(result.errors[0][1])
-    if result.failures:
-        return FAILED, last_line(result.failures[0][1])
-    if result.unexpectedSuccesses:
-        return FAILED, "a failure was expected"
-    if result.skipped:
-        return SKIPPED, result.skipped[0][1][:300]
-    return (PASSED, "") if result.testsRun == 1 else (ERROR, "the test did not run")
+class UnittestRun:
+    """One test with its set-up and clean-up, as something to call that raises what the test raised."""
+
+    def __init__(self, test):
+        self.test = test
+
+    def __call__(self):
+        result = Result()
+        unittest.TestSuite([self.test]).run(result)
+        last_line = lambda text: text.strip().splitlines()[-1][:300]
+        if result.errors:
+            raise TestError(last_line(result.errors[0][1]))
+        if result.failures:
+            raise AssertionError(last_line(result.failures[0][1]))
+        if result.unexpectedSuccesses:
+            raise AssertionError("a failure was expected")
+        if result.skipped:
+            raise unittest.SkipTest(result.skipped[0][1][:300])
+        if not result.succeeded or result.testsRun != 1:
+            raise TestError("the test did not run")
 
 
-def method_records(owner, method, names):
+class TestError(Exception):
+    """A test that ended with an error."""
+
+
+def method_records(owner, method, names, judged):
     def bound(**arguments):
         instance = owner()
         setup = getattr(instance, "setup_method", None)
@@ -267,15 +349,15 @@ def method_records(owner, method, names):
     bound.__dict__.update(function.__dict__)
     code = function.__code__
     wanted = code.co_varnames[1 : code.co_argcount]
-    return parametrized(owner.__name__ + "." + method, bound, wanted, names)
+    return parametrized(owner.__name__ + "." + method, bound, wanted, names, judged)
 
 
-def function_records(name, function, names):
+def function_records(name, function, names, judged):
     code = function.__code__
-    return parametrized(name, function, code.co_varnames[: code.co_argcount], names)
+    return parametrized(name, function, code.co_varnames[: code.co_argcount], names, judged)
 
 
-def parametrized(name, function, wanted, names):
+def parametrized(name, function, wanted, names, judged):
     import pytest
 
     cases = pytest.cases_of(function)
@@ -284,7 +366,7 @@ def parametrized(name, function, wanted, names):
     records = []
     for label, arguments in cases:
         test = lambda: pytest.call_with_fixtures(function, wanted, arguments, names)
-        records.append((name + label, *verdict_of(test)))
+        records.append((name + label, *judged.verdict_of(test)))
     return records
 
 

@@ -39,6 +39,10 @@ pub struct Peer {
     pub program: String,
     /// Its own seed. The job's should be another: a program could predict what the other side draws.
     pub seed: u64,
+    /// Whether the two keep their objects in common: what crosses then keeps its identity, and each side sees what the other
+    /// changes. Otherwise copies cross.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shares_objects: bool,
 }
 
 /// How a program is entered.

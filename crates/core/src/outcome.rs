@@ -12,6 +12,10 @@ pub enum Exit {
     Returned,
     /// An exception left the program (or its module level, for [`crate::Entry::Calls`]); see [`Outcome::error`].
     Raised,
+    /// The program's text does not compile; see [`Outcome::error`].
+    CompileError,
+    /// The program does not define the function to call; see [`Outcome::error`].
+    MissingEntry,
     /// The guest stopped without finishing: `os._exit`, an interpreter crash, the wasm stack, a broken protocol.
     Trapped,
     /// It asked for more than `limit` of a resource. `used` is what it had used or asked for.
@@ -25,7 +29,8 @@ pub enum Exit {
     },
 }
 
-/// An exception or a trap, as the guest or the engine named it. Text for people; verdicts read only `kind`.
+/// An exception or a trap, as the guest or the engine named it. Text for people: what decides a verdict is in [`Exit`] and
+/// [`CallResult`], since a program can name its classes as it likes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestError {
     /// The exception's type name, such as `ValueError`; for a trap the engine's word, such as `stack_overflow`.
@@ -40,8 +45,10 @@ pub struct GuestError {
 pub enum CallResult {
     /// The encoded value it returned: untrusted bytes until [`crate::Value::decode`] has read them.
     Returned(Vec<u8>),
-    /// It raised, or returned something that has no encoding (kind `Unencodable`).
+    /// It raised.
     Raised(GuestError),
+    /// It returned something that has no encoding; the text says what.
+    Unencodable(String),
 }
 
 /// What came out of a job. A pure function of (job, image): the same on any machine, thread or day, except for
@@ -52,7 +59,7 @@ pub struct Outcome {
     pub exit: Exit,
     /// One result for each call that ended, in order. Shorter than the list of calls when the job was stopped.
     pub calls: Vec<CallResult>,
-    /// The exception or trap behind [`Exit::Raised`] and [`Exit::Trapped`].
+    /// What is behind [`Exit::Raised`], [`Exit::CompileError`], [`Exit::MissingEntry`] and [`Exit::Trapped`].
     pub error: Option<GuestError>,
     /// Bytes written to standard output.
     pub stdout: Vec<u8>,

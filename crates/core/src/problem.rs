@@ -126,6 +126,10 @@ pub struct TestCode {
     /// Run first in the tests' namespace: imports, and the helpers a prompt defines.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub setup: String,
+    /// Functions under test whose names are builtins' too, such as `sum`: the tests then mean the program's. A name that is no
+    /// builtin is always the program's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<String>,
     /// What is run.
     pub style: TestStyle,
 }
@@ -134,7 +138,8 @@ pub struct TestCode {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// In an instance of its own. The program is in another, and each call crosses between them as plain values.
+    /// In an instance of its own. The program is in another: calls cross between them, and plain objects are shared. Tests that
+    /// need more of the program's objects are [`crate::Status::Unjudgeable`] here.
     #[default]
     Split,
     /// In the program's own instance: for tests that need its classes or the identity of its objects. Weaker: a program

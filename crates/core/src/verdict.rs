@@ -28,6 +28,8 @@ pub enum Status {
     NonDeterministic,
     /// Nothing of the wanted kind could be extracted.
     Malformed,
+    /// The task or its tests cannot judge this attempt; the evidence says why. Neither right nor wrong, and no fault of the host.
+    Unjudgeable,
     /// A test suite that accepts the reference and kills a wrong program.
     Sound,
     /// A test suite that rejects the reference.
@@ -51,6 +53,9 @@ pub struct Evidence {
     pub rule: String,
     /// Details for people: the first difference, the exception.
     pub detail: String,
+    /// Whether a job met its wall-clock deadline, so that another run may come to another verdict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub met_deadline: bool,
 }
 
 /// The judgement: a pure function of (task, attempt, image, limits, seed).

@@ -4,7 +4,7 @@
 //! returned, which it could do anyway by returning something else. A frame that is malformed, too large or out of turn
 //! ends the job as `Trapped` with kind `protocol`.
 
-use veriplay_core::{CallResult, EncodeCaps, GuestError, LimitKind, Value};
+use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, LimitKind, Value};
 
 use crate::stop::Stop;
 use crate::weakness::{self, Weakness};
@@ -31,10 +31,12 @@ pub(crate) struct Channel {
     expected_calls: usize,
     output_cap: u64,
     value_bytes: u64,
+    /// Whether the job has a peer, and shares its objects with it.
+    shares_objects: Option<bool>,
     /// One result for each call that ended.
     pub(crate) calls: Vec<CallResult>,
-    /// What left the program, if anything did.
-    pub(crate) raised: Option<GuestError>,
+    /// What became of the program itself, where it did not come as far as its calls.
+    pub(crate) failed: Option<(Exit, GuestError)>,
     /// Whether the harness said that it is done.
     pub(crate) done: bool,
 }
@@ -43,6 +45,11 @@ impl Channel {
     /// A conversation about `request`, in which `expected_calls` results are due.
     pub(crate) fn new(request: Vec<u8>, expected_calls: usize, output_cap: u64) -> Self {
         Self { request: Some(request), expected_calls, output_cap, ..Self::default() }
+    }
+
+    /// Says that the job has a peer.
+    pub(crate) fn set_peer(&mut self, shares_objects: bool) {
+        self.shares_objects = Some(shares_objects);
     }
 
     /// Goes on with the conversation: about `request`, with one result due. What was said so far still counts.
@@ -100,8 +107,11 @@ impl Channel {
             b'Q' => return self.request(body).map(Answer::OfPeer),
             b'V' => self.value(body)?,
             b'X' => self.call_raised(body)?,
+            b'U' => self.unencodable(body)?,
             b'O' => return Err(self.too_large(body)),
-            b'R' => self.program_raised(body)?,
+            b'R' => self.program_failed(Exit::Raised, read_error(body)?)?,
+            b'C' => self.program_failed(Exit::CompileError, named("CompileError", body)?)?,
+            b'M' => self.program_failed(Exit::MissingEntry, named("MissingEntry", body)?)?,
             b'D' => self.finish(body)?,
             _ => return Err(Stop::Protocol("a frame with an unknown tag")),
         }
@@ -116,14 +126,18 @@ impl Channel {
         self.request.take().ok_or(Stop::Protocol("the job was fetched twice"))
     }
 
-    /// A request to the peer: `("look", name)` or `("call", name, arguments, keywords)`.
+    /// A request to the peer: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A program
+    /// that asks trusted code by copies must not come at the objects behind them.
     fn request(&self, body: &[u8]) -> Result<Vec<u8>, Stop> {
         let malformed = Stop::Protocol("a malformed request to the peer");
+        let shares_objects = self.shares_objects.ok_or(Stop::Protocol("a request to a peer, and the job has none"))?;
         let Ok(Value::Tuple(parts)) = Value::decode(body, self.caps()) else { return Err(malformed) };
         let well_formed = match parts.as_slice() {
-            [Value::Str(word), Value::Str(_)] => word == "look",
             [Value::Str(word), Value::Str(_), Value::List(_), Value::Dict(keywords)] => {
-                word == "call" && keywords.iter().all(|(key, _)| matches!(key, Value::Str(_)))
+                !shares_objects && word == "call" && keywords.iter().all(|(key, _)| matches!(key, Value::Str(_)))
+            }
+            [Value::Str(word), _, _, Value::List(_), Value::Dict(_), Value::List(_), Value::List(_)] => {
+                shares_objects && word == "share"
             }
             _ => false,
         };
@@ -131,7 +145,7 @@ impl Channel {
     }
 
     fn call_is_due(&self) -> Result<(), Stop> {
-        if self.raised.is_none() && self.calls.len() < self.expected_calls {
+        if self.failed.is_none() && self.calls.len() < self.expected_calls {
             Ok(())
         } else {
             Err(Stop::Protocol("a result for no call"))
@@ -154,6 +168,12 @@ impl Channel {
         Ok(())
     }
 
+    fn unencodable(&mut self, body: &[u8]) -> Result<(), Stop> {
+        self.call_is_due()?;
+        self.calls.push(CallResult::Unencodable(read_text(body)?));
+        Ok(())
+    }
+
     fn too_large(&self, body: &[u8]) -> Stop {
         match self.call_is_due() {
             Ok(()) if body.is_empty() => self.refuse(self.output_cap.saturating_add(1)),
@@ -162,16 +182,16 @@ impl Channel {
         }
     }
 
-    fn program_raised(&mut self, body: &[u8]) -> Result<(), Stop> {
-        if self.raised.is_some() || !self.calls.is_empty() {
+    fn program_failed(&mut self, exit: Exit, error: GuestError) -> Result<(), Stop> {
+        if self.failed.is_some() || !self.calls.is_empty() {
             return Err(Stop::Protocol("an error of the program, out of turn"));
         }
-        self.raised = Some(read_error(body)?);
+        self.failed = Some((exit, error));
         Ok(())
     }
 
     fn finish(&mut self, body: &[u8]) -> Result<(), Stop> {
-        let complete = self.raised.is_some() || self.calls.len() == self.expected_calls;
+        let complete = self.failed.is_some() || self.calls.len() == self.expected_calls;
         if !body.is_empty() || !complete {
             return Err(Stop::Protocol("done, with results missing"));
         }
@@ -192,6 +212,19 @@ fn tolerated(what: &str) -> bool {
         "done, with results missing",
     ];
     weakness::is(if TIMES.contains(&what) { Weakness::FramesUntimed } else { Weakness::FramesUnparsed })
+}
+
+/// A failure whose name is ours.
+fn named(kind: &str, body: &[u8]) -> Result<GuestError, Stop> {
+    Ok(GuestError { kind: kind.to_owned(), message: read_text(body)? })
+}
+
+/// Text for people.
+fn read_text(body: &[u8]) -> Result<String, Stop> {
+    match std::str::from_utf8(body) {
+        Ok(text) if body.len() <= MAX_ERROR_FRAME => Ok(text.to_owned()),
+        _ => Err(Stop::Protocol("a malformed error frame")),
+    }
 }
 
 /// One length byte, the kind, the message.

@@ -25,8 +25,8 @@ impl Ended {
 
 /// How a job ended whose `turn` came back with `status`.
 pub(crate) fn finished(status: i32, channel: &Channel) -> (Exit, Option<GuestError>) {
-    match (&channel.raised, channel.done && status == 0) {
-        (Some(error), true) => (Exit::Raised, Some(error.clone())),
+    match (&channel.failed, channel.done && status == 0) {
+        (Some((exit, error)), true) => (exit.clone(), Some(error.clone())),
         (None, true) => (Exit::Returned, None),
         (_, false) => {
             trapped("protocol", format!("the harness ended with status {status} and did not say it was done"))

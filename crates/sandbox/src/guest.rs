@@ -145,7 +145,7 @@ impl Guest {
             Ok(status) => finished(status, &host.channel),
             Err(error) => stopped(&error, limits, deadline.elapsed_ns())?,
         };
-        if !matches!(exit, Exit::Returned | Exit::Raised) {
+        if matches!(exit, Exit::Trapped | Exit::Exceeded { .. }) {
             host.grew = true;
         }
         Ok(Ended { exit, error, calls })
@@ -187,6 +187,9 @@ impl Guest {
         host.wasi = Wasi::over(base, kept, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
+        if let Some(peer) = &job.peer {
+            host.channel.set_peer(peer.shares_objects);
+        }
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
         let fuel = if weakness::is(Weakness::FuelUnmetered) { u64::MAX } else { job.limits.fuel };

@@ -4,7 +4,7 @@
 //! answer. Nothing but encoded plain values crosses, each read by the host on its way; neither side sees the other's
 //! memory, files or output.
 
-use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, Job, Limits, Outcome, Peer, Value};
+use veriplay_core::{CallResult, EncodeCaps, Exit, Job, Limits, Outcome, Peer, Value};
 
 use crate::ended::Ended;
 use crate::guest::{Fault, Guest};
@@ -57,8 +57,9 @@ fn frame(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
     let error = match result {
         CallResult::Returned(bytes) => match Value::decode(&bytes, caps) {
             Ok(_) => return [b"V", bytes.as_slice()].concat(),
-            Err(error) => GuestError { kind: "Unencodable".to_owned(), message: error.to_string() },
+            Err(error) => return [b"U", error.to_string().as_bytes()].concat(),
         },
+        CallResult::Unencodable(what) => return [b"U", what.as_bytes()].concat(),
         CallResult::Raised(error) => error,
     };
     let kind = error.kind.as_bytes();

@@ -1,6 +1,6 @@
 //! A job as the harness reads it, and the check that we can run it at all.
 //!
-//! Layout, little-endian: mode (`S` script, `C` calls, `P` peer, `W` the program of a warmed image), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
+//! Layout, little-endian: mode (`S` script, `C` calls, `P` peer, `O` peer that shares its objects, `W` the program of a warmed image), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
 //! function name (the same way), u32 count of calls, and one encoded list of arguments each.
 
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
 
 /// The bytes the harness of the job's peer fetches first.
 pub(crate) fn encode_peer(job: &Job, peer: &Peer) -> Vec<u8> {
-    head(b'P', peer.seed, job, &peer.program)
+    head(if peer.shares_objects { b'O' } else { b'P' }, peer.seed, job, &peer.program)
 }
 
 /// The bytes the harness fetches where the instance becomes an image.

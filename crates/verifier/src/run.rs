@@ -25,6 +25,7 @@ impl<'a> Runner<'a> {
         self.evidence.jobs.push(job.digest());
         let outcome = self.execute.execute(job).map_err(|error| Dropped { why: error.to_string() })?;
         self.evidence.fuel += outcome.fuel + outcome.peer.as_ref().map_or(0, |peer| peer.fuel);
+        self.evidence.met_deadline |= met_deadline(&outcome);
         Ok(outcome)
     }
 }
@@ -54,18 +55,11 @@ pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
 pub(crate) fn failure(outcome: &Outcome) -> Option<(Status, String)> {
     match &outcome.exit {
         Exit::Returned => None,
-        Exit::Raised => Some((raised_status(outcome.error.as_ref()), error_text(outcome.error.as_ref()))),
-        Exit::Trapped => Some((Status::RuntimeError, error_text(outcome.error.as_ref()))),
+        Exit::CompileError | Exit::MissingEntry => Some((Status::CompileError, error_text(outcome.error.as_ref()))),
+        Exit::Raised | Exit::Trapped => Some((Status::RuntimeError, error_text(outcome.error.as_ref()))),
         Exit::Exceeded { limit, allowed, used } => {
             Some((limit_status(*limit), format!("{limit:?} limit {allowed} exceeded: {used}")))
         }
-    }
-}
-
-fn raised_status(error: Option<&GuestError>) -> Status {
-    match error.map(|error| error.kind.as_str()) {
-        Some("CompileError" | "MissingEntry") => Status::CompileError,
-        _ => Status::RuntimeError,
     }
 }
 
@@ -101,7 +95,7 @@ impl NoValue {
 /// The value of one call. Its bytes are a guest's until the decoder has read them.
 pub(crate) fn value(call: &CallResult, limits: &Limits) -> Result<Value, NoValue> {
     match call {
-        CallResult::Raised(error) if error.kind == "Unencodable" => Err(NoValue::NoPlainValue(error_text(Some(error)))),
+        CallResult::Unencodable(what) => Err(NoValue::NoPlainValue(cut(what))),
         CallResult::Raised(error) => Err(NoValue::Raised(error_text(Some(error)))),
         CallResult::Returned(bytes) => {
             let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));

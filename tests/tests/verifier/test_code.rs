@@ -18,7 +18,7 @@ fn problem(trust: Trust, setup: &str, style: TestStyle) -> Problem {
         task_id: "t".to_owned(),
         prelude: String::new(),
         prompt: String::new(),
-        checks: Checks::Tests(TestCode { trust, setup: setup.to_owned(), style }),
+        checks: Checks::Tests(TestCode { trust, setup: setup.to_owned(), functions: Vec::new(), style }),
         limits: None,
     }
 }

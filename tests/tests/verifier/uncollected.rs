@@ -18,7 +18,7 @@ const RIGHT: &str = "def f(x):\n    return x + 1";
 const WRONG: &str = "def f(x):\n    return x";
 
 fn judged(trust: Trust, style: &TestStyle, program: &str) -> Status {
-    let code = TestCode { trust, setup: String::new(), style: style.clone() };
+    let code = TestCode { trust, setup: String::new(), functions: Vec::new(), style: style.clone() };
     let (task_id, checks) = ("t".to_owned(), Checks::Tests(code));
     let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits: None };
     let request =

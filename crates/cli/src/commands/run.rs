@@ -131,6 +131,11 @@ fn report(outcome: Outcome, job: &Job, wall_ns: u128) -> Report {
             error = Some(raised);
             None
         }
+        Some(CallResult::Unencodable(message)) => {
+            exit = "unencodable";
+            error = Some(GuestError { kind: "Unencodable".to_owned(), message });
+            None
+        }
         None => None,
     };
     Report {
@@ -151,6 +156,8 @@ fn exit_word(exit: &Exit) -> &'static str {
     match exit {
         Exit::Returned => "returned",
         Exit::Raised => "raised",
+        Exit::CompileError => "compile_error",
+        Exit::MissingEntry => "missing_entry",
         Exit::Trapped => "trapped",
         Exit::Exceeded { limit, .. } => match limit {
             LimitKind::Fuel => "fuel_exhausted",

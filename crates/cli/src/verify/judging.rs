@@ -37,9 +37,12 @@ impl Judging<'_> {
     }
 
     fn judged_now(&self, work: Work) -> VerdictRow {
-        let watched = Watched { inner: self.bench.execute, met_deadline: AtomicBool::new(false) };
-        let verdict = self.verdict(&watched, &work);
-        if let (Ok(verdict), false) = (&verdict, watched.met_deadline.into_inner()) {
+        let verdict = self.verdict(self.bench.execute, &work);
+        // What met the deadline might come out otherwise another time. The status does not tell: it is that of the first case that was
+        // not passed, and the deadline may have cut a later one.
+        if let Ok(verdict) = &verdict
+            && !verdict.evidence.met_deadline
+        {
             self.cache.put(&work.judged, verdict);
         }
         VerdictRow::new(work, verdict)
@@ -51,26 +54,4 @@ impl Judging<'_> {
         let Bench { image, limits, seed, early_stop, .. } = self.bench;
         judge_program(execute, &ProblemRequest { problem, program: &work.program, image, limits, seed, early_stop })
     }
-}
-
-/// Notes whether any job of a verdict met the wall-clock deadline. The verdict's status does not tell: it is that of the
-/// first case that was not passed, and the deadline may have cut a later one.
-struct Watched<'a> {
-    inner: &'a dyn Execute,
-    met_deadline: AtomicBool,
-}
-
-impl Execute for Watched<'_> {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        let outcome = self.inner.execute(job)?;
-        if met_deadline(&outcome) {
-            self.met_deadline.store(true, Ordering::Relaxed);
-        }
-        Ok(outcome)
-    }
-}
-
-fn met_deadline(outcome: &Outcome) -> bool {
-    matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. })
-        || outcome.peer.as_deref().is_some_and(met_deadline)
 }

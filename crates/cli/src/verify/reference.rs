@@ -62,13 +62,14 @@ fn value(call: &CallResult, limits: Limits) -> Result<Value, String> {
             Value::decode(bytes, caps).map_err(|error| error.to_string())
         }
         CallResult::Raised(error) => Err(text(error)),
+        CallResult::Unencodable(what) => Err(format!("it returned {what}, which has no encoding")),
     }
 }
 
 /// What has no encoding is something.
 fn not_none(call: &CallResult, limits: Limits) -> Result<Value, String> {
     match call {
-        CallResult::Raised(error) if error.kind == "Unencodable" => Ok(Value::Bool(true)),
+        CallResult::Unencodable(_) => Ok(Value::Bool(true)),
         _ => value(call, limits).map(|value| Value::Bool(value != Value::None)),
     }
 }

@@ -99,7 +99,7 @@ pub enum Ended {
 pub fn end_of(exit: &Exit) -> End {
     match exit {
         Exit::Returned => End::Returned,
-        Exit::Raised => End::Raised,
+        Exit::Raised | Exit::CompileError | Exit::MissingEntry => End::Raised,
         Exit::Trapped => End::Trapped,
         Exit::Exceeded { limit, .. } => match limit {
             LimitKind::Fuel => End::FuelExhausted,

@@ -20,7 +20,7 @@ fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
         return Err(fields.fault("test", "does not define `check(candidate)`"));
     }
     let style = TestStyle::Check { source, function };
-    let tests = TestCode { trust: Trust::default(), setup: prompt.clone(), style };
+    let tests = TestCode { trust: Trust::default(), setup: prompt.clone(), functions: Vec::new(), style };
     Ok(ProblemRow::Ready(Problem {
         task_id: fields.id(&["task_id"])?,
         prelude: String::new(),

@@ -1,6 +1,7 @@
 //! `mbpp`: MBPP (arXiv 2108.07732), both files: the original's `text, code, task_id, test_setup_code, test_list,
 //! challenge_test_list` and the sanitized one's `prompt, code, task_id, test_imports, test_list`.
 //!
+//! The functions under test are those that the row's own `code` defines: some are named like builtins (`sum` of task 126).
 //! Each `assert` line is one test, the challenge tests after the others. The words of the task are no source text, so a
 //! completion stands alone.
 
@@ -21,7 +22,8 @@ fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
     let mut setup = fields.texts_or_empty("test_imports")?;
     setup.extend(Some(fields.text_or_empty("test_setup_code")?.to_owned()).filter(|code| !code.trim().is_empty()));
     let setup = setup.iter().map(|code| format!("{code}\n")).collect();
-    let tests = TestCode { trust: Trust::default(), setup, style: TestStyle::Asserts(asserts) };
+    let functions = functions_of(fields.text_or_empty("code")?);
+    let tests = TestCode { trust: Trust::default(), setup, functions, style: TestStyle::Asserts(asserts) };
     Ok(ProblemRow::Ready(Problem {
         task_id: fields.id(&["task_id"])?,
         prelude: String::new(),
@@ -29,4 +31,13 @@ fn parse(row: &RowText<'_>) -> Result<ProblemRow, Fault> {
         checks: Checks::Tests(tests),
         limits: None,
     }))
+}
+
+/// Names of the functions at the top level of `code`.
+fn functions_of(code: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let rest = line.strip_prefix("async ").unwrap_or(line).strip_prefix("def ")?;
+        Some(rest[..rest.find('(')?].trim().to_owned())
+    };
+    code.lines().filter_map(name).collect()
 }

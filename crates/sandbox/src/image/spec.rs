@@ -21,12 +21,13 @@ const IMAGES: &[Builtin] = &[Builtin {
     harness: include_str!("../../../../sandboxes/python/harness.py"),
     modules: &[
         ("pytest", include_str!("../../../../sandboxes/python/pytest.py")),
+        ("_veriplay_objects", include_str!("../../../../sandboxes/python/objects.py")),
         ("_veriplay_tests", include_str!("../../../../sandboxes/python/testing.py")),
     ],
 }];
 
 /// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
-const SHIM_VERSION: u32 = 3;
+const SHIM_VERSION: u32 = 4;
 /// The engine's version is part of the name too: what compiles the guest may change what it does. A test holds it to the lock file.
 const ENGINE_VERSION: &str = "48.0.8";
 

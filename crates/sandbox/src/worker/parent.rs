@@ -126,7 +126,7 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
 fn within(outcome: &Outcome, limits: &Limits) -> bool {
     let capped = |bytes: &[u8]| bytes.len() as u64 <= limits.output_bytes;
     let named = match (&outcome.exit, &outcome.error) {
-        (Exit::Raised | Exit::Trapped, error) => error.is_some(),
+        (Exit::Raised | Exit::CompileError | Exit::MissingEntry | Exit::Trapped, error) => error.is_some(),
         (Exit::Returned | Exit::Exceeded { .. }, error) => error.is_none(),
     };
     named && outcome.fuel <= limits.fuel && capped(&outcome.stdout) && capped(&outcome.stderr)

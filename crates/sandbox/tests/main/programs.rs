@@ -99,9 +99,10 @@ fn a_script_that_exits_with_zero_has_returned_and_with_anything_else_has_raised(
 #[test]
 fn a_program_that_does_not_compile_is_told_from_one_that_raises() {
     for program in ["def f(:", "  x = 1", "if 1:\n\tx = 1\n        y = 2", "x = 'a", "a\0b", "return 1", "("] {
-        check(program, "Raised", "CompileError");
+        check(program, "CompileError", "CompileError");
     }
     check("raise SyntaxError('mine')", "Raised", "SyntaxError");
+    check("class CompileError(Exception): pass\nraise CompileError", "Raised", "CompileError");
     check("exec('def f(:')", "Raised", "SyntaxError");
     let error = run(&script("def f(:")).error.unwrap();
     assert!(error.message.starts_with("SyntaxError: "), "{error:?}");
@@ -111,7 +112,7 @@ fn a_program_that_does_not_compile_is_told_from_one_that_raises() {
 fn an_entry_that_is_missing_or_no_function_is_named_so() {
     for program in ["g = 1", "f = 1", "def g(): pass"] {
         let outcome = run(&calls(program, vec![vec![]]));
-        assert_eq!(end_of(&outcome), ("Raised".to_owned(), "MissingEntry".to_owned()), "{program}");
+        assert_eq!(end_of(&outcome), ("MissingEntry".to_owned(), "MissingEntry".to_owned()), "{program}");
     }
 }
 

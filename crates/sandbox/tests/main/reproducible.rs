@@ -30,7 +30,11 @@ fn jobs() -> Vec<Job> {
     let list = Value::parse_repr("[3, 1, 2]").unwrap();
     jobs.push(fuel(calls("def f(x):\n    x.sort()\n    return x", vec![vec![list.clone()], vec![list]])));
     let asks = "import _veriplay\ndef f(): return _veriplay.ask_peer(('call', 'g', [[1]], {}))";
-    let peer = Some(Peer { program: "def g(x):\n    x.append(len(x))\n    return x".to_owned(), seed: 1 });
+    let peer = Some(Peer {
+        program: "def g(x):\n    x.append(len(x))\n    return x".to_owned(),
+        seed: 1,
+        shares_objects: false,
+    });
     jobs.push(Job { peer, ..fuel(calls(asks, vec![vec![]])) });
     jobs
 }

@@ -65,5 +65,5 @@ fn rollout(turn: Option<&TurnRecord>) -> Rollout {
 
 /// Whether a verdict is one on code that met the wall-clock backstop.
 pub(crate) fn met_deadline(verdict: &Verdict) -> bool {
-    verdict.evidence.detail.contains("DeadlineNs")
+    verdict.evidence.met_deadline
 }

@@ -193,7 +193,7 @@ impl<'a> Grid<'a> {
         let mut fuel = 0;
         let mut status = |cell: &Cell| match cell {
             Cell::Judged(Verdict { status, evidence, .. }) => {
-                deadline |= *status == Status::DeadlineExceeded;
+                deadline |= evidence.met_deadline;
                 fuel += evidence.fuel;
                 Ok(*status)
             }
@@ -233,7 +233,7 @@ impl Runs<'_, '_> {
             return Ok(answers);
         };
         // A program whose module level raises gets to none of its calls.
-        let dead = order.len() == 1 || outcome.exit == Exit::Raised;
+        let dead = order.len() == 1 || matches!(outcome.exit, Exit::Raised | Exit::CompileError | Exit::MissingEntry);
         if care == Care::Quick || dead {
             answers.truncate(order.len() - 1);
             answers.resize(order.len(), Answer::Failed(status, detail));
@@ -268,7 +268,12 @@ fn key(input: &[Value]) -> Vec<u8> {
 
 /// One assertion as a problem. Named by nothing, so that equal ones are one column.
 fn assertion(text: String) -> Problem {
-    let code = TestCode { trust: Trust::Split, setup: String::new(), style: TestStyle::Asserts(vec![text]) };
+    let code = TestCode {
+        trust: Trust::Split,
+        setup: String::new(),
+        functions: Vec::new(),
+        style: TestStyle::Asserts(vec![text]),
+    };
     Problem {
         task_id: "assertion".to_owned(),
         prelude: String::new(),

@@ -57,6 +57,7 @@ impl<'a> Bench<'a> {
         for (file, run) in runs {
             self.evidence.fuel += run.fuel;
             self.evidence.jobs.extend(run.jobs);
+            self.evidence.met_deadline |= run.met_deadline;
             results.broken.extend(run.broken.map(|why| format!("`{file}`: {why}")));
             results.by_id.extend(run.tests.into_iter().map(|test| (test.id, test.result)));
         }

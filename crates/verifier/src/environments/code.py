@@ -4,10 +4,10 @@ What `run` returns is the word of the code itself, which shares this instance an
 name calls it did not make; the host makes the calls that are named in a fresh environment, so naming is making.
 """
 
+import builtins
 import copy
 
 import _veriplay
-from _veriplay_tests import exception
 
 SCALARS = (type(None), bool, int, float, str, bytes)
 
@@ -21,11 +21,22 @@ def is_plain(value):
 
 
 def ask(name, *arguments):
-    return _veriplay.ask_peer(("call", name, list(arguments), {}))[0]
+    return _veriplay.ask_peer(("call", name, list(arguments), {}))
+
+
+def exception(kind, message):
+    """The built-in exception of that name, which is all that a tool raises."""
+    found = getattr(builtins, kind, None)
+    if isinstance(found, type) and issubclass(found, Exception):
+        try:
+            return found(message)
+        except TypeError:
+            pass  # some take other arguments, as UnicodeDecodeError does
+    return RuntimeError(kind + ": " + message)
 
 
 def run(code):
-    """Returns (calls, (the answer,) or None, None or what ended the code)."""
+    """Returns (calls, (the answer,) or None, None or (phase, text) of what ended the code)."""
     calls, given = [], []
 
     def tool_of(name, documentation):
@@ -51,9 +62,13 @@ def run(code):
     names = {"__name__": "__main__", "answer": answer}
     names.update((name, tool_of(name, f"{signature}\n\n{text}")) for name, signature, text in ask("tools"))
     try:
-        exec(compile(code, "<code>", "exec", 0, True), names)
+        compiled = compile(code, "<code>", "exec", 0, True)
     except BaseException as error:
-        return calls, tuple(given) or None, text_of(error)
+        return calls, None, ("compile", text_of(error))
+    try:
+        exec(compiled, names)
+    except BaseException as error:
+        return calls, tuple(given) or None, ("raised", text_of(error))
     return calls, tuple(given) or None, None
 
 

@@ -140,7 +140,7 @@ pub(super) fn run(
     let served = "call, tools, _, _ =";
     let program = format!("{}del _, _open\n", opened(compiled, history, served));
     let arguments = vec![compiled.runner.clone(), Value::str(code)];
-    let peer = Some(Peer { program, seed: SEED });
+    let peer = Some(Peer { program, seed: SEED, shares_objects: false });
     let outcome = runner.run(&Job { peer, ..job(image, RUN, "run", arguments, limits, seed) })?;
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
     let (failure, calls, answer) = match report(&outcome, &limits) {
@@ -249,17 +249,18 @@ fn report(outcome: &Outcome, limits: &Limits) -> Result<Report, (Status, String)
     };
     let failure = match error {
         Value::None => None,
-        Value::Str(text) => Some((status_of(&text), text)),
+        Value::Tuple(parts) => Some(read_failure(parts).ok_or_else(malformed)?),
         _ => return Err(malformed()),
     };
     let calls = rows.into_iter().map(read_call).collect::<Option<_>>().ok_or_else(malformed)?;
     Ok(Report { calls, answer, failure })
 }
 
-/// Code that does not parse says so itself: its word for it changes nothing but the name of a failure.
-fn status_of(error: &str) -> Status {
-    let syntax = ["SyntaxError", "IndentationError", "TabError"];
-    if syntax.iter().any(|kind| error.starts_with(kind)) { Status::CompileError } else { Status::RuntimeError }
+/// The phase in which the code ended, and text for people. What code says of itself changes nothing but the name of a failure.
+fn read_failure(parts: Vec<Value>) -> Option<(Status, String)> {
+    let [Value::Str(phase), Value::Str(text)] = <[Value; 2]>::try_from(parts).ok()? else { return None };
+    let status = if phase == "compile" { Status::CompileError } else { Status::RuntimeError };
+    Some((status, text))
 }
 
 fn read_call(row: Value) -> Option<ToolCall> {

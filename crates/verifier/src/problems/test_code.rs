@@ -3,6 +3,9 @@
 //! The guest's test runner (`sandboxes/python/testing.py`) reports one result a test, as plain values. Under split trust
 //! the program cannot reach it, so its report is that of the tests. Under shared trust it can: the evidence says `shared`.
 //! Either way a test without a result of its own is not passed.
+//!
+//! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
+//! read: each [`Reading`] that could change it is tried in a job of its own, and all must agree.
 
 use std::collections::HashSet;
 
@@ -16,6 +19,40 @@ const RUNNER: &str = "from _veriplay_tests import run";
 /// The rule of verdicts whose tests the program could have touched.
 const SHARED: &str = "shared";
 
+/// How tests can be read otherwise than at first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// What a call changes of the tests' own objects, beside returning a value, is not seen: it could move what is expected.
+    Changes,
+    /// A name of the tests that is a builtin, and that the program defines too, is the program's.
+    Builtins,
+}
+
+impl Reading {
+    const ALL: [Reading; 2] = [Reading::Changes, Reading::Builtins];
+
+    /// Its word in the guest.
+    const fn word(self) -> &'static str {
+        match self {
+            Reading::Changes => "changes",
+            Reading::Builtins => "builtins",
+        }
+    }
+
+    /// Why a verdict that hangs on it is none.
+    const fn trouble(self) -> &'static str {
+        match self {
+            Reading::Changes => {
+                "the tests hold or fail by what a call changes of its argument beside returning a value; they need `shared` trust"
+            }
+            Reading::Builtins => {
+                "the program defines a builtin that the tests use, and it matters which of the two they mean; name the functions \
+                 under test in `functions`"
+            }
+        }
+    }
+}
+
 /// Judges `program`, prelude and all, by `code`.
 pub(super) fn judge(
     runner: &mut Runner<'_>,
@@ -23,19 +60,45 @@ pub(super) fn judge(
     program: &str,
     request: &ProblemRequest<'_>,
 ) -> Result<Ruling, Dropped> {
-    let outcome = runner.run(&job(code, program, request))?;
+    let (ruling, others) = judge_reading(runner, code, program, request, None)?;
+    if ruling.status == Status::Unjudgeable {
+        return Ok(ruling);
+    }
+    for reading in others {
+        // What is not accepted as it stands may be so by what the tests mean: only names can mean something else.
+        if ruling.status != Status::Accepted && reading == Reading::Changes {
+            continue;
+        }
+        let (other, _) = judge_reading(runner, code, program, request, Some(reading))?;
+        if (other.status == Status::Accepted) != (ruling.status == Status::Accepted) {
+            let detail = format!("{}; by the other reading: {:?} {}", reading.trouble(), other.status, other.detail);
+            return Ok(Ruling { status: Status::Unjudgeable, passed: 0, detail, ..ruling });
+        }
+    }
+    Ok(ruling)
+}
+
+/// The ruling by one reading, and the others that could change it.
+fn judge_reading(
+    runner: &mut Runner<'_>,
+    code: &TestCode,
+    program: &str,
+    request: &ProblemRequest<'_>,
+    reading: Option<Reading>,
+) -> Result<(Ruling, Vec<Reading>), Dropped> {
+    let outcome = runner.run(&job(code, program, request, reading))?;
     let rule = if code.trust == Trust::Shared { SHARED } else { "" }.to_owned();
     let planned = planned(code);
-    let records = match records(&outcome, request) {
-        Ok(records) => records,
+    let Report { records, readings } = match report(&outcome, request) {
+        Ok(report) => report,
         Err((status, detail)) => {
-            return Ok(Ruling { status, passed: 0, total: count(planned.unwrap_or(1)), rule, detail });
+            return Ok((Ruling { status, passed: 0, total: count(planned.unwrap_or(1)), rule, detail }, Vec::new()));
         }
     };
     let (status, detail) = ruled(&records, planned);
     let passed = records.iter().filter(|record| record.result == TestResult::Passed).count();
     let total = planned.unwrap_or(0).max(records.len()).max(1);
-    Ok(Ruling { status, passed: count(passed), total: count(total), rule, detail })
+    Ok((Ruling { status, passed: count(passed), total: count(total), rule, detail }, readings))
 }
 
 fn count(number: usize) -> u32 {
@@ -51,7 +114,7 @@ fn planned(code: &TestCode) -> Option<usize> {
     }
 }
 
-fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>) -> Job {
+fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Option<Reading>) -> Job {
     let text = |text: &str| Value::str(text);
     let (style, sources, function) = match &code.style {
         TestStyle::Asserts(asserts) => ("asserts", asserts.iter().map(|source| text(source)).collect(), ""),
@@ -59,10 +122,17 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>) -> Job {
         TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
     };
     let (peer, shared) = match code.trust {
-        Trust::Split => (Some(Peer { program: program.to_owned(), seed: request.seed }), Value::None),
+        Trust::Split => {
+            let peer = Peer { program: program.to_owned(), seed: request.seed, shares_objects: true };
+            (Some(peer), Value::None)
+        }
         Trust::Shared => (None, text(program)),
     };
-    let arguments = vec![text(style), text(&code.setup), Value::List(sources), text(function), shared];
+    let functions = code.functions.iter().map(String::as_str);
+    let functions = [function].into_iter().filter(|name| !name.is_empty()).chain(functions).map(text).collect();
+    let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
+    let arguments =
+        vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
     let entry = Entry::Calls { function: "run".to_owned(), arguments: vec![arguments] };
     Job { entry, peer, ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), seed(code, request.seed)) }
 }
@@ -82,6 +152,8 @@ enum TestResult {
     Skipped,
     /// The program does not define what is tested.
     Missing,
+    /// Something could not cross between the tests and the program.
+    Unjudgeable,
 }
 
 struct Record {
@@ -90,9 +162,16 @@ struct Record {
     text: String,
 }
 
+/// What the tests report.
+struct Report {
+    records: Vec<Record>,
+    /// Other readings that could change the records.
+    readings: Vec<Reading>,
+}
+
 /// The report of the tests, or why there is none. An end of the program's own is told before that of the tests, which
 /// follows from it.
-fn records(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<Vec<Record>, (Status, String)> {
+fn report(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<Report, (Status, String)> {
     if let Some(ended) = outcome.peer.as_deref().and_then(failure) {
         return Err(ended);
     }
@@ -102,8 +181,14 @@ fn records(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<Vec<Record
     let unreadable = |why: String| (Status::RuntimeError, format!("no report of the tests: {why}"));
     let [call] = outcome.calls.as_slice() else { return Err(unreadable("it is missing".to_owned())) };
     let report = value(call, &request.job_limits()).map_err(|error| unreadable(error.text()))?;
-    let Value::List(rows) = &report else { return Err(unreadable("it is no list".to_owned())) };
-    rows.iter().map(|row| record(row).ok_or_else(|| unreadable(format!("`{row}` is no result")))).collect()
+    let Value::Tuple(parts) = &report else { return Err(unreadable("it is no tuple".to_owned())) };
+    let [Value::List(rows), Value::List(words)] = parts.as_slice() else {
+        return Err(unreadable("it is no pair of lists".to_owned()));
+    };
+    let records = rows.iter().map(record).collect::<Option<_>>();
+    let records = records.ok_or_else(|| unreadable("a row that is no result".to_owned()))?;
+    let named = |reading: &Reading| words.iter().any(|word| matches!(word, Value::Str(word) if word == reading.word()));
+    Ok(Report { records, readings: Reading::ALL.into_iter().filter(named).collect() })
 }
 
 fn record(row: &Value) -> Option<Record> {
@@ -115,6 +200,7 @@ fn record(row: &Value) -> Option<Record> {
         "error" => TestResult::Error,
         "skipped" => TestResult::Skipped,
         "missing" => TestResult::Missing,
+        "unjudgeable" => TestResult::Unjudgeable,
         _ => return None,
     };
     Some(Record { id: id.clone(), result, text: text.clone() })
@@ -130,6 +216,7 @@ fn ruled(records: &[Record], planned: Option<usize>) -> (Status, String) {
         let status = match record.result {
             TestResult::Error => Status::RuntimeError,
             TestResult::Missing => Status::CompileError,
+            TestResult::Unjudgeable => Status::Unjudgeable,
             _ => Status::WrongAnswer,
         };
         return (status, format!("test `{}`: {:?}: {}", record.id, record.result, record.text));

@@ -11,6 +11,7 @@ use veriplay_core::{
 };
 
 use super::guest;
+use crate::run::met_deadline;
 
 /// What is run, and on what.
 #[derive(Debug, Clone)]
@@ -80,6 +81,8 @@ pub struct FileRun {
     pub jobs: Vec<Digest>,
     /// Of all its jobs.
     pub fuel: u64,
+    /// Whether one of them met its wall-clock deadline, so that another run may come to other records.
+    pub met_deadline: bool,
 }
 
 /// Runs the tests of `file`.
@@ -109,7 +112,7 @@ fn run(
     file: &str,
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
-    let mut session = Session { executor, repository, file, wanted, jobs: Vec::new(), fuel: 0 };
+    let mut session = Session { executor, repository, file, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
     let outcome = session.run(&[session.together()])?;
     let answer = session.answer(&outcome, 0).and_then(|value| records(&value));
     let (tests, broken) = match answer {
@@ -120,7 +123,7 @@ fn run(
     let twice = repeated(&tests);
     let broken = broken.or(twice.map(|id| format!("test `{id}` has two records")));
     let tests = if broken.is_some() { Vec::new() } else { tests };
-    Ok(FileRun { tests, broken, jobs: session.jobs, fuel: session.fuel })
+    Ok(FileRun { tests, broken, jobs: session.jobs, fuel: session.fuel, met_deadline: session.met_deadline })
 }
 
 /// What a test file has beside its records: who enters which function.
@@ -154,7 +157,8 @@ pub fn cover_file(
     repository: &Repository<'_>,
     file: &str,
 ) -> Result<Result<Covered, String>, ExecuteError> {
-    let mut session = Session { executor, repository, file, wanted: None, jobs: Vec::new(), fuel: 0 };
+    let mut session =
+        Session { executor, repository, file, wanted: None, jobs: Vec::new(), fuel: 0, met_deadline: false };
     let outcome = session.run(&[("cover", Vec::new())])?;
     Ok(match session.answer(&outcome, 0) {
         Ok(value) => covered(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
@@ -182,6 +186,7 @@ struct Session<'a> {
     wanted: Option<&'a [String]>,
     jobs: Vec<Digest>,
     fuel: u64,
+    met_deadline: bool,
 }
 
 /// A mode of the guest's side, and the tests it is for.
@@ -201,6 +206,7 @@ impl<'a> Session<'a> {
         self.jobs.push(job.digest());
         let outcome = self.executor.execute(&job)?;
         self.fuel = self.fuel.saturating_add(outcome.fuel);
+        self.met_deadline |= met_deadline(&outcome);
         Ok(outcome)
     }
 
@@ -237,6 +243,7 @@ impl<'a> Session<'a> {
                 value.map_err(|error| Refusal::Stopped(error.to_string()))
             }
             Some(CallResult::Raised(error)) => Err(Refusal::Stopped(format!("{}: {}", error.kind, error.message))),
+            Some(CallResult::Unencodable(what)) => Err(Refusal::Stopped(format!("it returned {what}"))),
             None => Err(Refusal::Stopped(ended(outcome))),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallResult, Exit, Limits, Outcome, Status, Value, count_statements};
+use veriplay_core::{CallResult, Exit, Limits, Outcome, Value, count_statements};
 
 use super::rules::{self, Stop};
 use crate::run::{NoValue, failure, value};
@@ -143,7 +143,7 @@ impl Gate {
     fn is_short(&self, call: &CallResult, output: &Value) -> bool {
         let encoded = match call {
             CallResult::Returned(bytes) => bytes.len(),
-            CallResult::Raised(_) => 0,
+            CallResult::Raised(_) | CallResult::Unencodable(_) => 0,
         };
         encoded <= self.max_output_bytes.saturating_mul(8) && output.to_string().len() <= self.max_output_bytes
     }
@@ -155,18 +155,15 @@ fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(),
 
 /// Refuses an outcome that did not come to its end.
 pub(super) fn check_exit(outcome: &Outcome) -> Result<(), Stop> {
-    let Some((status, detail)) = failure(outcome) else { return Ok(()) };
-    let missing = outcome.error.as_ref().is_some_and(|error| error.kind == "MissingEntry");
-    Err(Stop::refused(
-        match &outcome.exit {
-            Exit::Exceeded { .. } => rules::LIMITS,
-            Exit::Trapped => rules::TRAPPED,
-            _ if status != Status::CompileError => rules::RAISES,
-            _ if missing => rules::ENTRY,
-            _ => rules::COMPILES,
-        },
-        detail,
-    ))
+    let Some((_, detail)) = failure(outcome) else { return Ok(()) };
+    let rule = match &outcome.exit {
+        Exit::Exceeded { .. } => rules::LIMITS,
+        Exit::Trapped => rules::TRAPPED,
+        Exit::CompileError => rules::COMPILES,
+        Exit::MissingEntry => rules::ENTRY,
+        Exit::Raised | Exit::Returned => rules::RAISES,
+    };
+    Err(Stop::refused(rule, detail))
 }
 
 /// Compares the outputs of the second job with those of the first.

@@ -98,12 +98,13 @@ fn ends_become_the_words_of_an_online_judge() {
         assert_eq!(judge(&table, &abduction("4"), &Attempt::Arguments(arguments("2"))), (wanted, 0, 1));
         assert_eq!(judge(&table, &induction(), &program()), (wanted, 0, 3));
     }
-    for (kind, wanted) in [
-        ("CompileError", Status::CompileError),
-        ("MissingEntry", Status::CompileError),
-        ("Exception", Status::RuntimeError),
+    for (exit, wanted) in [
+        (Exit::CompileError, Status::CompileError),
+        (Exit::MissingEntry, Status::CompileError),
+        // What a program calls its own exceptions changes nothing.
+        (Exit::Raised, Status::RuntimeError),
     ] {
-        let table = Table::default().with_module_error("p", kind);
+        let table = Table::default().with_module_end("p", exit, "CompileError");
         assert_eq!(judge(&table, &induction(), &program()), (wanted, 0, 3));
     }
 }
@@ -125,7 +126,7 @@ fn right_results_of_a_run_that_did_not_end_are_not_accepted() {
 
 #[test]
 fn what_is_no_plain_value_equals_nothing() {
-    for gives in [|| Gives::Raises("Unencodable"), || Gives::Bytes(b"T\0".to_vec()), || Gives::Bytes(Vec::new())] {
+    for gives in [|| Gives::Unencodable, || Gives::Bytes(b"T\0".to_vec()), || Gives::Bytes(Vec::new())] {
         let table = Table::of(move |_| gives());
         assert_eq!(judge(&table, &abduction("True"), &Attempt::Arguments(arguments("2"))).0, Status::WrongAnswer);
     }

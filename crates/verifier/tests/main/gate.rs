@@ -99,9 +99,10 @@ fn programs_have_a_length_and_a_number_of_statements() {
 #[test]
 fn a_program_compiles_has_its_entry_and_does_not_raise() {
     let broken = |kind| Table::default().with_module_error("p", kind);
-    assert_refused(&broken("CompileError"), "7", rules::COMPILES);
-    assert_refused(&broken("MissingEntry"), "7", rules::ENTRY);
-    for kind in ["ValueError", "Exception", "StopIteration", "SystemExit", "KeyboardInterrupt", "NotAnErrorAtAll"] {
+    let ends = |exit| Table::default().with_module_end("p", exit, "SyntaxError");
+    assert_refused(&ends(Exit::CompileError), "7", rules::COMPILES);
+    assert_refused(&ends(Exit::MissingEntry), "7", rules::ENTRY);
+    for kind in ["CompileError", "MissingEntry", "Unencodable", "ValueError", "Exception", "StopIteration", "SystemExit", "KeyboardInterrupt", "NotAnErrorAtAll"] {
         assert_refused(&broken(kind), "7", rules::RAISES);
         assert_refused(&always(move || Gives::Raises(kind)), "7", rules::RAISES);
     }
@@ -144,7 +145,7 @@ fn limits_hold_for_the_proposed_input_and_not_for_its_probes() {
 
 #[test]
 fn outputs_are_plain_values() {
-    assert_refused(&always(|| Gives::Raises("Unencodable")), "7", rules::UNENCODABLE);
+    assert_refused(&always(|| Gives::Unencodable), "7", rules::UNENCODABLE);
     assert_refused(&always(|| Gives::Bytes(b"no value".to_vec())), "7", rules::UNENCODABLE);
     assert_refused(&always(|| Gives::Bytes(read("[1]").encode().repeat(2))), "7", rules::UNENCODABLE);
     assert_valid(&on_int(|x| Value::set_of(vec![Value::int(x), Value::str("a")], false)), "7");

@@ -53,7 +53,7 @@ fn every_input_runs_and_gives_a_short_plain_value() {
         )
     };
     assert_refused(&with(|| Gives::Raises("KeyError")), &FOUR, rules::RAISES);
-    assert_refused(&with(|| Gives::Raises("Unencodable")), &FOUR, rules::UNENCODABLE);
+    assert_refused(&with(|| Gives::Unencodable), &FOUR, rules::UNENCODABLE);
     assert_refused(&with(|| Gives::Value(Value::None)), &FOUR, rules::NONE);
     assert_refused(&with(|| Gives::Value(Value::str("x".repeat(100)))), &FOUR, rules::OUTPUT_LENGTH);
     assert_refused(
@@ -62,7 +62,7 @@ fn every_input_runs_and_gives_a_short_plain_value() {
         rules::LIMITS,
     );
     assert_refused(&with(|| Gives::Stops(veriplay_core::Exit::Trapped)), &FOUR, rules::TRAPPED);
-    assert_refused(&Table::default().with_module_error("p", "CompileError"), &FOUR, rules::COMPILES);
+    assert_refused(&Table::default().with_module_end("p", veriplay_core::Exit::CompileError, "SyntaxError"), &FOUR, rules::COMPILES);
 }
 
 #[test]

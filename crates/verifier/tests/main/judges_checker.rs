@@ -43,7 +43,7 @@ fn a_checker_that_does_not_decide_drops_the_attempt_by_name() {
     type Given = (fn() -> Gives, &'static str);
     let cases: [Given; 8] = [
         (|| Gives::Raises("TypeError"), "TypeError"),
-        (|| Gives::Raises("Unencodable"), "Unencodable"),
+        (|| Gives::Unencodable, "type `object`"),
         (|| Gives::Value(read("1")), "int"),
         (|| Gives::Value(read("None")), "NoneType"),
         (|| Gives::Value(read("'True'")), "str"),
@@ -55,7 +55,7 @@ fn a_checker_that_does_not_decide_drops_the_attempt_by_name() {
         let dropped = try_judge(&echo(move |_| gives()), &calls_problem(&[("4", "4")], by_checker())).unwrap_err();
         assert!(dropped.why.contains("the checker of `set/1`") && dropped.why.contains(wanted), "{}", dropped.why);
     }
-    let broken = Table::of(|_| Gives::Value(read("4"))).with_module_error("c", "CompileError");
+    let broken = Table::of(|_| Gives::Value(read("4"))).with_module_end("c", Exit::CompileError, "SyntaxError");
     assert!(try_judge(&broken, &calls_problem(&[("4", "4")], by_checker())).unwrap_err().why.contains("checker"));
 }
 
@@ -65,7 +65,8 @@ fn what_the_attempt_did_wrong_is_no_matter_of_the_checker() {
     let problem = calls_problem(&[("4", "4")], by_checker());
     for (gives, wanted) in [
         (Gives::Raises as fn(&'static str) -> Gives, Status::RuntimeError),
-        (|_| Gives::Raises("Unencodable"), Status::WrongAnswer),
+        (|_| Gives::Unencodable, Status::WrongAnswer),
+        (|_| Gives::Raises("Unencodable"), Status::RuntimeError),
         (|_| Gives::Stops(exceeded(LimitKind::Fuel)), Status::FuelExceeded),
     ] {
         let table = Table::of(move |_| gives("ValueError")).with("c", fails);

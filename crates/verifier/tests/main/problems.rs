@@ -50,7 +50,7 @@ pub(crate) fn judged(execute: &dyn Execute, problem: &Problem) -> (Status, u32, 
 }
 
 fn tests(style: TestStyle) -> Problem {
-    problem(Checks::Tests(TestCode { trust: Trust::Split, setup: String::new(), style }))
+    problem(Checks::Tests(TestCode { trust: Trust::Split, setup: String::new(), functions: Vec::new(), style }))
 }
 
 #[test]

@@ -100,10 +100,12 @@ fn ends_become_the_words_of_an_online_judge() {
         let table = but_for_two(move || Gives::Stops(each.clone()));
         assert_eq!(judged(&table, &fresh_problem(SQUARES, exact())), (wanted, 2, 3));
     }
-    for (kind, wanted) in
-        [("CompileError", Status::CompileError), ("MissingEntry", Status::CompileError), ("Oops", Status::RuntimeError)]
-    {
-        let table = Table::default().with_module_error("p", kind);
+    for (exit, wanted) in [
+        (Exit::CompileError, Status::CompileError),
+        (Exit::MissingEntry, Status::CompileError),
+        (Exit::Raised, Status::RuntimeError),
+    ] {
+        let table = Table::default().with_module_end("p", exit, "MissingEntry");
         assert_eq!(judged(&table, &calls_problem(SQUARES, exact())), (wanted, 0, 3));
     }
 }
@@ -139,7 +141,8 @@ fn right_results_of_a_job_that_did_not_end_well_are_not_accepted() {
 #[test]
 fn what_is_no_plain_value_equals_nothing_and_what_raised_is_an_error() {
     for (gives, wanted) in [
-        ((|| Gives::Raises("Unencodable")) as fn() -> Gives, Status::WrongAnswer),
+        ((|| Gives::Unencodable) as fn() -> Gives, Status::WrongAnswer),
+        (|| Gives::Raises("Unencodable"), Status::RuntimeError),
         (|| Gives::Bytes(b"T\0".to_vec()), Status::WrongAnswer),
         (|| Gives::Bytes(Vec::new()), Status::WrongAnswer),
         (|| Gives::Raises("SystemExit"), Status::RuntimeError),

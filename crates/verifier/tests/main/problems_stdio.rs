@@ -104,9 +104,11 @@ fn right_text_before_a_bad_end_passes_nothing() {
     ] {
         assert_eq!(judged(&echo().ending(exit), &stdio_problem(&[("1", "1")], stdio())), (wanted, 0, 1));
     }
-    let error = Some(GuestError { kind: "CompileError".to_owned(), message: "SyntaxError".to_owned() });
-    let broken = Scripts { error, ..echo().ending(Exit::Raised) };
-    assert_eq!(judged(&broken, &stdio_problem(&[("1", "1")], stdio())), (Status::CompileError, 0, 1));
+    for (exit, wanted) in [(Exit::CompileError, Status::CompileError), (Exit::Raised, Status::RuntimeError)] {
+        let error = Some(GuestError { kind: "CompileError".to_owned(), message: "SyntaxError".to_owned() });
+        let broken = Scripts { error, ..echo().ending(exit) };
+        assert_eq!(judged(&broken, &stdio_problem(&[("1", "1")], stdio())), (wanted, 0, 1));
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub(crate) enum Gives {
     Value(Value),
     Bytes(Vec<u8>),
     Raises(&'static str),
+    Unencodable,
     /// The job stops here.
     Stops(Exit),
     /// We fail.
@@ -34,7 +35,7 @@ type Function = Box<dyn Fn(&Call<'_>) -> Gives + Send + Sync>;
 #[derive(Default)]
 pub(crate) struct Table {
     functions: HashMap<String, Function>,
-    module_errors: HashMap<String, &'static str>,
+    module_ends: HashMap<String, (Exit, &'static str)>,
     jobs: Mutex<Vec<Job>>,
 }
 
@@ -49,9 +50,14 @@ impl Table {
         self
     }
 
+    /// A program whose module level raises an exception of a class of that name.
+    pub(crate) fn with_module_error(self, program: &str, kind: &'static str) -> Self {
+        self.with_module_end(program, Exit::Raised, kind)
+    }
+
     /// A program that never gets to its calls.
-    pub(crate) fn with_module_error(mut self, program: &str, kind: &'static str) -> Self {
-        self.module_errors.insert(program.to_owned(), kind);
+    pub(crate) fn with_module_end(mut self, program: &str, exit: Exit, kind: &'static str) -> Self {
+        self.module_ends.insert(program.to_owned(), (exit, kind));
         self
     }
 
@@ -64,9 +70,9 @@ impl Table {
 impl Execute for Table {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.jobs.lock().unwrap().push(job.clone());
-        if let Some(kind) = self.module_errors.get(&job.program) {
+        if let Some((exit, kind)) = self.module_ends.get(&job.program) {
             let error = GuestError { kind: (*kind).to_owned(), message: "at module level".to_owned() };
-            return Ok(Outcome { error: Some(error), ..outcome(Exit::Raised, Vec::new()) });
+            return Ok(Outcome { error: Some(error), ..outcome(exit.clone(), Vec::new()) });
         }
         let Some(function) = self.functions.get(&job.program) else {
             return Err(ExecuteError::Host(format!("the table has no program `{}`", job.program)));
@@ -85,6 +91,7 @@ fn run(function: &Function, job: &Job, arguments: &[Vec<Value>]) -> Result<Outco
             Gives::Value(value) => results.push(CallResult::Returned(value.encode())),
             Gives::Bytes(bytes) => results.push(CallResult::Returned(bytes)),
             Gives::Raises(kind) => results.push(CallResult::Raised(guest_error(kind))),
+            Gives::Unencodable => results.push(CallResult::Unencodable("a value of type `object`".to_owned())),
             Gives::Stops(exit) => return Ok(outcome(exit, results)),
             Gives::HostFault => return Err(ExecuteError::Host("the table was told to fail".to_owned())),
         }

@@ -48,7 +48,7 @@ fn proposal_again(
     let again = judge::proposals(execute, &setup.gate, &[attempt], &[record.known], record.step, index);
     for again in again {
         let again = again.map_err(host_fault)?;
-        let met_deadline = [again.verdict.status, logged.verdict.status].contains(&Status::DeadlineExceeded);
+        let met_deadline = again.verdict.evidence.met_deadline || logged.verdict.evidence.met_deadline;
         report.count(again == *logged, met_deadline);
     }
     Ok(())
@@ -86,7 +86,7 @@ fn answers_again(
     let asked: Vec<(&Task, &Attempt)> = attempts.iter().map(|(task, attempt)| (*task, attempt)).collect();
     for (again, logged) in judge::answers(execute, &asked).into_iter().zip(logged) {
         let again = again.map_err(host_fault)?;
-        let met_deadline = [again.status, logged.status].contains(&Status::DeadlineExceeded);
+        let met_deadline = again.evidence.met_deadline || logged.evidence.met_deadline;
         report.count(again == *logged, met_deadline);
     }
     Ok(())

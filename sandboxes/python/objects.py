@@ -1,0 +1,633 @@
+"""Objects that two instances share: the tests' instance and the program's, which only ever run in turn.
+
+Every container that crosses gets a handle, and each side keeps its own copy under it. Whenever one side enters the other, it
+sends the contents of each shared container that has changed since the last crossing. So identity, aliasing and mutation, at any
+depth, on a return or a raise, are those of one instance; strings and numbers alone cross by value, without identity.
+
+A message is made of items and entries. An item is `(handle,)`, the empty tuple, or a plain value without contents. An entry is
+`(handle, kind, payload)`: a new object, or the new contents of a mutable one. Nothing here decides a test: what cannot cross is
+`Uncrossable`, and what the other side sends is checked before it is used, since a program may send anything.
+"""
+
+import _veriplay
+import collections
+import functools
+import importlib
+import math
+import operator
+import sys
+import types
+
+ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration, GeneratorExit)
+# Objects that call and nothing else, as far as tests can tell.
+FUNCTIONS = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, type(functools.lru_cache(len))}
+SCALARS = {type(None), bool, int, str, bytes}
+# What one side makes out of the items of another kind's payload.
+IMMUTABLE = {"tuple": tuple, "frozenset": frozenset}
+MAX_NESTING = 200
+is_, bases_of = operator.is_, type.__dict__["__bases__"].__get__
+
+
+class Uncrossable(Exception):
+    """The object cannot be sent. `args[0]` says which and why."""
+
+
+class ProtocolError(Exception):
+    """The other side sent what its harness never sends."""
+
+
+class Kind:
+    """A mutable container: how it is read, made and filled."""
+
+    def __init__(self, name, contents, make, fill):
+        self.name, self.contents, self.make, self.fill = name, contents, make, fill
+
+
+def _fill_list(found, items):
+    found[:] = items
+
+
+def _fill_set(found, items):
+    found.clear()
+    found.update(items)
+
+
+def _fill_dict(found, items):
+    half = len(items) // 2
+    found.clear()
+    for key, value in zip(items[:half], items[half:], strict=True):
+        dict.__setitem__(found, key, value)
+
+
+def _fill_ordered(found, items):
+    half = len(items) // 2
+    found.clear()
+    for key, value in zip(items[:half], items[half:], strict=True):
+        found[key] = value
+
+
+def _fill_defaultdict(found, items):
+    found.default_factory = items[0]
+    _fill_dict(found, items[1:])
+
+
+def _fill_deque(found, items):
+    found.clear()
+    found.extend(items[1:])
+
+
+def _fill_bytes(found, items):
+    found[:] = items[0]
+
+
+OrderedDict, defaultdict, deque = collections.OrderedDict, collections.defaultdict, collections.deque
+KINDS = {
+    list: Kind("list", tuple, lambda _: [], _fill_list),
+    set: Kind("set", tuple, lambda _: set(), _fill_set),
+    dict: Kind("dict", lambda found: (*found.keys(), *found.values()), lambda _: {}, _fill_dict),
+    collections.Counter: Kind(
+        "Counter", lambda found: (*dict.keys(found), *dict.values(found)), lambda _: collections.Counter(), _fill_dict
+    ),
+    OrderedDict: Kind(
+        "OrderedDict", lambda found: (*OrderedDict.keys(found), *OrderedDict.values(found)), lambda _: OrderedDict(), _fill_ordered
+    ),
+    defaultdict: Kind(
+        "defaultdict",
+        lambda found: (found.default_factory, *dict.keys(found), *dict.values(found)),
+        lambda _: defaultdict(),
+        _fill_defaultdict,
+    ),
+    deque: Kind("deque", lambda found: (found.maxlen, *found), lambda items: deque(maxlen=items[0]), _fill_deque),
+    bytearray: Kind("bytearray", lambda found: (bytes(found),), lambda _: bytearray(), _fill_bytes),
+}
+MUTABLE = {kind.name: kind for kind in KINDS.values()}
+CONTAINERS = KINDS.keys() | {tuple, frozenset}
+
+
+def unchanged(before, now):
+    """Whether two contents are the same objects in the same order. `==` would take 1.0 for 1, and run code of theirs."""
+    return before is not None and len(before) == len(now) and all(map(is_, before, now))
+
+
+class Objects:
+    """One side's table of shared objects. `first` is 1 for the tests and 2 for the program, so that handles never collide."""
+
+    def __init__(self, first):
+        self.new_handle, self.parity = first, first % 2
+        # Each side's own: a NaN equals itself only by identity.
+        self.objects, self.handles = {0: math.nan}, {id(math.nan): 0}
+        self.contents = {}  # of the mutable ones, as of the last crossing
+        self.entries, self.added, self.mentioned = [], [], set()
+
+    # Packing.
+
+    def begin(self):
+        self.entries, self.added, self.mentioned = [], [], set()
+
+    def attempt(self, pack):
+        """What `pack()` returns. When it raises, nothing that it packed is sent."""
+        entries, added = len(self.entries), len(self.added)
+        try:
+            return pack()
+        except (Uncrossable, RecursionError) as error:
+            for handle, _, _ in self.entries[entries:]:
+                # What was there before and has been read now must be sent another time.
+                self.contents[handle] = None
+            del self.entries[entries:]
+            for handle in self.added[added:]:
+                self.drop(handle)
+            del self.added[added:]
+            if isinstance(error, RecursionError):
+                raise Uncrossable("a value nested too deep") from None
+            raise
+
+    def add(self, found):
+        handle = self.new_handle
+        self.new_handle += 2
+        self.objects[handle], self.handles[id(found)] = found, handle
+        self.added.append(handle)
+        return handle
+
+    def drop(self, handle):
+        found = self.objects.pop(handle)
+        self.handles.pop(id(found), None)
+        self.contents.pop(handle, None)
+
+    def item(self, found, depth=0):
+        """`found` as an item. What is new about it and in it goes into the entries."""
+        todo = []
+        item = self.item_of(found, todo, depth)
+        self.finish(todo)
+        return item
+
+    def finish(self, todo):
+        while todo:
+            handle = todo.pop()
+            self.send(handle, todo)
+
+    def send(self, handle, todo):
+        found = self.objects[handle]
+        kind = KINDS[type(found)]
+        contents = kind.contents(found)
+        self.contents[handle] = None
+        items = [self.item_of(part, todo, 0) for part in contents]
+        self.contents[handle] = contents
+        self.entries.append((handle, kind.name, items))
+
+    def item_of(self, found, todo, depth):
+        kind = type(found)
+        if kind in SCALARS or (kind is float and found == found):
+            if kind is str and not found.isascii():
+                check_text(found)
+            return found
+        if kind is tuple and not found:
+            return found
+        handle = self.handles.get(id(found))
+        if handle is None:
+            handle = self.describe(found, kind, todo, depth)
+            if handle is None:
+                return found
+        self.mentioned.add(handle)
+        return (handle,)
+
+    def describe(self, found, kind, todo, depth):
+        """Adds an object that the other side does not know; None for a plain value that crosses as it is."""
+        if depth > MAX_NESTING:
+            raise Uncrossable("a value nested too deep")
+        if kind in KINDS:
+            handle = self.add(found)
+            todo.append(handle)
+            return handle
+        if kind is tuple or kind is frozenset:
+            items = [self.item_of(part, todo, depth + 1) for part in found]
+            return self.new(found, "tuple" if kind is tuple else "frozenset", items)
+        if kind is float:
+            return self.new(found, "nan", [])
+        if _veriplay.is_plain(found):
+            return None
+        place = library_place(found)
+        if place is not None:
+            return self.new(found, "library", list(place))
+        if issubclass(kind, type) and issubclass(found, BaseException):
+            bases = [base for base in bases_of(found) if issubclass(base, BaseException)]
+            items = [self.item_of(base, todo, depth + 1) for base in bases]
+            return self.new(found, "exception", [type.__dict__["__name__"].__get__(found), *items])
+        return self.describe_own(found, kind)
+
+    def describe_own(self, found, kind):
+        raise Uncrossable("a value of type `" + type.__dict__["__name__"].__get__(kind) + "`")
+
+    def new(self, found, kind, items):
+        handle = self.add(found)
+        self.entries.append((handle, kind, items))
+        return handle
+
+    def send_changes(self):
+        """Packs the contents of each shared container that has changed; returns the handles of those."""
+        changed = []
+        for handle in list(self.contents):
+            found = self.objects[handle]
+            now = KINDS[type(found)].contents(found)
+            before = self.contents[handle]
+            if type(found) is bytearray and before is not None and before == now:
+                continue
+            if not unchanged(before, now):
+                todo = []
+                self.send(handle, todo)
+                self.finish(todo)
+                changed.append(handle)
+        return changed
+
+    # Unpacking.
+
+    def unpack(self, entries, ignored=()):
+        """Takes over what the other side says of the objects; changes of `ignored` ones are left out, and sent back as they are."""
+        if type(entries) is not list:
+            raise ProtocolError("entries that are no list")
+        mutable = []
+        for handle, kind, payload in map(entry_of, entries):
+            known = self.objects.get(handle)
+            if handle in self.objects:
+                if type(known) not in KINDS or KINDS[type(known)].name != kind:
+                    raise ProtocolError("new contents of an object of another kind")
+            elif handle % 2 == self.parity or handle <= 0:
+                raise ProtocolError("a handle that is not the sender's")
+            elif kind in MUTABLE:
+                self.learn(handle, MUTABLE[kind].make(payload))
+            if kind in MUTABLE:
+                mutable.append((handle, payload))
+        for handle, kind, payload in entries:
+            if kind not in MUTABLE:
+                self.learn(handle, self.made(handle, kind, payload))
+        for handle, payload in mutable:
+            if handle in ignored:
+                self.contents[handle] = None
+                continue
+            found = self.objects[handle]
+            kind = KINDS[type(found)]
+            kind.fill(found, [self.at(item) for item in payload])
+            self.contents[handle] = kind.contents(found)
+
+    def learn(self, handle, found):
+        if handle in self.objects:
+            raise ProtocolError("two objects of one handle")
+        self.objects[handle] = found
+        self.handles.setdefault(id(found), handle)
+
+    def made(self, handle, kind, payload):
+        if kind in IMMUTABLE:
+            return IMMUTABLE[kind]([self.at(item) for item in payload])
+        if kind == "nan":
+            return float("nan")
+        if kind == "library":
+            return library_object(*payload)
+        return self.made_here(handle, kind, payload)
+
+    def made_here(self, handle, kind, payload):
+        raise ProtocolError("an object of kind `" + str(kind) + "`")
+
+    def at(self, item):
+        """The object of an item."""
+        if type(item) is not tuple:
+            if type(item) in CONTAINERS:
+                raise ProtocolError("a container without a handle")
+            return item
+        if not item:
+            return item
+        if len(item) != 1 or type(item[0]) is not int or item[0] not in self.objects:
+            raise ProtocolError("a handle of no object")
+        return self.objects[item[0]]
+
+    # Forgetting.
+
+    def idle(self):
+        """Handles of objects that nothing here refers to but this table."""
+        objects = self.objects
+        return [handle for handle in objects if handle and sys.getrefcount(objects[handle]) <= IDLE]
+
+    def drop_all(self, handles):
+        for handle in handles:
+            self.drop(handle)
+
+
+def _references_of_an_idle_object():
+    objects = {1: []}
+    return [sys.getrefcount(objects[handle]) for handle in objects][0]
+
+
+IDLE = _references_of_an_idle_object()
+
+
+def check_text(text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Uncrossable("a str with a lone surrogate") from None
+
+
+def entry_of(entry):
+    if type(entry) is not tuple or len(entry) != 3:
+        raise ProtocolError("an entry without handle, kind and payload")
+    handle, kind, payload = entry
+    if type(handle) is not int or type(kind) is not str or type(payload) is not list:
+        raise ProtocolError("an entry without handle, kind and payload")
+    return entry
+
+
+def library_place(found):
+    """(module, name) of a class, function or module of the standard library; None for all else. The other side takes its own."""
+    if type(found) is types.ModuleType:
+        name = found.__dict__.get("__name__")
+        return (name, "") if is_library(name) and sys.modules.get(name) is found else None
+    if not issubclass(type(found), (type, types.BuiltinFunctionType, types.FunctionType)):
+        return None
+    module, name = getattr(found, "__module__", None), getattr(found, "__qualname__", None)
+    if type(module) is not str or type(name) is not str or not is_library(module):
+        return None
+    return (module, name) if attribute_at(sys.modules.get(module), name) is found else None
+
+
+def is_library(name):
+    return type(name) is str and name.partition(".")[0] in sys.stdlib_module_names
+
+
+def attribute_at(found, name):
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def library_object(module, name):
+    if not is_library(module) or type(name) is not str:
+        raise ProtocolError("an object of no library")
+    try:
+        found = importlib.import_module(module)
+    except Exception:
+        raise ProtocolError("a module that is not there") from None
+    if name:
+        found = attribute_at(found, name)
+        if not isinstance(found, (type, types.BuiltinFunctionType, types.FunctionType)):
+            raise ProtocolError("a name of the library that is no class and no function")
+    return found
+
+
+class Unjudgeable(BaseException):
+    """Ends a test that cannot be judged. What the test's code does about it changes nothing: the caller remembers."""
+
+
+class Caller(Objects):
+    """The tests' side: asks the program, and remembers what keeps the test under way from being judged.
+
+    With `unseen`, changes that a call makes to the tests' own objects beside returning a value are not taken over.
+    """
+
+    def __init__(self, unseen):
+        super().__init__(1)
+        self.unseen = unseen
+        self.trouble = None  # (word, why) of the test under way
+        self.lasting = None  # the same, of this and all later ones
+        self.testing = False  # whether a test is under way: what happens before or between tests lasts
+        self.changed = False  # whether a call returned a value and changed an object of the tests'
+        self.tell_names = lambda told: None
+
+    def spoil(self, word, why, lasting=False):
+        self.note(word, why, lasting)
+        raise Unjudgeable(why)
+
+    def note(self, word, why, lasting=False):
+        self.trouble = self.trouble or (word, why)
+        if lasting or not self.testing:
+            self.lasting = self.lasting or (word, why)
+
+    def start_test(self):
+        self.trouble, self.testing = self.lasting, True
+
+    def end_test(self):
+        """What keeps the test from being judged, if anything does."""
+        self.testing = False
+        return self.trouble
+
+    def call(self, handle, arguments, keywords):
+        return self.ask("call", (handle,), arguments, keywords)
+
+    def look(self, name):
+        """What the program means by `name`; AttributeError where it means nothing."""
+        return self.ask("look", name)
+
+    def watch(self, names):
+        self.ask("watch", None, names)
+
+    def ask(self, action, target, arguments=(), keywords={}):
+        if self.lasting:
+            self.spoil(*self.lasting)
+        self.begin()
+
+        def pack():
+            items = [self.item(argument) for argument in arguments]
+            keyword_items = {name: self.item(argument) for name, argument in keywords.items()}
+            self.send_changes()
+            return items, keyword_items
+
+        try:
+            items, keyword_items = self.attempt(pack)
+        except Uncrossable as error:
+            self.spoil("unjudgeable", "what the tests pass cannot cross to the program: " + error.args[0])
+        idle = self.idle()
+        request = ("share", action, target, items, keyword_items, self.entries, idle)
+        try:
+            reply = _veriplay.ask_peer(request)
+        except _veriplay.PeerError as error:
+            self.spoil("error", "the program left the protocol: " + ": ".join(error.args), lasting=True)
+        except (TypeError, ValueError) as error:
+            self.spoil("unjudgeable", str(error), lasting=True)
+        try:
+            word, payload = self.take_over(reply, idle)
+            error = self.exception(*payload) if word == "raised" else None
+            value = self.at(payload) if word == "returned" else None
+        except Exception as error:
+            why = "the program left the protocol: " + type(error).__name__ + ": " + str(error)
+            self.spoil("error", why, lasting=True)
+        if word == "returned":
+            return value
+        if word == "raised":
+            raise error
+        if word == "missing":
+            raise AttributeError("the program does not define `" + str(target) + "`")
+        self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
+
+    def take_over(self, reply, idle):
+        word, payload, entries, names, dropped = reply
+        if word not in ("returned", "raised", "missing", "uncrossable", "broken") or not set(dropped) <= set(idle):
+            raise ProtocolError("a reply that is none")
+        ignored = ()
+        if word == "returned" and payload is not None:
+            own = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] % 2 == self.parity]
+            self.changed = self.changed or bool(own)
+            ignored = own if self.unseen else ()
+        self.unpack(entries, ignored)
+        self.tell_names([(name, what, self.at(item) if what == "value" else item) for name, what, item in names])
+        self.drop_all(dropped)
+        return word, payload
+
+    def made_here(self, handle, kind, payload):
+        if kind == "function":
+            return Function(self, handle, str(payload[0]))
+        if kind == "exception":
+            return self.exception_class(payload[0], [self.at(item) for item in payload[1:]])
+        return super().made_here(handle, kind, payload)
+
+    def exception_class(self, name, bases):
+        """A class of the tests' own in place of one of the program's: of the same bases, and known by its handle."""
+        if not bases or not all(isinstance(base, type) and issubclass(base, BaseException) for base in bases):
+            raise ProtocolError("a class that is no exception")
+
+        def missing(error, attribute):
+            if attribute.startswith("__"):
+                raise AttributeError(attribute)
+            self.spoil("unjudgeable", "attribute `" + attribute + "` of the program's exception stays on its side")
+
+        names = {"__module__": "program", "__str__": lambda error: error.__dict__["_text"], "__getattr__": missing}
+        return type(name, tuple(bases), names)
+
+    def exception(self, kind, arguments, text):
+        """The exception that the program raised, as one of the tests' side."""
+        kind = self.at(kind)
+        if not isinstance(kind, type) or not issubclass(kind, BaseException) or type(text) is not str:
+            raise ProtocolError("an exception that is none")
+        if issubclass(kind, ENDS_OF_LOOPS):
+            self.spoil("unjudgeable", "the program raised `" + kind.__name__ + "`, which would end a loop of the tests' own")
+        arguments = None if arguments is None else [self.at(item) for item in arguments]
+        if arguments is not None and kind.__module__ == "program":
+            error = kind.__new__(kind, *arguments)
+            error.args, error.__dict__["_text"] = arguments, text
+            return error
+        if arguments is not None:
+            try:
+                return kind(*arguments)
+            except Exception:
+                pass  # its class takes other arguments than it keeps
+        return self.bare_exception(kind, text)
+
+    def bare_exception(self, kind, text):
+        """One of that class of which only the text is known."""
+        hidden = lambda _: self.spoil("unjudgeable", "the arguments of the program's exception stay on its side")
+        part = self.exception_class(kind.__name__, [kind])
+        part.args = property(hidden)
+        error = BaseException.__new__(part)
+        error.__dict__["_text"] = text
+        return error
+
+
+class Function:
+    """A function of the program, as the tests see it: it can be called, passed back, and compared by identity."""
+
+    __slots__ = ("_caller", "_handle", "__name__", "__qualname__", "__weakref__")
+
+    def __init__(self, caller, handle, name):
+        self._caller, self._handle = caller, handle
+        self.__name__ = self.__qualname__ = name
+
+    def __call__(self, *arguments, **keywords):
+        return self._caller.call(self._handle, arguments, keywords)
+
+    def __getattr__(self, name):
+        self._caller.spoil("unjudgeable", "attribute `" + name + "` of the program's function stays on its side")
+
+
+class Callee(Objects):
+    """The program's side: answers the requests of the tests."""
+
+    def __init__(self, names):
+        super().__init__(2)
+        self.names = names
+        self.watched = {}  # name -> what it was when last told
+
+    def describe_own(self, found, kind):
+        if kind in FUNCTIONS:
+            return self.new(found, "function", [function_name(found)])
+        return super().describe_own(found, kind)
+
+    def answer(self, request):
+        """The reply to one request: `(word, payload, entries, names, dropped)`."""
+        _, action, target, items, keywords, entries, idle = request
+        self.unpack(entries)
+        self.begin()
+        if action == "watch":
+            self.watched = {name: self for name in items}
+            result = lambda: ("returned", None)
+        elif action == "look":
+            result = self.looked_up(target)
+        else:
+            result = self.called(self.at(target), [self.at(item) for item in items], {k: self.at(v) for k, v in keywords.items()})
+        try:
+            self.attempt(self.send_changes)
+        except Uncrossable as error:
+            return ("broken", "a shared object holds " + error.args[0], [], [], [])
+        names = self.changed_names()
+        try:
+            word, payload = self.attempt(result)
+        except Uncrossable as error:
+            word, payload = "uncrossable", error.args[0]
+        del result
+        dropped = [handle for handle in idle if handle not in self.mentioned and self.is_idle(handle)]
+        self.drop_all(dropped)
+        return (word, payload, self.entries, names, dropped)
+
+    def is_idle(self, handle):
+        objects = self.objects
+        return handle in objects and [sys.getrefcount(objects[handle]) for handle in (handle,)][0] <= IDLE
+
+    def called(self, function, arguments, keywords):
+        try:
+            value = function(*arguments, **keywords)
+        except BaseException as error:
+            error.__traceback__ = None
+            return functools.partial(self.raised, error)
+        return lambda: ("returned", self.item(value))
+
+    def raised(self, error):
+        """Class, arguments (None when they cannot cross) and text of an exception."""
+        kind = self.item(type(error))
+        try:
+            arguments = self.attempt(lambda: [self.item(argument) for argument in tuple(error.args)])
+        except BaseException:
+            arguments = None
+        return ("raised", (kind, arguments, _veriplay.message_of(error)))
+
+    def looked_up(self, name):
+        if name not in self.names:
+            return lambda: ("missing", None)
+        found = self.names[name]
+        return lambda: ("returned", self.named_item(found))
+
+    def named_item(self, found):
+        """A name may stand for anything that can be called, but for a class."""
+        try:
+            return self.item(found)
+        except Uncrossable:
+            if issubclass(type(found), type) or not callable(found):
+                raise
+            handle = self.new(found, "function", [function_name(found)])
+            return (handle,)
+
+    def changed_names(self):
+        """`(name, word, item)` of each watched name that is bound to another object than when it was last told."""
+        told = []
+        for name, before in self.watched.items():
+            now = self.names.get(name, Callee)
+            if now is before:
+                continue
+            self.watched[name] = now
+            if now is Callee:
+                told.append((name, "missing", None))
+                continue
+            try:
+                told.append((name, "value", self.attempt(lambda: self.named_item(now))))
+            except Uncrossable as error:
+                told.append((name, "uncrossable", error.args[0]))
+        return told
+
+
+def function_name(function):
+    name = getattr(function, "__name__", "")
+    return name if type(name) is str else ""
