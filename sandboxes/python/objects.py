@@ -14,6 +14,7 @@ import collections
 import functools
 import importlib
 import math
+import opcode
 import operator
 import sys
 import types
@@ -24,7 +25,9 @@ FUNCTIONS = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, fu
 SCALARS = {type(None), bool, int, str, bytes}
 # What one side makes out of the items of another kind's payload.
 IMMUTABLE = {"tuple": tuple, "frozenset": frozenset}
-MAX_NESTING = 200
+MAX_NESTING, MAX_CAUSES = 200, 8
+# Code units behind an instruction that are its cache.
+CACHES = opcode._inline_cache_entries
 is_, bases_of = operator.is_, type.__dict__["__bases__"].__get__
 
 
@@ -129,7 +132,7 @@ class Objects:
         entries, added = len(self.entries), len(self.added)
         try:
             return pack()
-        except (Uncrossable, RecursionError) as error:
+        except Exception as error:
             for handle, _, _ in self.entries[entries:]:
                 # What was there before and has been read now must be sent another time.
                 self.contents[handle] = None
@@ -375,10 +378,18 @@ class Unjudgeable(BaseException):
     """Ends a test that cannot be judged. What the test's code does about it changes nothing: the caller remembers."""
 
 
+def text_of(error):
+    text = str(error)
+    if type(text) is not str:
+        raise Uncrossable("a text of another type")
+    check_text(text)
+    return text
+
+
 class Caller(Objects):
     """The tests' side: asks the program, and remembers what keeps the test under way from being judged.
 
-    With `unseen`, changes that a call makes to the tests' own objects beside returning a value are not taken over.
+    With `unseen`, changes that a call makes to the tests' own objects are taken over only where its result is thrown away.
     """
 
     def __init__(self, unseen):
@@ -387,7 +398,9 @@ class Caller(Objects):
         self.trouble = None  # (word, why) of the test under way
         self.lasting = None  # the same, of this and all later ones
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
-        self.changed = False  # whether a call returned a value and changed an object of the tests'
+        self.discarded = False  # whether the tests throw away what the call under way returns
+        self.changed = False  # whether a call whose result counts changed an object of the tests'
+        self.check_process = lambda: None
         self.tell_names = lambda told: None
 
     def spoil(self, word, why, lasting=False):
@@ -407,7 +420,8 @@ class Caller(Objects):
         self.testing = False
         return self.trouble
 
-    def call(self, handle, arguments, keywords):
+    def call(self, handle, arguments, keywords, frame):
+        self.discarded = is_discarded(frame)
         return self.ask("call", (handle,), arguments, keywords)
 
     def look(self, name):
@@ -420,6 +434,7 @@ class Caller(Objects):
     def ask(self, action, target, arguments=(), keywords={}):
         if self.lasting:
             self.spoil(*self.lasting)
+        self.check_process()
         self.begin()
 
         def pack():
@@ -460,7 +475,7 @@ class Caller(Objects):
         if word not in ("returned", "raised", "missing", "uncrossable", "broken") or not set(dropped) <= set(idle):
             raise ProtocolError("a reply that is none")
         ignored = ()
-        if word == "returned" and payload is not None:
+        if not self.discarded:
             own = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] % 2 == self.parity]
             self.changed = self.changed or bool(own)
             ignored = own if self.unseen else ()
@@ -471,7 +486,7 @@ class Caller(Objects):
 
     def made_here(self, handle, kind, payload):
         if kind == "function":
-            return Function(self, handle, str(payload[0]))
+            return Function(self, handle)
         if kind == "exception":
             return self.exception_class(payload[0], [self.at(item) for item in payload[1:]])
         return super().made_here(handle, kind, payload)
@@ -486,52 +501,85 @@ class Caller(Objects):
                 raise AttributeError(attribute)
             self.spoil("unjudgeable", "attribute `" + attribute + "` of the program's exception stays on its side")
 
-        names = {"__module__": "program", "__str__": lambda error: error.__dict__["_text"], "__getattr__": missing}
-        return type(name, tuple(bases), names)
+        def text(error):
+            found = error.__dict__.get("_text")
+            if found is None:
+                self.spoil("unjudgeable", "the text of the program's exception cannot cross to the tests")
+            return found
 
-    def exception(self, kind, arguments, text):
+        return type(name, tuple(bases), {"__module__": "program", "__str__": text, "__getattr__": missing})
+
+    def exception(self, kind, arguments, text, attributes, whole, cause, context, suppressed):
         """The exception that the program raised, as one of the tests' side."""
         kind = self.at(kind)
-        if not isinstance(kind, type) or not issubclass(kind, BaseException) or type(text) is not str:
+        if not isinstance(kind, type) or not issubclass(kind, BaseException) or type(text) not in (str, type(None)):
             raise ProtocolError("an exception that is none")
         if issubclass(kind, ENDS_OF_LOOPS):
             self.spoil("unjudgeable", "the program raised `" + kind.__name__ + "`, which would end a loop of the tests' own")
-        arguments = None if arguments is None else [self.at(item) for item in arguments]
+        error = self.bare_exception(kind, None if arguments is None else [self.at(item) for item in arguments], whole)
+        error.__dict__.update((name, self.at(item)) for name, item in attributes.items())
+        if type(error) is not kind or kind.__module__ == "program":
+            error.__dict__["_text"] = text
+        error.__cause__ = None if cause is None else self.exception(*cause)
+        error.__context__ = None if context is None else self.exception(*context)
+        error.__suppress_context__ = suppressed
+        return error
+
+    def bare_exception(self, kind, arguments, whole):
+        """One of that class without its attributes. What of it is not known makes who asks for it unjudgeable."""
         if arguments is not None and kind.__module__ == "program":
             error = kind.__new__(kind, *arguments)
-            error.args, error.__dict__["_text"] = arguments, text
+            error.args = arguments
             return error
-        if arguments is not None:
+        if arguments is not None and whole:
             try:
                 return kind(*arguments)
             except Exception:
                 pass  # its class takes other arguments than it keeps
-        return self.bare_exception(kind, text)
-
-    def bare_exception(self, kind, text):
-        """One of that class of which only the text is known."""
-        hidden = lambda _: self.spoil("unjudgeable", "the arguments of the program's exception stay on its side")
         part = self.exception_class(kind.__name__, [kind])
-        part.args = property(hidden)
         error = BaseException.__new__(part)
-        error.__dict__["_text"] = text
+        if arguments is None:
+            part.args = property(lambda _: self.spoil("unjudgeable", "the arguments of the program's exception stay on its side"))
+        else:
+            error.args = arguments
         return error
 
 
+def hidden(name):
+    return property(lambda function: function.__getattr__(name))
+
+
 class Function:
-    """A function of the program, as the tests see it: it can be called, passed back, and compared by identity."""
+    """A function of the program, as the tests see it: it can be called, passed back, and compared by identity. Whatever else they
+    ask of it makes them unjudgeable, its class included."""
 
-    __slots__ = ("_caller", "_handle", "__name__", "__qualname__", "__weakref__")
+    __slots__ = ("_caller", "_handle", "__weakref__")
+    __class__, __doc__, __module__, __dict__ = hidden("__class__"), hidden("__doc__"), hidden("__module__"), hidden("__dict__")
 
-    def __init__(self, caller, handle, name):
+    def __init__(self, caller, handle):
         self._caller, self._handle = caller, handle
-        self.__name__ = self.__qualname__ = name
 
     def __call__(self, *arguments, **keywords):
-        return self._caller.call(self._handle, arguments, keywords)
+        return self._caller.call(self._handle, arguments, keywords, sys._getframe(1))
 
     def __getattr__(self, name):
         self._caller.spoil("unjudgeable", "attribute `" + name + "` of the program's function stays on its side")
+
+    def __repr__(self):
+        return self.__getattr__("__repr__")
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+
+def is_discarded(frame):
+    """Whether the call under way in a frame of the tests is a statement of its own."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    at += 2 + 2 * CACHES.get(opcode.opname[code[at]], 0)
+    return at < len(code) and opcode.opname[code[at]] == "POP_TOP"
 
 
 class Callee(Objects):
@@ -544,7 +592,7 @@ class Callee(Objects):
 
     def describe_own(self, found, kind):
         if kind in FUNCTIONS:
-            return self.new(found, "function", [function_name(found)])
+            return self.new(found, "function", [])
         return super().describe_own(found, kind)
 
     def answer(self, request):
@@ -586,13 +634,33 @@ class Callee(Objects):
         return lambda: ("returned", self.item(value))
 
     def raised(self, error):
-        """Class, arguments (None when they cannot cross) and text of an exception."""
+        return ("raised", self.exception_item(error, 0))
+
+    def exception_item(self, error, depth):
+        """Class, arguments, text, attributes, whether those are all, cause, context, and whether that is suppressed. None stands for
+        what cannot cross."""
+        if depth > MAX_CAUSES:
+            raise Uncrossable("an exception with too many causes")
         kind = self.item(type(error))
+        arguments = self.tried(lambda: [self.item(argument) for argument in tuple(error.args)])
+        attributes, whole = {}, True
+        for name, value in error.__dict__.items():
+            item = self.tried(lambda: (check_text(name), self.item(value)))
+            whole = whole and item is not None
+            if item is not None:
+                attributes[name] = item[1]
+        cause, context = (
+            None if other is None else self.exception_item(other, depth + 1) for other in (error.__cause__, error.__context__)
+        )
+        text = self.tried(lambda: text_of(error))
+        return (kind, arguments, text, attributes, whole, cause, context, bool(error.__suppress_context__))
+
+    def tried(self, pack):
+        """What `pack()` returns; None where it cannot cross, or code of the program's that it runs raises."""
         try:
-            arguments = self.attempt(lambda: [self.item(argument) for argument in tuple(error.args)])
-        except BaseException:
-            arguments = None
-        return ("raised", (kind, arguments, _veriplay.message_of(error)))
+            return self.attempt(pack)
+        except Exception:
+            return None
 
     def looked_up(self, name):
         if name not in self.names:
@@ -607,7 +675,8 @@ class Callee(Objects):
         except Uncrossable:
             if issubclass(type(found), type) or not callable(found):
                 raise
-            handle = self.new(found, "function", [function_name(found)])
+            handle = self.new(found, "function", [])
+            self.mentioned.add(handle)
             return (handle,)
 
     def changed_names(self):
@@ -626,8 +695,3 @@ class Callee(Objects):
             except Uncrossable as error:
                 told.append((name, "uncrossable", error.args[0]))
         return told
-
-
-def function_name(function):
-    name = getattr(function, "__name__", "")
-    return name if type(name) is str else ""

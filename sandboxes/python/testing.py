@@ -11,11 +11,14 @@ that empties `xs` and returns it. And a name that is a builtin and the program's
 
 import ast
 import builtins
+import gc
 import inspect
+import os
 import symtable
 import sys
 import types
 import unittest
+import warnings
 
 from _veriplay_objects import Caller, Unjudgeable
 
@@ -36,11 +39,15 @@ def run(style, setup, sources, functions, program, readings):
 
 
 def run_shared(style, setup, sources, functions, program):
-    names = new_module("tests").__dict__
+    own = new_module("program").__dict__
     # A prompt's helpers, and its stub of the function, which the program's own replaces.
-    exec(compile(setup, "<setup>", "exec", 0, True), names)
-    names.update((name, found) for name, found in run_program(program).items() if name not in MODULE_NAMES)
+    exec(compile(setup, "<setup>", "exec", 0, True), own)
+    exec(compile(program, "<program>", "exec", 0, True), own)
     sys.modules["solution"] = sys.modules["program"]
+    # What tests define must not replace what the program defines; assert lines define nothing, and see its names change.
+    names = own if style == "asserts" else new_module("tests").__dict__
+    if names is not own:
+        names.update((name, found) for name, found in own.items() if name not in MODULE_NAMES)
     if style == "check" and functions[0] not in names:
         return [("check", MISSING, "`" + functions[0] + "` is not defined")]
     return STYLES[style](names, sources, functions, Judged())
@@ -54,12 +61,6 @@ def new_module(name):
 
 
 MODULE_NAMES = frozenset(vars(types.ModuleType("m"))) | {"__file__", "__builtins__"}
-
-
-def run_program(program):
-    names = new_module("program").__dict__
-    exec(compile(program, "<program>", "exec", 0, True), names)
-    return dict(names)
 
 
 # Split trust.
@@ -77,6 +78,9 @@ class Split:
         self.read = frozenset()  # by the test under way
         self.view = dict(vars(builtins))
         self.named = PeerModule(self)
+        self.process = process_state()
+        self.caller.check_process = self.check_process
+        sys.addaudithook(self.audit)
 
     def run(self, style):
         names = new_module("tests").__dict__
@@ -93,6 +97,9 @@ class Split:
                 except AttributeError as error:
                     return [("check", MISSING, str(error))]
             records = STYLES[style](names, self.sources, self.functions, judged)
+            # What the tests have left behind may still ask the program as it goes.
+            names.clear()
+            gc.collect()
         except Unjudgeable:
             # Before any test, or between two.
             word, why = self.caller.trouble
@@ -100,7 +107,8 @@ class Split:
         if not self.own and not self.named.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
             return [(test, UNJUDGEABLE, why) for test, _, _ in records]
-        return records
+        # A crossing that failed behind the last test is part of none.
+        return records if self.caller.lasting is None else [*records, ("tests", *self.caller.lasting)]
 
     def resolve(self, free):
         """Decides which free names of the tests are the program's, and looks them up.
@@ -147,8 +155,28 @@ class Split:
         for name in sorted(self.read & self.hidden.keys()):
             self.caller.note(UNJUDGEABLE, "`" + name + "` of the program cannot cross to the tests: " + self.hidden[name])
 
+    def check_process(self):
+        for name, before, now in zip(PROCESS_STATE, self.process, process_state()):
+            if not (before is now or type(before) is tuple and before == now):
+                self.caller.note(UNJUDGEABLE, "the tests change " + name + ", which the program does not share")
+
+    def audit(self, event, arguments):
+        """Files are not shared either: one that the tests open is not the program's, whoever has written it."""
+        if event == "open" and not str(arguments[0]).startswith(LIBRARY) and self.caller.testing:
+            self.caller.note(UNJUDGEABLE, "the tests open a file, which the program does not share")
+
     def other_readings(self):
         return ["changes"] * self.caller.changed + ["builtins"] * bool(self.shadowed)
+
+
+LIBRARY = "/usr/local/lib/"
+PROCESS_STATE = ("sys.stdout", "sys.stderr", "sys.stdin", "the filters of warnings", "sys.argv", "os.environ", "the built-in functions")
+
+
+def process_state():
+    """State of this instance that the program would see if it ran here: standing for itself, or a tuple of what it holds."""
+    functions = tuple(map(id, vars(builtins).values()))
+    return sys.stdout, sys.stderr, sys.stdin, warnings.filters, tuple(sys.argv), tuple(os.environ.items()), functions
 
 
 class PeerModule(types.ModuleType):
@@ -163,6 +191,12 @@ class PeerModule(types.ModuleType):
             raise AttributeError(name)
         self.__dict__["used"] = True
         return self._split.caller.look(name)
+
+    def __setattr__(self, name, value):
+        self._split.caller.spoil(UNJUDGEABLE, "the tests set `" + name + "` of the program")
+
+    def __delattr__(self, name):
+        self._split.caller.spoil(UNJUDGEABLE, "the tests delete `" + name + "` of the program")
 
 
 def names_of(sources):
@@ -273,12 +307,14 @@ def run_functions(names, sources, _functions, judged):
 
 
 def records_of(name, found, names, judged):
-    if isinstance(found, type) and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
+    # By `type()`: asking a proxy for its class is a question to the program.
+    is_class, is_function = issubclass(type(found), type), type(found) is types.FunctionType
+    if is_class and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
         return unittest_records(found, judged)
-    if isinstance(found, type) and name.startswith("Test"):
+    if is_class and name.startswith("Test"):
         return [record for method in dir(found) if method.startswith("test") for record in method_records(found, method, names, judged)]
     # A function of the program's may be named so too.
-    if isinstance(found, types.FunctionType) and name.startswith("test") and found.__globals__ is not globals():
+    if is_function and name.startswith("test") and found.__globals__ is not globals():
         return function_records(name, found, names, judged)
     return []
 
