@@ -73,6 +73,8 @@ pub struct Target {
     pub problem: Problem,
     /// An attempt that is right.
     pub honest: String,
+    /// Whether split trust cannot judge that attempt: its tests need what cannot cross between two instances.
+    pub unjudgeable: bool,
 }
 
 /// Forgeries and what they attack.

@@ -44,6 +44,14 @@ impl<'de> Deserialize<'de> for Ending {
     }
 }
 
+/// What the `toml` block of a problem says besides the Problem record.
+#[derive(Debug, Deserialize)]
+struct Aside {
+    /// Whether split trust cannot judge the honest attempt.
+    #[serde(default)]
+    unjudgeable: Option<toml::Spanned<bool>>,
+}
+
 /// One file: its blocks, and where errors point.
 struct Source<'a> {
     path: &'a str,
@@ -113,13 +121,26 @@ fn error(path: &str, line: usize, problem: String, hint: &str) -> CorpusError {
 
 /// Reads a problem and the attempt at it that is right.
 pub(super) fn target(path: &str, text: &str) -> Result<Target, CorpusError> {
-    let source = Source::read(path, text)?;
+    let mut source = Source::read(path, text)?;
+    let unjudgeable = take_unjudgeable(&mut source)?;
     let problem: Problem = source.front()?;
     let name = source.name();
     if problem.task_id != name {
         return Err(source.error(format!("`task_id` is `{}`", problem.task_id), "name it as the file"));
     }
-    Ok(Target { name, problem, honest: source.attempt.text })
+    if unjudgeable && !matches!(problem.checks, Checks::Tests(_)) {
+        return Err(source.error("it is `unjudgeable` without tests", "only test code has a trust to be judged under"));
+    }
+    Ok(Target { name, problem, honest: source.attempt.text, unjudgeable })
+}
+
+/// Reads the line that says so and blanks it, so that the record can be read alone and its errors name the right line.
+fn take_unjudgeable(source: &mut Source<'_>) -> Result<bool, CorpusError> {
+    let Some(said) = source.front::<Aside>()?.unjudgeable else { return Ok(false) };
+    let text = &mut source.toml.text;
+    let start = text[..said.span().start].rfind('\n').map_or(0, |at| at + 1);
+    text.replace_range(start..said.span().end, "");
+    Ok(said.into_inner())
 }
 
 /// Reads a forgery of one of `targets`.

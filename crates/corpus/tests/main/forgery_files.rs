@@ -105,6 +105,24 @@ fn a_broken_problem_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_problem_says_that_split_trust_cannot_judge_its_honest_attempt() {
+    let said = |text: &str| {
+        format!(
+            "{}unjudgeable = true\n{}",
+            &text[..text.find("[checks").unwrap()],
+            &text[text.find("[checks").unwrap()..]
+        )
+    };
+    let read = |lines: &str, calls: &str| corpus_of(&[], &[("calls.md", calls), ("lines.md", lines)]);
+    assert!(!read(LINES, CALLS).unwrap().targets["lines"].unjudgeable);
+    assert!(read(&said(LINES), CALLS).unwrap().targets["lines"].unjudgeable);
+    let error = read(LINES, &said(CALLS)).unwrap_err().to_string();
+    assert!(error.contains("calls.md:5: it is `unjudgeable` without tests"), "{error}");
+    let error = read(&said(LINES).replace("style", "stile"), CALLS).unwrap_err().to_string();
+    assert!(error.contains("lines.md:8: unknown field `stile`"), "{error}");
+}
+
+#[test]
 fn two_files_with_one_attempt_are_refused_and_both_are_named() {
     let error = corpus_of(&[("a.md", GOOD), ("b.md", GOOD)], &[("calls.md", CALLS), ("lines.md", LINES)]);
     let error = error.unwrap_err().to_string();
