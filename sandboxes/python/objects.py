@@ -208,7 +208,7 @@ class Objects:
             return self.new(found, "nan", [])
         if _veriplay.is_plain(found):
             return None
-        place = library_place(found)
+        place = self.library_place(found)
         if place is not None:
             return self.new(found, "library", list(place))
         if issubclass(kind, type) and issubclass(found, BaseException):
@@ -216,6 +216,9 @@ class Objects:
             items = [self.item_of(base, todo, depth + 1) for base in bases]
             return self.new(found, "exception", [type.__dict__["__name__"].__get__(found), *items])
         return self.describe_own(found, kind)
+
+    def library_place(self, found):
+        return library_place(found)
 
     def describe_own(self, found, kind):
         raise Uncrossable("a value of type `" + type.__dict__["__name__"].__get__(kind) + "`")
@@ -590,6 +593,13 @@ class Callee(Objects):
         self.names = names
         self.watched = {}  # name -> what it was when last told
 
+    def library_place(self, found):
+        """Of the library only what cannot lie crosses as a value: built-in types and exceptions. Functions are called here."""
+        if not issubclass(type(found), type):
+            return None
+        place = library_place(found)
+        return place if place and (place[0] == "builtins" or issubclass(found, BaseException)) else None
+
     def describe_own(self, found, kind):
         if kind in FUNCTIONS:
             return self.new(found, "function", [])
@@ -666,10 +676,16 @@ class Callee(Objects):
         if name not in self.names:
             return lambda: ("missing", None)
         found = self.names[name]
-        return lambda: ("returned", self.named_item(found))
+        return lambda: ("returned", self.named_item(name, found))
 
-    def named_item(self, found):
-        """A name may stand for anything that can be called, but for a class."""
+    def named_item(self, name, found):
+        """A name may stand for anything that can be called but for a class, and for what the library calls by that name: tests that
+        borrow an import of the program's get the real one."""
+        place = None if type(found) is types.FunctionType else library_place(found)
+        if place is not None and name == (place[1] or place[0]) and type(found) is not types.BuiltinFunctionType:
+            handle = self.handles.get(id(found)) or self.new(found, "library", list(place))
+            self.mentioned.add(handle)
+            return (handle,)
         try:
             return self.item(found)
         except Uncrossable:
@@ -691,7 +707,7 @@ class Callee(Objects):
                 told.append((name, "missing", None))
                 continue
             try:
-                told.append((name, "value", self.attempt(lambda: self.named_item(now))))
+                told.append((name, "value", self.attempt(lambda: self.named_item(name, now))))
             except Uncrossable as error:
                 told.append((name, "uncrossable", error.args[0]))
         return told

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod documents;
+mod facts;
 mod files;
 
 use std::path::PathBuf;

@@ -107,7 +107,11 @@ fn honest_cells() -> Vec<Cell<'static>> {
                 name: format!("the honest attempt at {} by {}", target.name, setting.word),
                 program: &target.honest,
                 setting,
-                ending: Ending::Undefended,
+                ending: if target.unjudgeable && judging == Judging::Split {
+                    Ending::Status(Status::Unjudgeable)
+                } else {
+                    Ending::Undefended
+                },
             },
         )
     };
