@@ -26,6 +26,7 @@ SCALARS = {type(None), bool, int, str, bytes}
 # What one side makes out of the items of another kind's payload.
 IMMUTABLE = {"tuple": tuple, "frozenset": frozenset}
 MAX_NESTING, MAX_CAUSES = 200, 8
+COMPARISONS_WITH_NONE = {"POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE"}
 # Code units behind an instruction that are its cache.
 CACHES = opcode._inline_cache_entries
 is_, bases_of = operator.is_, type.__dict__["__bases__"].__get__
@@ -401,7 +402,7 @@ class Caller(Objects):
         self.trouble = None  # (word, why) of the test under way
         self.lasting = None  # the same, of this and all later ones
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
-        self.discarded = False  # whether the tests throw away what the call under way returns
+        self.next_step = ""  # the tests' first instruction behind the call under way
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
         self.tell_names = lambda told: None
@@ -424,7 +425,7 @@ class Caller(Objects):
         return self.trouble
 
     def call(self, handle, arguments, keywords, frame):
-        self.discarded = is_discarded(frame)
+        self.next_step = step_behind(frame)
         return self.ask("call", (handle,), arguments, keywords)
 
     def look(self, name):
@@ -473,12 +474,18 @@ class Caller(Objects):
             raise AttributeError("the program does not define `" + str(target) + "`")
         self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
 
+    def is_thrown_away(self, word, payload):
+        """Whether the tests make nothing of what the call gives: it is a statement of its own, or compared with None alone."""
+        if word == "returned" and payload is None and self.next_step in COMPARISONS_WITH_NONE:
+            return True
+        return self.next_step == "POP_TOP"
+
     def take_over(self, reply, idle):
         word, payload, entries, names, dropped = reply
         if word not in ("returned", "raised", "missing", "uncrossable", "broken") or not set(dropped) <= set(idle):
             raise ProtocolError("a reply that is none")
         ignored = ()
-        if not self.discarded:
+        if not self.is_thrown_away(word, payload):
             own = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] % 2 == self.parity]
             self.changed = self.changed or bool(own)
             ignored = own if self.unseen else ()
@@ -578,11 +585,11 @@ class Function:
         return self
 
 
-def is_discarded(frame):
-    """Whether the call under way in a frame of the tests is a statement of its own."""
+def step_behind(frame):
+    """The name of the instruction behind the call under way in `frame`."""
     code, at = frame.f_code.co_code, frame.f_lasti
     at += 2 + 2 * CACHES.get(opcode.opname[code[at]], 0)
-    return at < len(code) and opcode.opname[code[at]] == "POP_TOP"
+    return opcode.opname[code[at]] if at < len(code) else ""
 
 
 class Callee(Objects):

@@ -106,7 +106,7 @@ class Split:
             return [("tests", word, why)]
         if not self.own and not self.named.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
-            return [(test, UNJUDGEABLE, why) for test, _, _ in records]
+            records = [(test, UNJUDGEABLE, why) if result == PASSED else (test, result, text) for test, result, text in records]
         # A crossing that failed behind the last test is part of none.
         return records if self.caller.lasting is None else [*records, ("tests", *self.caller.lasting)]
 

@@ -69,6 +69,7 @@ fn drive(source: &str, seeds: std::ops::Range<i64>) -> Vec<Value> {
             Value::decode(bytes, veriplay_core::EncodeCaps::with_bytes(1 << 20)).unwrap()
         }
         veriplay_core::CallResult::Raised(error) => panic!("{}: {}", error.kind, error.message),
+        veriplay_core::CallResult::Unencodable(what) => panic!("{what}"),
     };
     outcome.calls.iter().map(value).collect()
 }

@@ -106,12 +106,12 @@ fn honest_cells() -> Vec<Cell<'static>> {
             move |setting| Cell {
                 name: format!("the honest attempt at {} by {}", target.name, setting.word),
                 program: &target.honest,
-                setting,
-                ending: if target.unjudgeable && judging == Judging::Split {
+                ending: if target.unjudgeable && setting.word == "split" {
                     Ending::Status(Status::Unjudgeable)
                 } else {
                     Ending::Undefended
                 },
+                setting,
             },
         )
     };

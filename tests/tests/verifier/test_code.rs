@@ -127,7 +127,7 @@ fn tests_that_are_skipped_or_not_there_pass_nothing() {
 #[test]
 fn an_object_that_lies_passes_only_where_both_share_an_instance() {
     let lying = "class Yes:\n    def __eq__(self, other): return True\ndef square(n): return Yes()";
-    assert_eq!(status(&check(), lying), Status::RuntimeError);
+    assert_eq!(status(&check(), lying), Status::Unjudgeable);
     let shared = judged(&problem(Trust::Shared, "", check()), lying);
     assert_eq!((shared.status, shared.evidence.rule.as_str()), (Status::Accepted, "shared"));
     let honest = judged(&problem(Trust::Shared, "", check()), "def square(n): return n + n");
@@ -149,7 +149,7 @@ fn classes_can_be_tested_where_both_share_an_instance() {
                    def pop(self): return self.items.pop()";
     assert_eq!(judged(&problem(Trust::Shared, "", tests.clone()), program).status, Status::Accepted);
     let split = judged(&problem(Trust::Split, "", tests), program);
-    assert_eq!(split.status, Status::RuntimeError, "an object of the program's is no plain value");
+    assert_eq!(split.status, Status::Unjudgeable, "an object of the program's own class cannot cross");
 }
 
 #[test]
