@@ -23,6 +23,10 @@ ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration, GeneratorExit)
 # Objects that call and nothing else, as far as tests can tell.
 FUNCTIONS = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, type(functools.lru_cache(len))}
 SCALARS = {type(None), bool, int, str, bytes}
+# Of these every instance has one object for a value.
+SINGLETONS = {type(None), bool}
+# Exceptions of these are signals to the runner of the tests.
+RUNNERS = {"unittest", "doctest"}
 # What one side makes out of the items of another kind's payload.
 IMMUTABLE = {"tuple": tuple, "frozenset": frozenset}
 MAX_NESTING, MAX_CAUSES = 200, 8
@@ -41,10 +45,10 @@ class ProtocolError(Exception):
 
 
 class Kind:
-    """A mutable container: how it is read, made and filled."""
+    """A mutable container: how it is read, made and filled. The first `raw` of its contents are sent as they are."""
 
-    def __init__(self, name, contents, make, fill):
-        self.name, self.contents, self.make, self.fill = name, contents, make, fill
+    def __init__(self, name, contents, make, fill, raw=0):
+        self.name, self.contents, self.make, self.fill, self.raw = name, contents, make, fill, raw
 
 
 def _fill_list(found, items):
@@ -101,11 +105,12 @@ KINDS = {
         lambda _: defaultdict(),
         _fill_defaultdict,
     ),
-    deque: Kind("deque", lambda found: (found.maxlen, *found), lambda items: deque(maxlen=items[0]), _fill_deque),
-    bytearray: Kind("bytearray", lambda found: (bytes(found),), lambda _: bytearray(), _fill_bytes),
+    deque: Kind("deque", lambda found: (found.maxlen, *found), lambda items: deque(maxlen=items[0]), _fill_deque, 1),
+    bytearray: Kind("bytearray", lambda found: (bytes(found),), lambda _: bytearray(), _fill_bytes, 1),
 }
 MUTABLE = {kind.name: kind for kind in KINDS.values()}
-CONTAINERS = KINDS.keys() | {tuple, frozenset}
+IMMUTABLE_TYPES = {tuple, frozenset}
+CONTAINERS = KINDS.keys() | IMMUTABLE_TYPES
 
 
 def unchanged(before, now):
@@ -122,6 +127,11 @@ class Objects:
         self.objects, self.handles = {0: math.nan}, {id(math.nan): 0}
         self.contents = {}  # of the mutable ones, as of the last crossing
         self.entries, self.added, self.mentioned = [], [], set()
+        self.by_value = SCALARS  # types that cross without identity
+
+    def keep_all_identities(self):
+        """From now on strings and numbers keep their identity too, which takes an entry each."""
+        self.by_value = SINGLETONS
 
     # Packing.
 
@@ -174,15 +184,19 @@ class Objects:
         kind = KINDS[type(found)]
         contents = kind.contents(found)
         self.contents[handle] = None
-        items = [self.item_of(part, todo, 0) for part in contents]
+        by_value = self.by_value
+        items = list(contents[: kind.raw])
+        for part in contents[kind.raw :]:
+            # In short, for what most contents are.
+            items.append(part if type(part) in by_value and type(part) is not str else self.item_of(part, todo, 0))
         self.contents[handle] = contents
         self.entries.append((handle, kind.name, items))
 
     def item_of(self, found, todo, depth):
         kind = type(found)
-        if kind in SCALARS or (kind is float and found == found):
-            if kind is str and not found.isascii():
-                check_text(found)
+        if kind is str and not found.isascii():
+            check_text(found)
+        if kind in self.by_value or (kind is float and found == found and self.by_value is SCALARS):
             return found
         if kind is tuple and not found:
             return found
@@ -205,10 +219,11 @@ class Objects:
         if kind is tuple or kind is frozenset:
             items = [self.item_of(part, todo, depth + 1) for part in found]
             return self.new(found, "tuple" if kind is tuple else "frozenset", items)
-        if kind is float:
-            return self.new(found, "nan", [])
+        if kind is str:
+            return self.new(found, "text", [found, sys._is_interned(found)])
         if _veriplay.is_plain(found):
-            return None
+            # What does not equal itself is found by identity alone.
+            return None if self.by_value is SCALARS and equals_itself(found) else self.new(found, "scalar", [found])
         place = self.library_place(found)
         if place is not None:
             return self.new(found, "library", list(place))
@@ -284,8 +299,11 @@ class Objects:
     def made(self, handle, kind, payload):
         if kind in IMMUTABLE:
             return IMMUTABLE[kind]([self.at(item) for item in payload])
-        if kind == "nan":
-            return float("nan")
+        if kind == "scalar":
+            return copied(*payload)
+        if kind == "text":
+            text, interned = payload
+            return sys.intern(text) if interned else copied(text)
         if kind == "library":
             return library_object(*payload)
         return self.made_here(handle, kind, payload)
@@ -323,6 +341,20 @@ def _references_of_an_idle_object():
 
 
 IDLE = _references_of_an_idle_object()
+
+
+def equals_itself(found):
+    try:
+        return found == found
+    except ArithmeticError:
+        return False  # a signalling NaN
+
+
+def copied(value):
+    """The same value; where Python keeps one object for it, that."""
+    if type(value) in CONTAINERS:
+        raise ProtocolError("a container among the scalars")
+    return value
 
 
 def check_text(text):
@@ -365,8 +397,8 @@ def attribute_at(found, name):
 
 
 def library_object(module, name):
-    if not is_library(module) or type(name) is not str:
-        raise ProtocolError("an object of no library")
+    if not is_library(module) or type(name) is not str or module.partition(".")[0] in RUNNERS:
+        raise ProtocolError("an object of no library, or of one that runs tests")
     try:
         found = importlib.import_module(module)
     except Exception:
@@ -380,6 +412,14 @@ def library_object(module, name):
 
 class Unjudgeable(BaseException):
     """Ends a test that cannot be judged. What the test's code does about it changes nothing: the caller remembers."""
+
+
+def arguments_of(error):
+    """What its class is called with. An OSError does not keep the name of its file among its arguments."""
+    arguments = tuple(error.args)
+    if isinstance(error, OSError) and len(arguments) == 2 and error.filename is not None:
+        return (*arguments, error.filename)
+    return arguments
 
 
 def text_of(error):
@@ -403,6 +443,7 @@ class Caller(Objects):
         self.lasting = None  # the same, of this and all later ones
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
         self.next_step = ""  # the tests' first instruction behind the call under way
+        self.given = ()  # what is passed in it
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
         self.tell_names = lambda told: None
@@ -432,14 +473,22 @@ class Caller(Objects):
         """What the program means by `name`; AttributeError where it means nothing."""
         return self.ask("look", name)
 
-    def watch(self, names):
-        self.ask("watch", None, names)
+    def watch(self, names, identities):
+        """Asks to be told what these names stand for, now and whenever that changes."""
+        self.ask("watch", "identities" if identities else None, names)
+        if identities:
+            self.keep_all_identities()
+
+    def attribute(self, handle, name):
+        self.next_step = "POP_TOP"
+        return self.ask("attribute", (handle,), (name,))
 
     def ask(self, action, target, arguments=(), keywords={}):
         if self.lasting:
             self.spoil(*self.lasting)
         self.check_process()
         self.begin()
+        self.given = (*arguments, *keywords.values())
 
         def pack():
             items = [self.item(argument) for argument in arguments]
@@ -457,8 +506,10 @@ class Caller(Objects):
             reply = _veriplay.ask_peer(request)
         except _veriplay.PeerError as error:
             self.spoil("error", "the program left the protocol: " + ": ".join(error.args), lasting=True)
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             self.spoil("unjudgeable", str(error), lasting=True)
+        except TypeError as error:
+            self.spoil("error", "the program left the protocol: " + str(error), lasting=True)
         try:
             word, payload = self.take_over(reply, idle)
             error = self.exception(*payload) if word == "raised" else None
@@ -474,6 +525,28 @@ class Caller(Objects):
             raise AttributeError("the program does not define `" + str(target) + "`")
         self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
 
+    def moved(self, word, payload, entries):
+        """Handles of the changed objects by which a call could move what the tests expect of it: those that it was given, unless the
+        tests make nothing of what it gives, and those of the tests' that it was given before."""
+        changed = [entry_of(entry)[0] for entry in entries if entry[0] in self.objects]
+        if not changed:
+            return ()
+        given = self.reachable(self.given)
+        if self.is_thrown_away(word, payload):
+            return [handle for handle in changed if handle % 2 == self.parity and handle not in given]
+        return [handle for handle in changed if handle % 2 == self.parity or handle in given]
+
+    def reachable(self, found):
+        """Handles of the containers among `found` and in them."""
+        handles, todo = set(), list(found)
+        while todo:
+            part = todo.pop()
+            handle = self.handles.get(id(part)) if type(part) in CONTAINERS else None
+            if handle is not None and handle not in handles:
+                handles.add(handle)
+                todo.extend(part if type(part) in IMMUTABLE_TYPES else KINDS[type(part)].contents(part))
+        return handles
+
     def is_thrown_away(self, word, payload):
         """Whether the tests make nothing of what the call gives: it is a statement of its own, or compared with None alone."""
         if word == "returned" and payload is None and self.next_step in COMPARISONS_WITH_NONE:
@@ -484,19 +557,16 @@ class Caller(Objects):
         word, payload, entries, names, dropped = reply
         if word not in ("returned", "raised", "missing", "uncrossable", "broken") or not set(dropped) <= set(idle):
             raise ProtocolError("a reply that is none")
-        ignored = ()
-        if not self.is_thrown_away(word, payload):
-            own = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] % 2 == self.parity]
-            self.changed = self.changed or bool(own)
-            ignored = own if self.unseen else ()
-        self.unpack(entries, ignored)
+        moved = self.moved(word, payload, entries)
+        self.changed = self.changed or bool(moved)
+        self.unpack(entries, moved if self.unseen else ())
         self.tell_names([(name, what, self.at(item) if what == "value" else item) for name, what, item in names])
         self.drop_all(dropped)
         return word, payload
 
     def made_here(self, handle, kind, payload):
         if kind == "function":
-            return Function(self, handle)
+            return Function(self, handle, payload == [True])
         if kind == "exception":
             return self.exception_class(payload[0], [self.at(item) for item in payload[1:]])
         return super().made_here(handle, kind, payload)
@@ -547,7 +617,10 @@ class Caller(Objects):
             except Exception:
                 pass  # its class takes other arguments than it keeps
         part = self.exception_class(kind.__name__, [kind])
-        error = BaseException.__new__(part)
+        try:
+            error = kind.__new__(part)
+        except Exception:
+            self.spoil("unjudgeable", "the arguments of the program's `" + kind.__name__ + "` cannot cross to the tests")
         if arguments is None:
             part.args = property(lambda _: self.spoil("unjudgeable", "the arguments of the program's exception stay on its side"))
         else:
@@ -555,28 +628,39 @@ class Caller(Objects):
         return error
 
 
-def hidden(name):
+def remote(name):
     return property(lambda function: function.__getattr__(name))
 
 
 class Function:
-    """A function of the program, as the tests see it: it can be called, passed back, and compared by identity. Whatever else they
-    ask of it makes them unjudgeable, its class included."""
+    """A function of the program, as the tests see it: it can be called, passed back, and compared by identity. What they ask of its
+    attributes is asked of the function itself."""
 
-    __slots__ = ("_caller", "_handle", "__weakref__")
-    __class__, __doc__, __module__, __dict__ = hidden("__class__"), hidden("__doc__"), hidden("__module__"), hidden("__dict__")
+    __slots__ = ("_caller", "_handle", "_is_plain", "__weakref__")
+    __doc__, __module__, __dict__ = remote("__doc__"), remote("__module__"), remote("__dict__")
 
-    def __init__(self, caller, handle):
-        self._caller, self._handle = caller, handle
+    def __init__(self, caller, handle, is_plain):
+        self._caller, self._handle, self._is_plain = caller, handle, is_plain
+
+    @property
+    def __class__(self):
+        if not self._is_plain:
+            self._caller.spoil("unjudgeable", "the tests ask for the class of an object of the program's")
+        return types.FunctionType
 
     def __call__(self, *arguments, **keywords):
         return self._caller.call(self._handle, arguments, keywords, sys._getframe(1))
 
     def __getattr__(self, name):
-        self._caller.spoil("unjudgeable", "attribute `" + name + "` of the program's function stays on its side")
+        return self._caller.attribute(self._handle, name)
+
+    def __setattr__(self, name, value):
+        if name not in Function.__slots__:
+            self._caller.spoil("unjudgeable", "the tests set attribute `" + name + "` of the program's function")
+        object.__setattr__(self, name, value)
 
     def __repr__(self):
-        return self.__getattr__("__repr__")
+        self._caller.spoil("unjudgeable", "the tests show an object of the program's, address and all")
 
     def __copy__(self):
         return self
@@ -605,11 +689,13 @@ class Callee(Objects):
         if not issubclass(type(found), type):
             return None
         place = library_place(found)
-        return place if place and (place[0] == "builtins" or issubclass(found, BaseException)) else None
+        if place is None or place[0].partition(".")[0] in RUNNERS:
+            return None
+        return place if place[0] == "builtins" or issubclass(found, BaseException) else None
 
     def describe_own(self, found, kind):
         if kind in FUNCTIONS:
-            return self.new(found, "function", [])
+            return self.new(found, "function", [kind is types.FunctionType])
         return super().describe_own(found, kind)
 
     def answer(self, request):
@@ -619,7 +705,12 @@ class Callee(Objects):
         self.begin()
         if action == "watch":
             self.watched = {name: self for name in items}
+            if target == "identities":
+                self.keep_all_identities()
             result = lambda: ("returned", None)
+        elif action == "attribute":
+            found, name = self.at(target), self.at(items[0])
+            result = self.called(getattr, [found, name], {})
         elif action == "look":
             result = self.looked_up(target)
         else:
@@ -659,7 +750,7 @@ class Callee(Objects):
         if depth > MAX_CAUSES:
             raise Uncrossable("an exception with too many causes")
         kind = self.item(type(error))
-        arguments = self.tried(lambda: [self.item(argument) for argument in tuple(error.args)])
+        arguments = self.tried(lambda: [self.item(argument) for argument in arguments_of(error)])
         attributes, whole = {}, True
         for name, value in error.__dict__.items():
             item = self.tried(lambda: (check_text(name), self.item(value)))
@@ -698,7 +789,7 @@ class Callee(Objects):
         except Uncrossable:
             if issubclass(type(found), type) or not callable(found):
                 raise
-            handle = self.new(found, "function", [])
+            handle = self.new(found, "function", [False])
             self.mentioned.add(handle)
             return (handle,)
 

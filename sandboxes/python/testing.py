@@ -40,10 +40,12 @@ def run(style, setup, sources, functions, program, readings):
 
 def run_shared(style, setup, sources, functions, program):
     own = new_module("program").__dict__
-    # A prompt's helpers, and its stub of the function, which the program's own replaces.
-    exec(compile(setup, "<setup>", "exec", 0, True), own)
     exec(compile(program, "<program>", "exec", 0, True), own)
     sys.modules["solution"] = sys.modules["program"]
+    # A prompt's helpers are the tests' own. Its stub of the function under test is not.
+    under_test = {name: own[name] for name in functions if name in own}
+    exec(compile(setup, "<setup>", "exec", 0, True), own)
+    own.update(under_test)
     # What tests define must not replace what the program defines; assert lines define nothing, and see its names change.
     names = own if style == "asserts" else new_module("tests").__dict__
     if names is not own:
@@ -77,7 +79,7 @@ class Split:
         self.hidden = {}  # names of the program's that cannot cross, and why
         self.read = frozenset()  # by the test under way
         self.view = dict(vars(builtins))
-        self.named = PeerModule(self)
+        self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
         self.process = process_state()
         self.caller.check_process = self.check_process
         sys.addaudithook(self.audit)
@@ -88,8 +90,7 @@ class Split:
         sys.modules["solution"] = self.named
         judged = Judged(self)
         try:
-            read, bound = names_of([self.setup, *self.sources])
-            self.resolve(read - bound)
+            self.resolve(*names_of([self.setup, *self.sources]))
             exec(compile(self.setup, "<setup>", "exec", 0, True), names)
             if style == "check":
                 try:
@@ -104,28 +105,31 @@ class Split:
             # Before any test, or between two.
             word, why = self.caller.trouble
             return [("tests", word, why)]
-        if not self.own and not self.named.used and style != "check":
+        if not self.own and not self.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
             records = [(test, UNJUDGEABLE, why) if result == PASSED else (test, result, text) for test, result, text in records]
         # A crossing that failed behind the last test is part of none.
         return records if self.caller.lasting is None else [*records, ("tests", *self.caller.lasting)]
 
-    def resolve(self, free):
-        """Decides which free names of the tests are the program's, and looks them up.
+    def resolve(self, read, bound):
+        """Decides which names that the tests read are the program's, and looks them up.
 
         A name that is no builtin is. One that is a builtin is where it is named as a function under test, or is all that the
         tests could test.
         """
-        free = free - MODULE_NAMES
-        known = vars(builtins).keys()
+        self.bound, known = bound, vars(builtins).keys()
+        free = read - bound - MODULE_NAMES
         self.own = (free - known) | (free & set(self.functions))
         if not self.own and not self.functions and len(free) == 1 and not any(map(imports_solution, [self.setup, *self.sources])):
             self.own = set(free)
         self.or_builtin = set() if self.functions else free - self.own
+        # One that the tests bind, too, is the program's until then.
+        self.own |= (read & bound) - known - MODULE_NAMES
         for name in self.own:
             self.view.pop(name, None)
         self.caller.tell_names = self.tell_names
-        self.caller.watch(sorted(self.own | self.or_builtin))
+        identities = any(map(asks_for_identity, [self.setup, *self.sources]))
+        self.caller.watch(sorted(self.own | self.or_builtin), identities)
 
     def tell_names(self, told):
         for name, word, found in told:
@@ -152,7 +156,7 @@ class Split:
 
     def check_hidden(self):
         """A test that reads a name which cannot cross is not judged, whatever it does with it."""
-        for name in sorted(self.read & self.hidden.keys()):
+        for name in sorted((self.read - self.bound) & self.hidden.keys()):
             self.caller.note(UNJUDGEABLE, "`" + name + "` of the program cannot cross to the tests: " + self.hidden[name])
 
     def check_process(self):
@@ -184,19 +188,21 @@ class PeerModule(types.ModuleType):
 
     def __init__(self, split):
         super().__init__("solution")
-        self.__dict__["_split"], self.__dict__["used"] = split, False
+        # Under no name that a program would use.
+        self.__dict__[PeerModule] = split
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        self.__dict__["used"] = True
-        return self._split.caller.look(name)
+        split = self.__dict__[PeerModule]
+        split.used = True
+        return split.caller.look(name)
 
     def __setattr__(self, name, value):
-        self._split.caller.spoil(UNJUDGEABLE, "the tests set `" + name + "` of the program")
+        self.__dict__[PeerModule].caller.spoil(UNJUDGEABLE, "the tests set `" + name + "` of the program")
 
     def __delattr__(self, name):
-        self._split.caller.spoil(UNJUDGEABLE, "the tests delete `" + name + "` of the program")
+        self.__dict__[PeerModule].caller.spoil(UNJUDGEABLE, "the tests delete `" + name + "` of the program")
 
 
 def names_of(sources):
@@ -212,6 +218,18 @@ def names_of(sources):
 
 
 KNOWN_NAMES = {}
+
+
+def asks_for_identity(source):
+    """Whether test code compares by identity with anything but a constant, so that strings and numbers need theirs."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name) and node.id == "id":
+            return True
+        if isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            of_type = isinstance(node.left, ast.Call) and isinstance(node.left.func, ast.Name) and node.left.func.id == "type"
+            if not of_type and not any(isinstance(part, ast.Constant) for part in node.comparators):
+                return True
+    return False
 
 
 def imports_solution(source):
@@ -312,11 +330,22 @@ def records_of(name, found, names, judged):
     if is_class and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
         return unittest_records(found, judged)
     if is_class and name.startswith("Test"):
-        return [record for method in dir(found) if method.startswith("test") for record in method_records(found, method, names, judged)]
+        return class_records(name, found, names, judged)
     # A function of the program's may be named so too.
     if is_function and name.startswith("test") and found.__globals__ is not globals():
         return function_records(name, found, names, judged)
     return []
+
+
+def class_records(label, owner, names, judged):
+    """Of its methods, and of the classes in it."""
+    records = []
+    for name in dir(owner):
+        if name.startswith("test"):
+            records.extend(method_records(label, owner, name, names, judged))
+        elif name.startswith("Test") and issubclass(type(getattr(owner, name)), type):
+            records.extend(class_records(label + "." + name, getattr(owner, name), names, judged))
+    return records
 
 
 class Result(unittest.TestResult):
@@ -368,24 +397,27 @@ class TestError(Exception):
     """A test that ended with an error."""
 
 
-def method_records(owner, method, names, judged):
+def method_records(label, owner, method, names, judged):
     def bound(**arguments):
         instance = owner()
-        setup = getattr(instance, "setup_method", None)
-        teardown = getattr(instance, "teardown_method", None)
-        if setup:
-            setup()
+        around = lambda name: call_around(getattr(instance, name, None), getattr(instance, method))
+        around("setup_method")
         try:
             return getattr(instance, method)(**arguments)
         finally:
-            if teardown:
-                teardown()
+            around("teardown_method")
 
     function = getattr(owner, method)
     bound.__dict__.update(function.__dict__)
     code = function.__code__
     wanted = code.co_varnames[1 : code.co_argcount]
-    return parametrized(owner.__name__ + "." + method, bound, wanted, names, judged)
+    return parametrized(label + "." + method, bound, wanted, names, judged)
+
+
+def call_around(function, method):
+    """Set-up and clean-up of a method may take it, or nothing."""
+    if function is not None:
+        function(*[method] * min(1, function.__func__.__code__.co_argcount - 1))
 
 
 def function_records(name, function, names, judged):

@@ -17,7 +17,7 @@ use super::python;
 
 /// Enough for every honest attempt many times over, little enough that one that hangs ends soon.
 const LIMITS: Limits = Limits {
-    fuel: 200_000_000,
+    fuel: 1_000_000_000,
     memory_bytes: 256 << 20,
     output_bytes: 1 << 20,
     file_bytes: 1 << 20,

@@ -56,7 +56,7 @@ fn by_rule(problem: &Problem, expected: &Expected) -> bool {
 fn judged(execute: &dyn Execute, image: &str, problem: &Problem, program: &str, expected: &Expected) -> Finding {
     // What the corpus is tested with: enough for every honest attempt many times over.
     let limits = Limits {
-        fuel: 200_000_000,
+        fuel: 1_000_000_000,
         memory_bytes: 256 << 20,
         output_bytes: 1 << 20,
         file_bytes: 1 << 20,
