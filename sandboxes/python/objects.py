@@ -14,7 +14,6 @@ import collections
 import functools
 import importlib
 import math
-import opcode
 import operator
 import sys
 import types
@@ -30,9 +29,6 @@ RUNNERS = {"unittest", "doctest"}
 # What one side makes out of the items of another kind's payload.
 IMMUTABLE = {"tuple": tuple, "frozenset": frozenset}
 MAX_NESTING, MAX_CAUSES = 200, 8
-COMPARISONS_WITH_NONE = {"POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE"}
-# Code units behind an instruction that are its cache.
-CACHES = opcode._inline_cache_entries
 is_, bases_of = operator.is_, type.__dict__["__bases__"].__get__
 
 
@@ -397,17 +393,24 @@ def attribute_at(found, name):
 
 
 def library_object(module, name):
-    if not is_library(module) or type(name) is not str or module.partition(".")[0] in RUNNERS:
-        raise ProtocolError("an object of no library, or of one that runs tests")
+    if not is_library(module) or type(name) is not str or module.endswith("__main__"):
+        raise ProtocolError("an object of no library")
     try:
         found = importlib.import_module(module)
-    except Exception:
+    except BaseException:
         raise ProtocolError("a module that is not there") from None
     if name:
         found = attribute_at(found, name)
         if not isinstance(found, (type, types.BuiltinFunctionType, types.FunctionType)):
             raise ProtocolError("a name of the library that is no class and no function")
     return found
+
+
+def is_safe(found, module, _name):
+    """Whether an object of the library is what it is called, whatever is done with it."""
+    if type(found) is not type:
+        return False
+    return module == "builtins" or issubclass(found, BaseException) and module.partition(".")[0] not in RUNNERS
 
 
 class Unjudgeable(BaseException):
@@ -442,7 +445,9 @@ class Caller(Objects):
         self.trouble = None  # (word, why) of the test under way
         self.lasting = None  # the same, of this and all later ones
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
-        self.next_step = ""  # the tests' first instruction behind the call under way
+        self.borrowed = {}  # names in the library of objects that cross by that name alone, by handle
+        self.thrown_away = False  # whether the call under way is a statement of its own
+        self.fresh = {}  # objects that nothing but the call under way refers to, by id
         self.given = ()  # what is passed in it
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
@@ -465,9 +470,12 @@ class Caller(Objects):
         self.testing = False
         return self.trouble
 
-    def call(self, handle, arguments, keywords, frame):
-        self.next_step = step_behind(frame)
-        return self.ask("call", (handle,), arguments, keywords)
+    def call(self, handle, arguments, keywords, thrown_away=False):
+        self.thrown_away = thrown_away
+        try:
+            return self.ask("call", (handle,), arguments, keywords)
+        finally:
+            self.fresh.clear()
 
     def look(self, name):
         """What the program means by `name`; AttributeError where it means nothing."""
@@ -480,7 +488,7 @@ class Caller(Objects):
             self.keep_all_identities()
 
     def attribute(self, handle, name):
-        self.next_step = "POP_TOP"
+        self.thrown_away = True
         return self.ask("attribute", (handle,), (name,))
 
     def ask(self, action, target, arguments=(), keywords={}):
@@ -513,7 +521,9 @@ class Caller(Objects):
         try:
             word, payload = self.take_over(reply, idle)
             error = self.exception(*payload) if word == "raised" else None
-            value = self.at(payload) if word == "returned" else None
+            value = None
+            if word == "returned":
+                value = self.at_name(target, payload) if action == "look" else self.at(payload)
         except Exception as error:
             why = "the program left the protocol: " + type(error).__name__ + ": " + str(error)
             self.spoil("error", why, lasting=True)
@@ -525,14 +535,15 @@ class Caller(Objects):
             raise AttributeError("the program does not define `" + str(target) + "`")
         self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
 
-    def moved(self, word, payload, entries):
+    def moved(self, entries):
         """Handles of the changed objects by which a call could move what the tests expect of it: those that it was given, unless the
-        tests make nothing of what it gives, and those of the tests' that it was given before."""
-        changed = [entry_of(entry)[0] for entry in entries if entry[0] in self.objects]
+        tests throw its result away, and those of the tests' that it was given before."""
+        changed = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] in self.objects]
+        changed = [handle for handle in changed if id(self.objects[handle]) not in self.fresh]
         if not changed:
             return ()
         given = self.reachable(self.given)
-        if self.is_thrown_away(word, payload):
+        if self.thrown_away:
             return [handle for handle in changed if handle % 2 == self.parity and handle not in given]
         return [handle for handle in changed if handle % 2 == self.parity or handle in given]
 
@@ -547,22 +558,35 @@ class Caller(Objects):
                 todo.extend(part if type(part) in IMMUTABLE_TYPES else KINDS[type(part)].contents(part))
         return handles
 
-    def is_thrown_away(self, word, payload):
-        """Whether the tests make nothing of what the call gives: it is a statement of its own, or compared with None alone."""
-        if word == "returned" and payload is None and self.next_step in COMPARISONS_WITH_NONE:
-            return True
-        return self.next_step == "POP_TOP"
-
     def take_over(self, reply, idle):
         word, payload, entries, names, dropped = reply
         if word not in ("returned", "raised", "missing", "uncrossable", "broken") or not set(dropped) <= set(idle):
             raise ProtocolError("a reply that is none")
-        moved = self.moved(word, payload, entries)
+        moved = self.moved(entries)
         self.changed = self.changed or bool(moved)
         self.unpack(entries, moved if self.unseen else ())
-        self.tell_names([(name, what, self.at(item) if what == "value" else item) for name, what, item in names])
+        self.tell_names([(name, what, self.at_name(name, item) if what == "value" else item) for name, what, item in names])
         self.drop_all(dropped)
         return word, payload
+
+    def made(self, handle, kind, payload):
+        """Of the library a program can give values only what cannot lie: built-in types, and exceptions that mean nothing to a runner
+        of tests. All else is for names alone that the tests borrow, see `at_name`."""
+        found = super().made(handle, kind, payload)
+        if kind == "library" and not is_safe(found, *payload):
+            self.borrowed[handle] = payload[1] or payload[0]
+        return found
+
+    def at(self, item):
+        if type(item) is tuple and item and item[0] in self.borrowed:
+            self.spoil("unjudgeable", "`" + self.borrowed[item[0]] + "` of the library cannot cross as a value")
+        return super().at(item)
+
+    def at_name(self, name, item):
+        """What a name of the program's stands for. A library's object only where it has that name itself."""
+        if type(item) is tuple and item and self.borrowed.get(item[0]) == name:
+            return self.objects[item[0]]
+        return self.at(item)
 
     def made_here(self, handle, kind, payload):
         if kind == "function":
@@ -649,7 +673,7 @@ class Function:
         return types.FunctionType
 
     def __call__(self, *arguments, **keywords):
-        return self._caller.call(self._handle, arguments, keywords, sys._getframe(1))
+        return self._caller.call(self._handle, arguments, keywords)
 
     def __getattr__(self, name):
         return self._caller.attribute(self._handle, name)
@@ -669,13 +693,6 @@ class Function:
         return self
 
 
-def step_behind(frame):
-    """The name of the instruction behind the call under way in `frame`."""
-    code, at = frame.f_code.co_code, frame.f_lasti
-    at += 2 + 2 * CACHES.get(opcode.opname[code[at]], 0)
-    return opcode.opname[code[at]] if at < len(code) else ""
-
-
 class Callee(Objects):
     """The program's side: answers the requests of the tests."""
 
@@ -686,12 +703,8 @@ class Callee(Objects):
 
     def library_place(self, found):
         """Of the library only what cannot lie crosses as a value: built-in types and exceptions. Functions are called here."""
-        if not issubclass(type(found), type):
-            return None
         place = library_place(found)
-        if place is None or place[0].partition(".")[0] in RUNNERS:
-            return None
-        return place if place[0] == "builtins" or issubclass(found, BaseException) else None
+        return place if place and is_safe(found, *place) else None
 
     def describe_own(self, found, kind):
         if kind in FUNCTIONS:

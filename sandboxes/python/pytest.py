@@ -8,8 +8,14 @@ import types
 import unittest
 
 
+class Unsupported(BaseException):
+    """Tests ask for what this pytest does not have. No fault of the program: such tests cannot be judged."""
+
+
 def __getattr__(name):
-    raise AttributeError("this image's pytest has no `" + name + "`: it knows raises, approx, fixture, fail, skip and mark")
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise Unsupported("this image's pytest has no `" + name + "`: it knows raises, approx, fixture, fail, skip and mark")
 
 
 class raises:
@@ -87,8 +93,8 @@ def skip(reason=""):
 
 
 def fixture(function=None, **options):
-    if options.keys() - {"scope", "name"}:
-        raise TypeError("this image's pytest knows of a fixture only `scope` and `name`")
+    if options.keys() - {"scope", "name"} or options.get("scope", "function") != "function":
+        raise Unsupported("this image's pytest makes a fixture for each test, and knows of one only its `name`")
 
     def mark_it(found):
         found._fixture = options.get("name", found.__name__)
@@ -97,7 +103,12 @@ def fixture(function=None, **options):
     return mark_it if function is None else mark_it(function)
 
 
-class mark:
+class Marks(type):
+    def __getattr__(cls, name):
+        raise Unsupported("this image's pytest has no mark `" + name + "`: it knows parametrize and skip")
+
+
+class mark(metaclass=Marks):
     @staticmethod
     def parametrize(names, values, ids=None):
         names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
@@ -137,7 +148,7 @@ def call_with_fixtures(function, wanted, arguments, names):
         if name in made:
             return made[name]
         if name not in known:
-            raise LookupError("no fixture or parameter named `" + name + "`")
+            raise Unsupported("this image's pytest has no fixture `" + name + "`, and the tests define none")
         value = known[name](**{need: make(need) for need in inspect.signature(known[name]).parameters})
         if inspect.isgenerator(value):
             open_fixtures.append(value)

@@ -20,7 +20,8 @@ import types
 import unittest
 import warnings
 
-from _veriplay_objects import Caller, Unjudgeable
+import pytest
+from _veriplay_objects import Caller, Function, Unjudgeable
 
 PASSED, FAILED, ERROR, SKIPPED, MISSING, UNJUDGEABLE = "passed", "failed", "error", "skipped", "missing", "unjudgeable"
 
@@ -78,11 +79,12 @@ class Split:
         self.shadowed = set()  # builtins that the tests use and the program defines too
         self.hidden = {}  # names of the program's that cannot cross, and why
         self.read = frozenset()  # by the test under way
-        self.view = dict(vars(builtins))
+        self.view = {**vars(builtins), THROWN_AWAY: self.thrown_away, FRESH: self.fresh}
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
         self.process = process_state()
         self.caller.check_process = self.check_process
         sys.addaudithook(self.audit)
+        unittest.TestCase.assertLogs = unittest.TestCase.assertNoLogs = self.spoil_logs
 
     def run(self, style):
         names = new_module("tests").__dict__
@@ -103,8 +105,9 @@ class Split:
             gc.collect()
         except Unjudgeable:
             # Before any test, or between two.
-            word, why = self.caller.trouble
-            return [("tests", word, why)]
+            return [("tests", *self.caller.trouble)]
+        except pytest.Unsupported as error:
+            return [("tests", UNJUDGEABLE, text_of(error))]
         if not self.own and not self.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
             records = [(test, UNJUDGEABLE, why) if result == PASSED else (test, result, text) for test, result, text in records]
@@ -149,6 +152,17 @@ class Split:
                 self.hidden[name] = found
                 self.check_hidden()
 
+    def thrown_away(self, function):
+        """What a call that is a statement of its own calls."""
+        if type(function) is not Function:
+            return function
+        return lambda *arguments, **keywords: self.caller.call(function._handle, arguments, keywords, thrown_away=True)
+
+    def fresh(self, found):
+        """Notes an object that was made for the call under way."""
+        self.caller.fresh[id(found)] = found
+        return found
+
     def start_test(self, sources):
         self.caller.start_test()
         self.read = names_of([self.setup, *sources])[0] if self.own | self.or_builtin else frozenset()
@@ -163,6 +177,9 @@ class Split:
         for name, before, now in zip(PROCESS_STATE, self.process, process_state()):
             if not (before is now or type(before) is tuple and before == now):
                 self.caller.note(UNJUDGEABLE, "the tests change " + name + ", which the program does not share")
+
+    def spoil_logs(self, *_, **__):
+        self.caller.spoil(UNJUDGEABLE, "the tests read what is logged, which the program does not share")
 
     def audit(self, event, arguments):
         """Files are not shared either: one that the tests open is not the program's, whoever has written it."""
@@ -189,20 +206,20 @@ class PeerModule(types.ModuleType):
     def __init__(self, split):
         super().__init__("solution")
         # Under no name that a program would use.
-        self.__dict__[PeerModule] = split
+        self.__dict__["<split>"] = split
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        split = self.__dict__[PeerModule]
+        split = self.__dict__["<split>"]
         split.used = True
         return split.caller.look(name)
 
     def __setattr__(self, name, value):
-        self.__dict__[PeerModule].caller.spoil(UNJUDGEABLE, "the tests set `" + name + "` of the program")
+        self.__dict__["<split>"].caller.spoil(UNJUDGEABLE, "the tests set `" + name + "` of the program")
 
     def __delattr__(self, name):
-        self.__dict__[PeerModule].caller.spoil(UNJUDGEABLE, "the tests delete `" + name + "` of the program")
+        self.__dict__["<split>"].caller.spoil(UNJUDGEABLE, "the tests delete `" + name + "` of the program")
 
 
 def names_of(sources):
@@ -255,24 +272,68 @@ def collect_names(table, read, bound):
         collect_names(child, read, bound)
 
 
+THROWN_AWAY, FRESH = "<thrown away>", "<fresh>"
+
+
+class Marked(ast.NodeTransformer):
+    """Test code that says what its calls cannot show: which are statements of their own, and which arguments nobody else has."""
+
+    def visit_Expr(self, node):
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Call):
+            node.value.func = marked(THROWN_AWAY, node.value.func)
+        return node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        node.args = [self.fresh(argument) for argument in node.args]
+        for keyword in node.keywords:
+            keyword.value = self.fresh(keyword.value)
+        return node
+
+    def fresh(self, node):
+        if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
+            node.elts = [self.fresh(part) for part in node.elts]
+        elif isinstance(node, ast.Dict):
+            node.values = [self.fresh(part) for part in node.values]
+        elif not isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
+            return node
+        return node if isinstance(node, ast.Tuple) else marked(FRESH, node)
+
+
+def marked(name, node):
+    call = ast.Call(ast.Name(name, ast.Load()), [node], [])
+    return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
 class Judged:
     """Runs tests; `split` says what kept one from being judged."""
 
     def __init__(self, split=None):
         self.split = split
 
+    def compiled(self, source, name):
+        tree = ast.parse(source, name)
+        return compile(tree if self.split is None else Marked().visit(tree), name, "exec", 0, True)
+
     def verdict_of(self, test, sources=None):
         """Runs one test; returns its result and a text for people."""
-        if self.split is None:
-            return outcome_of(test)
-        self.split.start_test(self.split.sources if sources is None else sources)
-        result = outcome_of(test)
-        return self.split.caller.end_test() or result
+        self.start(sources)
+        return self.end(outcome_of(test))
+
+    def start(self, sources=None):
+        if self.split is not None:
+            self.split.start_test(self.split.sources if sources is None else sources)
+
+    def end(self, result):
+        return result if self.split is None else self.split.caller.end_test() or result
 
 
 def outcome_of(test):
     try:
         finish(test)
+    except pytest.Unsupported as error:
+        return UNJUDGEABLE, text_of(error)
     except AssertionError as error:
         return FAILED, text_of(error)
     except unittest.SkipTest as error:
@@ -302,21 +363,24 @@ def text_of(error):
 def run_asserts(names, sources, _functions, judged):
     records = []
     for index, source in enumerate(sources):
-        code = compile(source, "<test " + str(index) + ">", "exec", 0, True)
+        code = judged.compiled(source, "<test " + str(index) + ">")
         records.append((str(index), *judged.verdict_of(lambda: exec(code, names), [source])))
     return records
 
 
 def run_check(names, sources, functions, judged):
     candidate = names[functions[0]]
-    exec(compile(sources[0], "<test>", "exec", 0, True), names)
+    exec(judged.compiled(sources[0], "<test>"), names)
     # A test that defines the function's name again must still test the program's.
     return [("check", *judged.verdict_of(lambda: names["check"](candidate)))]
 
 
 def run_functions(names, sources, _functions, judged):
     before = dict(names)
-    exec(compile(sources[0], "<test>", "exec", 0, True), names)
+    exec(judged.compiled(sources[0], "<test>"), names)
+    unsupported = sorted({"setup_module", "teardown_module", "setup_function", "teardown_function"} & names.keys())
+    if unsupported:
+        return [("tests", UNJUDGEABLE, "this runner has no `" + unsupported[0] + "`")]
     records = []
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
@@ -340,7 +404,10 @@ def records_of(name, found, names, judged):
 def class_records(label, owner, names, judged):
     """Of its methods, and of the classes in it."""
     records = []
-    for name in dir(owner):
+    unsupported = sorted({"setup_class", "teardown_class"} & set(dir(owner)))
+    if unsupported:
+        return [(label, UNJUDGEABLE, "this runner has no `" + unsupported[0] + "`")]
+    for name in dict.fromkeys(name for base in reversed(owner.__mro__) for name in vars(base)):
         if name.startswith("test"):
             records.extend(method_records(label, owner, name, names, judged))
         elif name.startswith("Test") and issubclass(type(getattr(owner, name)), type):
@@ -349,9 +416,20 @@ def class_records(label, owner, names, judged):
 
 
 class Result(unittest.TestResult):
-    """What unittest says of one test. Silence is no success: it must say that the test passed."""
+    """What unittest says of each test of a class. Silence is no success: it must say that a test passed."""
 
-    succeeded = False
+    def __init__(self, judged):
+        super().__init__()
+        self.judged, self.results = judged, {}
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.judged.start()
+        self.succeeded = False
+        self.found = [len(list) for list in self.lists()]
+
+    def lists(self):
+        return self.errors, self.failures, self.unexpectedSuccesses, self.skipped
 
     def addSuccess(self, test):
         self.succeeded = True
@@ -361,40 +439,41 @@ class Result(unittest.TestResult):
         super().addExpectedFailure(test, error)
         self.succeeded = True
 
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.results[test._testMethodName] = self.judged.end(self.result_of_test())
+
+    def result_of_test(self):
+        errors, failures, unexpected, skipped = (list[found:] for list, found in zip(self.lists(), self.found))
+        if errors:
+            return ERROR, last_line(errors[0][1])
+        if failures:
+            return FAILED, last_line(failures[0][1])
+        if unexpected:
+            return FAILED, "a failure was expected"
+        if skipped:
+            return SKIPPED, skipped[0][1][:300]
+        return (PASSED, "") if self.succeeded else (ERROR, "the test did not run to its end")
+
+
+def last_line(text):
+    return text.strip().splitlines()[-1][:300]
+
 
 def unittest_records(case, judged):
-    records = []
-    for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
+    tests = list(unittest.defaultTestLoader.loadTestsFromTestCase(case))
+    for test in tests:
         if type(test)._callTestMethod is unittest.TestCase._callTestMethod:
             test._callTestMethod = finish
-        records.append((case.__name__ + "." + test._testMethodName, *judged.verdict_of(UnittestRun(test))))
-    return records
-
-
-class UnittestRun:
-    """One test with its set-up and clean-up, as something to call that raises what the test raised."""
-
-    def __init__(self, test):
-        self.test = test
-
-    def __call__(self):
-        result = Result()
-        unittest.TestSuite([self.test]).run(result)
-        last_line = lambda text: text.strip().splitlines()[-1][:300]
-        if result.errors:
-            raise TestError(last_line(result.errors[0][1]))
-        if result.failures:
-            raise AssertionError(last_line(result.failures[0][1]))
-        if result.unexpectedSuccesses:
-            raise AssertionError("a failure was expected")
-        if result.skipped:
-            raise unittest.SkipTest(result.skipped[0][1][:300])
-        if not result.succeeded or result.testsRun != 1:
-            raise TestError("the test did not run")
-
-
-class TestError(Exception):
-    """A test that ended with an error."""
+    result = Result(judged)
+    unittest.TestSuite(tests).run(result)
+    # What the class's own set-up and clean-up say comes under the class's name.
+    of_class = [(error[1], ERROR) for error in result.errors if not isinstance(error[0], unittest.TestCase)]
+    of_class += [(skip[1], SKIPPED) for skip in result.skipped if not isinstance(skip[0], unittest.TestCase)]
+    missing = (ERROR, last_line(of_class[0][0])) if of_class else (ERROR, "the test did not run")
+    names = [test._testMethodName for test in tests]
+    records = [(case.__name__ + "." + name, *result.results.get(name, missing)) for name in names]
+    return records + [(case.__name__, word, last_line(text)) for text, word in of_class]
 
 
 def method_records(label, owner, method, names, judged):
@@ -426,8 +505,6 @@ def function_records(name, function, names, judged):
 
 
 def parametrized(name, function, wanted, names, judged):
-    import pytest
-
     cases = pytest.cases_of(function)
     if not cases:
         return [(name, SKIPPED, "it has no cases")]

@@ -189,7 +189,6 @@ pub(super) const FILES: &[(&str, &str)] = &[
     forgery!("crossing_at_import_alone.md"),
     forgery!("crossing_at_the_end.md"),
     forgery!("crossing_before_the_tests.md"),
-    forgery!("crossing_in_the_setup.md"),
     forgery!("cycle_for_error.md"),
     forgery!("decimal_words.md"),
     forgery!("deep_list_for_error.md"),
