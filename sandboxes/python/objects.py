@@ -15,6 +15,7 @@ import functools
 import importlib
 import math
 import operator
+import random
 import sys
 import types
 
@@ -124,6 +125,7 @@ class Objects:
         self.contents = {}  # of the mutable ones, as of the last crossing
         self.entries, self.added, self.mentioned = [], [], set()
         self.by_value = SCALARS  # types that cross without identity
+        self.copies = {}  # of the objects whose changes the last message brought in vain, by handle
 
     def keep_all_identities(self):
         """From now on strings and numbers keep their identity too, which takes an entry each."""
@@ -259,10 +261,11 @@ class Objects:
     # Unpacking.
 
     def unpack(self, entries, ignored=()):
-        """Takes over what the other side says of the objects; changes of `ignored` ones are left out, and sent back as they are."""
+        """Takes over what the other side says of the objects. The `ignored` ones stay as they are here, and are sent back so: what
+        refers to one in this message gets a copy that has changed."""
         if type(entries) is not list:
             raise ProtocolError("entries that are no list")
-        mutable = []
+        mutable, self.copies = [], {}
         for handle, kind, payload in map(entry_of, entries):
             known = self.objects.get(handle)
             if handle in self.objects:
@@ -279,12 +282,12 @@ class Objects:
                 self.learn(handle, self.made(handle, kind, payload))
         for handle, payload in mutable:
             if handle in ignored:
-                self.contents[handle] = None
-                continue
-            found = self.objects[handle]
+                self.copies[handle] = KINDS[type(self.objects[handle])].make(payload)
+        for handle, payload in mutable:
+            found = self.at((handle,))
             kind = KINDS[type(found)]
             kind.fill(found, [self.at(item) for item in payload])
-            self.contents[handle] = kind.contents(found)
+            self.contents[handle] = None if handle in ignored else kind.contents(found)
 
     def learn(self, handle, found):
         if handle in self.objects:
@@ -317,7 +320,7 @@ class Objects:
             return item
         if len(item) != 1 or type(item[0]) is not int or item[0] not in self.objects:
             raise ProtocolError("a handle of no object")
-        return self.objects[item[0]]
+        return self.copies.get(item[0], self.objects[item[0]])
 
     # Forgetting.
 
@@ -481,10 +484,11 @@ class Caller(Objects):
         """What the program means by `name`; AttributeError where it means nothing."""
         return self.ask("look", name)
 
-    def watch(self, names, identities):
-        """Asks to be told what these names stand for, now and whenever that changes."""
-        self.ask("watch", "identities" if identities else None, names)
-        if identities:
+    def watch(self, names, options):
+        """Asks to be told what these names stand for, now and whenever that changes. Of the options "identities" gives strings and
+        numbers an identity, and "random" keeps the program from drawing."""
+        self.ask("watch", tuple(options), names)
+        if "identities" in options:
             self.keep_all_identities()
 
     def attribute(self, handle, name):
@@ -639,7 +643,10 @@ class Caller(Objects):
             try:
                 return kind(*arguments)
             except Exception:
-                pass  # its class takes other arguments than it keeps
+                # Its class takes other arguments than it keeps. All it has beside those are its attributes.
+                error = kind.__new__(kind)
+                error.args = arguments
+                return error
         part = self.exception_class(kind.__name__, [kind])
         try:
             error = kind.__new__(part)
@@ -700,6 +707,7 @@ class Callee(Objects):
         super().__init__(2)
         self.names = names
         self.watched = {}  # name -> what it was when last told
+        self.dice = None  # the state of `random`, where the tests set theirs
 
     def library_place(self, found):
         """Of the library only what cannot lie crosses as a value: built-in types and exceptions. Functions are called here."""
@@ -718,8 +726,9 @@ class Callee(Objects):
         self.begin()
         if action == "watch":
             self.watched = {name: self for name in items}
-            if target == "identities":
+            if "identities" in target:
                 self.keep_all_identities()
+            self.dice = random.getstate() if "random" in target else None
             result = lambda: ("returned", None)
         elif action == "attribute":
             found, name = self.at(target), self.at(items[0])
@@ -738,6 +747,8 @@ class Callee(Objects):
         except Uncrossable as error:
             word, payload = "uncrossable", error.args[0]
         del result
+        if self.dice is not None and random.getstate() != self.dice:
+            word, payload = "broken", "what it draws, as the tests set a seed of their own"
         dropped = [handle for handle in idle if handle not in self.mentioned and self.is_idle(handle)]
         self.drop_all(dropped)
         return (word, payload, self.entries, names, dropped)

@@ -84,6 +84,7 @@ class Split:
         self.process = process_state()
         self.caller.check_process = self.check_process
         sys.addaudithook(self.audit)
+        self.watch_process()
         unittest.TestCase.assertLogs = unittest.TestCase.assertNoLogs = self.spoil_logs
 
     def run(self, style):
@@ -131,8 +132,9 @@ class Split:
         for name in self.own:
             self.view.pop(name, None)
         self.caller.tell_names = self.tell_names
-        identities = any(map(asks_for_identity, [self.setup, *self.sources]))
-        self.caller.watch(sorted(self.own | self.or_builtin), identities)
+        trees = [ast.parse(source) for source in [self.setup, *self.sources]]
+        options = ["identities"] * any(map(asks_for_identity, trees)) + ["random"] * any(map(sets_a_seed, trees))
+        self.caller.watch(sorted(self.own | self.or_builtin), options)
 
     def tell_names(self, told):
         for name, word, found in told:
@@ -183,21 +185,45 @@ class Split:
 
     def audit(self, event, arguments):
         """Files are not shared either: one that the tests open is not the program's, whoever has written it."""
-        if event == "open" and not str(arguments[0]).startswith(LIBRARY) and self.caller.testing:
-            self.caller.note(UNJUDGEABLE, "the tests open a file, which the program does not share")
+        if event == "open":
+            self.note_file(arguments[0])
+
+    def note_file(self, path="."):
+        if not str(path).startswith(LIBRARY):
+            self.caller.note(UNJUDGEABLE, "the tests look at files, which the program does not share")
+
+    def watch_process(self):
+        """Notes what the tests ask of the process: what the program does to its own, they would not see."""
+
+        def noted(owner, name, note):
+            function = getattr(owner, name)
+
+            def call(*arguments, **keywords):
+                note(*arguments[:1])
+                return function(*arguments, **keywords)
+
+            setattr(owner, name, call)
+
+        for name in ("stat", "lstat", "listdir", "scandir", "access", "getcwd"):
+            noted(os, name, self.note_file)
+        for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__"):
+            noted(type(os.environ), name, lambda _: self.note_process("os.environ"))
+
+    def note_process(self, name):
+        self.caller.note(UNJUDGEABLE, "the tests look at " + name + ", which the program does not share")
 
     def other_readings(self):
         return ["changes"] * self.caller.changed + ["builtins"] * bool(self.shadowed)
 
 
 LIBRARY = "/usr/local/lib/"
-PROCESS_STATE = ("sys.stdout", "sys.stderr", "sys.stdin", "the filters of warnings", "sys.argv", "os.environ", "the built-in functions")
+PROCESS_STATE = ("sys.stdout", "sys.stderr", "sys.stdin", "the filters of warnings", "sys.argv", "the built-in functions")
 
 
 def process_state():
     """State of this instance that the program would see if it ran here: standing for itself, or a tuple of what it holds."""
     functions = tuple(map(id, vars(builtins).values()))
-    return sys.stdout, sys.stderr, sys.stdin, warnings.filters, tuple(sys.argv), tuple(os.environ.items()), functions
+    return sys.stdout, sys.stderr, sys.stdin, warnings.filters, tuple(sys.argv), functions
 
 
 class PeerModule(types.ModuleType):
@@ -237,9 +263,15 @@ def names_of(sources):
 KNOWN_NAMES = {}
 
 
-def asks_for_identity(source):
+def sets_a_seed(tree):
+    """Whether test code may set the state of `random`, which the program does not share."""
+    named = lambda node: node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return any(named(node) in ("seed", "setstate", "getstate") for node in ast.walk(tree))
+
+
+def asks_for_identity(tree):
     """Whether test code compares by identity with anything but a constant, so that strings and numbers need theirs."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == "id":
             return True
         if isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
@@ -378,14 +410,19 @@ def run_check(names, sources, functions, judged):
 def run_functions(names, sources, _functions, judged):
     before = dict(names)
     exec(judged.compiled(sources[0], "<test>"), names)
-    unsupported = sorted({"setup_module", "teardown_module", "setup_function", "teardown_function"} & names.keys())
-    if unsupported:
-        return [("tests", UNJUDGEABLE, "this runner has no `" + unsupported[0] + "`")]
-    records = []
+    records = around_records("setup_module", names.get("setup_module"), names, judged)
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
             records.extend(records_of(name, found, names, judged))
-    return records
+    return records + around_records("teardown_module", names.get("teardown_module"), names, judged)
+
+
+def around_records(label, function, argument, judged):
+    """Runs what is to run before or behind tests. It has a record only where it fails."""
+    if function is None:
+        return []
+    result = judged.verdict_of(lambda: call_around(function, argument))
+    return [] if result[0] == PASSED else [(label, *result)]
 
 
 def records_of(name, found, names, judged):
@@ -403,16 +440,13 @@ def records_of(name, found, names, judged):
 
 def class_records(label, owner, names, judged):
     """Of its methods, and of the classes in it."""
-    records = []
-    unsupported = sorted({"setup_class", "teardown_class"} & set(dir(owner)))
-    if unsupported:
-        return [(label, UNJUDGEABLE, "this runner has no `" + unsupported[0] + "`")]
+    records = around_records(label + ".setup_class", getattr(owner, "setup_class", None), owner, judged)
     for name in dict.fromkeys(name for base in reversed(owner.__mro__) for name in vars(base)):
         if name.startswith("test"):
             records.extend(method_records(label, owner, name, names, judged))
         elif name.startswith("Test") and issubclass(type(getattr(owner, name)), type):
             records.extend(class_records(label + "." + name, getattr(owner, name), names, judged))
-    return records
+    return records + around_records(label + ".teardown_class", getattr(owner, "teardown_class", None), owner, judged)
 
 
 class Result(unittest.TestResult):
@@ -493,15 +527,26 @@ def method_records(label, owner, method, names, judged):
     return parametrized(label + "." + method, bound, wanted, names, judged)
 
 
-def call_around(function, method):
-    """Set-up and clean-up of a method may take it, or nothing."""
+def call_around(function, argument):
+    """Set-up and clean-up may take what they are for, or nothing."""
     if function is not None:
-        function(*[method] * min(1, function.__func__.__code__.co_argcount - 1))
+        own = hasattr(function, "__func__")
+        code = (function.__func__ if own else function).__code__
+        function(*[argument] * min(1, code.co_argcount - own))
 
 
 def function_records(name, function, names, judged):
     code = function.__code__
-    return parametrized(name, function, code.co_varnames[: code.co_argcount], names, judged)
+
+    def around(**arguments):
+        call_around(names.get("setup_function"), function)
+        try:
+            return function(**arguments)
+        finally:
+            call_around(names.get("teardown_function"), function)
+
+    around.__dict__.update(function.__dict__)
+    return parametrized(name, around, code.co_varnames[: code.co_argcount], names, judged)
 
 
 def parametrized(name, function, wanted, names, judged):

@@ -64,7 +64,7 @@ const LIARS: &[&str] = &[
     "def f(x):\n    return (y for y in [x + 1])\n",
     "def f(x):\n    return NotImplemented\n",
     "def f(x):\n    return ...\n",
-    "def f(x):\n    return 4j\n",
+    "def f(x):\n    return {}.keys()\n",
 ];
 
 #[test]
