@@ -5,7 +5,7 @@ use veriplay_selfplay::games::bug_repair::{
     BugRepair, GameConfig, GameState, Kept, Mode, Place, Record, Repositories, Source,
 };
 use veriplay_selfplay::play::Play;
-use veriplay_selfplay::splits::HELD_OUT;
+use veriplay_selfplay::splits::{HELD_OUT, functions};
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
 use veriplay_verifier::repository::Function;
 
@@ -69,7 +69,9 @@ fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_anothe
 fn made(bed: &Bed, bug: &Kept) -> Option<String> {
     let buggy = bug.bug.bug_inject.apply(&bed.texts).unwrap();
     let (path, text) = buggy.iter().find(|(path, text)| bed.texts.get(*path) != Some(text))?;
-    let new = |part: &&str| part.starts_with("def ") && !bed.texts[path].contains(part.trim_end());
+    let new = |part: &&str| {
+        !functions(part).is_empty() && part.starts_with("def ") && !bed.texts[path].contains(part.trim_end())
+    };
     text.split("\n\n\n").find(new).map(str::to_owned)
 }
 
