@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use veriplay_corpus::Split;
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::play::{Play, PlayError};
+use veriplay_selfplay::splits::{MeasuredSet, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
 
@@ -81,6 +82,19 @@ pub(crate) enum EvalSet {
     Validation,
 }
 
+impl EvalSet {
+    /// Both.
+    pub(crate) const ALL: [EvalSet; 2] = [EvalSet::HeldOut, EvalSet::Validation];
+
+    /// As the guard of splits names it.
+    pub(crate) const fn measured(self) -> MeasuredSet {
+        match self {
+            EvalSet::HeldOut => MeasuredSet::HeldOut,
+            EvalSet::Validation => MeasuredSet::Validation,
+        }
+    }
+}
+
 impl From<EvalSet> for Split {
     fn from(set: EvalSet) -> Self {
         match set {
@@ -140,7 +154,14 @@ impl From<PlayError> for Failure {
             PlayError::Policy(_) => ExitCode::Model,
             PlayError::Host(_) => ExitCode::Host,
             PlayError::Setup(_) => ExitCode::Input,
+            PlayError::Overlap(overlap) => return overlap.clone().into(),
         };
         Self::new(code, error)
+    }
+}
+
+impl From<Overlap> for Failure {
+    fn from(overlap: Overlap) -> Self {
+        Self::new(ExitCode::Input, overlap).hint(Overlap::HINT)
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct PlayState<G> {
 pub(crate) struct Totals {
     pub(crate) proposals: u64,
     pub(crate) valid_proposals: u64,
+    /// Refused because they hold what is measured.
+    pub(crate) proposals_in_held_out: u64,
     pub(crate) attempts: u64,
     pub(crate) accepted: u64,
     pub(crate) dropped: u64,
@@ -55,6 +57,7 @@ impl Totals {
     pub(crate) const fn add(&mut self, counts: Counts) {
         self.proposals += counts.proposals;
         self.valid_proposals += counts.valid_proposals;
+        self.proposals_in_held_out += counts.proposals_in_held_out;
         self.attempts += counts.attempts;
         self.accepted += counts.accepted;
         self.dropped += counts.dropped;

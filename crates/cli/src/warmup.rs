@@ -1,8 +1,10 @@
 //! Warm-up: makes the embedded models. Programs come from our generator, outputs from the sandbox, and the learner
 //! imitates: it learns a game's prompt format, and each of its roles a little.
 
+mod audit;
 mod pools;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,6 +22,8 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{EvalSet, Setup};
 use crate::progress;
 use crate::workers::Workers;
+
+use audit::Audit;
 
 pub(crate) use pools::{DataConfig, Executed, Pools, Worth, execute_on};
 
@@ -93,6 +97,13 @@ impl<T: Teach> Recipe<T> {
         Ok(recipe)
     }
 
+    /// The examples of one step.
+    fn examples_of(&self, material: &T::Material, tokenizer: &Tokenizer, step: u64) -> Result<Vec<Sample>, Failure> {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.run.seed);
+        rng.set_stream(step + 1);
+        T::examples(&self.lessons, material, tokenizer, &mut rng).or_fail(ExitCode::Model)
+    }
+
     /// The same where the command line says, if it says where.
     pub(crate) fn on(mut self, asked: DeviceArguments) -> Result<Self, Failure> {
         asked.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
@@ -101,7 +112,8 @@ impl<T: Teach> Recipe<T> {
     }
 }
 
-/// Trains from scratch and saves the checkpoint, each time validation is measured, to `out`.
+/// Trains from scratch and saves the checkpoint, each time validation is measured, to `out`. Examples that hold what the recipe's game
+/// measures are left out.
 pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
     recipe.setup.measure_on(EvalSet::Validation);
     let Recipe { run, lessons, setup } = &recipe;
@@ -110,11 +122,13 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
     let mut learner = new_learner::<T>(run)?;
     progress::say(format!("{} parameters", learner.parameter_count()));
     let started = Instant::now();
-    let mut tokens = 0;
+    let (tokenizer, mut tokens, mut left_out) = (T::tokenizer().or_fail(ExitCode::Model)?, 0, 0);
+    let mut audit = Audit::new(game.guard(), &tokenizer);
     for step in 0..run.steps {
-        let mut rng = ChaCha8Rng::seed_from_u64(run.seed);
-        rng.set_stream(step + 1);
-        let samples = T::examples(lessons, &material, learner.tokenizer(), &mut rng).or_fail(ExitCode::Model)?;
+        let mut samples = recipe.examples_of(&material, &tokenizer, step)?;
+        let drawn = samples.len();
+        samples.retain(|sample| audit.measured_in(sample).is_none());
+        left_out += drawn - samples.len();
         let update = learner.update(&batch(samples), run.learn.rate(step, run.steps)).or_fail(ExitCode::Model)?;
         tokens += update.tokens;
         if step % 50 == 0 {
@@ -124,11 +138,37 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
         }
         if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
             let table = game.measure(&Arena { policy: &learner, execute: &referee, seed: run.seed })?;
+            progress::say(format!("{left_out} examples left out, which hold what is measured"));
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save_in(out, run.precision()).or_fail(ExitCode::Model)?;
         }
     }
     Ok(())
+}
+
+/// Trains nothing: says which examples of a recipe hold what a run of `measuring` measures.
+pub(crate) fn audit<T: Teach>(recipe: &Recipe<T>, measuring: &T) -> Result<(), Failure> {
+    let (referee, game) = measuring.open(Workers::Thread)?;
+    let material = T::material(&recipe.lessons, recipe.run.seed, &referee)?;
+    let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
+    let (mut audit, mut all, mut found) = (Audit::new(game.guard(), &tokenizer), 0, BTreeMap::new());
+    for step in 0..recipe.run.steps {
+        let samples = recipe.examples_of(&material, &tokenizer, step)?;
+        all += samples.len();
+        for (text, measured) in samples.iter().filter_map(|sample| audit.measured_in(sample)) {
+            *found.entry((format!("{} of the {} set", measured.name, measured.set.name()), text)).or_insert(0) += 1;
+        }
+    }
+    let overlaps: usize = found.values().sum();
+    for ((measured, text), count) in &found {
+        progress::data(format!("{count} examples hold {measured}: {text:?}"));
+    }
+    progress::data(format!("{overlaps} of {all} examples hold what is measured, {} different parts", found.len()));
+    if found.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{overlaps} examples of warm-up hold what is measured");
+    Err(Failure::message(ExitCode::Input, what).hint("`veriplay warmup` leaves them out: make the model anew"))
 }
 
 fn new_learner<T: Teach>(run: &RecipeRun) -> Result<Learner, Failure> {

@@ -22,4 +22,5 @@ pub mod prompts;
 pub mod randomness;
 pub mod rewards;
 pub mod settings;
+pub mod splits;
 mod statistics;

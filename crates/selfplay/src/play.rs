@@ -8,6 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, Prompt, TrainBatch};
 
+use crate::splits::{Guard, Overlap};
+
 /// Whom a game plays with, and what its randomness is drawn from.
 #[derive(Clone, Copy)]
 pub struct Arena<'a> {
@@ -29,6 +31,9 @@ pub trait Play {
     type Metrics: Serialize;
     /// What it is measured by.
     type Held: HeldOut;
+
+    /// What may not be trained on: everything of the validation and the held-out set.
+    fn guard(&self) -> &Guard;
 
     /// The state before step 0: a function of the game, the seed and the start model.
     ///
@@ -96,6 +101,8 @@ pub struct Counts {
     pub proposals: u64,
     /// Those that were valid.
     pub valid_proposals: u64,
+    /// Those that were refused because they hold what is measured.
+    pub proposals_in_held_out: u64,
     /// Attempts judged.
     pub attempts: u64,
     /// Those that were right, as far as the game can tell while it plays.
@@ -155,6 +162,9 @@ pub enum PlayError {
     /// The host failed where nothing may be dropped.
     #[error("the host failed: {}", .0.why)]
     Host(Dropped),
+    /// What is configured to train is measured too.
+    #[error(transparent)]
+    Overlap(#[from] Overlap),
     /// Its tasks or its config are not such that it can be played.
     #[error("{0}")]
     Setup(String),

@@ -3,14 +3,15 @@
 
 mod cheating;
 mod making;
+mod splits;
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Turn};
+use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Turn};
 use veriplay_selfplay::episodes::Aggregation;
 use veriplay_selfplay::games::bug_repair::{
     Budget, BugRepair, End, EpisodeRecord, GameConfig, GameState, InjectorMode, Mode, Place, Record, RepairRecord,
-    RewardName, Source,
+    Repositories, RewardName, Source,
 };
 use veriplay_selfplay::play::{Again, Arena, HeldOut, Lesson, Play, PlayError, Played};
 use veriplay_verifier::bugs::desk::Weakening;
@@ -76,8 +77,19 @@ fn place(bed: &Bed) -> Place {
     }
 }
 
-fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact], heldout: &[BugArtifact]) -> BugRepair {
-    BugRepair::new(config, vec![place(bed)], training, heldout).unwrap()
+fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact]) -> BugRepair {
+    let repositories = Repositories { training: vec![place(bed)], ..Repositories::default() };
+    BugRepair::new(config, repositories, training, &[]).unwrap()
+}
+
+/// The same repository, measured; nothing trains but a repository in which nothing is the same.
+fn measuring(bed: &Bed, config: GameConfig, heldout: &[BugArtifact]) -> BugRepair {
+    let mut other = place(bed);
+    (other.baseline.package, other.map.package) = (Digest::of(b"other"), Digest::of(b"other"));
+    let code = |path: &str| path.starts_with("src/");
+    other.texts.iter_mut().filter(|(path, _)| code(path)).for_each(|(_, text)| text.clear());
+    let repositories = Repositories { training: vec![other], held_out: vec![place(bed)], ..Repositories::default() };
+    BugRepair::new(config, repositories, &[], heldout).unwrap()
 }
 
 fn step(game: &BugRepair, policy: &Scripted, execute: &dyn Execute, state: &mut GameState, step: u64) -> Steps {
@@ -138,7 +150,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
         vec!["```search src\ndef total\n```".to_owned(); 9],
     ];
     let config = GameConfig { higher_order_per_step: 4, higher_order_share: 1.0, ..config("fenced") };
-    let game = game(bed, config, &[bed.artifact().clone()], &[]);
+    let game = game(bed, config, &[bed.artifact().clone()]);
     let (policy, mut state) = (solver(plans), GameState::default());
     let played = step(&game, &policy, routes, &mut state, 0);
     assert_eq!(statuses(&played), [Status::Accepted, Status::WrongAnswer, Status::WrongAnswer, Status::WrongAnswer]);
@@ -188,7 +200,7 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
     let config =
         GameConfig { higher_order_per_step: 1, mutants_per_step: 2, injection_share: 0.0, ..injecting(2, &Mode::ALL) };
-    let game = game(bed, config, &[bed.artifact().clone()], &[]);
+    let game = game(bed, config, &[bed.artifact().clone()]);
     let plans = vec![right(), wrong];
     let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
         Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
@@ -240,14 +252,14 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
     let small = Budget { fuel: 10_000, ..budget(9) };
     let wide = GameConfig { solver_budget: budget(9), group: 2, ..config("fenced") };
-    let wide = game(bed, wide, &[bed.artifact().clone()], &[]);
+    let wide = game(bed, wide, &[bed.artifact().clone()]);
     let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut GameState::default(), 0);
     let third = repairs(&long)[0].episode.turns[2].prompt.chars().count();
     let narrow = Budget { prompt_chars: third - 1, ..budget(9) };
     for (budget, end) in [(budget(3), End::OutOfTurns), (small, End::OutOfFuel), (narrow, End::OutOfRoom)] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
             let config = GameConfig { solver_budget: budget, grade_unfinished, group: 2, ..config("fenced") };
-            let game = game(bed, config, &[bed.artifact().clone()], &[]);
+            let game = game(bed, config, &[bed.artifact().clone()]);
             let played = step(&game, &solver(vec![plan.clone()]), routes, &mut GameState::default(), 0);
             let first = repairs(&played)[0];
             assert_eq!((first.episode.end, statuses(&played)[0]), (Some(end), status), "{}", first.episode.turns.len());
@@ -269,7 +281,8 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let Some((bed, routes)) = desk() else { return };
     let looks = vec!["```list\n```".to_owned()];
     let config = GameConfig { injections_per_step: 1, modes: vec![Mode::Direct], ..config("fenced") };
-    let game = game(bed, config, &[bed.artifact().clone()], &[bed_second(bed)]);
+    let measured = measuring(bed, config.clone(), &[bed_second(bed)]);
+    let game = game(bed, config, &[bed.artifact().clone()]);
     let policy = || {
         let plans = [right(), looks.clone()];
         Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, turn.sample, &plans))
@@ -285,7 +298,7 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let lost = step(&game, &policy(), &Faulty(routes, "python"), &mut state, 1);
     assert_eq!((lost.counts.attempts, lost.lessons.len()), (0, 0));
     let arena = Arena { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
-    assert!(matches!(game.measure(&arena), Err(PlayError::Host(_))), "a number with holes is no number");
+    assert!(matches!(measured.measure(&arena), Err(PlayError::Host(_))), "a number with holes is no number");
 }
 
 /// Another bug of the repository.
@@ -318,9 +331,10 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         anchor_weight: 0.1,
         ..config("compact")
     };
-    let (training, heldout) = (vec![bed.artifact().clone()], vec![bed_second(bed)]);
-    let taught = game(bed, config.clone(), &heldout, &[]).demonstrations(routes).unwrap();
-    let game = game(bed, config, &training, &heldout);
+    let heldout = vec![bed_second(bed)];
+    let taught = game(bed, config.clone(), &heldout).demonstrations(routes).unwrap();
+    let measured = measuring(bed, GameConfig { anchor_bugs: 0, ..config.clone() }, &heldout);
+    let game = game(bed, config, &[bed.artifact().clone()]);
     let shown = game.demonstrations(routes).unwrap();
     assert_eq!(shown.len(), 2);
     let total =
@@ -352,7 +366,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
             |lesson| matches!(lesson, Lesson::Samples(batch) if batch.samples.iter().any(|sample| sample.imitate))
         )
     );
-    let held = game.measure(&arena).unwrap();
+    let held = measured.measure(&arena).unwrap();
     let [(family, [pass1, greedy, pass8])] = held.rows().try_into().unwrap();
     assert_eq!((family.as_str(), pass1, greedy, pass8), ("swe_smith", 7.0 / 8.0, 1.0, 1.0));
     assert_eq!(held.mean(), [pass1, greedy, pass8]);

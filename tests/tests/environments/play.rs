@@ -14,6 +14,7 @@ use veriplay_selfplay::games::self_challenge::{
     SelfChallenge, StepMetrics, TaskRecord, World,
 };
 use veriplay_selfplay::play::{Arena, Play, Played};
+use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_verifier::Memo;
 use veriplay_verifier::environments::{ArtifactGate, describe};
 
@@ -67,7 +68,7 @@ fn held() -> Vec<HeldTask> {
 }
 
 fn game_by(config: GameConfig, gate: ArtifactGate, given: Vec<CodeTask>) -> SelfChallenge {
-    SelfChallenge::new(config, gate, worlds(), given, held()).unwrap()
+    SelfChallenge::new(config, gate, worlds(), given, held(), Guard::default()).unwrap()
 }
 
 fn game(config: GameConfig) -> SelfChallenge {

@@ -12,6 +12,7 @@ use veriplay_selfplay::games::sol_ver::{
     Stage,
 };
 use veriplay_selfplay::play::{Arena, HeldOut, Lesson, Play, Played};
+use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_verifier::Memo;
 use veriplay_verifier::agreement::{AgreementRules, Suite};
 
@@ -19,6 +20,8 @@ use super::cheats::{Cheat, Target, cheats};
 use super::{python, rules, suite};
 
 const DOUBLE: &str = "def f(x):\n    return x * 2";
+/// What is right for the problem that is measured: no code of a step is it.
+const TWICE: &str = "def f(x):\n    return 2 * x";
 const ADDED: &str = "def f(x):\n    return x + x";
 const SQUARE: &str = "def f(x):\n    return x * x";
 const GOOD: &str = "3 => 6\n5 => 10";
@@ -62,11 +65,12 @@ fn config() -> SolVerConfig {
 fn held() -> Vec<HeldProblem> {
     let case = |(input, output): (i64, i64)| CallCase { input: vec![Value::int(input)], expected: Value::int(output) };
     let hidden = [(4, 8), (0, 0)].map(case).to_vec();
-    vec![HeldProblem { text: "twice x".to_owned(), reference: DOUBLE.to_owned(), hidden }]
+    vec![HeldProblem { text: "twice x".to_owned(), reference: TWICE.to_owned(), hidden }]
 }
 
 fn game_with(config: SolVerConfig, rules: AgreementRules, snippets: &[&str]) -> SolVer {
-    SolVer::new(config, rules, snippets.iter().map(|text| (*text).to_owned()).collect(), held()).unwrap()
+    SolVer::new(config, rules, snippets.iter().map(|text| (*text).to_owned()).collect(), held(), Guard::default())
+        .unwrap()
 }
 
 fn game(config: SolVerConfig) -> SolVer {
@@ -428,7 +432,7 @@ fn held_suites_may_be_written_for_the_policys_own_code() {
 #[test]
 fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
     let wrong = vec![HeldProblem { reference: SQUARE.to_owned(), ..held().remove(0) }];
-    let game = SolVer::new(config(), rules(), vec![SNIPPETS[0].to_owned()], wrong).unwrap();
+    let game = SolVer::new(config(), rules(), vec![SNIPPETS[0].to_owned()], wrong, Guard::default()).unwrap();
     let policy = policy(&[DOUBLE], &[GOOD]);
     let error = game.begin(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
     assert!(error.contains("`twice x` is WrongAnswer"), "{error}");
@@ -439,7 +443,7 @@ fn a_dry_run_shows_a_prompt_of_each_role() {
     let examples = game(config()).examples(sandbox()).unwrap();
     let roles: Vec<Role> = examples.iter().map(|example| example.prompt.role).collect();
     assert_eq!(roles, [Role::Proposer, Role::Solver, Role::Verifier]);
-    assert_eq!(examples[2].prompt.text, format!("<PROBLEM>twice x<P>{DOUBLE}<TESTS>"));
+    assert_eq!(examples[2].prompt.text, format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
 }
 
 /// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
@@ -518,4 +522,24 @@ fn no_cheat_becomes_an_example_or_the_chosen_side_of_a_pair() {
         assert_eq!(proposals.len(), 1);
     }
     assert!(honest >= 3 && faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_learned_from() {
+    let renamed = "def f(y):  # twice\n    return 2*y";
+    let measured = once(config(), &policy(&[renamed, SQUARE, renamed, SQUARE], &[GOOD, BAD]));
+    let judgement = measured.records[0].judgement().unwrap();
+    assert_eq!(judgement.refused.as_ref().unwrap().rule, HELD_OUT, "{judgement:?}");
+    assert!(measured.lessons.is_empty() && measured.metrics.learned == 0);
+    assert_eq!((measured.counts.valid_proposals, measured.counts.proposals_in_held_out), (0, 1));
+    let filter = measured.metrics.filters.iter().find(|filter| filter.name == "held_out_code").unwrap();
+    assert_eq!((filter.seen, filter.refused), (1, 1));
+    let again = game(config()).judge_again(sandbox(), &measured.records).unwrap();
+    assert_eq!(again.verdicts, again.same);
+    let other = once(config(), &policy(&[DOUBLE, SQUARE, DOUBLE, SQUARE], &[GOOD, BAD]));
+    assert!(!other.lessons.is_empty());
+    assert_eq!((other.counts.valid_proposals, other.counts.proposals_in_held_out), (1, 0));
+    let random = SolVerConfig { selection: Selection::Random, ..config() };
+    let control = once(random, &policy(&[renamed, SQUARE, renamed, SQUARE], &[GOOD, BAD]));
+    assert!(control.lessons.is_empty(), "the control learns nothing of what is measured either");
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args};
 
 use super::{Spec, arguments};
-use crate::config::read_text;
+use crate::config::{PlayConfig, read_text};
 use crate::device::DeviceArguments;
-use crate::exit::Failure;
+use crate::exit::{ExitCode, Failure};
 use crate::games::named_in;
-use crate::warmup::{Recipe, Teach, warm_up};
+use crate::warmup::{Recipe, Teach, audit, warm_up};
 
 pub(super) const COMMAND: Spec =
     Spec::new::<Asked>("warmup", "Train a tokenizer and a start model on executed programs", run);
@@ -20,8 +20,11 @@ pub(crate) struct Asked {
     #[arg(long, value_name = "FILE", default_value = "configs/warmup.toml")]
     config: PathBuf,
     /// Directory of the checkpoint
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "audit")]
+    out: Option<PathBuf>,
+    /// Train nothing: say which examples hold what a run of this configuration measures
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    audit: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
@@ -33,5 +36,10 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 
 /// Makes a start model for one game.
 pub(crate) fn of<T: Teach>(asked: &Asked) -> Result<(), Failure> {
-    warm_up(Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?.on(asked.device)?, &asked.out)
+    let recipe = Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?;
+    match (&asked.audit, &asked.out) {
+        (Some(measuring), _) => audit(&recipe, &PlayConfig::<T>::read(measuring)?.setup),
+        (None, Some(out)) => warm_up(recipe.on(asked.device)?, out),
+        (None, None) => Err(Failure::message(ExitCode::Bug, "neither `--out` nor `--audit`")),
+    }
 }

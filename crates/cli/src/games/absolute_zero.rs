@@ -19,6 +19,7 @@ use veriplay_selfplay::games::absolute_zero::{
 use veriplay_selfplay::heldout::EvalTable;
 use veriplay_selfplay::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use veriplay_selfplay::prompts::ProposerRequest;
+use veriplay_selfplay::splits::{self, Guard};
 
 use super::{Demand, EvalSet, Setup};
 use crate::config::LearnConfig;
@@ -66,8 +67,17 @@ impl Setup for AbsoluteZeroSetup {
 
     fn open(&self, workers: Workers) -> Result<(Referee, InPlay), Failure> {
         let referee = Referee::open(workers)?;
-        let held_out = tasks::set(self.eval.set, &self.tasks, &self.eval, &self.game, &self.gate, &referee)?;
-        let game = AbsoluteZero::new(self.game.clone()).or_fail(ExitCode::Input)?;
+        let (mut guard, mut held_out) = (Guard::default(), Vec::new());
+        for set in EvalSet::ALL {
+            let tasks = tasks::set(set, &self.tasks, &self.eval, &self.game, &self.gate, &referee)?;
+            for (number, task) in tasks.iter().enumerate() {
+                guard.measure_program(set.measured(), &format!("task {number}"), task.question.program());
+            }
+            if set == self.eval.set {
+                held_out = tasks;
+            }
+        }
+        let game = AbsoluteZero::new(self.game.clone(), guard).or_fail(ExitCode::Input)?;
         Ok((referee, InPlay { setup: self.clone(), game, held_out }))
     }
 }
@@ -77,6 +87,10 @@ impl Play for InPlay {
     type Record = RecordLine;
     type Metrics = StepMetrics;
     type Held = EvalTable;
+
+    fn guard(&self) -> &Guard {
+        self.game.guard()
+    }
 
     fn begin(&self, arena: &Arena<'_>) -> Result<GameState, PlayError> {
         begin::state(self, arena)
@@ -104,11 +118,14 @@ impl Play for InPlay {
     }
 
     fn judge_again(&self, execute: &dyn Execute, records: &[RecordLine]) -> Result<Again, PlayError> {
-        again::judge_again(&self.setup, execute, records)
+        again::judge_again(self, execute, records)
     }
 
-    fn examples(&self, _execute: &dyn Execute) -> Result<Vec<Example>, PlayError> {
-        let of_type = |task_type| self.held_out.iter().filter(move |task| task.question.task_type() == task_type);
+    /// On seeds: what is measured is no part of a prompt of play.
+    fn examples(&self, execute: &dyn Execute) -> Result<Vec<Example>, PlayError> {
+        let count = self.setup.game.references.max(1);
+        let seeds: Vec<Task> = begin::seeds(&self.setup, 0, count, execute)?.concat();
+        let of_type = |task_type| seeds.iter().filter(move |task| task.question.task_type() == task_type);
         let format = self.game.format();
         let example = |task_type: TaskType| {
             let references = of_type(task_type).take(self.setup.game.references).collect();
@@ -134,6 +151,7 @@ fn counts(proposals: &[ProposalRecord], answers: &[SolverRecord]) -> Counts {
             Ok(judged) => {
                 counts.proposals += 1;
                 counts.valid_proposals += u64::from(judged.verdict.status == Status::Valid);
+                counts.proposals_in_held_out += u64::from(splits::is_refusal(&judged.verdict));
             }
             Err(_) => counts.dropped += 1,
         }
@@ -148,4 +166,84 @@ fn counts(proposals: &[ProposalRecord], answers: &[SolverRecord]) -> Counts {
         }
     }
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
+    use veriplay_selfplay::splits::HELD_OUT;
+    use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
+
+    use super::*;
+    use crate::config::PlayConfig;
+    use crate::embedded;
+
+    fn small() -> AbsoluteZeroSetup {
+        let config = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart".as_ref());
+        let mut setup = config.expect("it is valid").setup;
+        (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.anchors_per_type) = (3, 4, 2);
+        (setup.game.proposals_per_type, setup.game.tasks_per_type, setup.game.group) = (2, 2, 2);
+        setup
+    }
+
+    /// Of each pair of proposals one has a measured program in another layout, and one a program of nobody's.
+    fn policy(task: &Task) -> Scripted {
+        let (program, input) = match &task.question {
+            Question::Deduction { program, pair } => (program.replacen(":\n", ":  # mine\n\n", 1), pair.input.clone()),
+            other => panic!("{other:?}"),
+        };
+        let measured = format!("{program}{INPUT}{}", Value::arguments_text(&input));
+        let own = format!("def f(x):\n    return x + 12345{INPUT}3");
+        Scripted::new(move |turn: &Turn<'_>| {
+            let proposes = [PROPOSE_DEDUCTION, PROPOSE_ABDUCTION].contains(&turn.prompt.text.as_str());
+            match (proposes, turn.sample % 2) {
+                (true, 0) => measured.clone(),
+                (true, _) => own.clone(),
+                _ => "1".to_owned(),
+            }
+        })
+    }
+
+    #[test]
+    fn a_proposal_with_a_measured_program_is_refused_and_counted_and_another_is_admitted() {
+        let (referee, played) = small().open(Workers::Thread).expect("the image is there");
+        let policy = policy(&played.held_out[0]);
+        let arena = Arena { policy: &policy, execute: &referee, seed: 1 };
+        let mut state = played.begin(&arena).expect("nothing of the seeds is measured");
+        let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
+        let anchors: Vec<String> = state.anchors().iter().map(|anchor| told(&anchor.tokens)).collect();
+        assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
+        assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
+        let step = played.step(&arena, &mut state, 0).expect("a step");
+        let mut rules: HashMap<&str, usize> = HashMap::new();
+        for record in &step.records {
+            if let RecordLine::Proposer(record) = record {
+                let verdict = &record.judged.as_ref().expect("no host fault").verdict;
+                *rules.entry(verdict.evidence.rule.as_str()).or_default() += 1;
+            }
+        }
+        assert_eq!(rules[HELD_OUT], 2, "one of each type with a program: {rules:?}");
+        assert_eq!(step.counts.proposals_in_held_out, 2);
+        assert_eq!(step.counts.valid_proposals, 2, "{rules:?}");
+        let measured = program_hash(played.held_out[0].question.program());
+        for task_type in TaskType::ALL {
+            let programs = || state.buffer(task_type).entries().iter().map(|entry| entry.task.question.program());
+            assert!(programs().all(|program| program_hash(program) != measured));
+            let own = programs().any(|program| program.contains("12345"));
+            assert_eq!(own, task_type != TaskType::Induction, "{task_type:?}");
+        }
+        let again = played.judge_again(&referee, &step.records).expect("no host fault");
+        assert_eq!(again.verdicts, again.same);
+        let mut guard = played.guard().clone();
+        let seed = state.buffer(TaskType::Deduction).entries()[0].task.question.program().to_owned();
+        guard.measure_program(splits::MeasuredSet::Validation, "task 9", &seed);
+        let game = AbsoluteZero::new(played.setup.game.clone(), guard).expect("it is valid");
+        let error = InPlay { game, ..played }.begin(&arena).expect_err("a seed is measured").to_string();
+        assert!(
+            error.starts_with("seed 0 of type `deduction` of `tasks.seed_mix`") && error.contains("task 9"),
+            "{error}"
+        );
+    }
 }

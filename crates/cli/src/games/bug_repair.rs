@@ -2,13 +2,14 @@
 
 mod teach;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Layer};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::{Sandbox, SandboxOptions};
-use veriplay_selfplay::games::bug_repair::{self, BugRepair, GameConfig, Place};
+use veriplay_selfplay::games::bug_repair::{self, BugRepair, GameConfig, Place, Repositories, SetupError};
 use veriplay_verifier::bugs::BugArtifact;
 
 use super::{Demand, EvalSet, Setup};
@@ -25,19 +26,56 @@ pub(crate) struct BugRepairSetup {
     /// The game.
     game: GameConfig,
     /// Where bugs are.
-    repositories: Repositories,
+    repositories: RepositoryNames,
     /// Bugs that are there before the run.
     bugs: Bugs,
     /// How the held-out set is measured.
     eval: EvalConfig,
 }
 
-/// Where bugs are.
+/// Where bugs are: `NAME==VERSION` that `veriplay corpus add-repo` has fetched, or directories that it wrote. No repository is in two
+/// lists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, try_from = "RepositoryLists")]
+struct RepositoryNames {
+    /// Bugs are made in these.
+    training: Vec<String>,
+    /// Those of `bugs.validation`.
+    validation: Vec<String>,
+    /// Those of `bugs.held_out`.
+    held_out: Vec<String>,
+}
+
+/// [`RepositoryNames`] as they are read: not checked.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Repositories {
-    /// `NAME==VERSION` that `veriplay corpus add-repo` has fetched, or directories that it wrote.
-    names: Vec<String>,
+struct RepositoryLists {
+    training: Vec<String>,
+    validation: Vec<String>,
+    held_out: Vec<String>,
+}
+
+impl TryFrom<RepositoryLists> for RepositoryNames {
+    type Error = String;
+
+    /// An error here is told with its place in the file.
+    fn try_from(lists: RepositoryLists) -> Result<Self, String> {
+        let RepositoryLists { training, validation, held_out } = lists;
+        if training.is_empty() {
+            return Err("`repositories.training` is empty: name at least one repository".to_owned());
+        }
+        let lists = [("training", &training), ("validation", &validation), ("held_out", &held_out)];
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        for (list, name) in lists.iter().flat_map(|(list, names)| names.iter().map(move |name| (list, name))) {
+            // `a/` and `a` are one directory.
+            if let Some(other) = seen.insert(name.trim_end_matches('/'), list) {
+                return Err(format!(
+                    "repository `{name}` is in `{other}` and in `{list}`: name it once, so that nothing that is measured trains"
+                ));
+            }
+        }
+        Ok(Self { training, validation, held_out })
+    }
 }
 
 /// Files of bugs, as `veriplay corpus inject-bugs --out` writes them.
@@ -71,9 +109,6 @@ impl Setup for BugRepairSetup {
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
         self.game.validate().or_fail(ExitCode::Input)?;
-        if self.repositories.names.is_empty() {
-            return Err(bad_value("repositories.names", &"[]", "at least one repository"));
-        }
         if self.eval.bugs == 0 {
             return Err(bad_value("eval.bugs", &self.eval.bugs, "at least 1"));
         }
@@ -122,7 +157,7 @@ impl Setup for BugRepairSetup {
     }
 
     fn open(&self, workers: Workers) -> Result<(Referee, BugRepair), Failure> {
-        let opened = Opened::open(&self.repositories.names, workers)?;
+        let opened = Opened::open(&self.repositories, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
         };
@@ -132,24 +167,32 @@ impl Setup for BugRepairSetup {
             EvalSet::Validation => &self.bugs.validation,
         })?;
         held_out.truncate(self.eval.bugs);
-        let Opened { referee, places } = opened;
-        let game = BugRepair::new(self.game.clone(), places, &training, &held_out).or_fail(ExitCode::Input)?;
-        Ok((referee, game))
+        let Opened { referee, repositories } = opened;
+        let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
+        Ok((referee, game.map_err(failure)?))
+    }
+}
+
+fn failure(error: SetupError) -> Failure {
+    match error {
+        SetupError::Overlap(overlap) => overlap.into(),
+        other => Failure::new(ExitCode::Input, other),
     }
 }
 
 /// Repositories in a sandbox.
 struct Opened {
     referee: Referee,
-    places: Vec<Place>,
+    repositories: Repositories,
 }
 
 impl Opened {
-    fn open(names: &[String], workers: Workers) -> Result<Self, Failure> {
-        let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
+    fn open(names: &RepositoryNames, workers: Workers) -> Result<Self, Failure> {
+        let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
+        let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
         let pytest = pytest_layer()?;
         let limits = stored.iter().map(|stored| stored.baseline.limits).max_by_key(|limits| limits.fuel);
-        let limits = limits.ok_or_else(|| bad_value("repositories.names", &"[]", "at least one repository"))?;
+        let limits = limits.ok_or_else(|| bad_value("repositories.training", &"[]", "at least one repository"))?;
         let judging = warmed(image::python()?, &pytest, &stored)?;
         let desk = warmed_for_desks(image::python()?, &pytest, limits)?;
         let (desk_image, image) = (desk.name().to_owned(), judging.name().to_owned());
@@ -161,8 +204,10 @@ impl Opened {
         let images = [judging, desk, image::python()?];
         let referee = Referee::over(images.into_iter().map(on).collect::<Result<_, Failure>>()?);
         let place = |stored: &Stored| place(stored, &referee, &image, &desk_image, pytest.digest());
-        let places = stored.iter().map(place).collect::<Result<_, Failure>>()?;
-        Ok(Self { referee, places })
+        let mut places = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
+        let mut held_out = places.split_off(names.training.len());
+        let validation = held_out.drain(..names.validation.len()).collect();
+        Ok(Self { repositories: Repositories { training: places, validation, held_out }, referee })
     }
 }
 

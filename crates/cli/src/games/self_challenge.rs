@@ -5,7 +5,8 @@ mod teach;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::games::self_challenge::{self, GameConfig, SelfChallenge, dialects};
+use veriplay_selfplay::games::self_challenge::{self, GameConfig, SelfChallenge, SetupError, dialects};
+use veriplay_selfplay::splits::Guard;
 use veriplay_verifier::environments::ArtifactGate;
 
 use super::{Demand, EvalSet, Setup};
@@ -100,8 +101,23 @@ impl Setup for SelfChallengeSetup {
         let referee = Referee::open(workers)?;
         let source = Source::open(&self.tasks, &self.gate, &referee)?;
         let worlds = source.worlds()?;
-        let (given, held) = (source.given()?, source.held(&self.eval)?);
-        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, held);
-        Ok((referee, game.or_fail(ExitCode::Input)?))
+        let (mut guard, mut measured) = (Guard::default(), Vec::new());
+        for set in EvalSet::ALL {
+            let held = source.held(&EvalConfig { set, ..self.eval.clone() })?;
+            held.iter().for_each(|task| task.measured_by(&mut guard, set.measured()));
+            if set == self.eval.set {
+                measured = held;
+            }
+        }
+        let given = source.given()?;
+        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, measured, guard);
+        Ok((referee, game.map_err(failure)?))
+    }
+}
+
+fn failure(error: SetupError) -> Failure {
+    match error {
+        SetupError::Overlap(overlap) => overlap.into(),
+        other => Failure::new(ExitCode::Input, other),
     }
 }

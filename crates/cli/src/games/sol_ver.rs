@@ -7,6 +7,7 @@ mod teach;
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::games::sol_ver::{self, Lessons, SolVer, SolVerConfig};
+use veriplay_selfplay::splits::Guard;
 use veriplay_verifier::agreement::AgreementRules;
 
 use super::{Demand, EvalSet, Setup};
@@ -92,8 +93,15 @@ impl Setup for SolVerSetup {
         let referee = Referee::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
-        let held = self.tasks.held_out(&self.eval, limits, &referee)?;
-        let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, held)?;
+        let (mut guard, mut measured) = (Guard::default(), Vec::new());
+        for set in EvalSet::ALL {
+            let held = self.tasks.held_out(&EvalConfig { set, ..self.eval.clone() }, limits, &referee)?;
+            held.iter().for_each(|problem| problem.measured_by(&mut guard, set.measured()));
+            if set == self.eval.set {
+                measured = held;
+            }
+        }
+        let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, measured, guard)?;
         Ok((referee, game))
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::Serialize;
 use veriplay_core::{Learn, SCHEMA_VERSION, Update};
 use veriplay_learner::Learner;
-use veriplay_selfplay::play::{Arena, Lesson, Play};
+use veriplay_selfplay::play::{Arena, Counts, Lesson, Play};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use super::{learner, stop};
@@ -59,6 +59,9 @@ struct Event<M> {
     /// What the loss says of itself; the default one says nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     loss_terms: BTreeMap<&'static str, f64>,
+    /// Proposals that the guard of splits refused.
+    #[serde(rename = "play/proposals_in_held_out")]
+    proposals_in_held_out: u64,
     play: M,
 }
 
@@ -175,6 +178,7 @@ impl<S: Setup> Session<S> {
             seconds,
             eval: BeforeAfter { before, after },
             valid_proposal_rate: self.totals.valid_rate(),
+            proposals_in_held_out: self.totals.proposals_in_held_out,
             solve_rate: self.totals.solve_rate(),
             jobs,
             jobs_per_s: jobs as f64 / seconds,
@@ -211,7 +215,7 @@ impl<S: Setup> Session<S> {
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let updates = self.learn(&played.lessons, rate)?;
-        let event = event(step, rate, &updates, played.metrics);
+        let event = event(step, rate, &updates, played.counts, played.metrics);
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&played.records).or_fail(ExitCode::Input)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
@@ -254,7 +258,7 @@ impl<S: Setup> Session<S> {
     }
 }
 
-fn event<M>(step: u64, learning_rate: f64, updates: &[Update], play: M) -> Event<M> {
+fn event<M>(step: u64, learning_rate: f64, updates: &[Update], counts: Counts, play: M) -> Event<M> {
     let mean = |of: fn(&Update) -> f64| {
         (!updates.is_empty()).then(|| updates.iter().map(of).sum::<f64>() / updates.len() as f64)
     };
@@ -272,6 +276,7 @@ fn event<M>(step: u64, learning_rate: f64, updates: &[Update], play: M) -> Event
         gradient_norm: mean(|update| update.gradient_norm),
         tokens: updates.iter().map(|update| update.tokens).sum(),
         loss_terms,
+        proposals_in_held_out: counts.proposals_in_held_out,
         play,
     }
 }

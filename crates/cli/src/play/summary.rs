@@ -17,6 +17,8 @@ pub(crate) struct Summary<H> {
     pub(crate) eval: BeforeAfter<H>,
     /// Valid proposals among those judged, over the run.
     pub(crate) valid_proposal_rate: f64,
+    /// Proposals refused because they hold what is measured, over the run.
+    pub(crate) proposals_in_held_out: u64,
     /// Accepted attempts among those judged, over the run.
     pub(crate) solve_rate: f64,
     /// Sandbox jobs this process asked for.
@@ -45,10 +47,11 @@ pub(crate) fn report<H: HeldOut>(summary: &Summary<H>, json: bool) -> anyhow::Re
     }
     progress::data(table_text(Some(&summary.eval.before), &summary.eval.after));
     progress::data(format!(
-        "{} steps in {:.0} s; {:.0} % of proposals valid, {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
+        "{} steps in {:.0} s; {:.0} % of proposals valid, {} refused for what is measured; {:.0} % of attempts solved; {} jobs, {:.0} jobs/s; {} dropped",
         summary.steps,
         summary.seconds,
         100.0 * summary.valid_proposal_rate,
+        summary.proposals_in_held_out,
         100.0 * summary.solve_rate,
         summary.jobs,
         summary.jobs_per_s,

@@ -1,6 +1,10 @@
 //! The other games in the same loop: dry runs of their configurations, and small runs that are killed, resumed and judged again.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use veriplay_core::Digest;
+use veriplay_selfplay::splits::functions;
 
 use super::resume::{assert_same, killed_after};
 use super::{finished, last_json, stderr, veriplay, write_config};
@@ -40,7 +44,9 @@ fn says(said: &str, wanted: &[&str]) {
 /// On the repositories that are here, instead of those that a user fetches.
 fn on_tiny_repositories(mut config: toml::Table) -> toml::Table {
     let folder = "task-corpus/tiny_repositories";
-    set(&mut config, "repositories.names", vec![format!("{folder}/validation")]);
+    set(&mut config, "repositories.training", vec![format!("{folder}/validation")]);
+    set(&mut config, "repositories.validation", Vec::<String>::new());
+    set(&mut config, "repositories.held_out", Vec::<String>::new());
     set(&mut config, "bugs.training", vec![format!("{folder}/validation.jsonl.zst")]);
     set(&mut config, "bugs.validation", Vec::<String>::new());
     set(&mut config, "bugs.held_out", Vec::<String>::new());
@@ -183,4 +189,146 @@ fn bug_repair_resumes_to_the_same_bytes_and_replays() {
 #[test]
 fn self_challenge_resumes_to_the_same_bytes_and_replays() {
     survives(&small_self_challenge());
+}
+
+/// The functions of a repository's code, by fingerprint.
+fn functions_in(folder: &str) -> BTreeSet<Digest> {
+    let folder = root().join("task-corpus/tiny_repositories").join(folder).join("tiny");
+    let files = std::fs::read_dir(folder).expect("the repository is there").map(|entry| entry.expect("a file").path());
+    files.flat_map(|file| functions_of(&std::fs::read_to_string(file).expect("a text"))).collect()
+}
+
+fn functions_of(text: &str) -> Vec<Digest> {
+    functions(text).into_iter().map(|function| function.fingerprint).collect()
+}
+
+/// All texts of a record.
+fn texts<'a>(record: &'a serde_json::Value, found: &mut Vec<&'a str>) {
+    match record {
+        serde_json::Value::String(text) => found.push(text),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        serde_json::Value::Object(items) => items.values().for_each(|item| texts(item, found)),
+        _ => {}
+    }
+}
+
+/// On the old configuration, whose list of repositories knew no training, 16 of 32 injections and 5 of 11 mutants of such a step were
+/// in functions that are measured.
+#[test]
+fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that_is_measured() {
+    let mut config = configuration("bug-repair-quickstart.toml");
+    for (place, value) in [
+        ("steps", 1),
+        ("game.tasks_per_step", 8),
+        ("game.group", 2),
+        ("game.injections_per_step", 32),
+        ("game.mutants_per_step", 16),
+        ("eval.bugs", 1),
+    ] {
+        set(&mut config, place, value);
+    }
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (path, run) = (write_config(dir.path(), &config), dir.path().join("run"));
+    let mut play = veriplay();
+    let output =
+        finished(play.current_dir(root()).args(["play", "--json", "--config"]).arg(path).arg("--out").arg(&run));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(last_json(&output)["proposals_in_held_out"].is_u64());
+    let events = std::fs::read_to_string(run.join("events.jsonl")).expect("the events are there");
+    assert!(events.contains("\"play/proposals_in_held_out\":"), "{events}");
+    let measured: BTreeSet<Digest> = ["validation", "held-out"].into_iter().flat_map(functions_in).collect();
+    let training: BTreeSet<Digest> = ["train", "train-2", "train-3"].into_iter().flat_map(functions_in).collect();
+    assert!(measured.len() > 390 && training.is_disjoint(&measured));
+    let log = std::fs::File::open(run.join("rollouts.jsonl.zst")).expect("the log is there");
+    let log = std::io::read_to_string(zstd::Decoder::new(log).expect("a frame")).expect("a text");
+    let (mut seen, mut sites) = (0, 0);
+    for line in log.lines() {
+        let record: serde_json::Value = serde_json::from_str(line).expect("a record");
+        if let Some(injection) = record.get("injection") {
+            sites += 1;
+            let prompt = injection["episode"]["turns"][0]["prompt"].as_str().expect("a prompt");
+            let code = prompt.trim_start_matches("<CODE>").trim_end_matches("<INJECT>");
+            let site = functions_of(code);
+            assert!(!site.is_empty() && site.iter().all(|function| training.contains(function)), "{prompt}");
+        }
+        let admitted = |record: &&serde_json::Value| {
+            let kind = record.as_object().and_then(|kinds| kinds.values().next());
+            kind.is_none_or(|kind| kind["judged"]["Ok"]["verdict"]["evidence"]["rule"] != "held_out")
+        };
+        // What was refused as measured is logged, and nothing else may hold it. What a solver answers is no proposal.
+        for record in [&record].into_iter().filter(admitted).filter(|record| record.get("repair").is_none()) {
+            let mut found = Vec::new();
+            texts(record, &mut found);
+            for part in found.iter().flat_map(|text| text.split(['<', '>'])) {
+                seen += 1;
+                assert!(functions_of(part).iter().all(|function| !measured.contains(function)), "{part}");
+            }
+        }
+        for turn in record["repair"]["episode"]["turns"].as_array().into_iter().flatten() {
+            for part in turn["prompt"].as_str().expect("a prompt").split(['<', '>']) {
+                seen += 1;
+                assert!(functions_of(part).iter().all(|function| !measured.contains(function)), "{part}");
+            }
+        }
+    }
+    assert!(sites == 32 && seen > 100, "{sites} sites, {seen} texts");
+}
+
+/// What the command says when a configuration is refused.
+fn refused(config: &toml::Table) -> String {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = write_config(dir.path(), config);
+    let output = finished(veriplay().current_dir(root()).args(["play", "--dry-run", "--config"]).arg(path));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    stderr(&output)
+}
+
+#[test]
+fn repositories_that_train_and_are_measured_are_refused_with_their_place_in_the_file() {
+    let tiny = |name: &str| format!("task-corpus/tiny_repositories/{name}");
+    let mut twice = configuration("bug-repair-quickstart.toml");
+    set(&mut twice, "repositories.training", vec![tiny("train"), tiny("held-out/")]);
+    let said = refused(&twice);
+    says(&said, &["is in `training` and in `held_out`: name it once", "line ", "^"]);
+    let mut empty = configuration("bug-repair-quickstart.toml");
+    set(&mut empty, "repositories.training", Vec::<String>::new());
+    says(&refused(&empty), &["`repositories.training` is empty", "^"]);
+    let mut unknown = configuration("bug-repair-quickstart.toml");
+    set(&mut unknown, "repositories.training", vec![tiny("none")]);
+    says(&refused(&unknown), &["tiny_repositories/none"]);
+    let mut old = configuration("bug-repair-quickstart.toml");
+    let repositories = old["repositories"].as_table_mut().expect("a table");
+    repositories.insert("names".to_owned(), vec![tiny("train")].into());
+    says(&refused(&old), &["unknown field `names`", "^"]);
+}
+
+#[test]
+fn a_copy_of_a_measured_repository_is_refused_by_the_functions_in_it() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let copy = dir.path().join("copy");
+    for (folder, file, text) in [
+        ("tiny", "__init__.py", String::new()),
+        ("tiny", "a.py", "def g(value):\n    # by hand\n    return value[1:]+value[:1]\n".to_owned()),
+        ("tests", "test_a.py", "from tiny.a import g\n\n\ndef test_g():\n    assert g([1, 2]) == [2, 1]\n".to_owned()),
+    ] {
+        std::fs::create_dir_all(copy.join(folder)).expect("a folder");
+        std::fs::write(copy.join(folder).join(file), text).expect("a file");
+    }
+    let mut config = configuration("bug-repair-quickstart.toml");
+    set(&mut config, "repositories.training", vec![copy.display().to_string()]);
+    set(&mut config, "repositories.validation", Vec::<String>::new());
+    set(&mut config, "repositories.held_out", vec!["task-corpus/tiny_repositories/train".to_owned()]);
+    set(&mut config, "bugs.training", Vec::<String>::new());
+    set(&mut config, "bugs.validation", Vec::<String>::new());
+    set(&mut config, "bugs.held_out", Vec::<String>::new());
+    let said = refused(&config);
+    says(
+        &said,
+        &[
+            "`tiny/a.py` of repository `copy`",
+            "is measured: `f` of `train/tiny/m000.py`",
+            "held_out",
+            "hint: take it out",
+        ],
+    );
 }

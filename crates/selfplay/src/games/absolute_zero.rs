@@ -10,7 +10,7 @@
 //! 5. [`AbsoluteZero::score`]: solve rates, rewards, advantages and metrics; [`AbsoluteZero::train_batch`]: what to learn.
 //!
 //! # Invariants
-//! No IO and no clock. The same state, seed, step and records give the same result. A Dropped attempt is no part of a
+//! No proposal with a program that is measured is valid ([`crate::splits`]). No IO and no clock. The same state, seed, step and records give the same result. A Dropped attempt is no part of a
 //! solve rate, a reward, a mean or a batch. What a duplicate is paid is never more than what its original is paid when the
 //! original is refused.
 
@@ -23,7 +23,7 @@ mod score;
 mod state;
 mod turns;
 
-use veriplay_core::{Role, Sampling};
+use veriplay_core::{Attempt, Judged, Role, Sampling};
 use veriplay_verifier::{Format, format_by_name};
 
 use super::Game;
@@ -32,6 +32,7 @@ use crate::prompts::{self, PromptFormat};
 use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
 use crate::settings::ConfigError;
+use crate::splits::Guard;
 
 pub use buffer::{Buffer, Entry};
 pub use config::{Aggregation, GameConfig, ProposerMode, ZeroAdvantage};
@@ -54,26 +55,41 @@ pub struct AbsoluteZero {
     responses: &'static dyn Format,
     reward: &'static dyn RewardScheme,
     advantage: &'static dyn AdvantageEstimator,
+    guard: Guard,
 }
 
 impl AbsoluteZero {
-    /// Sets the game up.
+    /// Sets the game up; `guard` holds the programs that are measured.
     ///
     /// # Errors
     /// The first key of `config` that has no meaning, with its value and what is allowed.
-    pub fn new(config: GameConfig) -> Result<Self, ConfigError> {
+    pub fn new(config: GameConfig, guard: Guard) -> Result<Self, ConfigError> {
         config.validate()?;
         let format = prompts::by_name(&config.format).expect("a validated config names a format");
         let responses = format_by_name(&config.format).expect("every prompt format has a verifier format of its name");
         let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
         let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
-        Ok(Self { config, format, responses, reward, advantage })
+        Ok(Self { config, format, responses, reward, advantage, guard })
     }
 
     /// Its settings.
     #[must_use]
     pub const fn config(&self) -> &GameConfig {
         &self.config
+    }
+
+    /// What is measured.
+    #[must_use]
+    pub const fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// The verdict on a proposal whose program is measured; `None` for any other attempt. It is asked before anything runs.
+    #[must_use]
+    pub fn refuse_measured(&self, attempt: &Attempt) -> Option<Judged> {
+        let Attempt::Proposal(proposal) = attempt else { return None };
+        let verdict = self.guard.refuse_programs([proposal.program()])?;
+        Some(Judged { verdict, task: None })
     }
 
     /// The format of its prompts and responses.

@@ -20,7 +20,8 @@
 //! does not do. And a bug that is known already pays the injector no more than one that nobody repairs.
 //!
 //! # Invariants
-//! No IO and no clock. The same state, seed, step, policy and executor give the same result. A Dropped episode is no part of a
+//! Bugs are made in training repositories alone, and none of them, however it was made, turns a function into one that is measured
+//! ([`crate::splits`]). No IO and no clock. The same state, seed, step, policy and executor give the same result. A Dropped episode is no part of a
 //! solve rate, a reward, a mean or a batch. No solver sees an oracle test whole, no injector that rewrites a function sees the
 //! original's, and no job of theirs holds either. Held-out bugs are never asked in a step, and no bug that changes the same enters the
 //! buffer. A failed repair's bug is as its injector's spec says: what is asked stays the same.
@@ -30,6 +31,7 @@ mod config;
 pub mod dialects;
 mod drive;
 mod episode;
+mod guard;
 mod held;
 mod making;
 mod metrics;
@@ -51,6 +53,7 @@ use veriplay_verifier::bugs::{BugArtifact, Injector};
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
 use crate::settings::ConfigError;
+use crate::splits::{Guard, Overlap};
 use dialects::Dialect;
 use drive::Table;
 
@@ -59,7 +62,7 @@ pub use episode::{Assignment, Budget, End, Episode, Move, Turn};
 pub use held::family;
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
 pub use pay::{InjectionOutcome, Pay};
-pub use place::Place;
+pub use place::{Place, Repositories};
 pub use records::{CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried};
 pub use state::{Entry, GameState, Kept, Source};
 
@@ -73,7 +76,11 @@ pub const GAME: Game = Game {
 /// The game, set up. Holds no state: that is [`GameState`].
 pub struct BugRepair {
     config: GameConfig,
+    /// Training repositories, then those that are measured.
     places: Vec<Place>,
+    /// How many of them are for training: bugs are made in these alone.
+    training_places: usize,
+    guard: Guard,
     /// The places' text files, as trees are made of them.
     originals: Vec<Arc<TextFiles>>,
     training: Vec<Kept>,
@@ -91,19 +98,23 @@ pub enum SetupError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Nothing to make bugs in.
-    #[error("there is no repository; name one at least")]
+    #[error("there is no training repository; name one at least")]
     NoPlaces,
     /// A bug in a repository there is not.
-    #[error("bug `{task_id}` is in a repository of digest `{package}`, which is not among those given")]
+    #[error(
+        "{set} bug `{task_id}` is in a repository of digest `{package}`, which is not among the {set} repositories"
+    )]
     UnknownPackage {
+        /// `training` or `measured`.
+        set: &'static str,
         /// The bug.
         task_id: String,
         /// Its repository.
         package: Digest,
     },
-    /// A bug that is trained on and measured on.
-    #[error("bug `{0}` of the training set changes the same as a held-out one; keep the two apart")]
-    Overlap(String),
+    /// A repository, a function or a bug that is trained on and measured on.
+    #[error(transparent)]
+    Overlap(#[from] Overlap),
     /// Neither bugs nor a way to make them.
     #[error("there are no training bugs, and the config makes none: set `injections_per_step` or `mutants_per_step`")]
     Nothing,
@@ -119,40 +130,57 @@ pub struct Demonstration {
 }
 
 impl BugRepair {
-    /// Sets the game up. `training` may be empty, when bugs are made in play; `heldout` is what it is measured on.
+    /// Sets the game up. `training` may be empty, when bugs are made in play; `heldout` is what it is measured on, bugs of the
+    /// validation or held-out repositories.
     ///
     /// # Errors
     /// The first thing that has no meaning.
     pub fn new(
         config: GameConfig,
-        places: Vec<Place>,
+        repositories: Repositories,
         training: &[BugArtifact],
         heldout: &[BugArtifact],
     ) -> Result<Self, SetupError> {
         config.validate()?;
         let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
         let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
+        let (guard, training_places) = (repositories.guard(), repositories.training.len());
+        let places = repositories.into_places();
         let originals: Vec<Arc<TextFiles>> = places.iter().map(|place| Arc::new(place.texts.clone())).collect();
         let keep = |bugs: &[BugArtifact]| bugs.iter().map(Kept::from).collect();
         let (injectors, pay) = (config.injectors(), Pay::new(&config));
         let (training, heldout) = (keep(training), keep(heldout));
-        let game = Self { config, places, originals, training, heldout, dialect, advantage, injectors, pay };
+        let game = Self {
+            config,
+            places,
+            training_places,
+            guard,
+            originals,
+            training,
+            heldout,
+            dialect,
+            advantage,
+            injectors,
+            pay,
+        };
         game.check()?;
         Ok(game)
     }
 
     fn check(&self) -> Result<(), SetupError> {
-        if self.places.is_empty() {
+        if self.training_places == 0 {
             return Err(SetupError::NoPlaces);
         }
-        if let Some(bug) = self.training.iter().chain(&self.heldout).find(|bug| self.place_of(&bug.package).is_none()) {
-            let (task_id, package) = (bug.task_id.clone(), bug.package.clone());
-            return Err(SetupError::UnknownPackage { task_id, package });
+        self.check_repositories()?;
+        let (training, measured) = self.places.split_at(self.training_places);
+        for (set, bugs, places) in [("training", &self.training, training), ("measured", &self.heldout, measured)] {
+            let known = |bug: &&Kept| places.iter().any(|place| *place.package() == bug.package);
+            if let Some(bug) = bugs.iter().find(|bug| !known(bug)) {
+                let (task_id, package) = (bug.task_id.clone(), bug.package.clone());
+                return Err(SetupError::UnknownPackage { set, task_id, package });
+            }
         }
-        let held: BTreeSet<Digest> = self.heldout.iter().map(Kept::code_digest).collect();
-        if let Some(bug) = self.training.iter().find(|bug| held.contains(&bug.code_digest())) {
-            return Err(SetupError::Overlap(bug.task_id.clone()));
-        }
+        self.check_training_bugs()?;
         let makes = self.config.injections_per_step + self.config.mutants_per_step;
         if self.training.is_empty() && makes == 0 { Err(SetupError::Nothing) } else { Ok(()) }
     }
@@ -163,14 +191,19 @@ impl BugRepair {
         &self.config
     }
 
-    /// Digests of everything that counts as known beside `state`'s buffer: the training set and the held-out one.
+    /// Digests of everything that counts as known: the training set and `state`'s buffer.
     fn known(&self, state: &GameState) -> BTreeSet<Digest> {
-        let kept = self.training.iter().chain(&self.heldout).chain(state.entries().iter().map(|entry| &entry.bug));
+        let kept = self.training.iter().chain(state.entries().iter().map(|entry| &entry.bug));
         kept.map(Kept::code_digest).collect()
     }
 
     fn place_of(&self, package: &Digest) -> Option<usize> {
         self.places.iter().position(|place| place.package() == package)
+    }
+
+    /// The repositories that bugs are made in.
+    fn training_places(&self) -> &[Place] {
+        &self.places[..self.training_places]
     }
 
     fn table<'a>(&'a self, execute: &'a dyn Execute, seed: u64) -> Table<'a> {

@@ -25,6 +25,7 @@
 //! - Calls of code that raised count; of code that was stopped (fuel, memory) there are none, and the state stays as it was.
 //! - A response that holds no code costs a turn, and the next prompt says why.
 //! - What code prints is shown up to a number of characters.
+//! - A proposal with the instruction or the solution of a task that is measured is refused ([`crate::splits`]).
 //!
 //! # Invariants
 //! An executor's prompt holds what the environment says of itself, the instruction, and what the policy itself did and saw:
@@ -47,17 +48,15 @@ mod state;
 mod stepping;
 mod tasks;
 
-use std::collections::BTreeSet;
-
-use veriplay_core::{CodeTask, Digest, Execute, Role};
+use veriplay_core::{CodeTask, Execute, Role};
 use veriplay_verifier::environments::{ArtifactGate, ArtifactGateError};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
 use crate::settings::ConfigError;
+use crate::splits::{Guard, MeasuredSet, Overlap};
 use dialects::Dialect;
 use drive::Table;
-use state::{instruction_digest, solution_digest};
 
 pub use config::{ChallengerMode, GameConfig, LearnFrom, RewardName};
 pub use dialects::Goal;
@@ -84,8 +83,7 @@ pub struct SelfChallenge {
     worlds: Vec<World>,
     given: Vec<CodeTask>,
     held: Vec<HeldTask>,
-    /// Digests of the held-out instructions.
-    held_instructions: BTreeSet<Digest>,
+    guard: Guard,
     dialect: &'static dyn Dialect,
     advantage: &'static dyn AdvantageEstimator,
     pay: Pay,
@@ -115,15 +113,16 @@ pub enum SetupError {
         environment: String,
     },
     /// A task that is trained on and measured on.
-    #[error("task `{0}` is given, and has the solution of a held-out one; keep the two apart")]
-    Overlap(String),
+    #[error(transparent)]
+    Overlap(#[from] Overlap),
     /// Neither tasks nor a way to make them.
     #[error("there are no given tasks, and the config makes none: set `challenges_per_step`")]
     Nothing,
 }
 
 impl SelfChallenge {
-    /// Sets the game up. `given` tasks are asked beside those of challengers, and may be none; `held` is what it is measured on.
+    /// Sets the game up. `given` tasks are asked beside those of challengers, and may be none; `held` is what it is measured on, and
+    /// `guard` holds what it is measured on at other times.
     ///
     /// # Errors
     /// The first thing that has no meaning.
@@ -136,14 +135,15 @@ impl SelfChallenge {
         worlds: Vec<World>,
         given: Vec<CodeTask>,
         held: Vec<HeldTask>,
+        mut guard: Guard,
     ) -> Result<Self, SetupError> {
         config.validate()?;
         gate.check()?;
         let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
         let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
-        let held_instructions = held.iter().map(|held| instruction_digest(&held.task)).collect();
+        held.iter().for_each(|held| held.measured_by(&mut guard, MeasuredSet::HeldOut));
         let pay = Pay::new(config.reward);
-        let game = Self { config, gate, worlds, given, held, held_instructions, dialect, advantage, pay };
+        let game = Self { config, gate, worlds, given, held, guard, dialect, advantage, pay };
         game.check()?;
         Ok(game)
     }
@@ -161,9 +161,10 @@ impl SelfChallenge {
             let (task_id, environment) = (task.task_id.clone(), task.environment.clone());
             return Err(SetupError::UnknownWorld { task_id, environment });
         }
-        let reserved: BTreeSet<Digest> = held().map(solution_digest).collect();
-        if let Some(task) = self.given.iter().find(|task| reserved.contains(&solution_digest(task))) {
-            return Err(SetupError::Overlap(task.task_id.clone()));
+        for task in &self.given {
+            let (data, item) = ("the given tasks", format!("task `{}`", task.task_id));
+            self.guard.check_text(data, &item, &task.instruction)?;
+            self.guard.check_program(data, &item, &task.solution)?;
         }
         let nothing = self.given.is_empty() && self.config.challenges_per_step == 0;
         if nothing { Err(SetupError::Nothing) } else { Ok(()) }

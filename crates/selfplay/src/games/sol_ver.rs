@@ -23,7 +23,8 @@
 //!
 //! # Invariants
 //! No IO and no clock. The same state, seed and step give the same result. What a host fault touched teaches nothing and counts
-//! nowhere. A response that was cut off is malformed.
+//! nowhere. A response that was cut off is malformed. Nothing is learned from a problem that is measured, by its statement or by a
+//! trusted code ([`crate::splits`]).
 //!
 //! [`check_statement`]: veriplay_verifier::agreement::check_statement
 //! [`judge_rounds`]: veriplay_verifier::agreement::judge_rounds
@@ -40,14 +41,13 @@ mod select;
 mod state;
 mod step;
 
-use std::collections::BTreeSet;
-
-use veriplay_core::{CallCase, Digest, Prompt, Role, Sampling};
+use veriplay_core::{CallCase, Prompt, Role, Sampling};
 use veriplay_verifier::agreement::{AgreementRules, Dialect, dialect_by_name};
 
 use super::Game;
 use crate::play::{Again, Arena, Example, Play, PlayError, Played};
 use crate::randomness::derive_seed;
+use crate::splits::{Guard, MeasuredSet};
 use prompts::Wording;
 
 pub use config::{HeldCandidate, Lessons, Selection, SolVerConfig, Stage};
@@ -55,7 +55,7 @@ pub use filters::FilterYield;
 pub use held::SolVerHeld;
 pub use metrics::SolVerMetrics;
 pub use records::{SolVerRecord, SuiteRollout};
-pub use state::{SolVerState, statement_digest};
+pub use state::SolVerState;
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
@@ -75,28 +75,38 @@ pub struct HeldProblem {
     pub hidden: Vec<CallCase>,
 }
 
+impl HeldProblem {
+    /// Adds what it says and what is right to the guard.
+    pub fn measured_by(&self, guard: &mut Guard, set: MeasuredSet) {
+        let name = format!("problem `{}`", self.text);
+        guard.measure_text(set, &name, &self.text);
+        guard.measure_program(set, &name, &self.reference);
+    }
+}
+
 /// The game, set up. Holds no state: that is [`SolVerState`].
 pub struct SolVer {
     config: SolVerConfig,
     rules: AgreementRules,
     snippets: Vec<String>,
     held: Vec<HeldProblem>,
-    reserved: BTreeSet<Digest>,
+    guard: Guard,
     wording: &'static dyn Wording,
     dialect: &'static dyn Dialect,
 }
 
 impl SolVer {
-    /// Sets the game up: `snippets` are the programs that proposers start from, `held` what the policy is measured by. A problem
-    /// of the text of a held-out one counts as known.
+    /// Sets the game up: `snippets` are the programs that proposers start from, `held` what the policy is measured by. `guard` holds
+    /// what is measured at other times.
     ///
     /// # Errors
-    /// The first key of `config` or `rules` that has no meaning, or nothing to draw from or to measure by.
+    /// The first key of `config` or `rules` that has no meaning, nothing to draw from or to measure by, or a snippet that is measured.
     pub fn new(
         config: SolVerConfig,
         rules: AgreementRules,
         snippets: Vec<String>,
         held: Vec<HeldProblem>,
+        mut guard: Guard,
     ) -> Result<Self, PlayError> {
         config.check().map_err(|error| PlayError::Setup(error.to_string()))?;
         rules.check().map_err(|error| PlayError::Setup(error.to_string()))?;
@@ -112,8 +122,11 @@ impl SolVer {
         }
         let wording = prompts::by_name(&config.format).expect("a checked config names a wording");
         let dialect = dialect_by_name(&config.format).expect("every wording has a dialect of its name");
-        let reserved = held.iter().map(|problem| statement_digest(&problem.text)).collect();
-        Ok(Self { config, rules, snippets, held, reserved, wording, dialect })
+        held.iter().for_each(|problem| problem.measured_by(&mut guard, MeasuredSet::HeldOut));
+        for (number, snippet) in snippets.iter().enumerate() {
+            guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
+        }
+        Ok(Self { config, rules, snippets, held, guard, wording, dialect })
     }
 
     /// Its settings.
@@ -160,6 +173,10 @@ impl Play for SolVer {
     type Record = SolVerRecord;
     type Metrics = SolVerMetrics;
     type Held = SolVerHeld;
+
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
 
     /// Nothing yet; but every held-out reference must pass its own hidden cases.
     fn begin(&self, arena: &Arena<'_>) -> Result<Self::State, PlayError> {

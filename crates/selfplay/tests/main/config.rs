@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig};
+use veriplay_selfplay::splits::Guard;
 
 use crate::support::config;
 
@@ -37,14 +38,14 @@ fn with(line: &str) -> String {
 
 fn told(line: &str) -> String {
     let config: GameConfig = toml::from_str(&with(line)).unwrap();
-    let error = AbsoluteZero::new(config).err();
+    let error = AbsoluteZero::new(config, Guard::default()).err();
     error.map_or_else(|| format!("{line}: accepted"), |error| error.to_string())
 }
 
 #[test]
 fn a_good_config_is_read_and_written_back() {
     let config: GameConfig = toml::from_str(GOOD).unwrap();
-    assert!(AbsoluteZero::new(config.clone()).is_ok());
+    assert!(AbsoluteZero::new(config.clone(), Guard::default()).is_ok());
     assert_eq!(toml::from_str::<GameConfig>(&toml::to_string(&config).unwrap()).unwrap(), config);
 }
 
@@ -76,7 +77,7 @@ fn values_at_the_edge_of_their_range_are_accepted() {
         [("trr", true), ("rae", true), ("reinforce_plus_plus", true), ("grpo", false), ("dr_grpo", false)]
     {
         let config = GameConfig { group: 1, advantage: advantage.to_owned(), ..config() };
-        assert_eq!(AbsoluteZero::new(config).is_ok(), alone, "{advantage}");
+        assert_eq!(AbsoluteZero::new(config, Guard::default()).is_ok(), alone, "{advantage}");
     }
 }
 

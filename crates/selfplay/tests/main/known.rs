@@ -1,6 +1,6 @@
 //! Which proposals count as known.
 
-use veriplay_core::{Attempt, Proposal, TaskType, Value, program_hash};
+use veriplay_core::{Attempt, Proposal, TaskType, Value};
 use veriplay_selfplay::games::absolute_zero::{GameState, proposal_digest};
 
 use crate::support::{adds, config, game, malformed, proposal, seeds};
@@ -36,17 +36,6 @@ fn the_second_of_two_equal_proposals_in_a_batch_is_known() {
 fn what_is_no_proposal_is_not_known() {
     let attempts = [malformed(), malformed(), Attempt::Program(adds(1))];
     assert_eq!(game(config()).known(&GameState::new(), &attempts), [false; 3]);
-}
-
-#[test]
-fn a_reserved_program_is_known_with_any_input_and_in_any_layout() {
-    let mut state = GameState::new();
-    state.reserve_programs([program_hash(&adds(7))]);
-    let commented = "def f(x):\n\n    return x + 7  # seven";
-    assert_eq!(
-        known(&state, &[triplet(&adds(7), 4), triplet(commented, 5), triplet(&adds(8), 4)]),
-        [true, true, false]
-    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod registry; // every file is in its slice and has its headings
 mod rewards; // tables of what is paid
 mod self_challenge; // episodes of challengers and executors
 mod sol_ver; // the third game without a sandbox
+mod splits; // what is measured shares nothing with what trains
 mod state; // buffers, seeds, saving
 mod step; // whole steps with a scripted policy
 mod support; // fixtures

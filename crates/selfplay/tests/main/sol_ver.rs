@@ -1,18 +1,19 @@
 //! `sol_ver` without a sandbox: its config, what its prompts say, what reads the responses, and what counts as one problem.
 
-use std::collections::BTreeSet;
-
 use proptest::prelude::*;
-use veriplay_core::{CallCase, Limits, Value};
+use veriplay_core::{CallCase, Execute, ExecuteError, Job, Limits, Outcome, Role, Scripted, Turn, Value};
 use veriplay_selfplay::games::sol_ver::prompts::{WORDINGS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
-    HeldCandidate, HeldProblem, Lessons, Selection, SolVer, SolVerConfig, SolVerState, Stage, statement_digest,
+    HeldCandidate, HeldProblem, Lessons, Selection, SolVer, SolVerConfig, SolVerState, Stage,
 };
+use veriplay_selfplay::play::{Arena, Play};
+use veriplay_selfplay::splits::{Guard, HELD_OUT, MeasuredSet};
 use veriplay_verifier::agreement::{
     AgreementRules, CountCodes, DIALECTS, GUARDS, Proposed, Suite, Test, check_statement, dialect_by_name,
 };
 
 const PROGRAM: &str = "def f(x):\n    return x + 3";
+const REFERENCE: &str = "def f(x):\n    return 3 + x";
 
 const CONFIG: &str = r#"
 format = "fenced"
@@ -80,11 +81,11 @@ fn rules() -> AgreementRules {
 
 fn held() -> Vec<HeldProblem> {
     let case = CallCase { input: vec![Value::int(1)], expected: Value::int(4) };
-    vec![HeldProblem { text: "add 3 to x".to_owned(), reference: PROGRAM.to_owned(), hidden: vec![case] }]
+    vec![HeldProblem { text: "add 3 to x".to_owned(), reference: REFERENCE.to_owned(), hidden: vec![case] }]
 }
 
 fn made(config: SolVerConfig, rules: AgreementRules) -> Result<SolVer, String> {
-    SolVer::new(config, rules, vec![PROGRAM.to_owned()], held()).map_err(|error| error.to_string())
+    SolVer::new(config, rules, vec![PROGRAM.to_owned()], held(), Guard::default()).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn rules_that_have_no_meaning_are_told_with_their_key_and_value() {
 fn there_must_be_something_to_propose_from_and_to_measure_by() {
     let told = |snippets: &[&str], held| {
         let snippets = snippets.iter().map(|text| (*text).to_owned()).collect();
-        SolVer::new(config(), rules(), snippets, held).err().unwrap().to_string()
+        SolVer::new(config(), rules(), snippets, held, Guard::default()).err().unwrap().to_string()
     };
     assert!(told(&[], held()).contains("no snippet"));
     assert!(told(&[PROGRAM], Vec::new()).contains("no held-out problem"));
@@ -258,11 +259,56 @@ fn fenced_responses_that_say_anything_else_are_refused() {
 }
 
 #[test]
-fn statements_that_differ_in_layout_alone_are_one() {
-    let same = ["Add 3 to x.", "add 3  to x", "add 3, to\nx!"];
-    assert_eq!(same.iter().map(|text| statement_digest(text)).collect::<BTreeSet<_>>().len(), 1);
-    let others = ["add 3 to x", "add -3 to x", "add 3 to y", "add 33 to x", "add x to 3"];
-    assert_eq!(others.iter().map(|text| statement_digest(text)).collect::<BTreeSet<_>>().len(), others.len());
+fn a_snippet_that_is_measured_is_refused_by_name_when_the_game_is_set_up() {
+    let mut guard = Guard::default();
+    guard.measure_program(MeasuredSet::Validation, "problem `another`", PROGRAM);
+    let new = |snippet: &str, guard: &Guard| {
+        let snippets = vec!["def f(x):\n    return x - 3".to_owned(), snippet.to_owned()];
+        SolVer::new(config(), rules(), snippets, held(), guard.clone()).err().map(|error| error.to_string())
+    };
+    let of_guard = "snippet 1 of `tasks.snippets` holds a program that is measured: `f` of problem `another` of the validation set";
+    assert_eq!(new(&PROGRAM.replace('x', "y"), &guard).unwrap(), of_guard);
+    let of_held = "snippet 1 of `tasks.snippets` holds a program that is measured: `f` of problem `add 3 to x` of the held_out set";
+    assert_eq!(new(&format!("{REFERENCE}  # so"), &guard).unwrap(), of_held, "what is measured now is always guarded");
+    assert_eq!(new("def f(x):\n    return x - 4", &guard), None);
+}
+
+/// A host on which nothing runs.
+struct Broken;
+
+impl Execute for Broken {
+    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
+        Err(ExecuteError::Host("gone".to_owned()))
+    }
+}
+
+#[test]
+fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
+    let config = SolVerConfig { format: "compact".to_owned(), problems: 2, ..config() };
+    let snippets = ["def f(x):\n    return x - 1", "def f(x):\n    return x - 2"].map(str::to_owned).to_vec();
+    let game = SolVer::new(config, rules(), snippets, held(), Guard::default()).unwrap();
+    let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+        Role::Proposer if turn.prompt.text.contains("x - 1") => "Add 3, to x".to_owned(),
+        Role::Proposer => "take 2 from x".to_owned(),
+        _ => PROGRAM.to_owned(),
+    });
+    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
+    let played = game.step(&arena, &mut SolVerState::default(), 0).unwrap();
+    let (measured, other): (Vec<_>, Vec<_>) =
+        played.records.iter().partition(|record| record.snippet.contains("x - 1"));
+    let refused = measured[0].refused.as_ref().unwrap();
+    assert_eq!(refused.rule, HELD_OUT);
+    assert_eq!(refused.detail, "it holds problem `add 3 to x` of the held_out set");
+    assert!(measured[0].codes.is_empty() && !measured[0].known);
+    assert!(other[0].refused.is_none() && !other[0].codes.is_empty());
+    assert_eq!(
+        (played.counts.proposals, played.counts.valid_proposals, played.counts.proposals_in_held_out),
+        (2, 1, 1)
+    );
+    let filter = played.metrics.filters.iter().find(|filter| filter.name == HELD_OUT).unwrap();
+    assert_eq!((filter.seen, filter.refused), (2, 1));
+    let again = game.judge_again(&Broken, &played.records[..1]);
+    assert!(again.is_ok_and(|again| again.verdicts == again.same));
 }
 
 #[test]

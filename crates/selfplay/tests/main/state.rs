@@ -1,23 +1,22 @@
 //! The state of the game: buffers, anchors, and an exact round trip.
 
 use proptest::prelude::*;
-use veriplay_core::{TaskType, program_hash};
+use veriplay_core::TaskType;
 use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::games::absolute_zero::{GameConfig, GameState};
 
 use crate::step::{Script, play_step};
-use crate::support::{adds, config, game, rollout, seeds};
+use crate::support::{config, game, rollout, seeds};
 
 fn round_trip(state: &GameState) -> GameState {
     serde_json::from_str(&serde_json::to_string(state).unwrap()).unwrap()
 }
 
-/// A state with everything in it: seeds, anchors, reserved programs, admitted proposals and solve rates.
+/// A state with everything in it: seeds, anchors, admitted proposals and solve rates.
 fn full_state(steps: u64) -> GameState {
     let mut state = GameState::new();
     state.add_seeds(seeds(0..5));
     state.add_anchors([Anchor::from(&rollout("<PD>", "x")), Anchor::from(&rollout("<PA>", "y"))]);
-    state.reserve_programs([program_hash(&adds(99))]);
     let game = game(config());
     for step in 0..steps {
         play_step(&game, &mut state, 1, step, &Script::fresh(step));

@@ -5,6 +5,7 @@ use veriplay_core::{
     Status, Task, TaskType, Value, Verdict,
 };
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, Aggregation, GameConfig, ProposerMode, ZeroAdvantage};
+use veriplay_selfplay::splits::Guard;
 
 pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
 
@@ -37,7 +38,7 @@ pub(crate) fn config() -> GameConfig {
 }
 
 pub(crate) fn game(config: GameConfig) -> AbsoluteZero {
-    AbsoluteZero::new(config).unwrap()
+    AbsoluteZero::new(config, Guard::default()).unwrap()
 }
 
 /// The program that adds `n`.

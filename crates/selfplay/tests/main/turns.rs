@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Role, TaskType};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, GameState, Origin, ProposerTurn, SolverTurn};
+use veriplay_selfplay::splits::Guard;
 
 use crate::step::{Script, play_step, propose};
 use crate::support::{config, game, seeds};
@@ -155,7 +156,7 @@ fn no_task_is_asked_twice_in_a_step() {
 fn learnable_draws(weight: f64) -> usize {
     let resample_learnable = Some(weight);
     let game = game(GameConfig { proposals_per_type: 0, resample_learnable, tasks_per_type: 20, ..config() });
-    let again = AbsoluteZero::new(GameConfig { tasks_per_type: 4, ..game.config().clone() }).unwrap();
+    let again = AbsoluteZero::new(GameConfig { tasks_per_type: 4, ..game.config().clone() }, Guard::default()).unwrap();
     let mut state = seeded(0..20);
     play_step(&game, &mut state, 1, 0, &Script::half_learnable());
     let draws = |seed| again.solver_turns(&mut state.clone(), seed, 1, &[]);

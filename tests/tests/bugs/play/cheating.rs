@@ -26,7 +26,7 @@ fn no_cheating_solver_is_accepted() {
     ];
     let count = plans.len();
     let config = GameConfig { group: count, ..config("fenced") };
-    let game = game(bed, config, &[bed.artifact().clone()], &[]);
+    let game = game(bed, config, &[bed.artifact().clone()]);
     let played = step(&game, &solver(plans), routes, &mut GameState::default(), 0);
     assert!(statuses(&played).iter().all(|status| *status != Status::Accepted), "{:?}", statuses(&played));
     assert_eq!((played.counts.attempts, played.counts.accepted), (count as u64, 0));
@@ -41,7 +41,7 @@ fn hidden_tests_are_graded_and_shown_nowhere() {
     let mut bug = bed.artifact().clone();
     let failing = bug.fail_to_pass.iter().cloned().collect();
     bug.bug.test_weaken = weakening(&bed.sandbox, &bed.ground(), &failing).unwrap().unwrap();
-    let game = game(bed, config, &[bug], &[]);
+    let game = game(bed, config, &[bug]);
     let first = step(&game, &solver(vec![right(), vec![]]), routes, &mut GameState::default(), 0);
     let repair = repairs(&first)[0];
     let functions: Vec<&str> = repair.hidden.iter().map(|id| id.rsplit("::").next().unwrap()).collect();

@@ -3,20 +3,17 @@
 use veriplay_core::{Role, Scripted, Status, Turn};
 use veriplay_selfplay::games::bug_repair::{GameConfig, GameState, Mode, Record, RewardName, Source};
 use veriplay_selfplay::play::Play;
-use veriplay_verifier::bugs::BugArtifact;
 use veriplay_verifier::bugs::desk::Weakening;
 
 use super::super::{CODE, TESTS};
 use super::total_reward;
-use super::{
-    SUBMIT, config, desk, edit, game, injected, injecting, place, planned, repairs, right, solver, statuses, step,
-};
+use super::{SUBMIT, config, desk, edit, game, injected, injecting, planned, repairs, right, solver, statuses, step};
 
 #[test]
 fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
     let Some((bed, routes)) = desk() else { return };
     for mode in Mode::ALL {
-        let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()], &[]);
+        let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()]);
         let example = game.examples(routes).unwrap();
         assert_eq!(example.len(), 2);
         assert!(example[0].prompt.role == Role::Proposer && !example[0].prompt.text.contains("result = 0"));
@@ -40,7 +37,7 @@ fn a_mode_that_is_not_kept_to_is_refused() {
     let Some((bed, routes)) = desk() else { return };
     let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");
     for mode in [Mode::Removal, Mode::Rewrite] {
-        let game = game(bed, injecting(1, &[mode]), &[], &[]);
+        let game = game(bed, injecting(1, &[mode]), &[]);
         let plans = [vec![elsewhere.clone()]];
         let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, 0, &plans));
         let played = step(&game, &policy, routes, &mut GameState::default(), 0);
@@ -88,7 +85,7 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
         }
         _ => planned(&turn.prompt.text, turn.index, &plans),
     });
-    let game = game(bed, injecting(count, &[Mode::Direct]), &[], &[]);
+    let game = game(bed, injecting(count, &[Mode::Direct]), &[]);
     let played = step(&game, &policy, routes, &mut GameState::default(), 0);
     let mut found = Vec::new();
     for record in &played.records {
@@ -124,7 +121,7 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
         _ => planned(&turn.prompt.text, turn.index, &plans),
     });
     let config = GameConfig { weakening: Weakening::Model, ..injecting(2, &[Mode::Direct]) };
-    let played = step(&game(bed, config, &[], &[]), &policy, routes, &mut GameState::default(), 0);
+    let played = step(&game(bed, config, &[]), &policy, routes, &mut GameState::default(), 0);
     let yields = &played.metrics.injections["direct"];
     assert_eq!((yields.valid, yields.refused.get("hidden")), (1, Some(&1)), "{yields:?}");
     assert_eq!(statuses(&played).iter().filter(|status| **status == Status::Accepted).count(), 2);
@@ -143,12 +140,12 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
             _ => planned(&turn.prompt.text, turn.index, &[makes()]),
         })
     };
-    let easy = game(bed, injecting(1, &[Mode::Direct]), &[], &[]);
+    let easy = game(bed, injecting(1, &[Mode::Direct]), &[]);
     let played = step(&easy, &policy(vec![mend()]), routes, &mut GameState::default(), 0);
     let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
     assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
     let random = GameConfig { reward: RewardName::Random, ..injecting(1, &[Mode::Direct]) };
-    let random = game(bed, random, &[], &[]);
+    let random = game(bed, random, &[]);
     let rewards = |index: u64| {
         let plans = vec![mend(), vec![], vec![], vec![]];
         let played = step(&random, &policy(plans), routes, &mut GameState::default(), index);
@@ -161,7 +158,7 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
 }
 
 #[test]
-fn mutants_enter_the_buffer_and_are_asked_and_held_out_bugs_never_do() {
+fn mutants_enter_the_buffer_and_are_asked() {
     let Some((bed, routes)) = desk() else { return };
     let config = GameConfig {
         mutants_per_step: 6,
@@ -170,18 +167,13 @@ fn mutants_enter_the_buffer_and_are_asked_and_held_out_bugs_never_do() {
         operators: vec!["constant_body".to_owned()],
         ..config("fenced")
     };
-    let plain = game(bed, config.clone(), &[], &[]);
+    let plain = game(bed, config.clone(), &[]);
     let (policy, mut state) = (solver(vec![vec![]]), GameState::default());
     let first = step(&plain, &policy, routes, &mut state, 0);
     let yields = &first.metrics.mutants["constant_body"];
     assert!(yields.tried > 0 && yields.valid > 1, "{yields:?}");
     assert_eq!(yields.valid, state.entries().len());
     assert_eq!(first.metrics.tasks[&Source::Mutant], 1, "half of two tasks; and the buffer was empty");
-    let held: Vec<BugArtifact> = state.entries().iter().map(|entry| entry.bug.artifact(&place(bed))).collect();
-    let guarded = game(bed, config, &[], &held);
-    let mut other = GameState::default();
-    let second = step(&guarded, &policy, routes, &mut other, 0);
-    assert_eq!((second.metrics.mutants["constant_body"].duplicates, other.entries().len()), (held.len(), 0));
     let third = step(&plain, &policy, routes, &mut state, 1);
     assert!(
         third.metrics.tasks.values().sum::<usize>() > 0 && state.entries().iter().any(|entry| entry.last.is_some())

@@ -206,7 +206,7 @@ fn a_measurement_counts_samples_and_the_greedy_response() {
 
 #[test]
 fn a_game_that_cannot_be_played_says_what_is_wrong() {
-    let new = |config, given| SelfChallenge::new(config, gate(), worlds(), given, held()).err();
+    let new = |config, given| SelfChallenge::new(config, gate(), worlds(), given, held(), Guard::default()).err();
     let key = |error: Option<SetupError>| match error {
         Some(SetupError::Config(ConfigError { key, .. })) => key,
         other => panic!("{other:?}"),
@@ -218,14 +218,23 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
     let none = GameConfig { challenges_per_step: 0, ..config("compact") };
     assert_eq!(new(none, Vec::new()), Some(SetupError::Nothing));
     let overlap = vec![task("orders/refund_the_rest").clone()];
-    assert!(matches!(new(config("compact"), overlap), Some(SetupError::Overlap(_))));
+    let told = new(config("compact"), overlap).unwrap().to_string();
+    let wanted = "task `orders/refund_the_rest` of the given tasks holds a text that is measured: task `orders/refund_the_rest` of the held_out set";
+    assert_eq!(told, wanted);
+    let solution = format!("# mine\n{}", task("orders/refund_the_rest").solution);
+    let copied = vec![CodeTask { solution, ..given() }];
+    assert!(
+        matches!(new(config("compact"), copied), Some(SetupError::Overlap(overlap)) if overlap.what == "a program")
+    );
+    assert_eq!(new(config("compact"), vec![given()]), None);
     let elsewhere = vec![CodeTask { environment: "moon".to_owned(), ..given() }];
     assert!(matches!(new(config("compact"), elsewhere), Some(SetupError::UnknownWorld { .. })));
-    let nothing = SelfChallenge::new(config("compact"), gate(), worlds(), Vec::new(), Vec::new()).err();
+    let nothing =
+        SelfChallenge::new(config("compact"), gate(), worlds(), Vec::new(), Vec::new(), Guard::default()).err();
     assert_eq!(nothing, Some(SetupError::NothingHeld));
     let same = ArtifactGate { seeds: [1, 1], ..gate() };
     assert!(matches!(
-        SelfChallenge::new(config("compact"), same, worlds(), Vec::new(), held()).err(),
+        SelfChallenge::new(config("compact"), same, worlds(), Vec::new(), held(), Guard::default()).err(),
         Some(SetupError::Gate(_))
     ));
 }

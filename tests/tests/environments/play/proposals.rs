@@ -70,6 +70,7 @@ fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
         yields,
         [
             ("readable", all, readable),
+            ("disjoint", readable, readable),
             ("new", readable, readable),
             ("executable", readable, readable - 1),
             ("solution", readable - 1, readable - 2),
@@ -196,4 +197,27 @@ fn a_response_that_is_cut_off_proposes_nothing() {
     let played = once(&game, &policy(&[VALID], &[RIGHT]));
     assert_eq!(challenges(&played)[0].judged.as_ref().unwrap().verdict.status, Status::Malformed);
     assert_eq!(tasks(&played)[0].source, Source::Given);
+}
+
+#[test]
+fn a_proposal_that_asks_or_does_what_is_measured_is_refused_and_counted_and_another_is_admitted() {
+    let (measured, other) = (task("orders/refund_the_rest").clone(), "ship O101");
+    let (instruction, solution) = (measured.instruction.to_uppercase(), format!("{}  # mine", measured.solution));
+    let texts = [
+        sketch(&instruction, SHIP, &OTHERS),
+        sketch("give the rest back", &solution, &["1", "1 x", "1 y"]),
+        sketch(other, SHIP, &OTHERS),
+    ];
+    let game = game(GameConfig { challenges_per_step: texts.len(), ..config("compact") });
+    let policy = policy(&texts.iter().map(String::as_str).collect::<Vec<_>>(), &[WRONG]);
+    let (mut state, arena) = (GameState::default(), Arena { policy: &policy, execute: sandbox(), seed: 7 });
+    let played = game.step(&arena, &mut state, 0).unwrap();
+    let rules: Vec<Vec<String>> =
+        challenges(&played).into_iter().map(|record| record.judged.as_ref().unwrap().rules.clone()).collect();
+    assert_eq!(rules, [vec![HELD_OUT.to_owned()], vec![HELD_OUT.to_owned()], Vec::new()]);
+    assert_eq!((played.counts.valid_proposals, played.counts.proposals_in_held_out), (1, 2));
+    let kept: Vec<&str> = state.entries().iter().map(|entry| entry.task.instruction.as_str()).collect();
+    assert_eq!(kept, [other]);
+    let again = game.judge_again(sandbox(), &played.records).unwrap();
+    assert_eq!(again.verdicts, again.same);
 }

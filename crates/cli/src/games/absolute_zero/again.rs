@@ -5,30 +5,26 @@ use veriplay_selfplay::play::{Again, PlayError};
 use veriplay_verifier::ProposalShape;
 
 use super::records::{ProposerRecord, RecordLine, SolverRecordLine};
-use super::{AbsoluteZeroSetup, judge};
+use super::{AbsoluteZeroSetup, InPlay, judge};
 
 /// Makes the verdicts of `records` again.
-pub(super) fn judge_again(
-    setup: &AbsoluteZeroSetup,
-    execute: &dyn Execute,
-    records: &[RecordLine],
-) -> Result<Again, PlayError> {
+pub(super) fn judge_again(played: &InPlay, execute: &dyn Execute, records: &[RecordLine]) -> Result<Again, PlayError> {
     let mut report = Again::default();
     for line in records {
         if let RecordLine::Proposer(record) = line {
-            proposal_again(setup, execute, record, &mut report)?;
+            proposal_again(played, execute, record, &mut report)?;
         }
     }
     let solver = records.iter().filter_map(|line| match line {
         RecordLine::Solver(record) => Some(record.as_ref()),
         RecordLine::Proposer(_) => None,
     });
-    answers_again(setup, execute, &solver.collect::<Vec<_>>(), &mut report)?;
+    answers_again(&played.setup, execute, &solver.collect::<Vec<_>>(), &mut report)?;
     Ok(report)
 }
 
 fn proposal_again(
-    setup: &AbsoluteZeroSetup,
+    played: &InPlay,
     execute: &dyn Execute,
     record: &ProposerRecord,
     report: &mut Again,
@@ -37,6 +33,7 @@ fn proposal_again(
         report.dropped += 1;
         return Ok(());
     };
+    let setup = &played.setup;
     let shape = ProposalShape {
         task_type: record.task_type,
         given: record.given.as_deref(),
@@ -45,7 +42,7 @@ fn proposal_again(
     let format = judge::format(&setup.game);
     let attempt = judge::finished(record.written.finish, || format.extract_proposal(&shape, &record.written.text));
     let index = logged.task.as_ref().map_or(0, proposal_index);
-    let again = judge::proposals(execute, &setup.gate, &[attempt], &[record.known], record.step, index);
+    let again = judge::proposals(execute, played, &[attempt], &[record.known], record.step, index);
     for again in again {
         let again = again.map_err(host_fault)?;
         let met_deadline = again.verdict.evidence.met_deadline || logged.verdict.evidence.met_deadline;

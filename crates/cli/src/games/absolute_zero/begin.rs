@@ -1,13 +1,12 @@
-//! What a run begins with: seed tasks from the corpus, programs nobody may propose, and the anchor.
+//! What a run begins with: seed tasks from the corpus, and the anchor.
 
-use veriplay_core::{Attempt, Dropped, Judged, Prompt, Role, Rollout, Status, TaskType, program_hash};
+use veriplay_core::{Attempt, Dropped, Execute, Judged, Prompt, Role, Rollout, Status, Task, TaskType};
 use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::games::absolute_zero::GameState;
 use veriplay_selfplay::play::{Arena, PlayError};
 
 use super::{AbsoluteZeroSetup, InPlay, judge, tasks};
-use crate::games::EvalSet;
 
 /// Keeps the anchor's samples apart from those of the steps.
 const ANCHOR_STREAM: u64 = 0xa17c;
@@ -15,38 +14,45 @@ const ANCHOR_STREAM: u64 = 0xa17c;
 /// The game's state before step 0. A function of the configuration, the run's seed and the start model.
 pub(super) fn state(played: &InPlay, arena: &Arena<'_>) -> Result<GameState, PlayError> {
     let mut state = GameState::new();
-    reserve(played, arena, &mut state)?;
     seed(played, arena, &mut state)?;
     anchor(played, arena, &mut state)?;
     Ok(state)
 }
 
-/// No proposal may hold a program of the held-out or the validation set.
-fn reserve(played: &InPlay, arena: &Arena<'_>, state: &mut GameState) -> Result<(), PlayError> {
-    let AbsoluteZeroSetup { game, gate, tasks, eval } = &played.setup;
-    for set in [EvalSet::HeldOut, EvalSet::Validation] {
-        let tasks = tasks::set(set, tasks, eval, game, gate, arena.execute)?;
-        state.reserve_programs(tasks.iter().map(|task| program_hash(task.question.program())));
+/// Seeds come from the corpus, through the same gate as proposals. None may be measured.
+fn seed(played: &InPlay, arena: &Arena<'_>, state: &mut GameState) -> Result<(), PlayError> {
+    let of_types = seeds(&played.setup, arena.seed, played.setup.tasks.seeds_per_type, arena.execute)?;
+    for (task_type, tasks) in TaskType::ALL.into_iter().zip(of_types) {
+        for (number, task) in tasks.iter().enumerate() {
+            let item = format!("seed {number} of type `{}`", task_type.name());
+            played.game.guard().check_program("`tasks.seed_mix`", &item, task.question.program())?;
+        }
+        state.add_seeds(tasks);
     }
     Ok(())
 }
 
-/// Seeds come from the corpus, through the same gate as proposals.
-fn seed(played: &InPlay, arena: &Arena<'_>, state: &mut GameState) -> Result<(), PlayError> {
-    let AbsoluteZeroSetup { game, gate, tasks, .. } = &played.setup;
+/// `count` tasks of the training split for each type.
+pub(super) fn seeds(
+    setup: &AbsoluteZeroSetup,
+    seed: u64,
+    count: usize,
+    execute: &dyn Execute,
+) -> Result<Vec<Vec<Task>>, PlayError> {
+    let AbsoluteZeroSetup { game, gate, tasks, .. } = setup;
     let grammar = Grammar::embedded_tiny();
-    for task_type in TaskType::ALL {
+    let of_type = |task_type| {
         let inputs = game.induction_inputs();
-        let drafts = Drafts::new(&grammar, Split::Train, &tasks.seed_mix, arena.seed, task_type, inputs);
+        let drafts = Drafts::new(&grammar, Split::Train, &tasks.seed_mix, seed, task_type, inputs);
         let drafts = drafts.map_err(|error| PlayError::Setup(error.to_string()))?;
-        state.add_seeds(tasks::gated(drafts, tasks.seeds_per_type, gate, arena.execute)?);
-    }
-    Ok(())
+        tasks::gated(drafts, count, gate, execute)
+    };
+    TaskType::ALL.into_iter().map(of_type).collect()
 }
 
 /// The anchor is what the start model proposes when it is right: imitating it keeps the proposer from drifting.
 fn anchor(played: &InPlay, arena: &Arena<'_>, state: &mut GameState) -> Result<(), PlayError> {
-    let AbsoluteZeroSetup { game: config, gate, tasks, .. } = &played.setup;
+    let AbsoluteZeroSetup { game: config, tasks, .. } = &played.setup;
     if config.anchor_samples == 0 {
         return Ok(());
     }
@@ -62,7 +68,7 @@ fn anchor(played: &InPlay, arena: &Arena<'_>, state: &mut GameState) -> Result<(
         let (rollouts, attempts): (Vec<&Rollout>, Vec<Attempt>) =
             written.map(|(turn, rollout)| (rollout, judge::extract_turn(config, turn, rollout))).unzip();
         let known = vec![false; attempts.len()];
-        let judged = judge::proposals(arena.execute, gate, &attempts, &known, 0, 0);
+        let judged = judge::proposals(arena.execute, played, &attempts, &known, 0, 0);
         let valid = rollouts.into_iter().zip(&judged).filter(|(_, judged)| is_valid(judged));
         state.add_anchors(valid.map(|(rollout, _)| Anchor::from(rollout)));
     }

@@ -6,6 +6,8 @@ use veriplay_verifier::{
     AnswerRequest, Format, Gate, ProposalRequest, ProposalShape, format_by_name, judge_answers, judge_proposals,
 };
 
+use super::InPlay;
+
 /// The image answers run in.
 const IMAGE: &str = "python";
 
@@ -41,21 +43,25 @@ pub(crate) fn format(config: &GameConfig) -> &'static dyn Format {
     format_by_name(&config.format).expect("a validated configuration names a format, and both halves have it")
 }
 
-/// Judges this step's proposals; the first has number `first` within the step.
+/// Judges this step's proposals; the first has number `first` within the step. Nothing runs for those that are measured.
 pub(crate) fn proposals(
     execute: &dyn Execute,
-    gate: &Gate,
+    played: &InPlay,
     attempts: &[Attempt],
     known: &[bool],
     step: u64,
     first: u64,
 ) -> Vec<Result<Judged, Dropped>> {
-    let requests = attempts.iter().zip(known).zip(first..).map(|((attempt, known), index)| ProposalRequest {
+    let refused: Vec<Option<Judged>> = attempts.iter().map(|attempt| played.game.refuse_measured(attempt)).collect();
+    let left = attempts.iter().zip(known).zip(first..).zip(&refused).filter(|(_, refused)| refused.is_none());
+    let requests = left.map(|(((attempt, known), index), _)| ProposalRequest {
         attempt,
         known: *known,
         provenance: Provenance::Proposed { step, index },
     });
-    judge_proposals(execute, gate, &requests.collect::<Vec<_>>())
+    let mut judged = judge_proposals(execute, &played.setup.gate, &requests.collect::<Vec<_>>()).into_iter();
+    let no_verdict = || Err(Dropped { why: "no verdict was made".to_owned() });
+    refused.into_iter().map(|refused| refused.map_or_else(|| judged.next().unwrap_or_else(no_verdict), Ok)).collect()
 }
 
 /// Judges drafts of the corpus.

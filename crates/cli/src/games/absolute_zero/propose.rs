@@ -68,7 +68,7 @@ fn judge_chunk(
         .collect();
     let known = played.game.known(state, &attempts);
     let base = chunk.turns[0].task_type as u64 * PROPOSALS_PER_TYPE_AT_MOST;
-    let judged = judge::proposals(execute, &played.setup.gate, &attempts, &known, step, base);
+    let judged = judge::proposals(execute, played, &attempts, &known, step, base);
     let records = written.into_iter().zip(attempts).zip(known).zip(judged);
     records
         .map(|((((turn, rollout), attempt), known), judged)| ProposalRecord {

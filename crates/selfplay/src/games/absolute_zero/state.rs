@@ -1,6 +1,6 @@
 //! What the game carries from step to step, and saves. Called by the cli, which stores it with each checkpoint.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Digest, Proposal, Question, Task, TaskType, Value, content_hash, program_hash};
@@ -9,7 +9,7 @@ use super::buffer::{Buffer, Entry};
 use crate::advantages::AdvantageMemory;
 use crate::anchors::Anchor;
 
-/// The buffers with their last solve rates, the anchor set, and the programs no proposal may use. Holds no floating point
+/// The buffers with their last solve rates, and the anchor set. Holds no floating point
 /// number, so JSON gives it back exactly.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,7 +18,6 @@ pub struct GameState {
     abduction: Buffer,
     induction: Buffer,
     anchors: Vec<Anchor>,
-    reserved: BTreeSet<Digest>,
     /// What the advantage estimator remembers, where it does.
     #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
     memory: AdvantageMemory,
@@ -80,22 +79,14 @@ impl GameState {
         &mut self.memory
     }
 
-    /// Makes every proposal with one of these programs count as known: those of the held-out set, by [`veriplay_core::program_hash`].
-    pub fn reserve_programs(&mut self, hashes: impl IntoIterator<Item = Digest>) {
-        self.reserved.extend(hashes);
-    }
-
-    /// Which attempts are proposals that are known already: in a buffer, with a reserved program, or earlier in this batch.
+    /// Which attempts are proposals that are known already: in a buffer, or earlier in this batch.
     /// One answer for each attempt, in order; what is no proposal is not known.
     pub(super) fn known<'a>(&self, attempts: impl IntoIterator<Item = &'a Attempt>) -> Vec<bool> {
         let buffers = [&self.deduction, &self.abduction, &self.induction];
         let entries = buffers.into_iter().flat_map(Buffer::entries);
         let mut seen: HashSet<Digest> = entries.map(|entry: &Entry| entry.digest.clone()).collect();
         let mut is_known = |attempt: &Attempt| match attempt {
-            Attempt::Proposal(proposal) => {
-                let reserved = self.reserved.contains(&program_hash(proposal.program()));
-                !seen.insert(proposal_digest(proposal)) || reserved
-            }
+            Attempt::Proposal(proposal) => !seen.insert(proposal_digest(proposal)),
             _ => false,
         };
         attempts.into_iter().map(&mut is_known).collect()

@@ -37,7 +37,7 @@ impl AbsoluteZero {
         state.add_anchors(accepted.iter().map(|record| Anchor::from(&record.rollout)));
     }
 
-    /// Which attempts are proposals that are known already: in a buffer, with a reserved program, or earlier in this
+    /// Which attempts are proposals that are known already: in a buffer, or earlier in this
     /// batch. One answer for each attempt, in order. Ask once for all proposals of a step, before judging them.
     #[must_use]
     pub fn known<'a>(&self, state: &GameState, attempts: impl IntoIterator<Item = &'a Attempt>) -> Vec<bool> {

@@ -94,13 +94,13 @@ impl BugRepair {
         drawn.into_iter().filter_map(site).take(wanted).collect()
     }
 
-    /// Functions of the code that tests enter, each once.
+    /// Functions of the training repositories' code that tests enter, each once.
     fn entered(&self) -> Vec<(usize, &str, &str)> {
         let of_place = |(index, place): (usize, &'_ Place)| {
             let files = place.ground().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
             (index, files)
         };
-        let code: Vec<(usize, BTreeSet<String>)> = self.places.iter().enumerate().map(of_place).collect();
+        let code: Vec<(usize, BTreeSet<String>)> = self.training_places().iter().enumerate().map(of_place).collect();
         let mut entered = BTreeSet::new();
         for ((index, files), place) in code.iter().zip(&self.places) {
             let functions = place.map.files.iter().flat_map(|file| &file.functions);
@@ -210,7 +210,7 @@ impl BugRepair {
     fn drawn(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Mutant> {
         let wanted = self.config.mutants_per_step;
         let mut generator = generator(seed, step, "mutants");
-        let grounds: Vec<Ground<'_>> = self.places.iter().map(Place::ground).collect();
+        let grounds: Vec<Ground<'_>> = self.training_places().iter().map(Place::ground).collect();
         let of_ground = |(place, ground): (usize, &Ground<'_>)| -> Vec<(usize, String)> {
             ground.code_files().into_iter().map(|path| (place, path.to_owned())).collect()
         };
@@ -280,7 +280,7 @@ impl BugRepair {
         chosen.into_iter().zip(judged).map(candidate).collect()
     }
 
-    /// Proposes and validates edited trees.
+    /// Proposes and validates edited trees. Nothing runs for those with a function that is measured.
     pub(super) fn judge_trees(
         &self,
         execute: &dyn Execute,
@@ -289,7 +289,11 @@ impl BugRepair {
     ) -> Vec<Result<JudgedBug, Dropped>> {
         let grounds: Vec<Ground<'_>> = self.places.iter().map(Place::ground).collect();
         let seeds = (0, self.config.rules().seeds[0]);
-        let requests: Vec<TreeRequest<'_>> = trees
+        let measured: Vec<Option<JudgedBug>> =
+            trees.iter().map(|tree| self.refuse_measured(tree.place, tree.now)).collect();
+        let left: Vec<&Tree<'_>> =
+            trees.iter().zip(&measured).filter(|(_, measured)| measured.is_none()).map(|(tree, _)| tree).collect();
+        let requests: Vec<TreeRequest<'_>> = left
             .iter()
             .map(|tree| TreeRequest {
                 ground: &grounds[tree.place],
@@ -300,7 +304,7 @@ impl BugRepair {
             })
             .collect();
         let proposed = propose_all(execute, &requests);
-        let fit: Vec<(usize, &BugProposal)> = trees
+        let fit: Vec<(usize, &BugProposal)> = left
             .iter()
             .zip(&proposed)
             .filter_map(|(tree, proposed)| match proposed {
@@ -314,10 +318,16 @@ impl BugRepair {
             Ok(Err(unfit)) => Ok(refused(Status::Invalid, unfit.check, &unfit.why)),
             Ok(Ok(_)) => validated.next().unwrap_or_else(|| Err(Dropped { why: "no verdict was made".to_owned() })),
         };
-        proposed.iter().map(judged).collect()
+        let mut proposed = proposed.iter().map(judged);
+        let no_verdict = || Err(Dropped { why: "no verdict was made".to_owned() });
+        let pick = |measured: Option<JudgedBug>| match measured {
+            Some(refused) => Ok(refused),
+            None => proposed.next().unwrap_or_else(no_verdict),
+        };
+        measured.into_iter().map(pick).collect()
     }
 
-    /// Validates proposals.
+    /// Validates proposals, but for those with a function that is measured.
     pub(super) fn judge_proposals(
         &self,
         execute: &dyn Execute,
@@ -325,16 +335,26 @@ impl BugRepair {
     ) -> Vec<Result<JudgedBug, Dropped>> {
         let grounds: Vec<Ground<'_>> = self.places.iter().map(Place::ground).collect();
         let rules = self.config.rules();
+        let refuse = |(place, bug): &(usize, &BugProposal)| self.refuse_measured(*place, &self.buggy(*place, bug));
+        let measured: Vec<Option<JudgedBug>> = proposals.iter().map(refuse).collect();
         let requests: Vec<ValidateRequest<'_>> = proposals
             .iter()
-            .map(|(place, bug)| ValidateRequest { ground: &grounds[*place], bug, rules: &rules })
+            .zip(&measured)
+            .filter(|(_, measured)| measured.is_none())
+            .map(|((place, bug), _)| ValidateRequest { ground: &grounds[*place], bug, rules: &rules })
             .collect();
         let kept = |validated: veriplay_verifier::bugs::Validated| JudgedBug {
             verdict: validated.verdict,
             bug: validated.artifact.as_ref().map(Kept::from),
             known: false,
         };
-        validate_all(execute, &requests).into_iter().map(|validated| validated.map(kept)).collect()
+        let mut validated = validate_all(execute, &requests).into_iter().map(|validated| validated.map(kept));
+        let no_verdict = || Err(Dropped { why: "no verdict was made".to_owned() });
+        let pick = |measured: Option<JudgedBug>| match measured {
+            Some(refused) => Ok(refused),
+            None => validated.next().unwrap_or_else(no_verdict),
+        };
+        measured.into_iter().map(pick).collect()
     }
 
     /// Says of every valid bug whether it is known: to the game, or by an earlier one of these.

@@ -4,6 +4,8 @@ use veriplay_core::{Digest, Limits, TextFiles};
 use veriplay_verifier::bugs::{Ground, TestMap};
 use veriplay_verifier::repository::Baseline;
 
+use crate::splits::{Guard, MeasuredSet};
+
 /// A repository with its baseline and the map of its tests, in two images.
 #[derive(Debug, Clone)]
 pub struct Place {
@@ -42,9 +44,52 @@ impl Place {
         }
     }
 
+    /// Its code files with their texts: those that bugs are made in.
+    pub(super) fn code(&self) -> impl Iterator<Item = (&str, &str)> {
+        let paths: Vec<String> = self.ground().code_files().into_iter().map(str::to_owned).collect();
+        paths
+            .into_iter()
+            .filter_map(|path| self.texts.get_key_value(&path))
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
     /// The layer that names it in artifacts.
     #[must_use]
     pub const fn package(&self) -> &Digest {
         &self.baseline.package
+    }
+}
+
+/// Repositories by what they are for.
+#[derive(Debug, Clone, Default)]
+pub struct Repositories {
+    /// Bugs are made in these.
+    pub training: Vec<Place>,
+    /// To tune on.
+    pub validation: Vec<Place>,
+    /// To claim by.
+    pub held_out: Vec<Place>,
+}
+
+impl Repositories {
+    /// What of them is measured: every function of code that tests enter, and the repositories themselves.
+    #[must_use]
+    pub fn guard(&self) -> Guard {
+        let mut guard = Guard::default();
+        for set in MeasuredSet::ALL {
+            let places = match set {
+                MeasuredSet::Validation => &self.validation,
+                MeasuredSet::HeldOut => &self.held_out,
+            };
+            for place in places {
+                guard.measure_repository(set, &place.baseline.name, place.package(), place.code());
+            }
+        }
+        guard
+    }
+
+    /// All of them, those for training first.
+    pub(super) fn into_places(self) -> Vec<Place> {
+        [self.training, self.validation, self.held_out].concat()
     }
 }

@@ -63,7 +63,7 @@ pub struct JudgedBug {
     pub verdict: Verdict,
     /// The bug, when it is valid.
     pub bug: Option<Kept>,
-    /// Whether the game had it already: made before, or held out. An input of what is paid, not of the verdict.
+    /// Whether the game had it already: given or made before. An input of what is paid, not of the verdict.
     pub known: bool,
 }
 

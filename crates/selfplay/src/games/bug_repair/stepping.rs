@@ -19,12 +19,17 @@ use crate::episodes::{self, HeldTable, Paid};
 use crate::metrics::solve_counts;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
+use crate::splits::{self, Guard};
 
 impl Play for BugRepair {
     type State = GameState;
     type Record = Record;
     type Metrics = StepMetrics;
     type Held = HeldTable;
+
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
 
     fn begin(&self, arena: &Arena<'_>) -> Result<GameState, PlayError> {
         let mut state = GameState::default();
@@ -116,8 +121,8 @@ impl Play for BugRepair {
                 examples.extend(example(&format!("injector, {}", mode.name()), &episode));
             }
         }
-        let bugs = self.training.iter().chain(&self.heldout);
-        let wishes = bugs.map(|bug| Wish { bug: bug.clone(), source: Source::Training, injection: None });
+        let wishes =
+            self.training.iter().map(|bug| Wish { bug: bug.clone(), source: Source::Training, injection: None });
         // The first that can be asked for.
         for wish in wishes {
             if let Some(task) = self.prepared(execute, vec![wish], 0).remove(0)? {
@@ -174,6 +179,11 @@ fn counted(injections: &[Injection], candidates: &[Candidate], repairs: &[Repair
         valid_proposals: count(
             proposals()
                 .filter(|judged| judged.as_ref().is_ok_and(|judged| judged.bug.is_some() && !judged.known))
+                .count(),
+        ),
+        proposals_in_held_out: count(
+            proposals()
+                .filter(|judged| judged.as_ref().is_ok_and(|judged| splits::is_refusal(&judged.verdict)))
                 .count(),
         ),
         attempts: count(repairs.iter().filter(|repair| repair.judged.is_ok()).count()),

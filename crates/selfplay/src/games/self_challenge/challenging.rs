@@ -11,10 +11,11 @@ use super::dialects::Goal;
 use super::drive::{Done, play};
 use super::episode::End;
 use super::records::JudgedTask;
-use super::state::{instruction_digest, solution_digest};
+use super::state::solution_digest;
 use crate::dialogue::{Sampled, Speaker};
 use crate::play::{Arena, PlayError};
 use crate::randomness::{derive_seed, generator};
+use crate::splits::HELD_OUT;
 
 /// The rule of challenges in which nothing was proposed.
 pub(super) const UNREADABLE: &str = "malformed";
@@ -85,8 +86,8 @@ impl SelfChallenge {
             seed: (arena.seed, step, "challenger"),
         };
         let done = self.played(arena.execute, goals, Self::challenge_seed(arena.seed, step), &mut speaker)?;
-        let proposed: Vec<Proposed> =
-            done.iter().map(|done| proposed(done, |task| self.is_known(task, known))).collect();
+        let mut is_known = |task: &CodeTask| !known.insert(solution_digest(task));
+        let proposed: Vec<Proposed> = done.iter().map(|done| proposed(done, &mut is_known)).collect();
         let judged = self.judge_proposals(arena.execute, &done, &proposed);
         let challenge = |((done, proposed), judged): ((Done, Proposed), _)| Challenge {
             tool: tool(done.episode.goal()),
@@ -95,11 +96,6 @@ impl SelfChallenge {
             judged,
         };
         Ok(done.into_iter().zip(proposed).zip(judged).map(challenge).collect())
-    }
-
-    /// Whether such a task is known; it is from now on.
-    fn is_known(&self, task: &CodeTask, known: &mut BTreeSet<Digest>) -> bool {
-        !known.insert(solution_digest(task)) || self.held_instructions.contains(&instruction_digest(task))
     }
 
     pub(super) fn played(
@@ -112,15 +108,18 @@ impl SelfChallenge {
         play(&self.table(execute, seed), goals, 1, speaker)
     }
 
-    /// Verdicts on what challengers proposed, completed first where the dialect leaves that to us.
+    /// Verdicts on what challengers proposed, completed first where the dialect leaves that to us. Nothing runs for what is measured.
     pub(super) fn judge_proposals(
         &self,
         execute: &dyn Execute,
         done: &[Done],
         proposed: &[Proposed],
     ) -> Vec<Result<JudgedTask, Dropped>> {
-        let places: Vec<usize> = (0..done.len()).filter(|place| proposed[*place].is_some()).collect();
-        let tasks: Vec<&CodeTask> = proposed.iter().flatten().map(|(task, _)| task).collect();
+        let refused: Vec<Option<JudgedTask>> =
+            proposed.iter().map(|proposed| self.refuse_measured(&proposed.as_ref()?.0)).collect();
+        let is_left = |place: &usize| proposed[*place].is_some() && refused[*place].is_none();
+        let places: Vec<usize> = (0..done.len()).filter(is_left).collect();
+        let tasks: Vec<&CodeTask> = places.iter().filter_map(|place| Some(&proposed[*place].as_ref()?.0)).collect();
         let environment = |place: usize| &self.worlds[done[place].world].environment;
         let whole: Vec<Result<CodeTask, Dropped>> = if self.dialect.is_single_turn() {
             let requests = places.iter().zip(&tasks);
@@ -143,17 +142,26 @@ impl SelfChallenge {
         let mut examined = examine_artifacts(execute, &self.gate, &requests).into_iter();
         drop(requests);
         let mut whole = whole.into_iter();
-        let judge = |(done, proposed): (&Done, &Proposed)| match (&done.dropped, proposed) {
-            (Some(dropped), _) => Err(dropped.clone()),
-            (None, None) => Ok(nothing_proposed(done)),
-            (None, Some(_)) => {
-                let task = whole.next().unwrap_or_else(no_verdict)?;
-                let Examined { verdict, rules } = examined.next().unwrap_or_else(no_verdict)?;
-                let rules = rules.into_iter().map(str::to_owned).collect();
-                Ok(JudgedTask { verdict, rules, task: Some(task) })
-            }
-        };
-        done.iter().zip(proposed).map(judge).collect()
+        let judge =
+            |((done, proposed), refused): ((&Done, &Proposed), Option<JudgedTask>)| match (&done.dropped, proposed) {
+                (Some(dropped), _) => Err(dropped.clone()),
+                (None, None) => Ok(nothing_proposed(done)),
+                (None, Some(_)) => {
+                    if let Some(refused) = refused {
+                        return Ok(refused);
+                    }
+                    let task = whole.next().unwrap_or_else(no_verdict)?;
+                    let Examined { verdict, rules } = examined.next().unwrap_or_else(no_verdict)?;
+                    let rules = rules.into_iter().map(str::to_owned).collect();
+                    Ok(JudgedTask { verdict, rules, task: Some(task) })
+                }
+            };
+        done.iter().zip(proposed).zip(refused).map(judge).collect()
+    }
+
+    fn refuse_measured(&self, task: &CodeTask) -> Option<JudgedTask> {
+        let verdict = self.guard.refuse_task(&task.instruction, &task.solution)?;
+        Some(JudgedTask { verdict, rules: vec![HELD_OUT.to_owned()], task: Some(task.clone()) })
     }
 }
 

@@ -6,6 +6,7 @@ use super::SelfChallenge;
 use super::executing::{Attempted, Draw};
 use crate::episodes::HeldTable;
 use crate::play::{Arena, PlayError};
+use crate::splits::{Guard, MeasuredSet};
 
 /// A task that the policy is measured by.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +15,15 @@ pub struct HeldTask {
     pub row: String,
     /// The task.
     pub task: CodeTask,
+}
+
+impl HeldTask {
+    /// Adds what it says and what solves it to the guard.
+    pub fn measured_by(&self, guard: &mut Guard, set: MeasuredSet) {
+        let name = format!("task `{}`", self.task.task_id);
+        guard.measure_text(set, &name, &self.task.instruction);
+        guard.measure_program(set, &name, &self.task.solution);
+    }
 }
 
 impl SelfChallenge {

@@ -12,13 +12,14 @@ use super::executing::Attempted;
 use super::tasks::{Asked, Source};
 use crate::episodes::{Paid, tokens};
 use crate::metrics::SolveCount;
+use crate::splits::HELD_OUT;
 use crate::statistics::{mean, share};
 
 /// What one filter let through, of what the ones before it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilterYield {
-    /// `readable`, `new`, `executable`, `solution`, `failures`, `all`: see [`FILTERS`].
+    /// `readable`, `disjoint`, `new`, `executable`, `solution`, `failures`, `all`: see [`FILTERS`].
     pub name: String,
     /// What it was asked of.
     pub seen: usize,
@@ -31,6 +32,7 @@ pub struct FilterYield {
 /// the solution, it accepts no failure case. `all` is what the gate asks beyond.
 pub const FILTERS: &[(&str, &[&str])] = &[
     ("readable", &[UNREADABLE]),
+    ("disjoint", &[HELD_OUT]),
     ("new", &[rules::DUPLICATE]),
     ("executable", &[rules::LENGTH, rules::VERIFIER_RUNS, rules::VERIFIER_NONDETERMINISTIC]),
     ("solution", &[rules::SOLUTION_RUNS, rules::SOLUTION_REFUSED]),

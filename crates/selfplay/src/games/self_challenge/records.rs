@@ -72,7 +72,7 @@ pub struct ChallengeRecord {
     pub environment: String,
     /// The tool that the task may be about.
     pub tool: String,
-    /// Whether the game had such a task: given, held out, kept, or earlier in the step. An input of the gate.
+    /// Whether the game had such a task: given, kept, or earlier in the step. An input of the gate.
     pub known: bool,
     /// Seeds its code.
     pub seed: u64,

@@ -11,6 +11,7 @@ use super::state::GameState;
 use crate::anchors::Imitation;
 use crate::episodes::{Lessons, Paid, rows, shuffle, weigh};
 use crate::metrics::SolveCount;
+use crate::splits;
 
 impl SelfChallenge {
     /// What every episode is paid: challenges first. Not among them are Dropped episodes and valid tasks without a solve rate.
@@ -80,6 +81,7 @@ impl SelfChallenge {
 fn outcome(challenge: &Challenge, rate: Option<SolveCount>) -> Option<ChallengeOutcome> {
     let judged = challenge.judged.as_ref().ok()?;
     Some(match rate {
+        _ if splits::is_refusal(&judged.verdict) => ChallengeOutcome::Refused,
         _ if challenge.known && judged.task.is_some() => ChallengeOutcome::Duplicate,
         _ if challenge.task().is_none() => ChallengeOutcome::Refused,
         None => ChallengeOutcome::Unrated,

@@ -41,13 +41,6 @@ pub(super) fn solution_digest(task: &CodeTask) -> Digest {
     content_hash(&(&task.environment, program_hash(&task.solution)))
 }
 
-/// Names what a task says, up to case, white space and punctuation.
-pub(super) fn instruction_digest(task: &CodeTask) -> Digest {
-    let words = task.instruction.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(str::to_lowercase).collect();
-    content_hash(&(&task.environment, words.join(" ")))
-}
-
 impl GameState {
     /// The buffer, oldest first.
     #[must_use]

@@ -16,12 +16,17 @@ use crate::episodes::{self, HeldTable, Paid};
 use crate::metrics::{SolveCount, solve_counts};
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
+use crate::splits::{self, Guard};
 
 impl Play for SelfChallenge {
     type State = GameState;
     type Record = Record;
     type Metrics = StepMetrics;
     type Held = HeldTable;
+
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
 
     /// The anchors: what the start model's challengers wrote on their way to a valid task.
     fn begin(&self, arena: &Arena<'_>) -> Result<GameState, PlayError> {
@@ -108,8 +113,7 @@ impl Play for SelfChallenge {
 impl SelfChallenge {
     /// Digests of the solutions that count as known.
     fn known(&self, state: &GameState) -> BTreeSet<Digest> {
-        let held = self.held.iter().map(|held| &held.task);
-        let all = self.given.iter().chain(held).chain(state.entries().iter().map(|entry| &entry.task));
+        let all = self.given.iter().chain(state.entries().iter().map(|entry| &entry.task));
         all.map(solution_digest).collect()
     }
 
@@ -156,6 +160,10 @@ fn counted(challenges: &[Challenge], attempts: &[Attempted]) -> Counts {
     Counts {
         proposals: (challenges.len() - lost) as u64,
         valid_proposals: challenges.iter().filter(|one| one.task().is_some()).count() as u64,
+        proposals_in_held_out: challenges
+            .iter()
+            .filter(|one| one.judged.as_ref().is_ok_and(|judged| splits::is_refusal(&judged.verdict)))
+            .count() as u64,
         attempts: (attempts.len() - missed) as u64,
         accepted: attempts.iter().filter(accepted).count() as u64,
         dropped: (lost + missed) as u64,

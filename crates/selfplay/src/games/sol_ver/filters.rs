@@ -6,12 +6,14 @@ use veriplay_verifier::agreement::{Check, GUARDS, Judgement};
 
 use super::records::SolVerRecord;
 use super::step::MALFORMED;
+use crate::splits::HELD_OUT;
 
 /// What one filter let through. In the order in which they are asked: what one refuses, later ones do not see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilterYield {
-    /// A guard's name, or what else nothing passes: `malformed_problem`, `malformed_code`, `malformed_suite`, `no_cluster`.
+    /// A guard's name, or what else nothing passes: `malformed_problem`, `malformed_code`, `malformed_suite`, `no_cluster`, and
+    /// what is measured: `held_out` of statements, `held_out_code` of trusted codes.
     pub name: String,
     /// What it was asked of.
     pub seen: usize,
@@ -23,20 +25,22 @@ pub struct FilterYield {
 pub(super) fn filters(records: &[SolVerRecord], judged: &[&Judgement]) -> Vec<FilterYield> {
     let refused = records.iter().filter_map(|record| record.refused.as_ref()).map(|refusal| refusal.rule.as_str());
     let problems: Vec<&str> = refused.map(|rule| if rule == MALFORMED { "malformed_problem" } else { rule }).collect();
-    let rounds: Vec<&str> =
-        judged.iter().filter_map(|one| one.refused.as_ref()).map(|refusal| refusal.rule.as_str()).collect();
+    let rounds = judged.iter().filter_map(|one| one.refused.as_ref()).map(|refusal| refusal.rule.as_str());
+    let rounds: Vec<&str> = rounds.map(|rule| if rule == HELD_OUT { "held_out_code" } else { rule }).collect();
     let (codes, suites) = (code_rules(judged), suite_rules(judged));
     let decided = || judged.iter().filter(|one| one.refused.is_none());
     let trusted = |status: Status, rule: &str| status == Status::Accepted || rule == "special_case";
     let trusted = decided().flat_map(|one| &one.codes).filter(|code| trusted(code.status, &code.rule)).count();
     let voting = decided().flat_map(|one| &one.suites).filter(|suite| suite.quality.tests > 0).count();
+    let round_refusals = rounds.iter().filter(|rule| **rule != "held_out_code").count();
     let stages = [
-        stage("malformed_problem", |check| matches!(check, Check::Statement(_)), records.len(), &problems),
-        stage("malformed_code", |check| matches!(check, Check::Code(_)), codes.len(), &codes),
-        stage("malformed_suite", |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
-        stage("no_cluster", |check| matches!(check, Check::Round(_)), judged.len(), &rounds),
-        stage("", |check| matches!(check, Check::TrustedCode(_)), trusted, &codes),
-        stage("", |check| matches!(check, Check::TrustedSuite(_)), voting, &suites),
+        stage(&["malformed_problem", HELD_OUT], |check| matches!(check, Check::Statement(_)), records.len(), &problems),
+        stage(&["malformed_code"], |check| matches!(check, Check::Code(_)), codes.len(), &codes),
+        stage(&["malformed_suite"], |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
+        stage(&["no_cluster"], |check| matches!(check, Check::Round(_)), judged.len(), &rounds),
+        stage(&["held_out_code"], |_| false, judged.len() - round_refusals, &rounds),
+        stage(&[], |check| matches!(check, Check::TrustedCode(_)), trusted, &codes),
+        stage(&[], |check| matches!(check, Check::TrustedSuite(_)), voting, &suites),
     ];
     stages.concat()
 }
@@ -53,11 +57,11 @@ fn suite_rules<'a>(judged: &[&'a Judgement]) -> Vec<&'a str> {
     judged.iter().flat_map(|one| &one.suites).map(|suite| rule(suite.status, &suite.rule)).collect()
 }
 
-/// Asks `first`, unless it is empty, and then the guards of one kind: `rules` are those of all `things`.
-fn stage(first: &str, kind: fn(&Check) -> bool, things: usize, rules: &[&str]) -> Vec<FilterYield> {
+/// Asks `first`, and then the guards of one kind: `rules` are those of all `things`.
+fn stage(first: &[&str], kind: fn(&Check) -> bool, things: usize, rules: &[&str]) -> Vec<FilterYield> {
     let guards = GUARDS.iter().filter(|guard| kind(&guard.check)).map(|guard| guard.name);
     let mut seen = things;
-    let told = [first].into_iter().filter(|first| !first.is_empty()).chain(guards).map(|name| {
+    let told = first.iter().copied().chain(guards).map(|name| {
         let refused = rules.iter().filter(|rule| **rule == name).count();
         let told = FilterYield { name: name.to_owned(), seen, refused };
         seen -= refused;

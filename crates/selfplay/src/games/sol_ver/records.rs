@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Rollout};
 use veriplay_verifier::agreement::{Judgement, Refusal};
 
+use crate::splits::HELD_OUT;
+
 /// One proposed problem and what was written for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +43,13 @@ pub struct SuiteRollout {
 }
 
 impl SolVerRecord {
+    /// Whether it was refused because what it states or what was trusted of it is measured.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        let of_round = self.judgement().and_then(|judgement| judgement.refused.as_ref());
+        [self.refused.as_ref(), of_round].into_iter().flatten().any(|refusal| refusal.rule == HELD_OUT)
+    }
+
     /// What came of the round, where there was one and it was not dropped.
     #[must_use]
     pub fn judgement(&self) -> Option<&Judgement> {

@@ -67,7 +67,7 @@ pub(super) fn select(game: &SolVer, seed: u64, step: u64, records: &[SolVerRecor
     }
     match game.config.selection {
         Selection::Consensus => agreed,
-        Selection::Random => at_random(records, &agreed, &mut generator(seed, step, "sol_ver/control")),
+        Selection::Random => at_random(game, records, &agreed, &mut generator(seed, step, "sol_ver/control")),
     }
 }
 
@@ -182,9 +182,9 @@ fn drawn(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8
 }
 
 /// As many examples and pairs of each kind, drawn from all responses of the step; a coin says which of a pair is chosen.
-fn at_random(records: &[SolVerRecord], agreed: &Chosen, random: &mut ChaCha8Rng) -> Chosen {
+fn at_random(game: &SolVer, records: &[SolVerRecord], agreed: &Chosen, random: &mut ChaCha8Rng) -> Chosen {
     let mut chosen = Chosen::default();
-    let all = responses(records);
+    let all = responses(game, records);
     for kind in 0..3 {
         let count = agreed.examples.iter().filter(|response| response.kind() == kind).count();
         let mut of_kind: Vec<Response> = all.iter().copied().filter(|response| response.kind() == kind).collect();
@@ -202,11 +202,17 @@ fn at_random(records: &[SolVerRecord], agreed: &Chosen, random: &mut ChaCha8Rng)
     chosen
 }
 
-/// The responses of the problems that were asked and not dropped.
-fn responses(records: &[SolVerRecord]) -> Vec<Response> {
-    let judged = records.iter().enumerate().filter(|(_, record)| record.judgement().is_some());
+/// The responses of the problems that were asked and not dropped, but for what is measured.
+fn responses(game: &SolVer, records: &[SolVerRecord]) -> Vec<Response> {
+    let asked = |record: &SolVerRecord| record.judgement().is_some() && !record.is_measured();
+    let judged = records.iter().enumerate().filter(|(_, record)| asked(record));
     let of = |(problem, record): (usize, &SolVerRecord)| {
-        let codes = (0..record.codes.len()).map(move |code| Response::Code(problem, code));
+        let measured = |code: &usize| {
+            let program = game.read_program(&record.codes[*code]);
+            program.is_ok_and(|program| game.guard.find_program(&program).is_some())
+        };
+        let codes =
+            (0..record.codes.len()).filter(move |code| !measured(code)).map(move |code| Response::Code(problem, code));
         let suites = (0..record.suites.len()).map(move |suite| Response::Suite(problem, suite));
         std::iter::once(Response::Problem(problem)).chain(codes).chain(suites).collect::<Vec<_>>()
     };

@@ -13,9 +13,9 @@ pub struct SolVerState {
 }
 
 impl SolVerState {
-    /// Which of `statements` are known: reserved, stated before, or earlier in this batch. `None` is known to nobody.
-    pub(super) fn known(&self, reserved: &BTreeSet<Digest>, statements: &[Option<Digest>]) -> Vec<bool> {
-        let mut seen: BTreeSet<&Digest> = reserved.iter().chain(&self.stated).collect();
+    /// Which of `statements` are known: stated before, or earlier in this batch. `None` is known to nobody.
+    pub(super) fn known(&self, statements: &[Option<Digest>]) -> Vec<bool> {
+        let mut seen: BTreeSet<&Digest> = self.stated.iter().collect();
         statements.iter().map(|digest| digest.as_ref().is_some_and(|digest| !seen.insert(digest))).collect()
     }
 
@@ -25,12 +25,4 @@ impl SolVerState {
         let excess = self.stated.len().saturating_sub(capacity);
         self.stated.drain(..excess);
     }
-}
-
-/// Names a statement up to case, white space and punctuation: texts that differ in nothing else state one problem.
-#[must_use]
-pub fn statement_digest(statement: &str) -> Digest {
-    let words = statement.split(|c: char| !(c.is_alphanumeric() || "+-*/%<>=_".contains(c)));
-    let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-    Digest::of(words.join(" ").as_bytes())
 }

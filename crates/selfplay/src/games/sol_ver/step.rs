@@ -9,9 +9,10 @@ use veriplay_verifier::agreement::{
 use super::metrics::metrics;
 use super::records::{SolVerRecord, SuiteRollout};
 use super::select::select;
-use super::{SolVer, SolVerMetrics, SolVerState, statement_digest};
+use super::{SolVer, SolVerMetrics, SolVerState};
 use crate::play::{Arena, Counts, PlayError, Played};
 use crate::randomness::generator;
+use crate::splits::{HELD_OUT, Measured, text_fingerprint, told};
 
 /// The rule of proposals that could not be read.
 pub(super) const MALFORMED: &str = "malformed";
@@ -50,8 +51,8 @@ impl SolVer {
             .map(|(read, rollout)| (rollout, read))
             .collect();
         let digests: Vec<Option<Digest>> =
-            read.iter().map(|(_, read)| read.as_ref().ok().map(|text| statement_digest(text))).collect();
-        let known = state.known(&self.reserved, &digests);
+            read.iter().map(|(_, read)| read.as_ref().ok().map(|text| text_fingerprint(text))).collect();
+        let known = state.known(&digests);
         let mut records = Vec::new();
         for (index, ((proposal, read), known)) in read.into_iter().zip(known).enumerate() {
             let snippet = snippets[index].to_owned();
@@ -94,7 +95,11 @@ impl SolVer {
         known: bool,
     ) -> Option<Refusal> {
         match read {
-            Ok(statement) => check_statement(GUARDS, &Proposed { rules: &self.rules, statement, snippet, known }).err(),
+            Ok(statement) => {
+                let proposed = Proposed { rules: &self.rules, statement, snippet, known };
+                let measured = self.guard.find_text(statement).map(measured_refusal);
+                measured.or_else(|| check_statement(GUARDS, &proposed).err())
+            }
             Err(detail) => Some(Refusal { rule: MALFORMED.to_owned(), detail: detail.clone() }),
         }
     }
@@ -180,7 +185,23 @@ impl SolVer {
             codes,
             suites,
         });
-        judge_rounds(execute, &requests.collect::<Vec<_>>())
+        let judged = judge_rounds(execute, &requests.collect::<Vec<_>>());
+        let rounds = judged.into_iter().zip(&readings);
+        rounds.map(|(judged, read)| judged.map(|judgement| self.guarded(judgement, read))).collect()
+    }
+
+    /// Refuses a round whose trusted code is a program that is measured: its problem is one that is measured, in other words.
+    fn guarded(&self, judgement: Judgement, read: &Readings) -> Judgement {
+        let codes = judgement.codes.iter().zip(&read.codes);
+        let trusted =
+            codes.filter(|(ruling, _)| ruling.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
+        let mut measured = trusted.filter_map(|code| self.guard.find_program(code));
+        match measured.next() {
+            Some(measured) if judgement.refused.is_none() => {
+                Judgement { refused: Some(measured_refusal(measured)), ..judgement }
+            }
+            _ => judgement,
+        }
     }
 
     fn readings(&self, record: &SolVerRecord) -> Readings {
@@ -199,6 +220,10 @@ fn attempts(readings: &Readings) -> Vec<SuiteAttempt<'_>> {
         .collect()
 }
 
+fn measured_refusal(measured: &Measured) -> Refusal {
+    Refusal { rule: HELD_OUT.to_owned(), detail: told(measured) }
+}
+
 /// The text of a response that came to its end.
 fn whole(rollout: &Rollout) -> Result<&str, String> {
     match rollout.finish {
@@ -211,7 +236,8 @@ fn counts(records: &[SolVerRecord]) -> Counts {
     let mut counts = Counts::default();
     for record in records {
         counts.proposals += 1;
-        counts.valid_proposals += u64::from(record.refused.is_none());
+        counts.valid_proposals += u64::from(record.refused.is_none() && !record.is_measured());
+        counts.proposals_in_held_out += u64::from(record.is_measured());
         let written = (record.codes.len() + record.suites.len()) as u64;
         match &record.judged {
             Some(Err(_)) => counts.dropped += written,

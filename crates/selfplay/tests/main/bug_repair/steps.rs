@@ -6,7 +6,7 @@ use veriplay_core::{
     Digest, Execute, ExecuteError, Job, Limits, Outcome, Patch, Policy, PolicyError, Prompt, Role, Rollout, Sampling,
     Scripted, Status, TextFiles, Turn,
 };
-use veriplay_selfplay::games::bug_repair::{BugRepair, GameConfig, GameState, Place, Record, SetupError};
+use veriplay_selfplay::games::bug_repair::{BugRepair, GameConfig, GameState, Place, Record, Repositories, SetupError};
 use veriplay_selfplay::play::{Arena, HeldOut, Play, PlayError};
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function};
@@ -85,23 +85,71 @@ fn artifact(place: &Place, value: u8) -> BugArtifact {
     }
 }
 
+/// A repository like [`place`], of another function.
+fn measured() -> Place {
+    let mut place = place();
+    (place.baseline.package, place.map.package) = (Digest::of(b"measured"), Digest::of(b"measured"));
+    place.baseline.name = "two".to_owned();
+    place.texts.insert("src/one.py".to_owned(), "def one():\n    return 1 + 2 + 3\n".to_owned());
+    place
+}
+
+fn training(place: Place) -> Repositories {
+    Repositories { training: vec![place], ..Repositories::default() }
+}
+
+fn with_measured(place: Place) -> Repositories {
+    Repositories { held_out: vec![measured()], ..training(place) }
+}
+
 #[test]
 fn what_cannot_be_played_is_refused_when_it_is_set_up() {
-    let (place, two, three) = (place(), artifact(&place(), 2), artifact(&place(), 3));
-    let new = |config, places: &[Place], training: &[BugArtifact], heldout: &[BugArtifact]| {
-        BugRepair::new(config, places.to_vec(), training, heldout).err()
+    let (two, three) = (artifact(&place(), 2), artifact(&measured(), 3));
+    let new = |config, repositories: Repositories, training: &[BugArtifact], heldout: &[BugArtifact]| {
+        BugRepair::new(config, repositories, training, heldout).err()
     };
-    let (places, training) = (std::slice::from_ref(&place), std::slice::from_ref(&two));
-    assert_eq!(new(config(), places, training, &[three]), None);
-    assert_eq!(new(config(), &[], &[], &[]), Some(SetupError::NoPlaces));
+    let (repositories, bugs) = (|| with_measured(place()), std::slice::from_ref(&two));
+    assert_eq!(new(config(), repositories(), bugs, std::slice::from_ref(&three)), None);
+    assert_eq!(new(config(), Repositories::default(), &[], &[]), Some(SetupError::NoPlaces));
     let idle = GameConfig { injections_per_step: 0, modes: Vec::new(), ..config() };
-    assert_eq!(new(idle, places, &[], &[]), Some(SetupError::Nothing));
+    assert_eq!(new(idle, repositories(), &[], &[]), Some(SetupError::Nothing));
     let elsewhere = BugArtifact { package: Digest::of(b"other"), ..two.clone() };
-    assert!(matches!(new(config(), places, &[elsewhere], &[]), Some(SetupError::UnknownPackage { .. })));
-    let renamed = BugArtifact { task_id: "another".to_owned(), ..two.clone() };
-    assert_eq!(new(config(), places, training, &[renamed]), Some(SetupError::Overlap("one-2".to_owned())));
+    assert!(matches!(new(config(), repositories(), &[elsewhere], &[]), Some(SetupError::UnknownPackage { .. })));
+    for (training, heldout, set) in [(&[three][..], &[][..], "training"), (&[], bugs, "measured")] {
+        let error = new(config(), repositories(), training, heldout);
+        assert!(matches!(error, Some(SetupError::UnknownPackage { set: of, .. }) if of == set), "{error:?}");
+    }
     let wrong = GameConfig { group: 0, ..config() };
-    assert!(matches!(new(wrong, places, training, &[]), Some(SetupError::Config(error)) if error.key == "group"));
+    assert!(matches!(new(wrong, repositories(), bugs, &[]), Some(SetupError::Config(error)) if error.key == "group"));
+}
+
+#[test]
+fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_name() {
+    let new = |repositories: Repositories, bugs: &[BugArtifact]| {
+        BugRepair::new(config(), repositories, bugs, &[]).err().map(|error| error.to_string())
+    };
+    assert_eq!(new(with_measured(place()), &[artifact(&place(), 2)]), None);
+    let twice = Repositories { validation: vec![measured()], ..training(measured()) };
+    assert_eq!(
+        new(twice, &[]).unwrap(),
+        "repository `two` of `repositories.training` holds a repository that is measured: repository `two` of the validation set"
+    );
+    let mut copied = place();
+    let copy =
+        "import os\n\n\ndef copied():\n    \"\"\"Adds.\"\"\"\n    return (1 + 2 + 3)\n".replace("(1 + 2 + 3)", "1+2+3");
+    copied.texts.insert("src/one.py".to_owned(), copy);
+    assert_eq!(
+        new(with_measured(copied), &[]).unwrap(),
+        "`src/one.py` of repository `one` of `repositories.training` holds a function that is measured: `one` of `two/src/one.py` of the held_out set"
+    );
+    let mut bug = artifact(&place(), 2);
+    let mut buggy = place().texts;
+    buggy.insert("src/one.py".to_owned(), "def one():\n    return 1 + 2 + 3\n".to_owned());
+    bug.bug.bug_inject = Patch::make(&place().texts, &buggy).unwrap();
+    assert_eq!(
+        new(with_measured(place()), &[bug]).unwrap(),
+        "bug `one-2` of `bugs.training` holds a program that is measured: `one` of `two/src/one.py` of the held_out set"
+    );
 }
 
 /// A host on which nothing runs.
@@ -115,8 +163,8 @@ impl Execute for Broken {
 
 #[test]
 fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none() {
-    let (place, two, three) = (place(), artifact(&place(), 2), artifact(&place(), 3));
-    let game = BugRepair::new(config(), vec![place], &[two], &[three]).unwrap();
+    let (place, two, three) = (place(), artifact(&place(), 2), artifact(&measured(), 3));
+    let game = BugRepair::new(config(), with_measured(place), &[two], &[three]).unwrap();
     let policy = Scripted::new(|turn: &Turn<'_>| {
         assert_eq!(turn.prompt.role, Role::Solver, "no function is found to begin at");
         "```submit\n```".to_owned()
@@ -141,7 +189,7 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
 fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
     let (place, two) = (place(), artifact(&place(), 2));
     let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = BugRepair::new(config, vec![place], std::slice::from_ref(&two), &[]).unwrap();
+    let game = BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap();
     let policy = Scripted::new(|_: &Turn<'_>| "I give up.".to_owned());
     let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = GameState::default();
@@ -175,7 +223,7 @@ impl Policy for Small {
 fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
     let (place, two) = (place(), artifact(&place(), 2));
     let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = BugRepair::new(config, vec![place], std::slice::from_ref(&two), &[]).unwrap();
+    let game = BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap();
     let first = game.examples(&Broken).unwrap()[0].prompt.text.len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));

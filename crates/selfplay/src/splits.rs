@@ -1,0 +1,206 @@
+//! The guard of splits: what is measured shares no program, function, sentence or repository with anything that trains.
+//!
+//! Every game has one [`Guard`], made of its validation and its held-out set when it is set up. Set-up asks it about all that was
+//! configured ([`Guard::check_program`] and its siblings: an [`Overlap`] is an error), play about every proposal
+//! ([`Guard::refuse_programs`]: an overlap is a verdict by the rule [`HELD_OUT`]), warm-up about every example.
+//!
+//! # What is measured
+//! References and statements of problems, solutions and instructions of tasks, and the functions of repositories whose bugs are
+//! repaired, as they are without the bug: what an answer says, and what asks for it. A buggy function of a measured bug is no such
+//! thing: what is right for it is in its repository.
+//!
+//! # Invariants
+//! Pure: a function of the configuration, so a resumed run and a replay come to the same verdicts. Attempts are not asked about: a
+//! solver who writes a measured program for another task has not been shown it.
+
+mod fingerprint;
+mod tokens;
+
+use std::collections::BTreeMap;
+
+use veriplay_core::{Digest, Evidence, Status, Verdict};
+
+pub use fingerprint::{Function, functions, program_fingerprint, text_fingerprint};
+
+/// The rule of proposals that hold what is measured: in `evidence.rule` of their verdicts.
+pub const HELD_OUT: &str = "held_out";
+
+/// A set that is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeasuredSet {
+    /// For tuning.
+    Validation,
+    /// For claims.
+    HeldOut,
+}
+
+impl MeasuredSet {
+    /// Both.
+    pub const ALL: [MeasuredSet; 2] = [MeasuredSet::Validation, MeasuredSet::HeldOut];
+
+    /// The word that configurations use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            MeasuredSet::Validation => "validation",
+            MeasuredSet::HeldOut => "held_out",
+        }
+    }
+}
+
+/// One thing that is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measured {
+    /// Its set.
+    pub set: MeasuredSet,
+    /// What it is called there.
+    pub name: String,
+}
+
+/// Something that was configured to train is measured too.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{item} of {data} holds {what} that is measured: {} of the {} set", measured.name, measured.set.name())]
+pub struct Overlap {
+    /// The data that train, such as `tasks.snippets`.
+    pub data: String,
+    /// The item among them.
+    pub item: String,
+    /// `a program`, `a function`, `a text`, `a repository`.
+    pub what: &'static str,
+    /// The same, measured.
+    pub measured: Measured,
+}
+
+impl Overlap {
+    /// What to do about it.
+    pub const HINT: &'static str = "take it out of one of the two: whatever is measured must share no program, function, text or \
+        repository with what trains, however it is laid out and whatever its variables are called";
+}
+
+/// What is measured, by fingerprint.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Guard {
+    programs: BTreeMap<Digest, Measured>,
+    texts: BTreeMap<Digest, Measured>,
+    repositories: BTreeMap<Digest, Measured>,
+}
+
+impl Guard {
+    /// Adds a program that is measured, and its functions. What is there already keeps its name.
+    pub fn measure_program(&mut self, set: MeasuredSet, name: &str, program: &str) {
+        self.measure_functions(set, name, program);
+        let measured = Measured { set, name: name.to_owned() };
+        self.programs.entry(program_fingerprint(program)).or_insert(measured);
+    }
+
+    /// Adds a statement or an instruction.
+    pub fn measure_text(&mut self, set: MeasuredSet, name: &str, text: &str) {
+        let measured = Measured { set, name: name.to_owned() };
+        self.texts.entry(text_fingerprint(text)).or_insert(measured);
+    }
+
+    /// Adds a repository by its layer, and the functions of its code: paths with texts.
+    pub fn measure_repository<'a>(
+        &mut self,
+        set: MeasuredSet,
+        name: &str,
+        package: &Digest,
+        code: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) {
+        let measured = Measured { set, name: format!("repository `{name}`") };
+        self.repositories.entry(package.clone()).or_insert(measured);
+        for (path, text) in code {
+            self.measure_functions(set, &format!("`{name}/{path}`"), text);
+        }
+    }
+
+    fn measure_functions(&mut self, set: MeasuredSet, name: &str, program: &str) {
+        for function in functions(program) {
+            let measured = Measured { set, name: format!("`{}` of {name}", function.name) };
+            self.programs.entry(function.fingerprint).or_insert(measured);
+        }
+    }
+
+    /// What of the measured sets a program is or holds as a function.
+    #[must_use]
+    pub fn find_program(&self, program: &str) -> Option<&Measured> {
+        // Cheap where nothing is measured, as in a game without a measurement.
+        if self.programs.is_empty() {
+            return None;
+        }
+        let own = std::iter::once(program_fingerprint(program));
+        let inner = functions(program).into_iter().map(|function| function.fingerprint);
+        own.chain(inner).find_map(|fingerprint| self.programs.get(&fingerprint))
+    }
+
+    /// What of the measured sets a text says.
+    #[must_use]
+    pub fn find_text(&self, text: &str) -> Option<&Measured> {
+        self.texts.get(&text_fingerprint(text))
+    }
+
+    /// Checks a program that is configured to train: `item` of `data`.
+    ///
+    /// # Errors
+    /// It is measured, or holds a function that is.
+    pub fn check_program(&self, data: &str, item: &str, program: &str) -> Result<(), Overlap> {
+        let own = self.programs.get(&program_fingerprint(program));
+        let what = if own.is_some() { "a program" } else { "a function" };
+        overlap(data, item, what, own.or_else(|| self.find_program(program)))
+    }
+
+    /// As [`Guard::check_program`], of a statement or an instruction.
+    ///
+    /// # Errors
+    /// It is measured.
+    pub fn check_text(&self, data: &str, item: &str, text: &str) -> Result<(), Overlap> {
+        overlap(data, item, "a text", self.find_text(text))
+    }
+
+    /// As [`Guard::check_program`], of a repository by its layer.
+    ///
+    /// # Errors
+    /// It is measured.
+    pub fn check_repository(&self, data: &str, item: &str, package: &Digest) -> Result<(), Overlap> {
+        overlap(data, item, "a repository", self.repositories.get(package))
+    }
+
+    /// The verdict on a proposal that holds one of these programs, if it is to be refused for one.
+    #[must_use]
+    pub fn refuse_programs<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> Option<Verdict> {
+        programs.into_iter().find_map(|program| self.find_program(program)).map(refusal)
+    }
+
+    /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
+    #[must_use]
+    pub fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
+        self.find_text(text).or_else(|| self.find_program(solution)).map(refusal)
+    }
+}
+
+fn overlap(data: &str, item: &str, what: &'static str, measured: Option<&Measured>) -> Result<(), Overlap> {
+    let error = |measured: &Measured| Overlap {
+        data: data.to_owned(),
+        item: item.to_owned(),
+        what,
+        measured: measured.clone(),
+    };
+    measured.map_or(Ok(()), |measured| Err(error(measured)))
+}
+
+/// Why a proposal is refused, for people.
+#[must_use]
+pub fn told(measured: &Measured) -> String {
+    format!("it holds {} of the {} set", measured.name, measured.set.name())
+}
+
+/// Whether a verdict is a refusal by this rule.
+#[must_use]
+pub fn is_refusal(verdict: &Verdict) -> bool {
+    verdict.evidence.rule == HELD_OUT
+}
+
+fn refusal(measured: &Measured) -> Verdict {
+    let evidence = Evidence { rule: HELD_OUT.to_owned(), detail: told(measured), ..Evidence::default() };
+    Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
+}

@@ -1,0 +1,147 @@
+//! The guard of splits: what counts as one program, what set-up refuses, and what it says.
+
+use proptest::prelude::*;
+use veriplay_core::{Attempt, Digest, Proposal, Status, TaskType, Value};
+use veriplay_selfplay::games::absolute_zero::AbsoluteZero;
+use veriplay_selfplay::splits::{
+    Guard, HELD_OUT, MeasuredSet, Overlap, functions, program_fingerprint, text_fingerprint,
+};
+
+use crate::support::{adds, config};
+
+const SUM: &str = "def total(xs):\n    result = 0\n    for x in xs:\n        result += x\n    return result\n";
+
+#[test]
+fn layout_comments_docstrings_quotes_annotations_and_names_of_variables_do_not_make_another_program() {
+    for (one, other) in [
+        (SUM, "def total(xs):\n  '''Adds.'''\n\n  result=0 # so far\n  for x in xs:\n      result+=x\n  return result"),
+        (SUM, "def f(a):\n    b = 0\n    for c in a: b += c\n    return b\n"),
+        (
+            SUM,
+            "def total(xs: list[int]) -> int:\n    result = 0; pass\n    for x in xs:\n        result += x\n    return result\n",
+        ),
+        ("def f(x):\n    return [v for v in x if v != 'a']", "def f(y):\n    return [w for w in y if w != \"a\"]"),
+        ("f = lambda x, *y: x + len(y)", "g = lambda a, *b: a + len(b)"),
+        ("def f(x):\n    return f'{x}: {x!r:>4}'", "def f(z):\n    return F\"{z}: { z !r:>4}\""),
+        (
+            "with open(p) as file:\n    a, (b, c) = file\nprint(a, b, c)",
+            "with open(p) as g:\n    x, (y, z) = g\nprint(x, y, z)",
+        ),
+        (
+            "def f(x):\n    if (n := len(x)) > 1: return n\n    return 1_000",
+            "def f(y):\n    if (m := len(y)) > 1:\n        return m\n    return 1000",
+        ),
+        ("async def f(x):\n    await x", "async def g(y):\n    await y"),
+        ("class A:\n    pass\nx = A()", "class B:\n    'Nothing.'\ny = B()"),
+    ] {
+        assert_eq!(program_fingerprint(one), program_fingerprint(other), "{one}\n{other}");
+    }
+}
+
+#[test]
+fn what_a_program_computes_is_in_its_fingerprint() {
+    for (one, other) in [
+        (SUM, "def total(xs):\n    result = 0\n    for x in xs:\n        result -= x\n    return result\n"),
+        (SUM, "def total(xs):\n    result = 0\n    for x in xs:\n        result += x\n    return x\n"),
+        ("def f(x):\n    return x + 1", "def f(x):\n    return x + 2"),
+        ("def f(x, y):\n    return x - y", "def f(x, y):\n    return y - x"),
+        ("def f(x):\n    return len(x)", "def f(x):\n    return sum(x)"),
+        ("def f(x):\n    return x == 'a b'", "def f(x):\n    return x == 'a  b'"),
+        ("def f(x):\n    return 'x'", "def f(y):\n    return 'y'"),
+        ("def f(x):\n    if x:\n        x = 1\n    return x", "def f(x):\n    if x:\n        x = 1\n        return x"),
+        ("def f(x):\n    return x.a", "def f(x):\n    return x.b"),
+        ("def f(x):\n    return g(a=x)", "def f(x):\n    return g(b=x)"),
+        ("def f(x):\n    y[x] = 1", "def f(x):\n    z[x] = 1"),
+        ("def f(x=lambda y: y + 1):\n    return x", "def f(x=lambda y: y - 1):\n    return x"),
+        ("def f(x):\n    return f'{x}'", "def f(x):\n    return '{x}'"),
+        ("def f(x):\n    return r'\\n'", "def f(x):\n    return '\\n'"),
+        ("def f(x):\n    return b'a'", "def f(x):\n    return 'a'"),
+    ] {
+        assert_ne!(program_fingerprint(one), program_fingerprint(other), "{one}\n{other}");
+    }
+}
+
+#[test]
+fn functions_are_found_where_they_are_and_short_ones_are_nobodys() {
+    let module = format!(
+        "import os\n\n@cache\n{SUM}\nclass A:\n    def each(self, f):\n        def inner(x): return f(x) + 1\n        return map(inner, self)\n    def __iter__(self):\n        return self\n\nx = 'def no(y):\\n    return y + y'\n"
+    );
+    let found: Vec<String> = functions(&module).into_iter().map(|function| function.name).collect();
+    assert_eq!(found, ["total", "each", "inner"]);
+    assert_eq!(functions(&module)[0].fingerprint, program_fingerprint(SUM));
+    assert_eq!(functions(&module)[2].fingerprint, program_fingerprint("def g(y):\n    return f(y) + 1"));
+}
+
+fn guard() -> Guard {
+    let mut guard = Guard::default();
+    guard.measure_program(MeasuredSet::HeldOut, "task 7", SUM);
+    guard.measure_text(MeasuredSet::Validation, "problem 3", "Add 3 to x.");
+    let code = [("src/one.py", "def one(a):\n    return a * a + 1\n\n\ndef same(a):\n    return a\n")];
+    guard.measure_repository(MeasuredSet::HeldOut, "one", &Digest::of(b"one"), code);
+    guard
+}
+
+#[test]
+fn an_overlap_names_the_item_both_sets_and_what_to_do() {
+    let guard = guard();
+    let told = |refused: Result<(), Overlap>| refused.unwrap_err().to_string();
+    assert_eq!(
+        told(guard.check_program("`tasks.snippets`", "snippet 4", &SUM.replace("result", "sum_"))),
+        "snippet 4 of `tasks.snippets` holds a program that is measured: `total` of task 7 of the held_out set"
+    );
+    assert_eq!(
+        told(guard.check_program("seeds", "seed 1", "import os\n\ndef two(b):\n    return b * b + 1")),
+        "seed 1 of seeds holds a function that is measured: `one` of `one/src/one.py` of the held_out set"
+    );
+    assert_eq!(
+        told(guard.check_text("given", "task 2", "add 3  to x")),
+        "task 2 of given holds a text that is measured: problem 3 of the validation set"
+    );
+    assert_eq!(
+        told(guard.check_repository("training", "`two`", &Digest::of(b"one"))),
+        "`two` of training holds a repository that is measured: repository `one` of the held_out set"
+    );
+    assert!(Overlap::HINT.starts_with("take it out of one of the two"));
+    assert_eq!(guard.check_program("seeds", "1", "def same(b):\n    return b"), Ok(()), "too short to be anybody's");
+    assert_eq!(guard.check_program("seeds", "1", &adds(3)), Ok(()));
+    assert_eq!(guard.check_text("given", "1", "add 4 to x"), Ok(()));
+    assert_eq!(guard.check_repository("training", "1", &Digest::of(b"two")), Ok(()));
+}
+
+#[test]
+fn a_proposal_of_absolute_zero_with_a_measured_program_is_refused_by_the_rule_and_no_other_is() {
+    let mut guard = Guard::default();
+    guard.measure_program(MeasuredSet::Validation, "task 0", &adds(7));
+    let game = AbsoluteZero::new(config(), guard).unwrap();
+    let renamed = "def f(value):  # adds\n\n  return value+7\n";
+    for task_type in [TaskType::Deduction, TaskType::Abduction] {
+        let triplet = |program: &str| {
+            let input = vec![Value::int(4)];
+            Attempt::Proposal(Proposal::Triplet { task_type, program: program.to_owned(), input })
+        };
+        let refused = game.refuse_measured(&triplet(renamed)).unwrap();
+        assert_eq!((refused.verdict.status, refused.task), (Status::Invalid, None));
+        assert_eq!(refused.verdict.evidence.rule, HELD_OUT);
+        assert_eq!(refused.verdict.evidence.detail, "it holds `f` of task 0 of the validation set");
+        assert_eq!(game.refuse_measured(&triplet(&adds(8))), None);
+    }
+    assert_eq!(game.refuse_measured(&Attempt::Program(adds(7))), None, "an answer is no proposal");
+}
+
+#[test]
+fn texts_that_differ_in_layout_alone_are_one() {
+    let same = ["Add 3 to x.", "add 3  to x", "add 3, to\nx!"];
+    assert!(same.iter().all(|text| text_fingerprint(text) == text_fingerprint(same[0])));
+    let others = ["add -3 to x", "add 3 to y", "add 33 to x", "add x to 3"];
+    assert!(others.iter().all(|text| text_fingerprint(text) != text_fingerprint(same[0])));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn any_text_has_a_fingerprint(text in "(def |class |lambda |for |in |f'|\"|'''|\\{|\\}|\\(|\\)|:|;|=|,|\\*|->|é|\\\\|\n|    |[a-c]|[0-9]|#|\\.){0,40}") {
+        prop_assert_eq!(program_fingerprint(&text), program_fingerprint(&format!("# a remark\n\n{text}")));
+        let _ = functions(&text);
+    }
+}

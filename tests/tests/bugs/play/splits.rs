@@ -1,0 +1,110 @@
+//! Bugs that turn a function into one that is measured: refused by name and counted, whoever makes them; others are admitted.
+
+use veriplay_core::{Digest, Role, Scripted, Status, TextFiles, Turn};
+use veriplay_selfplay::games::bug_repair::{
+    BugRepair, GameConfig, GameState, Kept, Mode, Place, Record, Repositories, Source,
+};
+use veriplay_selfplay::play::Play;
+use veriplay_selfplay::splits::{HELD_OUT, functions};
+use veriplay_verifier::bugs::{BugArtifact, FileMap};
+use veriplay_verifier::repository::Function;
+
+use super::super::{Bed, CODE};
+use super::{SUBMIT, Steps, config, desk, edit, game, injecting, place, planned, right, solver, step};
+
+/// What [`CODE`]'s `total` is when it subtracts, in other words.
+const MEASURED: &str = "def difference(values):\n    \"\"\"Takes all away.\"\"\"\n    left = 0\n    for value in values: left -= value\n    return left\n";
+
+/// A held-out repository with this code. Nothing is run in it.
+fn held_out(bed: &Bed, code: &str) -> Place {
+    let mut held_out = place(bed);
+    (held_out.baseline.package, held_out.map.package) = (Digest::of(b"held out"), Digest::of(b"held out"));
+    held_out.texts = TextFiles::from([("src/held.py".to_owned(), code.to_owned())]);
+    let functions = vec![Function { path: "src/held.py".to_owned(), name: "held".to_owned(), lines: (1, 1) }];
+    held_out.map.files = vec![FileMap {
+        path: "tests/test_held.py".to_owned(),
+        functions,
+        at_import: Vec::new(),
+        tests: Vec::new(),
+        twins: Vec::new(),
+    }];
+    held_out
+}
+
+fn guarded(bed: &Bed, config: GameConfig, training: &[BugArtifact], code: &str) -> BugRepair {
+    let repositories =
+        Repositories { training: vec![place(bed)], held_out: vec![held_out(bed, code)], ..Repositories::default() };
+    BugRepair::new(config, repositories, training, &[]).unwrap()
+}
+
+fn same_again(game: &BugRepair, routes: &dyn veriplay_core::Execute, played: &Steps) {
+    let again = game.judge_again(routes, &played.records).unwrap();
+    assert_eq!(again.verdicts, again.same);
+}
+
+#[test]
+fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_another_is_admitted() {
+    let Some((bed, routes)) = desk() else { return };
+    let change = |now: &str| vec![edit(CODE, "        result += number\n", now)];
+    let plans = [change("        result -= number\n"), change("        result += number + 1\n")];
+    let game = guarded(bed, injecting(2, &[Mode::Direct]), &[], MEASURED);
+    let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
+        Role::Solver => SUBMIT.to_owned(),
+        _ => planned(&turn.prompt.text, turn.index, &plans),
+    });
+    let mut state = GameState::default();
+    let played = step(&game, &policy, routes, &mut state, 0);
+    let yields = &played.metrics.injections["direct"];
+    assert_eq!((yields.valid, yields.refused.get(HELD_OUT)), (1, Some(&1)), "{yields:?}");
+    assert_eq!((played.counts.valid_proposals, played.counts.proposals_in_held_out), (1, 1));
+    assert_eq!(state.entries().len(), 1);
+    let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    let judged = record.judged.as_ref().unwrap();
+    assert_eq!((judged.verdict.status, &judged.bug), (Status::Invalid, &None));
+    assert_eq!(judged.verdict.evidence.detail, "it holds `difference` of `tally/src/held.py` of the held_out set");
+    same_again(&game, routes, &played);
+}
+
+/// The functions at the margin that a bug makes of others.
+fn made(bed: &Bed, bug: &Kept) -> Option<String> {
+    let buggy = bug.bug.bug_inject.apply(&bed.texts).unwrap();
+    let (path, text) = buggy.iter().find(|(path, text)| bed.texts.get(*path) != Some(text))?;
+    let new = |part: &&str| {
+        !functions(part).is_empty() && part.starts_with("def ") && !bed.texts[path].contains(part.trim_end())
+    };
+    text.split("\n\n\n").find(new).map(str::to_owned)
+}
+
+#[test]
+fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_admitted() {
+    let Some((bed, routes)) = desk() else { return };
+    let config = GameConfig { mutants_per_step: 12, mutant_share: 0.5, tasks_per_step: 2, ..config("fenced") };
+    let (policy, mut state) = (solver(vec![vec![]]), GameState::default());
+    step(&game(bed, config.clone(), &[]), &policy, routes, &mut state, 0);
+    let code = state.entries().iter().find_map(|entry| made(bed, &entry.bug)).expect("a mutant of a function");
+    let guarded = guarded(bed, config, &[], &code);
+    let mut other = GameState::default();
+    let played = step(&guarded, &policy, routes, &mut other, 0);
+    let refused: usize = played.metrics.mutants.values().filter_map(|yields| yields.refused.get(HELD_OUT)).sum();
+    assert!(refused > 0 && played.counts.proposals_in_held_out == refused as u64, "{:?}", played.metrics.mutants);
+    assert!(!other.entries().is_empty() && other.entries().len() < state.entries().len());
+    assert!(other.entries().iter().all(|entry| made(bed, &entry.bug).as_deref() != Some(code.as_str())));
+    same_again(&guarded, routes, &played);
+}
+
+#[test]
+fn a_failed_repair_that_makes_a_measured_function_is_no_bug_of_the_second_order() {
+    let Some((bed, routes)) = desk() else { return };
+    let config = GameConfig { higher_order_per_step: 4, higher_order_share: 1.0, group: 2, ..config("fenced") };
+    let takes = edit(CODE, "        result += number\n", "        result -= number\n");
+    let three = edit(CODE, "    result = 1\n", "    result = 3\n");
+    let plans = vec![vec![right()[0].clone(), takes], vec![three]];
+    let game = guarded(bed, config, &[bed.artifact().clone()], MEASURED);
+    let mut state = GameState::default();
+    let played = step(&game, &solver(plans), routes, &mut state, 0);
+    let yields = &played.metrics.higher_order;
+    assert_eq!((yields.tried, yields.valid, yields.refused.get(HELD_OUT)), (2, 1, Some(&1)), "{yields:?}");
+    assert_eq!(played.counts.proposals_in_held_out, 1);
+    assert!(state.entries().iter().all(|entry| entry.source == Source::HigherOrder) && state.entries().len() == 1);
+    same_again(&game, routes, &played);
+}
