@@ -19,6 +19,10 @@ def _veriplay_harness():
     import _host
     import atexit
     import builtins
+    import collections
+    import datetime
+    import decimal
+    import fractions
     import gc
     import linecache
     import os
@@ -89,18 +93,165 @@ def _veriplay_harness():
             out += b"b" + u32(len_(value))
             out += value
         else:
+            put_object(value, kind, out, depth + 1, cap)
+
+    def put_object(value, kind, out, depth, cap):
+        """Tag, code and state of an object of a known class, as the table in crates/core/src/value/object.rs has them."""
+        tag, state_of = states.get(id_(kind)) or numpy_state(kind)
+        out += tag
+        state = state_of(value)
+        if type_(state) is Pairs:
+            if depth > max_depth:
+                raise Unencodable("nested too deep")
+            put_pairs(state.pairs, out, depth + 1, cap)
+        else:
+            put(state, out, depth, cap)
+
+    class Pairs:
+        """The pairs of a dict of some kind, in its order."""
+
+        def __init__(self, pairs):
+            self.pairs = pairs
+
+    # State is read through C slots and methods kept here: a program may patch a class that is written in Python.
+    slot = lambda owner, name: owner.__dict__[name].__get__
+    fields = lambda owner, *names: tuple([slot(owner, name) for name in names])
+    read = lambda slots, value: tuple_([field(value) for field in slots])
+    complex_, counter, ordered_dict, default_dict = complex, collections.Counter, collections.OrderedDict, collections.defaultdict
+    deque, decimal_, fraction, date, time = collections.deque, decimal.Decimal, fractions.Fraction, datetime.date, datetime.time
+    date_time, time_delta, time_zone, utc = datetime.datetime, datetime.timedelta, datetime.timezone, datetime.timezone.utc
+    dict_items, ordered_items, new_dict, update_dict = dict.items, ordered_dict.items, dict.__new__, dict.update
+    complex_fields, range_fields = fields(complex, "real", "imag"), fields(range, "start", "stop", "step")
+    decimal_fields, fraction_fields = fields(decimal_, "_sign", "_int", "_exp"), fields(fraction, "_numerator", "_denominator")
+    date_fields, factory_of, max_length = fields(date, "year", "month", "day"), slot(default_dict, "default_factory"), slot(deque, "maxlen")
+    clock = "hour", "minute", "second", "microsecond", "fold", "tzinfo"
+    time_fields, date_time_fields = fields(time, *clock), (*date_fields, *fields(date_time, *clock))
+    delta_fields, zone_arguments = fields(time_delta, "days", "seconds", "microseconds"), time_zone.__getinitargs__
+    max_part_bits = 4096
+    factories = {
+        id(found): found
+        for found in (bool, bytearray, bytes, complex, dict, float, frozenset, int, list, object, set, str, tuple)
+    }
+    factory_named = {found.__name__: found for found in factories.values()}
+
+    def parts_state(slots):
+        def state(value):
+            parts = read(slots, value)
+            for part in parts:
+                if type_(part) is not int_ or part.bit_length() > max_part_bits:
+                    raise Unencodable("a range or fraction of a part too large, or of another type")
+            return parts
+
+        return state
+
+    def decimal_state(value):
+        sign, digits, exponent = read(decimal_fields, value)
+        if type_(exponent) is int_ and type_(digits) is str_:
+            text = digits + "E" + str_(exponent)
+        elif type_(exponent) is str_ and type_(digits) is str_:
+            text = "Infinity" if exponent == "F" else ("sNaN" if exponent == "N" else "NaN") + digits
+        else:
+            raise Unencodable("a Decimal of parts of other types")
+        return "-" + text if type_(sign) is int_ and sign == 1 else text
+
+    def default_dict_state(value):
+        factory = factory_of(value)
+        if factory is not None and id_(factory) not in factories:
+            raise Unencodable("a defaultdict whose factory is neither None nor a built-in type")
+        # What has the type `dict` is put as one.
+        return (None if factory is None else name_of(factory)), dict_(dict_items(value))
+
+    def zone_state(value):
+        arguments = zone_arguments(value)
+        if len_(arguments) != 1:
+            raise Unencodable("a timezone with a name")
+        days, seconds, micros = read(delta_fields, arguments[0])
+        return (days * 86400 + seconds) * 1000000 + micros
+
+    states = {
+        id(complex_): (b"oc", lambda value: read(complex_fields, value)),
+        id(range): (b"or", parts_state(range_fields)),
+        id(bytearray): (b"oa", lambda value: bytes_(value)),
+        id(counter): (b"oC", lambda value: Pairs(list_(dict_items(value)))),
+        id(default_dict): (b"oD", default_dict_state),
+        id(ordered_dict): (b"oO", lambda value: Pairs(list_(ordered_items(value)))),
+        id(deque): (b"oq", lambda value: (list_(value), max_length(value))),
+        id(decimal_): (b"ox", decimal_state),
+        id(fraction): (b"o/", parts_state(fraction_fields)),
+        id(date): (b"oy", lambda value: read(date_fields, value)),
+        id(time): (b"oh", lambda value: read(time_fields, value)),
+        id(date_time): (b"ot", lambda value: read(date_time_fields, value)),
+        id(time_delta): (b"oe", lambda value: read(delta_fields, value)),
+        id(time_zone): (b"oz", zone_state),
+    }
+    numpy_codes = {
+        "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+        "uint64": "Q", "float16": "e", "float32": "f", "float64": "d", "complex64": "F", "complex128": "D",
+    }
+    numpy_names = {ord(code): "bool_" if name == "bool" else name for name, code in numpy_codes.items()}
+    # Other C types of the same numbers.
+    numpy_codes |= {"bool_": "?", "intc": "i", "uintc": "I", "long": "i", "ulong": "I", "longlong": "q", "ulonglong": "Q"}
+    numpy_readers = {"?": lambda value: bool_(value)}
+    numpy_readers |= {code: lambda value: int_(value) for code in "bhiqBHIQ"} | {code: lambda value: float_(value) for code in "efd"}
+    numpy_readers |= {code: lambda value: read(complex_fields, complex_(value)) for code in "FD"}
+    flags_of, module_of, heap_type = slot(type, "__flags__"), slot(type, "__module__"), 1 << 9
+
+    def numpy_state(kind):
+        """A type that no Python code made, of the module numpy: that cannot be forged, and numpy need not be imported here."""
+        code = None if flags_of(kind) & heap_type or module_of(kind) != "numpy" else numpy_codes.get(name_of(kind))
+        if code is None:
             raise Unencodable("a value of type " + name_of(kind))
+        return b"n" + code.encode(), numpy_readers[code]
+
+    def numpy_scalar(code, state):
+        numpy = modules.get("numpy") or import_("numpy")
+        return getattr_(numpy, numpy_names[code])(complex_(*state) if type_(state) is tuple_ else state)
+
+    def new_counter(state):
+        made = new_dict(counter)
+        update_dict(made, state)
+        return made
+
+    import_ = __import__
+    makers = {
+        b"c"[0]: lambda state: complex_(*state),
+        b"r"[0]: lambda state: range_(*state),
+        b"a"[0]: lambda state: bytearray_(state),
+        b"C"[0]: new_counter,
+        b"D"[0]: lambda state: default_dict(state[0] and factory_named[state[0]], state[1]),
+        b"O"[0]: lambda state: ordered_dict(state),
+        b"q"[0]: lambda state: deque(*state),
+        b"x"[0]: lambda state: decimal_(state),
+        b"/"[0]: lambda state: fraction(*state),
+        b"y"[0]: lambda state: date(*state),
+        b"h"[0]: lambda state: time(*state[:4], state[5], fold=state[4]),
+        b"t"[0]: lambda state: date_time(*state[:7], state[8], fold=state[7]),
+        b"e"[0]: lambda state: time_delta(*state),
+        b"z"[0]: lambda state: time_zone(time_delta(microseconds=state)) if state else utc,
+    }
+
+    def take_object(tag, data, at):
+        code = data[at]
+        state, at = take(data, at + 1)
+        try:
+            return numpy_scalar(code, state) if tag == 110 else makers[code](state), at
+        except base_exception:
+            # The program broke the class. It gets the state instead, which harms only itself.
+            return state, at
 
     def put_dict(value, out, depth, cap):
-        out += b"d" + u32(len_(value))
+        put_pairs(value.items(), out, depth, cap)
+
+    def put_pairs(pairs, out, depth, cap):
+        out += b"d" + u32(len_(pairs))
         keys = set_()
-        for key, item in value.items():
+        for key, item in pairs:
             encoded = bytearray_()
             put(key, encoded, depth, cap)
             keys.add(bytes_(encoded))
             out += encoded
             put(item, out, depth, cap)
-        if len_(keys) != len_(value):
+        if len_(keys) != len_(pairs):
             raise Unencodable("dict with two keys of one encoding")
 
     def put_set(value, out, depth, cap, tag):
@@ -130,6 +281,8 @@ def _veriplay_harness():
             return False, at
         if tag == 102:
             return f64_at(data, at)[0], at + 8
+        if tag == 111 or tag == 110:
+            return take_object(tag, data, at)
         size, = u32_at(data, at)
         at += 4
         if tag == 105:
@@ -358,6 +511,7 @@ def _veriplay_harness():
         """Runs each path once, so that its code objects are specialised and its lazy imports done before the snapshot."""
         source = "import math\nclass C:\n    def m(self): return [i * 2 for i in range(9)]\ndef f(x): return {'a': C().m(), 1: (x, 1.5)}\n"
         values = [None, True, False, -129, 1.5, "é", b"x", [1], (2,), {3}, frozenset((4,)), {"k": 1}]
+        values += [1j, range(3), counter("a"), default_dict(int), ordered_dict(a=1), deque(), decimal_("1.5"), fraction(1, 3)]
         for _ in range(40):
             names = run_module(compiled(source), "program", source)
             call_frame(names["f"], [values])

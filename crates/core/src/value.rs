@@ -1,11 +1,13 @@
 //! Plain values: what crosses between a guest and the host, and what a judge compares.
 //!
 //! [`codec`] is the strict tagged encoding, [`literal`] reads Python literals, [`repr`] writes them, [`equality`]
-//! compares as Python's `==` does. All of it runs on the host; a guest only ever encodes.
+//! compares as Python's `==` does, [`object`] adds the classes beyond the literal types. All of it runs on the host; a guest
+//! only ever encodes.
 
 mod codec;
 mod equality;
 mod literal;
+mod object;
 mod repr;
 
 use num_bigint::BigInt;
@@ -13,8 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use codec::{DecodeError, EncodeCaps};
 pub use literal::LiteralError;
+pub use object::{Class, NumpyType, Object};
 
-/// A plain Python value of an exact built-in type. Anything else has no encoding.
+/// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
 ///
 /// `==` on this type is structural and exact (`1 != 1.0`, NaN equals NaN, dict order counts not, sets are kept sorted);
 /// [`Value::python_eq`] is Python's `==`. In JSON a value is its Python text, such as `"[1, 'a']"`.
@@ -42,6 +45,8 @@ pub enum Value {
     FrozenSet(Vec<Value>),
     /// A `dict` in insertion order
     Dict(Vec<(Value, Value)>),
+    /// A value of one of the classes of [`Class`]
+    Object(Box<Object>),
 }
 
 impl Value {
@@ -59,7 +64,7 @@ impl Value {
 
     /// The Python name of its type.
     #[must_use]
-    pub const fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'static str {
         match self {
             Value::None => "NoneType",
             Value::Bool(_) => "bool",
@@ -72,7 +77,22 @@ impl Value {
             Value::Set(_) => "set",
             Value::FrozenSet(_) => "frozenset",
             Value::Dict(_) => "dict",
+            Value::Object(object) => object.class().name(),
         }
+    }
+}
+
+impl Value {
+    /// Containers inside one another, as [`EncodeCaps::depth`] counts them.
+    pub(crate) fn depth(&self) -> usize {
+        let deepest = |items: &[Value]| items.iter().map(Value::depth).max();
+        let inner = match self {
+            Value::List(items) | Value::Tuple(items) | Value::Set(items) | Value::FrozenSet(items) => deepest(items),
+            Value::Dict(pairs) => pairs.iter().map(|(key, value)| key.depth().max(value.depth())).max(),
+            Value::Object(object) => Some(object.state().depth()),
+            _ => None,
+        };
+        inner.map_or(0, |inner| inner + 1)
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `l` `t` | u32 count, then the items |
 //! | `S` `Z` | set, frozenset: u32 count, then the items in strictly rising order of their encodings |
 //! | `d` | u32 count, then key, value, … in insertion order, no key twice |
+//! | `o` `n` | an object: the code of its class, then its state; the classes are listed in `value/object.rs` |
 //!
 //! Each value has exactly one encoding, and the decoder refuses every other: bytes from a guest are untrusted. It refuses
 //! as well what no Python holds: sets and dicts with unhashable members, or with two that Python calls equal.
@@ -19,6 +20,7 @@ use std::collections::HashSet;
 use num_bigint::BigInt;
 
 use super::Value;
+use super::object::{Class, Object};
 
 /// Bounds of what the decoder accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +104,10 @@ impl Value {
                     value.encode_into(out);
                 }
             }
+            Value::Object(object) => {
+                out.extend_from_slice(&object.class().tag());
+                object.state().encode_into(out);
+            }
         }
     }
 
@@ -136,6 +142,7 @@ impl Value {
         match self {
             Value::List(_) | Value::Set(_) | Value::Dict(_) => false,
             Value::Tuple(items) => items.iter().all(Value::is_hashable),
+            Value::Object(object) => object.is_hashable(),
             _ => true,
         }
     }
@@ -212,6 +219,7 @@ impl<'a> Reader<'a> {
             b'S' => Ok(Value::Set(self.sorted_items(depth)?)),
             b'Z' => Ok(Value::FrozenSet(self.sorted_items(depth)?)),
             b'd' => self.dict(depth),
+            tag @ (b'o' | b'n') => self.object(tag, at, depth),
             _ => Err(DecodeError::Invalid { at, what: "no such tag" }),
         }
     }
@@ -273,6 +281,16 @@ impl<'a> Reader<'a> {
             pairs.push((key, self.value(depth + 1)?));
         }
         Ok(Value::Dict(pairs))
+    }
+
+    fn object(&mut self, tag: u8, at: usize, depth: usize) -> Result<Value, DecodeError> {
+        let code = self.take(1)?[0];
+        let Some(class) = Class::from_tag(tag, code) else {
+            return Err(DecodeError::Invalid { at, what: "no such class" });
+        };
+        let state = self.value(depth + 1)?;
+        let object = Object::new(class, state).map_err(|what| DecodeError::Invalid { at, what })?;
+        Ok(Value::Object(Box::new(object)))
     }
 
     /// A set's item or a dict's key: hashable, and equal to none before it.

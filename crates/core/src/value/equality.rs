@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use num_bigint::BigInt;
-use num_traits::FromPrimitive;
-
 use super::Value;
+use super::object::{Class, Object, numbers};
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
@@ -20,6 +18,7 @@ impl PartialEq for Value {
             (Value::Int(a), Value::Int(b)) => a == b,
             (Value::Bool(a), Value::Bool(b)) => a == b,
             (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()),
+            (Value::Object(a), Value::Object(b)) => a == b,
             (Value::None, Value::None) => true,
             _ => false,
         }
@@ -38,23 +37,49 @@ fn same_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
 }
 
 impl Value {
-    /// Python's `==` on plain values: `1 == 1.0 == True`, sets and dicts without order, list never equals tuple.
+    /// Python's `==` on plain values: `1 == 1.0 == True == Decimal(1)`, sets and dicts without order, list never equals tuple.
     ///
-    /// One difference: NaN equals NaN. A program that returns NaN has returned the same thing twice, and Python's own
-    /// answer depends on object identity, which does not survive a crossing.
+    /// NaN equals NaN: a program that returns NaN has returned the same thing twice, and Python's own answer depends on
+    /// object identity, which does not survive a crossing. numpy scalars count as the numbers they are, exactly, where numpy
+    /// rounds both sides to one dtype first (`np.float32(0.1) == 0.1`). A `Decimal` with more than 400 zeros or 4300 digits
+    /// before the point equals no int.
     #[must_use]
     pub fn python_eq(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Str(a), Value::Str(b)) => a == b,
             (Value::Bytes(a), Value::Bytes(b)) => a == b,
-            (Value::List(a), Value::List(b)) | (Value::Tuple(a), Value::Tuple(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.python_eq(y))
-            }
-            _ => self.python_key() == other.python_key(),
+            (Value::List(a), Value::List(b)) | (Value::Tuple(a), Value::Tuple(b)) => equal_items(a, b),
+            (Value::Object(a), Value::Object(b)) => match (a.class(), b.class(), a.pairs(), b.pairs()) {
+                (Class::Counter, Class::Counter, Some(a), Some(b)) => equal_counts(a, b),
+                (Class::OrderedDict, Class::OrderedDict, Some(a), Some(b)) => {
+                    let same = |(a, b): (&(Value, Value), &(Value, Value))| a.0.python_eq(&b.0) && a.1.python_eq(&b.1);
+                    a.len() == b.len() && a.iter().zip(b).all(same)
+                }
+                (.., Some(a), Some(b)) => equal_pairs(a, b),
+                _ => match (a.items(), b.items()) {
+                    (Some(a), Some(b)) => equal_items(a, b),
+                    _ => self.python_key() == other.python_key(),
+                },
+            },
+            _ => match (self.pairs(), other.pairs()) {
+                (Some(a), Some(b)) => equal_pairs(a, b),
+                _ => self.python_key() == other.python_key(),
+            },
         }
     }
 
-    /// Bytes that two values share exactly when [`Value::python_eq`] holds: what to hash, count or sort by.
+    /// The pairs of a dict of any kind.
+    fn pairs(&self) -> Option<&[(Value, Value)]> {
+        match self {
+            Value::Dict(pairs) => Some(pairs),
+            Value::Object(object) => object.pairs(),
+            _ => None,
+        }
+    }
+
+    /// Bytes to hash, count or sort by. Two values that share them are equal by [`Value::python_eq`], and equal values share
+    /// them, but for `Counter` and `OrderedDict`, whose `==` is no equivalence: `Counter(a=0) == Counter() == {} != Counter(a=0)`.
+    /// Neither stands in a set or for a key.
     #[must_use]
     pub fn python_key(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -66,7 +91,7 @@ impl Value {
         match self {
             Value::None | Value::Int(_) | Value::Str(_) | Value::Bytes(_) => out.extend(self.encode()),
             Value::Bool(value) => out.extend(Value::int(u8::from(*value)).encode()),
-            Value::Float(value) => out.extend(integral(*value).unwrap_or(Value::Float(*value)).encode()),
+            Value::Float(value) => numbers::put_float(out, *value),
             Value::List(items) => put_list(out, b'l', items.len(), items.iter().map(Value::python_key)),
             Value::Tuple(items) => put_list(out, b't', items.len(), items.iter().map(Value::python_key)),
             Value::Set(items) | Value::FrozenSet(items) => {
@@ -75,19 +100,48 @@ impl Value {
                 keys.dedup();
                 put_list(out, b'S', keys.len(), keys.into_iter());
             }
-            Value::Dict(pairs) => {
-                let both = |(key, value): &(Value, Value)| [key.python_key(), value.python_key()].concat();
-                let mut keys: Vec<Vec<u8>> = pairs.iter().map(both).collect();
-                keys.sort_unstable();
-                put_list(out, b'd', keys.len(), keys.into_iter());
-            }
+            Value::Dict(pairs) => put_pairs(out, b'd', pairs, false),
+            Value::Object(object) => put_object(out, object),
         }
     }
 }
 
-/// A float that is an integer, as that very integer, however large. Python compares so, exactly.
-fn integral(value: f64) -> Option<Value> {
-    (value.fract() == 0.0).then(|| BigInt::from_f64(value).map(Value::Int)).flatten()
+fn put_object(out: &mut Vec<u8>, object: &Object) {
+    match (object.pairs(), object.items()) {
+        (Some(pairs), _) if object.class() == Class::OrderedDict => put_pairs(out, b'O', pairs, true),
+        (Some(pairs), _) => put_pairs(out, b'd', pairs, false),
+        (_, Some(items)) => put_list(out, b'q', items.len(), items.iter().map(Value::python_key)),
+        _ => numbers::put_object(out, object),
+    }
+}
+
+fn put_pairs(out: &mut Vec<u8>, tag: u8, pairs: &[(Value, Value)], ordered: bool) {
+    let both = |(key, value): &(Value, Value)| [key.python_key(), value.python_key()].concat();
+    let mut keys: Vec<Vec<u8>> = pairs.iter().map(both).collect();
+    if !ordered {
+        keys.sort_unstable();
+    }
+    put_list(out, tag, keys.len(), keys.into_iter());
+}
+
+fn equal_items(a: &[Value], b: &[Value]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.python_eq(y))
+}
+
+/// Dicts of any kind, without order. Keys are hashable, so their own keys name them.
+fn equal_pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
+    let known: HashMap<Vec<u8>, &Value> = b.iter().map(|(key, value)| (key.python_key(), value)).collect();
+    let same = |(key, value): &(Value, Value)| known.get(&key.python_key()).is_some_and(|other| value.python_eq(other));
+    a.len() == b.len() && a.iter().all(same)
+}
+
+/// Counters, where what is missing counts zero.
+fn equal_counts(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
+    let zero = Value::int(0);
+    let counted = |pairs: &[(Value, Value)]| -> Vec<(Value, Value)> {
+        pairs.iter().filter(|(_, count)| !count.python_eq(&zero)).cloned().collect()
+    };
+    equal_pairs(&counted(a), &counted(b))
 }
 
 /// A count and the keys: each key says itself where it ends, so two lists of keys never read alike.

@@ -2,19 +2,23 @@
 //!
 //! Two dialects. *Literal* is what `ast.literal_eval` takes: numbers (no complex), strings, bytes, None, True, False,
 //! signs, tuples, lists, sets, dicts, `set()`. *Repr* takes in addition what `repr` writes for values that have no
-//! literal: `inf`, `nan`, `frozenset(…)`; stored records use it.
+//! literal: `inf`, `nan`, `frozenset(…)`, complex numbers and the calls of [`super::object`]; stored records use it.
 
 mod number;
 mod string;
 
-pub(super) use number::MAX_DIGITS;
+pub(super) use number::{MAX_DIGITS, length as number_length};
 
 use std::collections::HashMap;
 
-use super::Value;
+use super::object::calls;
+use super::{EncodeCaps, Value};
 
 /// Containers inside one another, as in the encoding.
-const MAX_DEPTH: usize = 64;
+const MAX_DEPTH: usize = EncodeCaps::DEPTH;
+
+/// Brackets inside one another: an object's state may nest less deep than its text.
+const MAX_BRACKETS: usize = 3 * MAX_DEPTH;
 
 /// White space; the last two end a line.
 const SPACE: &[char] = &[' ', '\t', '\x0c', '\n', '\r'];
@@ -78,7 +82,7 @@ impl<'a> Parser<'a> {
 
     fn whole(mut self) -> Result<Value, LiteralError> {
         self.at = self.text.len() - self.text.trim_start_matches(SPACE).len();
-        let value = self.value(0)?;
+        let value = self.shallow()?;
         self.end()?;
         Ok(value)
     }
@@ -88,13 +92,19 @@ impl<'a> Parser<'a> {
         // The text stands between the brackets of a call.
         self.open = 1;
         while self.peek().is_some() {
-            arguments.push(self.value(0)?);
+            arguments.push(self.shallow()?);
             if !self.eat(',') {
                 break;
             }
         }
         self.end()?;
         Ok(arguments)
+    }
+
+    /// A value that nests no deeper than the encoding allows.
+    fn shallow(&mut self) -> Result<Value, LiteralError> {
+        let value = self.value(0)?;
+        if value.depth() > MAX_DEPTH { self.fail(format!("nested deeper than {MAX_DEPTH}")) } else { Ok(value) }
     }
 
     fn end(&mut self) -> Result<(), LiteralError> {
@@ -134,10 +144,15 @@ impl<'a> Parser<'a> {
     }
 
     fn value(&mut self, depth: usize) -> Result<Value, LiteralError> {
-        if depth > MAX_DEPTH {
+        if depth > MAX_BRACKETS {
             return self.fail(format!("nested deeper than {MAX_DEPTH}"));
         }
-        match self.peek() {
+        let next = self.peek();
+        if let Some((value, length)) = self.complex(false) {
+            self.at += length;
+            return Ok(value);
+        }
+        match next {
             None => self.fail("expected a literal, found the end"),
             Some('+' | '-') => self.signed(),
             Some('0'..='9' | '.') => self.number(),
@@ -148,6 +163,10 @@ impl<'a> Parser<'a> {
             Some(c) if c.is_alphabetic() || c == '_' => self.word(depth),
             Some(c) => self.fail(format!("unexpected `{c}`")),
         }
+    }
+
+    fn complex(&self, bare: bool) -> Option<(Value, usize)> {
+        self.repr.then(|| calls::complex_at(self.rest(), bare)).flatten()
     }
 
     /// One sign before one number, which may stand in brackets: `--1` and `-(-1)` are operators on values, no literals.
@@ -268,7 +287,7 @@ impl<'a> Parser<'a> {
         if value.is_hashable() { Ok(value) } else { self.fail(format!("a {} cannot be hashed", value.type_name())) }
     }
 
-    /// A name: a constant, a string prefix, or one of the two calls that stand for values.
+    /// A name: a constant, a string prefix, or a call that stands for a value.
     fn word(&mut self, depth: usize) -> Result<Value, LiteralError> {
         let rest = self.rest();
         let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -284,10 +303,77 @@ impl<'a> Parser<'a> {
             "inf" if self.repr => Value::Float(f64::INFINITY),
             "nan" if self.repr => Value::Float(f64::NAN),
             "frozenset" if self.repr => return self.frozen_set(length, depth),
+            _ if self.repr => return self.object(depth),
             _ => return self.fail(format!("`{}` is no literal", excerpt(word))),
         };
         self.at += length;
         Ok(value)
+    }
+
+    /// An object: a name with dots, and its call unless it is a constant.
+    fn object(&mut self, depth: usize) -> Result<Value, LiteralError> {
+        let rest = self.rest();
+        let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
+        let name = &rest[..length];
+        let constant = calls::constant(name);
+        if constant.is_none() && !calls::is_call(name) {
+            return self.fail(format!("`{}` is no literal", excerpt(name)));
+        }
+        self.at += length;
+        if let Some(constant) = constant {
+            return Ok(constant);
+        }
+        let arguments = self.call(name, depth)?;
+        match calls::object(name, arguments) {
+            Some(value) => Ok(value),
+            None => self.fail(format!("`{name}` has no such arguments")),
+        }
+    }
+
+    fn call(&mut self, name: &str, depth: usize) -> Result<calls::Arguments, LiteralError> {
+        let mut arguments = calls::Arguments::default();
+        self.expect('(')?;
+        self.open += 1;
+        while !self.eat(')') {
+            match self.keyword() {
+                Some(keyword) => arguments.named.push((keyword, self.value(depth + 1)?)),
+                None => arguments.plain.push(self.argument(name, depth + 1)?),
+            }
+            if !self.eat(',') && self.peek() != Some(')') {
+                return self.fail("expected `,` or `)`");
+            }
+        }
+        self.open -= 1;
+        Ok(arguments)
+    }
+
+    /// The `name` of `name=value`, past which the parser then stands.
+    fn keyword(&mut self) -> Option<String> {
+        self.peek();
+        let rest = self.rest();
+        let (name, value) = rest.split_at(rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len()));
+        let found = !name.is_empty() && value.starts_with('=');
+        self.at += if found { name.len() + 1 } else { 0 };
+        found.then(|| name.to_owned())
+    }
+
+    /// Two kinds of arguments are no values elsewhere: the factory of a `defaultdict`, numpy's complex number without brackets.
+    fn argument(&mut self, name: &str, depth: usize) -> Result<Value, LiteralError> {
+        self.peek();
+        if let Some(rest) = self.rest().strip_prefix("<class '") {
+            let factory =
+                rest.split_once("'>").and_then(|(factory, _)| Some((calls::factory(factory)?, factory.len())));
+            let Some((factory, length)) = factory else { return self.fail("expected the class of a built-in type") };
+            self.at += "<class ''>".len() + length;
+            return Ok(factory);
+        }
+        match self.complex(name.starts_with("np.complex")) {
+            Some((value, length)) => {
+                self.at += length;
+                Ok(value)
+            }
+            None => self.value(depth),
+        }
     }
 
     fn empty_set(&mut self, length: usize) -> Result<Value, LiteralError> {

@@ -34,6 +34,7 @@ impl Display for Value {
             Value::FrozenSet(items) if items.is_empty() => f.write_str("frozenset()"),
             Value::FrozenSet(items) => write_items(f, "frozenset({", items, "})"),
             Value::Dict(pairs) => write_pairs(f, pairs),
+            Value::Object(object) => object.fmt(f),
         }
     }
 }
@@ -43,7 +44,7 @@ fn write_int_literal(f: &mut Formatter<'_>, value: &BigInt) -> fmt::Result {
     if decimal.trim_start_matches('-').len() > MAX_DIGITS { write!(f, "{value:#x}") } else { f.write_str(&decimal) }
 }
 
-fn write_items(f: &mut Formatter<'_>, open: &str, items: &[Value], close: &str) -> fmt::Result {
+pub(super) fn write_items(f: &mut Formatter<'_>, open: &str, items: &[Value], close: &str) -> fmt::Result {
     f.write_str(open)?;
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
@@ -54,7 +55,7 @@ fn write_items(f: &mut Formatter<'_>, open: &str, items: &[Value], close: &str) 
     f.write_str(close)
 }
 
-fn write_pairs(f: &mut Formatter<'_>, pairs: &[(Value, Value)]) -> fmt::Result {
+pub(super) fn write_pairs(f: &mut Formatter<'_>, pairs: &[(Value, Value)]) -> fmt::Result {
     f.write_char('{')?;
     for (index, (key, value)) in pairs.iter().enumerate() {
         if index > 0 {
@@ -113,7 +114,7 @@ fn is_printable(c: char) -> bool {
 }
 
 /// `repr` of a float: the shortest digits that read back, in positional form for exponents −4 to 15.
-fn float_repr(value: f64) -> String {
+pub(super) fn float_repr(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
     }

@@ -3,7 +3,7 @@
 use num_bigint::{BigInt, Sign};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use veriplay_core::Value;
+use veriplay_core::{Class, NumpyType, Value};
 
 fn int() -> impl Strategy<Value = BigInt> {
     prop_oneof![
@@ -37,9 +37,78 @@ fn scalar() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Objects that hold no other values, and may stand in a set.
+fn atom() -> impl Strategy<Value = Value> {
+    let object = |class, state: Value| Value::object(class, state).expect("a state of its class");
+    let small = |most: i64| (0..=most).prop_map(Value::int);
+    let part = || prop_oneof![(-9i64..9).prop_map(BigInt::from), any::<i64>().prop_map(BigInt::from)];
+    let tuple = |parts: Vec<Value>| Value::Tuple(parts);
+    let zone = prop_oneof![
+        Just(Value::None),
+        (-1439i64..1440).prop_map(move |minutes| object(Class::TimeZone, Value::int(minutes * 60_000_000))),
+    ];
+    let date = || (1..=9999i64, 1..=12i64, 1..=28i64).prop_map(|(year, month, day)| [year, month, day].map(Value::int));
+    let clock = (small(23), small(59), small(59), prop_oneof![Just(Value::int(0)), small(999_999)], small(1), zone)
+        .prop_map(|(hour, minute, second, micro, fold, zone)| vec![hour, minute, second, micro, fold, zone])
+        .boxed();
+    let (day_and_time, delta) = (clock.clone(), (-999_999_999..=999_999_999i64, small(86_399), small(999_999)));
+    prop_oneof![
+        (float(), float()).prop_map(|(real, imag)| Value::complex(real, imag)),
+        (part(), part(), part()).prop_filter("a step", |(.., step)| *step != BigInt::ZERO).prop_map(
+            move |(start, stop, step)| object(Class::Range, tuple([start, stop, step].map(Value::Int).to_vec()))
+        ),
+        "-?(0|[1-9][0-9]{0,9})E(0|-?[1-9][0-9]{0,3})".prop_map(move |text| object(Class::Decimal, Value::Str(text))),
+        "-?(Infinity|NaN([1-9][0-9]{0,3})?)|-?(0|[1-9]0{0,3})E-?[1-9][0-9]{8}"
+            .prop_map(move |text| object(Class::Decimal, Value::Str(text))),
+        (part(), 1..30i64).prop_map(move |(numerator, denominator)| {
+            let denominator = BigInt::from(denominator);
+            let divisor = num_integer_gcd(&numerator, &denominator);
+            object(Class::Fraction, tuple(vec![Value::Int(numerator / &divisor), Value::Int(denominator / divisor)]))
+        }),
+        date().prop_map(move |date| object(Class::Date, tuple(date.to_vec()))),
+        clock.prop_map(move |clock| object(Class::Time, tuple(clock))),
+        (date(), day_and_time)
+            .prop_map(move |(date, clock)| object(Class::DateTime, tuple([date.to_vec(), clock].concat()))),
+        delta.prop_map(move |(days, seconds, micros)| {
+            object(Class::TimeDelta, tuple(vec![Value::int(days), seconds, micros]))
+        }),
+        any::<i8>().prop_map(move |value| object(Class::Numpy(NumpyType::Int8), Value::int(value))),
+        any::<u64>().prop_map(move |value| object(Class::Numpy(NumpyType::UInt64), Value::int(value))),
+        any::<bool>().prop_map(move |value| object(Class::Numpy(NumpyType::Bool), Value::Bool(value))),
+        float().prop_map(move |value| object(Class::Numpy(NumpyType::Float64), Value::Float(value))),
+        any::<f32>().prop_map(move |value| object(Class::Numpy(NumpyType::Float32), Value::Float(f64::from(value)))),
+        (any::<f32>(), any::<f32>()).prop_map(move |(real, imag)| {
+            let parts = [real, imag].map(|part| Value::Float(f64::from(part)));
+            object(Class::Numpy(NumpyType::Complex64), tuple(parts.to_vec()))
+        }),
+    ]
+}
+
+/// Euclid's.
+fn num_integer_gcd(a: &BigInt, b: &BigInt) -> BigInt {
+    let (mut a, mut b) = (BigInt::from(a.magnitude().clone()), b.clone());
+    while b != BigInt::ZERO {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+/// Objects that hold other values.
+fn holder(items: Vec<Value>, pairs: Value, kind: u8, most: Option<u8>) -> Value {
+    let most = most.map_or(Value::None, |more| Value::int(items.len() + usize::from(more)));
+    let object = |class, state| Value::object(class, state).expect("a state of its class");
+    match kind % 5 {
+        0 => object(Class::Counter, pairs),
+        1 => object(Class::OrderedDict, pairs),
+        2 => object(Class::DefaultDict, Value::Tuple(vec![Value::str("int"), pairs])),
+        3 => object(Class::DefaultDict, Value::Tuple(vec![Value::None, pairs])),
+        _ => object(Class::Deque, Value::Tuple(vec![Value::List(items), most])),
+    }
+}
+
 /// Values that may stand in a set.
 fn hashable() -> impl Strategy<Value = Value> {
-    scalar().prop_recursive(2, 8, 3, |inner| {
+    prop_oneof![3 => scalar(), 1 => atom()].prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..3).prop_map(Value::Tuple),
             vec(inner, 0..3).prop_map(|items| Value::set_of(items, true)),
@@ -55,13 +124,20 @@ fn dict(pairs: Vec<(Value, Value)>) -> Value {
 
 /// Any value.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
-    scalar().prop_recursive(4, 32, 4, |inner| {
+    let leaf = prop_oneof![3 => scalar(), 1 => atom(), 1 => vec(any::<u8>(), 0..8).prop_map(byte_array)];
+    leaf.prop_recursive(4, 32, 4, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::List),
             vec(inner.clone(), 0..4).prop_map(Value::Tuple),
             vec(hashable(), 0..4).prop_map(|items| Value::set_of(items, false)),
             vec(hashable(), 0..4).prop_map(|items| Value::set_of(items, true)),
-            vec((hashable(), inner), 0..4).prop_map(dict),
+            vec((hashable(), inner.clone()), 0..4).prop_map(dict),
+            (vec(inner.clone(), 0..4), vec((hashable(), inner), 0..4), any::<u8>(), any::<Option<u8>>())
+                .prop_map(|(items, pairs, kind, most)| holder(items, dict(pairs), kind, most)),
         ]
     })
+}
+
+fn byte_array(bytes: Vec<u8>) -> Value {
+    Value::object(Class::ByteArray, Value::Bytes(bytes)).expect("bytes are a bytearray's state")
 }

@@ -18,7 +18,7 @@ fn nested(depth: usize) -> Value {
 
 /// Bytes that look like an encoding more often than random ones do.
 fn nearly_encoded() -> impl Strategy<Value = Vec<u8>> {
-    let tag = prop::sample::select(b"NTFifsbltSZd".to_vec());
+    let tag = prop::sample::select(b"NTFifsbltSZdonxcrCDOqz/d".to_vec());
     let count = (0u8..4).prop_map(|count| vec![count, 0, 0, 0]);
     let piece = prop_oneof![tag.prop_map(|tag| vec![tag]), count, any::<u8>().prop_map(|byte| vec![byte])];
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())

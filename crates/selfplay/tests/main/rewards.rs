@@ -3,7 +3,7 @@
 use veriplay_core::Status;
 use veriplay_selfplay::rewards::{ProposalOutcome, REWARDS, by_name};
 
-const OTHER_STATUSES: [Status; 7] = [
+const OTHER_STATUSES: [Status; 8] = [
     Status::WrongAnswer,
     Status::RuntimeError,
     Status::FuelExceeded,
@@ -11,6 +11,7 @@ const OTHER_STATUSES: [Status; 7] = [
     Status::CompileError,
     Status::NonDeterministic,
     Status::DeadlineExceeded,
+    Status::Unjudgeable,
 ];
 
 /// Solver: accepted, wrong, malformed. Proposer: malformed, invalid, duplicate, then s = 0, 1/8, 1/2, 7/8, 1.

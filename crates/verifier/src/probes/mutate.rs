@@ -66,6 +66,8 @@ impl Dice {
             Value::Set(items) => Value::set_of(self.list(items), false),
             Value::FrozenSet(items) => Value::set_of(self.list(items), true),
             Value::Dict(pairs) => Value::Dict(self.dict(pairs)),
+            // Proposed inputs are literals, which hold none.
+            Value::Object(_) => value.clone(),
         }
     }
 

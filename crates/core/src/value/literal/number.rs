@@ -9,7 +9,7 @@ use super::super::Value;
 pub(in crate::value) const MAX_DIGITS: usize = 4300;
 
 /// Length of the longest prefix that looks like a number, signs only inside an exponent.
-pub(super) fn length(text: &str) -> usize {
+pub(in crate::value) fn length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let radix = bytes.len() > 1 && bytes[0] == b'0' && matches!(bytes[1] | 0x20, b'x' | b'o' | b'b');
     let mut at = 0;

@@ -165,8 +165,10 @@ impl Picking<'_> {
 
 /// A code that took part, does not agree, and that sound suites refuse.
 fn is_failing(ruling: &CodeRuling) -> bool {
-    let outside =
-        !matches!(ruling.status, Status::Accepted | Status::Malformed | Status::Invalid | Status::NonDeterministic);
+    let outside = !matches!(
+        ruling.status,
+        Status::Accepted | Status::Malformed | Status::Invalid | Status::NonDeterministic | Status::Unjudgeable
+    );
     outside && ruling.passed < ruling.total
 }
 

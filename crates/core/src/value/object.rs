@@ -1,0 +1,311 @@
+//! Values of known classes beyond the literal ones: `complex`, `Counter`, `Decimal`, `datetime`, numpy scalars and others.
+//!
+//! An [`Object`] is a [`Class`] and a state, which is a value of the literal types. [`Object::new`] is the only way to make
+//! one and checks the state, so that each object has one state and thus one encoding. This table is the whole list:
+//!
+//! | code | class | state |
+//! |---|---|---|
+//! | `c` | `complex` | `(real, imag)`, floats |
+//! | `r` | `range` | `(start, stop, step)`, ints of at most 4096 bits, step not 0 |
+//! | `a` | `bytearray` | its bytes |
+//! | `C` | `collections.Counter` | a dict |
+//! | `D` | `collections.defaultdict` | `(factory, dict)`; factory is None or the name of a built-in type |
+//! | `O` | `collections.OrderedDict` | a dict in the object's order |
+//! | `q` | `collections.deque` | `(items, maxlen)`: a list, and an int or None |
+//! | `x` | `decimal.Decimal` | a str: `-?digitsEexponent`, `-?Infinity`, `-?NaN…`, `-?sNaN…`, digits without leading zeros |
+//! | `/` | `fractions.Fraction` | `(numerator, denominator)`, ints of at most 4096 bits, reduced, denominator positive |
+//! | `y` | `datetime.date` | `(year, month, day)` |
+//! | `h` | `datetime.time` | `(hour, minute, second, microsecond, fold, tzinfo)`; tzinfo is None or a `timezone` |
+//! | `t` | `datetime.datetime` | the three of a date, then the six of a time |
+//! | `e` | `datetime.timedelta` | `(days, seconds, microseconds)`, as Python normalises them |
+//! | `z` | `datetime.timezone` without a name | the offset in microseconds, less than a day |
+//!
+//! A numpy scalar is a class of its own for each dtype; its state is a bool, int, float, or `(real, imag)` that the dtype
+//! holds exactly, and its code is the dtype's character ([`NumpyType::code`]).
+
+mod calendar;
+pub(super) mod calls;
+mod decimal;
+pub(super) mod numbers;
+mod numpy;
+mod repr;
+
+use num_bigint::BigInt;
+use num_traits::{Signed, ToPrimitive, Zero};
+
+use super::Value;
+pub use numpy::NumpyType;
+
+/// Bits of a part of a `Fraction` or `range` at most: reducing and dividing larger ones takes time that no fuel pays for.
+pub(super) const MAX_PART_BITS: u64 = 4096;
+
+/// Names of the built-in types that may be a `defaultdict`'s factory.
+const FACTORIES: &[&str] = &[
+    "bool",
+    "bytearray",
+    "bytes",
+    "complex",
+    "dict",
+    "float",
+    "frozenset",
+    "int",
+    "list",
+    "object",
+    "set",
+    "str",
+    "tuple",
+];
+
+/// The class of an [`Object`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// `complex`
+    Complex,
+    /// `range`
+    Range,
+    /// `bytearray`
+    ByteArray,
+    /// `collections.Counter`
+    Counter,
+    /// `collections.defaultdict`
+    DefaultDict,
+    /// `collections.OrderedDict`
+    OrderedDict,
+    /// `collections.deque`
+    Deque,
+    /// `decimal.Decimal`
+    Decimal,
+    /// `fractions.Fraction`
+    Fraction,
+    /// `datetime.date`
+    Date,
+    /// `datetime.time`
+    Time,
+    /// `datetime.datetime`
+    DateTime,
+    /// `datetime.timedelta`
+    TimeDelta,
+    /// `datetime.timezone`
+    TimeZone,
+    /// A numpy scalar
+    Numpy(NumpyType),
+}
+
+/// The classes that are not numpy's, with their codes and names.
+const CLASSES: &[(u8, Class, &str)] = &[
+    (b'c', Class::Complex, "complex"),
+    (b'r', Class::Range, "range"),
+    (b'a', Class::ByteArray, "bytearray"),
+    (b'C', Class::Counter, "Counter"),
+    (b'D', Class::DefaultDict, "defaultdict"),
+    (b'O', Class::OrderedDict, "OrderedDict"),
+    (b'q', Class::Deque, "deque"),
+    (b'x', Class::Decimal, "Decimal"),
+    (b'/', Class::Fraction, "Fraction"),
+    (b'y', Class::Date, "date"),
+    (b'h', Class::Time, "time"),
+    (b't', Class::DateTime, "datetime"),
+    (b'e', Class::TimeDelta, "timedelta"),
+    (b'z', Class::TimeZone, "timezone"),
+];
+
+impl Class {
+    /// The Python name of the class.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Numpy(numpy) => numpy.name(),
+            _ => CLASSES.iter().find(|(_, class, _)| *class == self).map_or("object", |(_, _, name)| name),
+        }
+    }
+
+    /// Tag and code of the encoding.
+    pub(super) fn tag(self) -> [u8; 2] {
+        match self {
+            Class::Numpy(numpy) => [b'n', numpy.code()],
+            _ => [b'o', CLASSES.iter().find(|(_, class, _)| *class == self).map_or(0, |(code, _, _)| *code)],
+        }
+    }
+
+    /// The class with this tag and code.
+    pub(super) fn from_tag(tag: u8, code: u8) -> Option<Self> {
+        match tag {
+            b'n' => NumpyType::from_code(code).map(Class::Numpy),
+            _ => CLASSES.iter().find(|(known, _, _)| *known == code).map(|(_, class, _)| *class),
+        }
+    }
+
+    const fn is_hashable(self) -> bool {
+        !matches!(self, Class::ByteArray | Class::Counter | Class::DefaultDict | Class::OrderedDict | Class::Deque)
+    }
+
+    /// Whether `state` is one of this class, in its one form.
+    fn check(self, state: &Value) -> Result<(), &'static str> {
+        let sound = match (self, state) {
+            (Class::Complex, Value::Tuple(parts)) => matches!(parts[..], [Value::Float(_), Value::Float(_)]),
+            (Class::Range, Value::Tuple(parts)) => is_range(parts),
+            (Class::ByteArray, Value::Bytes(_)) | (Class::Counter | Class::OrderedDict, Value::Dict(_)) => true,
+            (Class::DefaultDict, Value::Tuple(parts)) => is_default_dict(parts),
+            (Class::Deque, Value::Tuple(parts)) => is_deque(parts),
+            (Class::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text).is_some(),
+            (Class::Fraction, Value::Tuple(parts)) => is_fraction(parts),
+            (Class::Date, Value::Tuple(parts)) => calendar::is_date(parts),
+            (Class::Time, Value::Tuple(parts)) => calendar::is_time(parts),
+            (Class::DateTime, Value::Tuple(parts)) => {
+                parts.len() == 9 && calendar::is_date(&parts[..3]) && calendar::is_time(&parts[3..])
+            }
+            (Class::TimeDelta, Value::Tuple(parts)) => calendar::is_time_delta(parts),
+            (Class::TimeZone, Value::Int(offset)) => calendar::is_offset(offset),
+            (Class::Numpy(numpy), state) => numpy.holds(state),
+            _ => false,
+        };
+        if sound { Ok(()) } else { Err("an object whose state its class does not have") }
+    }
+}
+
+/// A value of one of the known classes.
+#[derive(Debug, Clone)]
+pub struct Object {
+    class: Class,
+    state: Value,
+}
+
+impl Object {
+    /// The object of that class and state.
+    ///
+    /// # Errors
+    /// The class has no such state, or writes it in another form.
+    pub fn new(class: Class, state: Value) -> Result<Self, &'static str> {
+        class.check(&state)?;
+        Ok(Self { class, state })
+    }
+
+    /// Its class.
+    #[must_use]
+    pub const fn class(&self) -> Class {
+        self.class
+    }
+
+    /// Its state: see the table of `value/object.rs`.
+    #[must_use]
+    pub const fn state(&self) -> &Value {
+        &self.state
+    }
+
+    pub(super) fn is_hashable(&self) -> bool {
+        let signalling = || self.decimal().is_some_and(|decimal| decimal.is_signalling());
+        self.class.is_hashable() && !signalling()
+    }
+
+    /// The parts of a state that is a tuple.
+    pub(super) fn parts(&self) -> &[Value] {
+        match &self.state {
+            Value::Tuple(parts) => parts,
+            _ => &[],
+        }
+    }
+
+    /// The pairs of a dict of any kind.
+    pub(super) fn pairs(&self) -> Option<&[(Value, Value)]> {
+        match (self.class, &self.state, self.parts()) {
+            (Class::Counter | Class::OrderedDict, Value::Dict(pairs), _) => Some(pairs),
+            (Class::DefaultDict, _, [_, Value::Dict(pairs)]) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    /// The items of a `deque`.
+    pub(super) fn items(&self) -> Option<&[Value]> {
+        match (self.class, self.parts()) {
+            (Class::Deque, [Value::List(items), _]) => Some(items),
+            _ => None,
+        }
+    }
+
+    fn decimal(&self) -> Option<decimal::Decimal<'_>> {
+        match (self.class, &self.state) {
+            (Class::Decimal, Value::Str(text)) => decimal::Decimal::from_state(text),
+            _ => None,
+        }
+    }
+}
+
+impl PartialEq for Object {
+    /// Exact: an `OrderedDict`'s order counts.
+    fn eq(&self, other: &Self) -> bool {
+        match (self.class, self.pairs(), other.pairs()) {
+            (Class::OrderedDict, Some(a), Some(b)) => self.class == other.class && a == b,
+            _ => self.class == other.class && self.state == other.state,
+        }
+    }
+}
+
+impl Eq for Object {}
+
+impl Value {
+    /// The object of that class and state.
+    ///
+    /// # Errors
+    /// As [`Object::new`].
+    pub fn object(class: Class, state: Value) -> Result<Self, &'static str> {
+        Object::new(class, state).map(|object| Value::Object(Box::new(object)))
+    }
+
+    /// A `complex`.
+    ///
+    /// # Panics
+    /// Never: two floats are a state of it.
+    #[must_use]
+    pub fn complex(real: f64, imag: f64) -> Self {
+        let state = Value::Tuple(vec![Value::Float(real), Value::Float(imag)]);
+        Value::object(Class::Complex, state).expect("two floats are a complex number")
+    }
+
+    /// The class of an object; None for the literal types.
+    #[must_use]
+    pub fn class(&self) -> Option<Class> {
+        match self {
+            Value::Object(object) => Some(object.class),
+            _ => None,
+        }
+    }
+}
+
+/// An int small enough to reckon with.
+fn is_part(value: &Value) -> Option<&BigInt> {
+    match value {
+        Value::Int(value) if value.bits() <= MAX_PART_BITS => Some(value),
+        _ => None,
+    }
+}
+
+fn is_range(parts: &[Value]) -> bool {
+    let [start, stop, step] = parts else { return false };
+    is_part(start).is_some() && is_part(stop).is_some() && is_part(step).is_some_and(|step| !step.is_zero())
+}
+
+fn is_default_dict(parts: &[Value]) -> bool {
+    match parts {
+        [Value::None, Value::Dict(_)] => true,
+        [Value::Str(factory), Value::Dict(_)] => FACTORIES.contains(&factory.as_str()),
+        _ => false,
+    }
+}
+
+fn is_deque(parts: &[Value]) -> bool {
+    match parts {
+        [Value::List(_), Value::None] => true,
+        [Value::List(items), Value::Int(most)] => most.to_usize().is_some_and(|most| items.len() <= most),
+        _ => false,
+    }
+}
+
+fn is_fraction(parts: &[Value]) -> bool {
+    let [numerator, denominator] = parts else { return false };
+    match (is_part(numerator), is_part(denominator)) {
+        (Some(numerator), Some(denominator)) => {
+            denominator.is_positive() && numbers::gcd(numerator, denominator) == BigInt::from(1)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,131 @@
+//! What stands for a number where Python compares numbers of different types: equal exactly when the numbers are.
+//!
+//! An integral number is written as that int, another one that a float holds exactly as that float, another decimal
+//! fraction by its digits, and what is left as a reduced fraction. So `1 == 1.0 == Decimal(1)` and
+//! `0.5 == Fraction(1, 2) == Decimal('0.50')` share their keys, and nothing is rounded.
+
+use num_bigint::{BigInt, Sign};
+use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
+
+use super::super::Value;
+use super::{Class, Object, calendar};
+
+pub(in crate::value) fn put_float(out: &mut Vec<u8>, value: f64) {
+    out.extend(integral(value).unwrap_or(Value::Float(value)).encode());
+}
+
+/// A float that is an integer, as that very integer, however large. Python compares so, exactly.
+fn integral(value: f64) -> Option<Value> {
+    (value.fract() == 0.0).then(|| BigInt::from_f64(value).map(Value::Int)).flatten()
+}
+
+/// The key of an object that holds no other values, after its class's own `==`.
+pub(in crate::value) fn put_object(out: &mut Vec<u8>, object: &Object) {
+    match (object.class(), object.state(), object.parts()) {
+        (Class::Complex, _, [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
+        (Class::Fraction, _, [Value::Int(numerator), Value::Int(denominator)]) => {
+            put_fraction(out, numerator, denominator);
+        }
+        (Class::Decimal, ..) => {
+            if let Some(decimal) = object.decimal() {
+                decimal.put_key(out);
+            }
+        }
+        (Class::Numpy(_), Value::Tuple(_), [Value::Float(real), Value::Float(imag)]) => put_complex(out, *real, *imag),
+        // A `bytearray` equals the bytes, a numpy scalar the number.
+        (Class::ByteArray | Class::Numpy(_), state, _) => out.extend(state.python_key()),
+        (Class::Range, _, parts) => put_range(out, parts),
+        (Class::Date | Class::Time | Class::DateTime, ..) => {
+            out.extend(object.class().tag());
+            out.extend(calendar::instant(object).map_or([0; 9], |(zoned, micros)| {
+                let mut key = [u8::from(zoned); 9];
+                key[1..].copy_from_slice(&micros.to_le_bytes());
+                key
+            }));
+        }
+        (class, state, _) => {
+            out.extend(class.tag());
+            out.extend(state.python_key());
+        }
+    }
+}
+
+fn put_complex(out: &mut Vec<u8>, real: f64, imag: f64) {
+    if imag != 0.0 {
+        out.push(b'c');
+        put_float(out, imag);
+    }
+    put_float(out, real);
+}
+
+/// Ranges are equal when their items are: by length, first item and, of two or more, the step.
+fn put_range(out: &mut Vec<u8>, parts: &[Value]) {
+    let [Value::Int(start), Value::Int(stop), Value::Int(step)] = parts else { return };
+    let span = if step.is_positive() { stop - start } else { start - stop };
+    let length = if span.is_positive() { (span - 1) / step.abs() + 1 } else { BigInt::ZERO };
+    out.extend(Class::Range.tag());
+    out.extend(Value::Int(length.clone()).encode());
+    if length.is_positive() {
+        out.extend(Value::Int(start.clone()).encode());
+    }
+    if length > BigInt::one() {
+        out.extend(Value::Int(step.clone()).encode());
+    }
+}
+
+fn put_fraction(out: &mut Vec<u8>, numerator: &BigInt, denominator: &BigInt) {
+    if denominator.is_one() {
+        return out.extend(Value::Int(numerator.clone()).encode());
+    }
+    let twos = denominator.trailing_zeros().unwrap_or(0);
+    let (fives, rest) = without_fives(denominator >> twos);
+    if !rest.is_one() {
+        out.push(b'/');
+        out.extend(Value::Int(numerator.clone()).encode());
+        return out.extend(Value::Int(denominator.clone()).encode());
+    }
+    if let Some(value) = (fives == 0).then(|| dyadic(numerator, twos)).flatten() {
+        return out.extend(Value::Float(value).encode());
+    }
+    let places = twos.max(u64::from(fives));
+    let scale = BigInt::from(10).pow(u32::try_from(places).unwrap_or(u32::MAX));
+    let digits = (numerator.abs() * (scale / denominator)).to_string();
+    out.extend(decimal_key(numerator.is_negative(), &digits, i64::try_from(places).map_or(i64::MIN, |places| -places)));
+}
+
+/// How often five divides it, and what is left.
+fn without_fives(mut value: BigInt) -> (u32, BigInt) {
+    let mut count = 0;
+    while (&value % 5_u8).is_zero() {
+        value /= 5_u8;
+        count += 1;
+    }
+    (count, value)
+}
+
+/// `number / 2^places` as a float, when one holds it exactly. It is no integer.
+pub(super) fn dyadic(number: &BigInt, places: u64) -> Option<f64> {
+    let spare = number.trailing_zeros().unwrap_or(0).min(places);
+    let (number, places) = (number >> spare, places - spare);
+    let whole = number.to_i64().filter(|_| number.bits() <= 53)?;
+    let half = i32::try_from(places).ok().filter(|places| *places <= 1074)?;
+    // In two steps: a power of two below the least normal one would be rounded.
+    Some(whole as f64 * 2_f64.powi(-(half / 2)) * 2_f64.powi(-(half - half / 2)))
+}
+
+/// A decimal fraction, or an integer too long to be written out: sign, digits without zeros at the end, exponent.
+pub(super) fn decimal_key(negative: bool, digits: &str, exponent: i64) -> Vec<u8> {
+    let mut key = vec![b'D', u8::from(negative)];
+    key.extend(Value::str(digits).encode());
+    key.extend(exponent.to_le_bytes());
+    key
+}
+
+/// Euclid's.
+pub(super) fn gcd(a: &BigInt, b: &BigInt) -> BigInt {
+    let (mut a, mut b) = (a.magnitude().clone(), b.magnitude().clone());
+    while !b.is_zero() {
+        (a, b) = (b.clone(), a % b);
+    }
+    BigInt::from_biguint(Sign::Plus, a)
+}
