@@ -198,7 +198,8 @@ impl Object {
     }
 
     /// The parts of a state that is a tuple.
-    pub(super) fn parts(&self) -> &[Value] {
+    #[must_use]
+    pub fn parts(&self) -> &[Value] {
         match &self.state {
             Value::Tuple(parts) => parts,
             _ => &[],
@@ -206,7 +207,8 @@ impl Object {
     }
 
     /// The pairs of a dict of any kind.
-    pub(super) fn pairs(&self) -> Option<&[(Value, Value)]> {
+    #[must_use]
+    pub fn pairs(&self) -> Option<&[(Value, Value)]> {
         match (self.class, &self.state, self.parts()) {
             (Class::Counter | Class::OrderedDict, Value::Dict(pairs), _) => Some(pairs),
             (Class::DefaultDict, _, [_, Value::Dict(pairs)]) => Some(pairs),
@@ -215,7 +217,8 @@ impl Object {
     }
 
     /// The items of a `deque`.
-    pub(super) fn items(&self) -> Option<&[Value]> {
+    #[must_use]
+    pub fn items(&self) -> Option<&[Value]> {
         match (self.class, self.parts()) {
             (Class::Deque, [Value::List(items), _]) => Some(items),
             _ => None,
