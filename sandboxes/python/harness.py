@@ -128,7 +128,7 @@ def _veriplay_harness():
     clock = "hour", "minute", "second", "microsecond", "fold", "tzinfo"
     time_fields, date_time_fields = fields(time, *clock), (*date_fields, *fields(date_time, *clock))
     delta_fields, zone_arguments = fields(time_delta, "days", "seconds", "microseconds"), time_zone.__getinitargs__
-    max_part_bits = 4096
+    max_part_bits = 2048
     factories = {
         id(found): found
         for found in (bool, bytearray, bytes, complex, dict, float, frozenset, int, list, object, set, str, tuple)

@@ -20,6 +20,8 @@ pub(crate) enum ExitCode {
     Host = 7,
     /// `isolate` found a probe that escaped, or one of which nobody can tell.
     NotContained = 8,
+    /// `verify` met attempts that their tasks cannot judge: a fault of the tasks.
+    Unjudgeable = 9,
     /// Stopped by Ctrl-C, everything saved.
     Interrupted = 130,
 }

@@ -10,6 +10,7 @@ mod judging;
 mod output;
 mod pass_at_k;
 mod reference;
+mod scaled;
 mod source;
 mod stream;
 mod summary;

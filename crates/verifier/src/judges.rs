@@ -14,7 +14,7 @@ mod float;
 mod livecodebench;
 mod stdio;
 
-use veriplay_core::{Comparison, Dropped, Execute, Limits, Tolerance, Value};
+use veriplay_core::{Class, Comparison, Dropped, Execute, Limits, Tolerance, Value};
 
 use crate::run::Runner;
 
@@ -223,6 +223,28 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
             value.to_string().parse().ok().filter(|read: &f64| read.is_finite())
         }
         Value::Float(value) => Some(*value),
+        Value::Object(_) => numpy_number(value).and_then(number),
+        _ => None,
+    }
+}
+
+/// The bool, int or float that a numpy scalar is.
+pub(crate) fn numpy_number(value: &Value) -> Option<&Value> {
+    match value {
+        Value::Object(object) if matches!(object.class(), Class::Numpy(_)) => {
+            Some(object.state()).filter(|state| !matches!(state, Value::Tuple(_)))
+        }
+        _ => None,
+    }
+}
+
+/// The parts of a complex number, Python's or numpy's.
+pub(crate) fn complex_parts(value: &Value) -> Option<(f64, f64)> {
+    match value {
+        Value::Object(object) => match (object.class(), object.parts()) {
+            (Class::Complex | Class::Numpy(_), [Value::Float(real), Value::Float(imag)]) => Some((*real, *imag)),
+            _ => None,
+        },
         _ => None,
     }
 }

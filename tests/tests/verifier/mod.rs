@@ -8,6 +8,7 @@ mod forgeries;
 mod host_faults;
 mod lies;
 mod nondeterminism;
+mod objects;
 mod parity;
 mod public_sets;
 mod state;

@@ -31,10 +31,14 @@ const SEED: u64 = 0;
 /// Attempts under way or waiting for an earlier one, for each thread: so many short ones pass while a long one runs.
 const WINDOW: usize = 64;
 
+const EXIT_CODES: &str = "Exit codes: 0 every attempt has its verdict; 3 bad rows were left out; 7 attempts were dropped through a \
+fault of the host; 9 attempts cannot be judged by their tasks, through a fault of the tasks, such as a reference that raises";
+
 /// The format whose tasks are bugs in repositories.
 const BUG_FORMAT: &str = "bug";
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 struct Arguments {
     /// What is asked: JSONL or one JSON array, plain or gzip
     #[arg(long, value_name = "FILE")]
@@ -64,6 +68,9 @@ struct Arguments {
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Wasm fuel of each job, instead of the tasks' and the image's own
+    ///
+    /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 25
+    /// times that
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
     /// Linear memory of each job in MiB, the interpreter's own share included
@@ -124,13 +131,14 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let image = image::python()?;
     let limits = overrides.limits(image.default_limits());
     enough_memory(&asked, &image)?;
-    let conditions = Conditions { image: image.digest().clone(), limits, seed: SEED, early_stop: asked.early_stop };
+    let (scaled, early_stop) = (asked.fuel.is_none(), asked.early_stop);
+    let conditions = Conditions { image: image.digest().clone(), limits, scaled, seed: SEED, early_stop };
     let mut source = Source::open(attempts, options.max_row_bytes, &tasks, &conditions)?;
     let mut output = Output::open(asked.out.as_deref())?;
     let (jobs, name) = (jobs(&asked), image.name().to_owned());
     let options_of_sandbox = SandboxOptions { max_parallel: jobs, ..SandboxOptions::fastest() };
     let sandbox = workers::sandbox(image, options_of_sandbox, asked.workers)?;
-    let bench = Bench { execute: &sandbox, image: &name, limits, seed: SEED, early_stop: asked.early_stop };
+    let bench = Bench { execute: &sandbox, image: &name, limits, scaled, seed: SEED, early_stop };
     let cache = cache(&asked)?;
     let judging = Judging { tasks: &tasks, bench, cache: &cache };
 
@@ -249,10 +257,17 @@ fn finish(asked: &Arguments, report: &Report, started: Instant) -> Result<(), Fa
         let rate = report.judged_now() as f64 / seconds.max(1e-9);
         progress::say(format!("{}; {seconds:.1} s, {rate:.1}/s", report.text()));
     }
-    match (report.dropped(), report.left_out()) {
-        (0, 0) => Ok(()),
-        (0, rows) => Err(Failure::message(ExitCode::Input, format!("{rows} rows were left out; each is told above"))),
-        (dropped, rows) => {
+    match (report.dropped(), report.unjudgeable(), report.left_out()) {
+        (0, 0, 0) => Ok(()),
+        (0, 0, rows) => {
+            Err(Failure::message(ExitCode::Input, format!("{rows} rows were left out; each is told above")))
+        }
+        (0, unjudgeable, rows) => {
+            let what = format!("{unjudgeable} attempts cannot be judged by their tasks, {rows} rows were left out");
+            let hint = "their rows are `unjudgeable` and say why; they count for no pass@k";
+            Err(Failure::message(ExitCode::Unjudgeable, what).hint(hint))
+        }
+        (dropped, _, rows) => {
             let what =
                 format!("{dropped} attempts were dropped through a fault of the host, {rows} rows were left out");
             let hint = "their rows say why; to judge them again, cut the file before the first row that is `dropped`";

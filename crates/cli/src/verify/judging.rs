@@ -8,7 +8,7 @@ use veriplay_core::{Dropped, Execute, ExecuteError, Exit, Job, LimitKind, Outcom
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 use super::output::VerdictRow;
-use super::reference::Bench;
+use super::reference::{Bench, NoProblem};
 use super::source::Work;
 use super::tasks::TaskSet;
 use crate::verdict_cache::VerdictCache;
@@ -49,8 +49,12 @@ impl Judging<'_> {
     }
 
     fn verdict(&self, execute: &dyn Execute, work: &Work) -> Result<Verdict, Dropped> {
-        // A reference that met the deadline gives no expected values: all its attempts are dropped.
-        let problem = self.tasks.task(work.task).problem(&self.bench)?;
+        // A reference that met the deadline is a fault of the host: all its attempts are dropped, and nothing is kept.
+        let problem = match self.tasks.task(work.task).problem(&self.bench) {
+            Ok(problem) => problem,
+            Err(NoProblem::Task(verdict)) => return Ok(*verdict),
+            Err(NoProblem::Host(dropped)) => return Err(dropped),
+        };
         let Bench { image, limits, seed, early_stop, .. } = self.bench;
         judge_program(execute, &ProblemRequest { problem, program: &work.program, image, limits, seed, early_stop })
     }

@@ -1,9 +1,19 @@
-//! Expected values that are not in the file: what the reference returns, run once a task in the sandbox.
+//! Expected values that are not in the file: what the reference returns, run in the sandbox once a task, and once more with
+//! another seed.
+//!
+//! A reference that gives no expected values is a fault of its task, and all attempts at the task are
+//! [`Status::Unjudgeable`]; a sandbox that fails, or a deadline met, is a fault of the host.
 
 use veriplay_core::{
-    CallResult, Dropped, EncodeCaps, Entry, Execute, Exit, GuestError, Job, Limits, Outcome, Problem, Value,
+    CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
+    Problem, Status, Value, Verdict,
 };
 use veriplay_corpus::{Expects, Unexecuted};
+
+use super::scaled;
+
+/// The rule of verdicts whose task has no usable reference.
+const RULE: &str = "reference";
 
 /// Where and how everything of this command runs.
 pub(crate) struct Bench<'a> {
@@ -12,13 +22,48 @@ pub(crate) struct Bench<'a> {
     pub(crate) image: &'a str,
     /// Limits of a job where its problem names none.
     pub(crate) limits: Limits,
+    /// Whether tasks whose reference needs more than `limits` get more.
+    pub(crate) scaled: bool,
     pub(crate) seed: u64,
     pub(crate) early_stop: bool,
 }
 
+/// Why there is no problem to judge by.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum NoProblem {
+    /// A fault of the task: this is the verdict on every attempt at it.
+    Task(Box<Verdict>),
+    /// A fault of the host.
+    Host(Dropped),
+}
+
 /// Runs the reference on its inputs and makes the problem.
-pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, Dropped> {
-    let limits = unexecuted.limits.unwrap_or(bench.limits);
+pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, NoProblem> {
+    let caps = unexecuted.limits.unwrap_or_else(|| scaled::caps(bench.limits));
+    let (outcome, expected) = run(bench, unexecuted, caps, bench.seed)?;
+    let (_, again) = run(bench, unexecuted, caps, bench.seed.wrapping_add(1))?;
+    if let Some(at) = expected.iter().zip(&again).position(|(first, second)| first != second) {
+        return Err(task_fault(unexecuted, &format!("input {at}: it returns another value under another seed")));
+    }
+    let scaled = bench.scaled.then(|| scaled::limits(bench.limits, &outcome));
+    let problem = unexecuted.with_expected(expected).map_err(|error| task_fault(unexecuted, &error.to_string()))?;
+    Ok(Problem { limits: unexecuted.limits.or(scaled), ..problem })
+}
+
+fn task_fault(unexecuted: &Unexecuted, what: &str) -> NoProblem {
+    let detail = format!("the reference of `{}` gives no expected values: {what}", unexecuted.task_id);
+    let evidence = Evidence { rule: RULE.to_owned(), detail, ..Evidence::default() };
+    let total = u32::try_from(unexecuted.inputs.len()).unwrap_or(u32::MAX);
+    NoProblem::Task(Box::new(Verdict { status: Status::Unjudgeable, passed: 0, total, evidence }))
+}
+
+/// One run of the reference, and the values it gives.
+fn run(
+    bench: &Bench<'_>,
+    unexecuted: &Unexecuted,
+    limits: Limits,
+    seed: u64,
+) -> Result<(Outcome, Vec<Value>), NoProblem> {
     let function = unexecuted.checks.function.clone();
     let job = Job {
         image: bench.image.to_owned(),
@@ -27,23 +72,32 @@ pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Pro
         stdin: Vec::new(),
         files: Vec::new(),
         limits,
-        seed: bench.seed,
+        seed,
         peer: None,
         base: None,
     };
-    let outcome = bench.execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;
-    let expected = expected(unexecuted.expects, &outcome, limits);
-    let problem = expected.and_then(|expected| unexecuted.with_expected(expected).map_err(|error| error.to_string()));
-    let why = |what: String| Dropped {
-        why: format!("the reference of `{}` gives no expected values: {what}", unexecuted.task_id),
-    };
-    problem.map_err(why)
+    let host = |why: String| NoProblem::Host(Dropped { why });
+    let outcome = bench.execute.execute(&job).map_err(|error| host(error.to_string()))?;
+    if let Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed, .. } = outcome.exit {
+        let what = format!("the reference of `{}` met the deadline of {allowed} ns", unexecuted.task_id);
+        return Err(host(what));
+    }
+    match expected(unexecuted.expects, &outcome, limits) {
+        Ok(values) => Ok((outcome, values)),
+        Err(what) => Err(task_fault(unexecuted, &what)),
+    }
 }
 
 fn expected(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
-    if outcome.exit != Exit::Returned {
-        let error = outcome.error.as_ref().map(text).unwrap_or_default();
-        return Err(format!("it ended with {:?} {error}", outcome.exit));
+    match &outcome.exit {
+        Exit::Returned => {}
+        Exit::Exceeded { limit, allowed, .. } => {
+            return Err(format!("it needs more than the largest {} limit there is, {allowed}", word(*limit)));
+        }
+        exit => {
+            let error = outcome.error.as_ref().map(text).unwrap_or_default();
+            return Err(format!("it ended with {exit:?} {error}"));
+        }
     }
     let values = outcome.calls.iter().enumerate().map(|(at, call)| {
         let value = match expects {
@@ -53,6 +107,16 @@ fn expected(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<V
         value.map_err(|what| format!("input {at}: {what}"))
     });
     values.collect()
+}
+
+const fn word(limit: LimitKind) -> &'static str {
+    match limit {
+        LimitKind::Fuel => "fuel",
+        LimitKind::MemoryBytes => "memory",
+        LimitKind::OutputBytes => "output",
+        LimitKind::FileBytes => "file",
+        LimitKind::DeadlineNs => "deadline",
+    }
 }
 
 fn value(call: &CallResult, limits: Limits) -> Result<Value, String> {
@@ -84,12 +148,15 @@ mod tests {
 
     use super::*;
 
-    /// Gives what it is told, whatever the job.
-    struct Told(Outcome);
+    const LIMITS: Limits = Limits { fuel: 100, memory_bytes: 1, output_bytes: 1000, file_bytes: 1, deadline_ns: 1 };
 
-    impl Execute for Told {
-        fn execute(&self, _job: &Job) -> Result<Outcome, ExecuteError> {
-            Ok(self.0.clone())
+    /// Gives these outcomes, one a seed, whatever the job.
+    struct Scripted([Outcome; 2]);
+
+    impl Execute for Scripted {
+        fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+            assert_eq!((job.limits.fuel, job.limits.output_bytes), (2500, 64_000), "a reference runs under the caps");
+            Ok(self.0[usize::try_from(job.seed).unwrap()].clone())
         }
     }
 
@@ -101,14 +168,13 @@ mod tests {
             stdout: Vec::new(),
             stderr: Vec::new(),
             truncated: false,
-            fuel: 1,
+            fuel: 50,
             peak_memory_bytes: 1,
             peer: None,
         }
     }
 
-    fn run(expects: Expects, outcome: Outcome) -> Result<Vec<Value>, String> {
-        let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1000, file_bytes: 1, deadline_ns: 1 };
+    fn problem(expects: Expects, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, NoProblem> {
         let comparison = Comparison::by("evalplus");
         let checks = CallChecks { function: "f".to_owned(), cases: Vec::new(), fresh: false, comparison };
         let unexecuted = Unexecuted {
@@ -120,11 +186,23 @@ mod tests {
             expects,
             limits: None,
         };
-        let execute = Told(outcome);
-        let bench = Bench { execute: &execute, image: "python", limits, seed: 0, early_stop: false };
-        let problem = executed(&bench, &unexecuted).map_err(|dropped| dropped.why)?;
-        let veriplay_core::Checks::Calls(checks) = problem.checks else { panic!("calls become calls") };
-        Ok(checks.cases.into_iter().map(|case| case.expected).collect())
+        let execute = Scripted(outcomes);
+        let bench = Bench { execute: &execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false };
+        executed(&bench, &unexecuted)
+    }
+
+    fn run(expects: Expects, outcome: Outcome) -> Result<Vec<Value>, String> {
+        match problem(expects, [outcome.clone(), outcome], true) {
+            Ok(Problem { checks: veriplay_core::Checks::Calls(checks), .. }) => {
+                Ok(checks.cases.into_iter().map(|case| case.expected).collect())
+            }
+            Ok(problem) => panic!("calls become calls, not {problem:?}"),
+            Err(NoProblem::Host(dropped)) => panic!("no fault of the host: {dropped:?}"),
+            Err(NoProblem::Task(verdict)) => {
+                assert_eq!((verdict.status, verdict.passed, verdict.total), (Status::Unjudgeable, 0, 2));
+                Err(verdict.evidence.detail)
+            }
+        }
     }
 
     fn returned(value: &Value) -> CallResult {
@@ -135,10 +213,13 @@ mod tests {
         CallResult::Raised(GuestError { kind: kind.to_owned(), message: "why".to_owned() })
     }
 
+    fn two(first: i64) -> Outcome {
+        outcome(vec![returned(&Value::int(first)), returned(&Value::None)])
+    }
+
     #[test]
     fn what_the_reference_returns_is_expected() {
-        let calls = vec![returned(&Value::int(3)), returned(&Value::None)];
-        assert_eq!(run(Expects::Value, outcome(calls)), Ok(vec![Value::int(3), Value::None]));
+        assert_eq!(run(Expects::Value, two(3)), Ok(vec![Value::int(3), Value::None]));
     }
 
     #[test]
@@ -148,7 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_that_fails_says_how() {
+    fn attempts_get_four_times_what_the_reference_needed_unless_the_fuel_is_fixed() {
+        let limits = |scaled| problem(Expects::Value, [two(3), two(3)], scaled).expect("it gives values").limits;
+        assert_eq!(limits(true), Some(Limits { fuel: 200, deadline_ns: 2, ..LIMITS }));
+        assert_eq!(limits(false), None);
+    }
+
+    #[test]
+    fn a_reference_that_fails_is_a_fault_of_the_task_and_says_how() {
         let raising = outcome(vec![returned(&Value::int(3)), raised("ValueError")]);
         let why = run(Expects::Value, raising).expect_err("the second call raised");
         assert!(why.contains("`Mbpp/1`") && why.contains("input 1: ValueError: why"), "{why}");
@@ -158,5 +246,27 @@ mod tests {
         assert!(run(Expects::Value, stopped).expect_err("it trapped").contains("Trapped"));
         assert!(run(Expects::NotNone, outcome(vec![raised("ValueError")])).is_err());
         assert!(run(Expects::Value, outcome(vec![raised("Unencodable")])).is_err());
+    }
+
+    #[test]
+    fn a_reference_beyond_the_caps_is_a_fault_of_the_task() {
+        let exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 2500, used: 2501 };
+        let why = run(Expects::Value, Outcome { exit, ..outcome(Vec::new()) }).expect_err("it needs too much");
+        assert!(why.contains("fuel limit there is, 2500"), "{why}");
+    }
+
+    #[test]
+    fn a_reference_that_depends_on_the_seed_is_a_fault_of_the_task() {
+        let Err(NoProblem::Task(verdict)) = problem(Expects::Value, [two(3), two(4)], true) else {
+            panic!("two values for one input")
+        };
+        assert!(verdict.evidence.detail.contains("input 0: it returns another value"), "{verdict:?}");
+    }
+
+    #[test]
+    fn a_deadline_is_a_fault_of_the_host() {
+        let exit = Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed: 25, used: 26 };
+        let late = Outcome { exit, ..outcome(Vec::new()) };
+        assert!(matches!(problem(Expects::Value, [late.clone(), late], true), Err(NoProblem::Host(_))));
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Work {
 pub(crate) struct Conditions {
     pub(crate) image: Digest,
     pub(crate) limits: Limits,
+    /// Whether a task's reference may raise its limits.
+    pub(crate) scaled: bool,
     pub(crate) seed: u64,
     pub(crate) early_stop: bool,
 }
@@ -105,12 +107,13 @@ mod tests {
     #[test]
     fn a_change_of_any_condition_is_another_name() {
         let limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
-        let first = Conditions { image: Digest::of(b"image"), limits, seed: 0, early_stop: false };
+        let first = Conditions { image: Digest::of(b"image"), limits, scaled: true, seed: 0, early_stop: false };
         let with = |limits| Conditions { limits, ..first.clone() };
         let all = [
             first.clone(),
             Conditions { image: Digest::of(b"another image"), ..first.clone() },
             Conditions { seed: 1, ..first.clone() },
+            Conditions { scaled: false, ..first.clone() },
             Conditions { early_stop: true, ..first.clone() },
             with(Limits { fuel: 2, ..limits }),
             with(Limits { memory_bytes: 2, ..limits }),

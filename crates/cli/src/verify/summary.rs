@@ -37,6 +37,8 @@ pub(crate) struct Report {
     statuses: BTreeMap<RowStatus, u64>,
     /// Rows without a verdict, through a fault of the host.
     dropped: u64,
+    /// Rows that their task cannot judge: neither right nor wrong, and through no fault of the host.
+    unjudgeable: u64,
     /// Rows of either file that were reported and left out.
     bad_rows: u64,
     /// Attempts at a task there is not: reported and left out.
@@ -56,14 +58,16 @@ pub(crate) struct Counted {
 }
 
 impl Summary {
-    /// Counts one row. A dropped one is no verdict and counts for no task.
+    /// Counts one row. One that is dropped or that its task cannot judge says nothing about the attempt: it counts for no task.
     pub(crate) fn add(&mut self, row: &VerdictRow) {
         *self.by_status.entry(row.status).or_default() += 1;
         let counts = match self.by_task.get_mut(&row.task_id) {
             Some(counts) => counts,
             None => self.by_task.entry(row.task_id.clone()).or_default(),
         };
-        if let RowStatus::Judged(status) = row.status {
+        if let RowStatus::Judged(status) = row.status
+            && status != Status::Unjudgeable
+        {
             counts.0 += 1;
             counts.1 += u64::from(status == Status::Accepted);
         }
@@ -81,6 +85,7 @@ impl Summary {
             dropped: self.by_status.iter().filter(dropped).map(|(_, count)| count).sum(),
             bad_rows: counted.bad_rows,
             unknown_tasks: counted.unknown_tasks,
+            unjudgeable: self.by_status.get(&RowStatus::Judged(Status::Unjudgeable)).copied().unwrap_or(0),
             pass_at_k: KS.into_iter().filter_map(|k| Some((k, self.mean(k)?))).collect(),
             statuses: self.by_status,
         }
@@ -107,6 +112,11 @@ impl Report {
     /// Attempts without a verdict.
     pub(crate) const fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    /// Attempts that their tasks cannot judge.
+    pub(crate) const fn unjudgeable(&self) -> u64 {
+        self.unjudgeable
     }
 
     /// Rows that were left out.

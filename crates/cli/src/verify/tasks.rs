@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use veriplay_core::{Checks, Comparison, Digest, Dropped, Limits, Problem, Trust, Value, content_hash};
+use veriplay_core::{Checks, Comparison, Digest, Limits, Problem, Trust, Value, content_hash};
 use veriplay_corpus::{BadRow, ProblemFormat, ProblemRow, ReadOptions, Unexecuted, read_problems};
 use veriplay_verifier::check_problem;
 
-use super::reference::{self, Bench};
+use super::reference::{self, Bench, NoProblem};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 
@@ -73,7 +73,7 @@ pub(crate) struct AskedTask {
     pub(super) row: ProblemRow,
     /// Names the row, overrides included.
     pub(super) digest: Digest,
-    executed: OnceLock<Result<Problem, Dropped>>,
+    executed: OnceLock<Result<Problem, NoProblem>>,
 }
 
 impl AskedTask {
@@ -81,8 +81,8 @@ impl AskedTask {
     /// wait for it.
     ///
     /// # Errors
-    /// A host fault, or a reference that does not give what it must.
-    pub(crate) fn problem(&self, bench: &Bench<'_>) -> Result<&Problem, Dropped> {
+    /// A host fault, or a reference that does not give what it must, which is a fault of the task.
+    pub(crate) fn problem(&self, bench: &Bench<'_>) -> Result<&Problem, NoProblem> {
         match &self.row {
             ProblemRow::Ready(problem) => Ok(problem),
             ProblemRow::Unexecuted(unexecuted) => {

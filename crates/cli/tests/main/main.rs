@@ -12,6 +12,7 @@ mod inputs;
 mod isolate;
 mod losses;
 mod policies;
+mod public_sets;
 mod resume;
 mod run;
 mod verify;

@@ -248,15 +248,15 @@ fn expected_values_come_from_the_reference_where_the_file_has_none() {
         completion("HumanEval/1", "    return x // 3\n"),
     ];
     let bench = Bench::new(&tasks, &attempts, &["--format", "evalplus"]);
-    // The second reference raises: that is no fault of the attempt.
-    let summary = bench.summary(7);
+    // The second reference raises: that is a fault of the task, and none of the attempt or the host.
+    let summary = bench.summary(9);
     let rows = rows(&bench.out());
-    assert_eq!(column(&rows, "status"), ["accepted", "dropped", "wrong_answer"]);
+    assert_eq!(column(&rows, "status"), ["accepted", "unjudgeable", "wrong_answer"]);
     let why = rows[1]["evidence"]["detail"].as_str().expect("a reason");
     assert!(why.contains("`HumanEval/2`") && why.contains("input 1: ZeroDivisionError"), "{why}");
-    assert_eq!((&summary["dropped"], &summary["pass_at_k"]), (&json!(1), &json!({"1": 0.5})));
-    // What was dropped stays so, and keeps the exit code, when the file is continued.
-    assert_eq!(bench.summary(7)["resumed"], 3);
+    assert_eq!((&summary["unjudgeable"], &summary["pass_at_k"]), (&json!(1), &json!({"1": 0.5})));
+    // What could not be judged stays so, and keeps the exit code, when the file is continued.
+    assert_eq!(bench.summary(9)["resumed"], 3);
 }
 
 #[test]

@@ -6,14 +6,14 @@
 //! | code | class | state |
 //! |---|---|---|
 //! | `c` | `complex` | `(real, imag)`, floats |
-//! | `r` | `range` | `(start, stop, step)`, ints of at most 4096 bits, step not 0 |
+//! | `r` | `range` | `(start, stop, step)`, ints of at most 2048 bits, step not 0 |
 //! | `a` | `bytearray` | its bytes |
 //! | `C` | `collections.Counter` | a dict |
 //! | `D` | `collections.defaultdict` | `(factory, dict)`; factory is None or the name of a built-in type |
 //! | `O` | `collections.OrderedDict` | a dict in the object's order |
 //! | `q` | `collections.deque` | `(items, maxlen)`: a list, and an int or None |
 //! | `x` | `decimal.Decimal` | a str: `-?digitsEexponent`, `-?Infinity`, `-?NaN…`, `-?sNaN…`, digits without leading zeros |
-//! | `/` | `fractions.Fraction` | `(numerator, denominator)`, ints of at most 4096 bits, reduced, denominator positive |
+//! | `/` | `fractions.Fraction` | `(numerator, denominator)`, ints of at most 2048 bits as the object holds them, denominator positive |
 //! | `y` | `datetime.date` | `(year, month, day)` |
 //! | `h` | `datetime.time` | `(hour, minute, second, microsecond, fold, tzinfo)`; tzinfo is None or a `timezone` |
 //! | `t` | `datetime.datetime` | the three of a date, then the six of a time |
@@ -36,8 +36,8 @@ use num_traits::{Signed, ToPrimitive, Zero};
 use super::Value;
 pub use numpy::NumpyType;
 
-/// Bits of a part of a `Fraction` or `range` at most: reducing and dividing larger ones takes time that no fuel pays for.
-pub(super) const MAX_PART_BITS: u64 = 4096;
+/// Bits of a part of a `Fraction` or `range` at most: comparing larger ones with other numbers takes time that no fuel pays for.
+pub(super) const MAX_PART_BITS: u64 = 2048;
 
 /// Names of the built-in types that may be a `defaultdict`'s factory.
 const FACTORIES: &[&str] = &[
@@ -198,7 +198,8 @@ impl Object {
     }
 
     /// The parts of a state that is a tuple.
-    pub(super) fn parts(&self) -> &[Value] {
+    #[must_use]
+    pub fn parts(&self) -> &[Value] {
         match &self.state {
             Value::Tuple(parts) => parts,
             _ => &[],
@@ -206,7 +207,8 @@ impl Object {
     }
 
     /// The pairs of a dict of any kind.
-    pub(super) fn pairs(&self) -> Option<&[(Value, Value)]> {
+    #[must_use]
+    pub fn pairs(&self) -> Option<&[(Value, Value)]> {
         match (self.class, &self.state, self.parts()) {
             (Class::Counter | Class::OrderedDict, Value::Dict(pairs), _) => Some(pairs),
             (Class::DefaultDict, _, [_, Value::Dict(pairs)]) => Some(pairs),
@@ -215,7 +217,8 @@ impl Object {
     }
 
     /// The items of a `deque`.
-    pub(super) fn items(&self) -> Option<&[Value]> {
+    #[must_use]
+    pub fn items(&self) -> Option<&[Value]> {
         match (self.class, self.parts()) {
             (Class::Deque, [Value::List(items), _]) => Some(items),
             _ => None,
@@ -302,10 +305,5 @@ fn is_deque(parts: &[Value]) -> bool {
 
 fn is_fraction(parts: &[Value]) -> bool {
     let [numerator, denominator] = parts else { return false };
-    match (is_part(numerator), is_part(denominator)) {
-        (Some(numerator), Some(denominator)) => {
-            denominator.is_positive() && numbers::gcd(numerator, denominator) == BigInt::from(1)
-        }
-        _ => false,
-    }
+    is_part(numerator).is_some() && is_part(denominator).is_some_and(Signed::is_positive)
 }

@@ -1,8 +1,8 @@
-//! What MBPP+'s arguments are in Python: JSON has no tuples and sets, so EvalPlus rebuilds them task by task.
+//! What MBPP+'s arguments are in Python: JSON has no tuples, sets and complex numbers, so EvalPlus rebuilds them task by task.
 //!
 //! The table says which tasks; the rule of each is EvalPlus' `mbpp_deserialize_inputs` (release v0.2.0), in our words.
 
-use veriplay_core::Value;
+use veriplay_core::{Class, Value};
 
 /// Task ids of MBPP+ start so.
 pub(super) const PREFIX: &str = "Mbpp/";
@@ -28,8 +28,10 @@ enum Rule {
     Deep,
     /// The items of the first argument become sets, an empty one a dict.
     SetsInFirst,
-    /// Complex numbers are no plain values.
+    /// The first argument becomes a complex number.
     Complex,
+    /// The first argument becomes a float, the second a complex number.
+    FloatAndComplex,
 }
 
 const RULES: &[(Rule, &[u32])] = &[
@@ -46,7 +48,8 @@ const RULES: &[(Rule, &[u32])] = &[
     (Rule::ValuesOfFirst, &[722]),
     (Rule::Deep, &[580, 615, 791]),
     (Rule::SetsInFirst, &[115]),
-    (Rule::Complex, &[124, 252]),
+    (Rule::Complex, &[252]),
+    (Rule::FloatAndComplex, &[124]),
 ];
 
 type Converted = Result<Value, String>;
@@ -66,7 +69,11 @@ pub(super) fn arguments(task_id: &str, mut json: Vec<Value>) -> Result<Vec<Value
         Rule::ValuesOfFirst => change(&mut json, 0, values_to_tuples)?,
         Rule::Deep => return Ok(json.into_iter().map(deep).collect()),
         Rule::SetsInFirst => change(&mut json, 0, |argument| items(argument, set_or_dict))?,
-        Rule::Complex => return Err("takes complex numbers, which are no plain values here".to_owned()),
+        Rule::Complex => change(&mut json, 0, complex)?,
+        Rule::FloatAndComplex => {
+            change(&mut json, 0, float)?;
+            change(&mut json, 1, complex)?;
+        }
     }
     Ok(json)
 }
@@ -90,6 +97,33 @@ fn tuple(value: Value) -> Converted {
         Value::List(items) => Ok(Value::Tuple(items)),
         Value::Str(text) => Ok(Value::Tuple(text.chars().map(Value::str).collect())),
         other => Err(format!("expected a list to make a tuple of, found {}", other.type_name())),
+    }
+}
+
+/// Python's `complex(…)` of a number, or of the text of one.
+fn complex(value: Value) -> Converted {
+    match number(&value) {
+        Some(number) if number.class() == Some(Class::Complex) => Ok(number),
+        Some(Value::Float(real)) => Ok(Value::complex(real, 0.0)),
+        _ => Err(format!("expected a complex number, found {value}")),
+    }
+}
+
+/// Python's `float(…)` of a number, or of the text of one.
+fn float(value: Value) -> Converted {
+    let found = number(&value).filter(|number| matches!(number, Value::Float(_)));
+    found.ok_or_else(|| format!("expected a float, found {value}"))
+}
+
+/// A float or complex number; an int becomes a float.
+fn number(value: &Value) -> Option<Value> {
+    let written = match value {
+        Value::Str(text) => Value::parse_repr(text).ok()?,
+        other => other.clone(),
+    };
+    match written {
+        Value::Int(whole) => whole.to_string().parse().ok().map(Value::Float),
+        other => Some(other),
     }
 }
 

@@ -158,6 +158,11 @@ fn mbpp_plus_arguments_become_what_they_are_in_python() {
         (580, json!([[1, [2, [3]]]]), "(1, (2, (3,)))"),
         (722, json!([{"b": [1.5, 2], "a": [3, 4]}, 6.0, 70]), "{'a': (3, 4), 'b': (1.5, 2)}, 6.0, 70"),
         (732, json!([[1, [2]]]), "[1, [2]]"),
+        (124, json!(["2", "1j"]), "2.0, 1j"),
+        (124, json!(["-1e-3", "(-0-1j)"]), "-0.001, (-0-1j)"),
+        (252, json!([1]), "(1+0j)"),
+        (252, json!(["69.5"]), "(69.5+0j)"),
+        (252, json!(["(-3+4j)"]), "(-3+4j)"),
     ];
     for (task, input, wanted) in cases {
         let found = unexecuted(&plus(&format!("Mbpp/{task}"), "f", json!([input])));

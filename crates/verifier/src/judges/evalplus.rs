@@ -3,15 +3,16 @@
 //! # What it decides
 //! Python's `==`. Where that fails and the problem has an absolute tolerance (`tolerance.absolute`, the set's `atol`), or
 //! has none but a float or a non-empty list or tuple of floats is expected (then 1e-6): right when the types are the same,
-//! lists and tuples equally long, and every number within `atol + 1e-7 · |expected|`, as numpy's `allclose` has it. NaN
-//! is near nothing, an infinity only to itself. Some problems have an oracle of their own: see [`oracles`].
+//! lists and tuples equally long, and every number within `atol + 1e-7 · |expected|`, as numpy's `allclose` has it, complex
+//! ones by their absolute values. `numpy.float64` is a float here, because it is a subclass; `float32` is none. NaN is near
+//! nothing, an infinity only to itself. Some problems have an oracle of their own: see [`oracles`].
 //!
 //! # Why
 //! The sets' scores are defined by it. `tolerance.relative` is not looked at: the set's is fixed.
 //! Differences from the origin, all but the first stricter. NaN equals NaN where the origin goes by object identity. Arrays
-//! must have the same shape: numpy would stretch `[1.0, 2.0]` to fit two rows. What has no plain value (a numpy float, a
-//! `Counter`, a complex number) equals nothing, save where the oracle asks for "not None"; problems whose inputs or outputs
-//! are such values cannot be stated as calls. And the 1e-6 does not leak: releases to 0.3.1 assign it to the loop's own
+//! must have the same shape: numpy would stretch `[1.0, 2.0]` to fit two rows. What has no plain value (an array, an object of
+//! the program's own) equals nothing, save where the oracle asks for "not None". A numpy scalar is compared as the number it
+//! is, unrounded. And the 1e-6 does not leak: releases to 0.3.1 assign it to the loop's own
 //! `atol`, so that later inputs of the problem are forgiven too (10000001 for 10000000 passes behind a float); the current
 //! source does not, and a case's verdict must not depend on the case before it.
 //!
@@ -21,15 +22,15 @@
 //!
 //! # Example
 //! `0.30000004` for `0.3` is right and `0.3001` is wrong; `1` for `1.0` is right (`==`), `2` for `2.0000001` is wrong (another
-//! type); `[3, 1]` for `(1, 3)` is right for `Mbpp/2` alone.
+//! type); `{'a': 1}` for `Counter({'a': 1})` is right; `[3, 1]` for `(1, 3)` is right for `Mbpp/2` alone.
 
 mod oracles;
 
 use std::mem::discriminant;
 
-use veriplay_core::{Dropped, Value};
+use veriplay_core::{Class, Dropped, NumpyType, Value};
 
-use super::{Bench, Call, Finding, Judge, Kind, number};
+use super::{Bench, Call, Finding, Judge, Kind, complex_parts, number};
 use oracles::Oracle;
 
 /// numpy's default for `assert_allclose`, and what `atol` becomes where floats are expected.
@@ -70,18 +71,23 @@ fn passes(oracle: Option<Oracle>, input: &[Value], expected: &Value, actual: &Va
     // In the origin the oracle raised, which fails the case whatever the tolerance.
     let Some(same) = same else { return false };
     let absolute = if absolute == 0.0 && is_floats(expected) { FLOATS } else { absolute };
-    same || (absolute != 0.0 && discriminant(expected) == discriminant(actual) && all_close(expected, actual, absolute))
+    same || (absolute != 0.0 && is_same_type(expected, actual) && all_close(expected, actual, absolute))
+}
+
+fn is_same_type(expected: &Value, actual: &Value) -> bool {
+    discriminant(expected) == discriminant(actual) && expected.class() == actual.class()
 }
 
 /// A float, or some floats and nothing else in a list or tuple.
 fn is_floats(value: &Value) -> bool {
     match value {
-        Value::Float(_) => true,
-        Value::List(items) | Value::Tuple(items) => {
-            !items.is_empty() && items.iter().all(|item| matches!(item, Value::Float(_)))
-        }
-        _ => false,
+        Value::List(items) | Value::Tuple(items) => !items.is_empty() && items.iter().all(is_float),
+        value => is_float(value),
     }
+}
+
+fn is_float(value: &Value) -> bool {
+    matches!(value, Value::Float(_)) || value.class() == Some(Class::Numpy(NumpyType::Float64))
 }
 
 fn all_close(expected: &Value, actual: &Value, absolute: f64) -> bool {
@@ -91,28 +97,52 @@ fn all_close(expected: &Value, actual: &Value, absolute: f64) -> bool {
 
 /// The shape of the array numpy would make of it; None for what is no array of machine numbers.
 fn shape(value: &Value) -> Option<Vec<usize>> {
+    if let Some(items) = items(value) {
+        let mut shapes = items.iter().map(shape);
+        let first = shapes.next().unwrap_or(Some(Vec::new()))?;
+        let regular = shapes.all(|shape| shape.as_ref() == Some(&first));
+        return regular.then(|| [vec![items.len()], first].concat());
+    }
     match value {
-        Value::List(items) | Value::Tuple(items) => {
-            let mut shapes = items.iter().map(shape);
-            let first = shapes.next().unwrap_or(Some(Vec::new()))?;
-            let regular = shapes.all(|shape| shape.as_ref() == Some(&first));
-            regular.then(|| [vec![items.len()], first].concat())
-        }
         // Beyond 64 bits numpy keeps objects, which `allclose` refuses.
         Value::Int(value) if value.bits() > 63 => None,
-        Value::Int(_) | Value::Bool(_) | Value::Float(_) => Some(Vec::new()),
+        _ => (number(value).is_some() || complex_parts(value).is_some()).then(Vec::new),
+    }
+}
+
+/// The items of what numpy makes an array of: lists, tuples and deques.
+fn items(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::List(items) | Value::Tuple(items) => Some(items),
+        Value::Object(object) => object.items(),
         _ => None,
     }
 }
 
 /// Of two values of one shape.
 fn close(expected: &Value, actual: &Value, absolute: f64) -> bool {
-    match (expected, actual) {
-        (Value::List(e) | Value::Tuple(e), Value::List(a) | Value::Tuple(a)) => {
-            e.iter().zip(a).all(|(e, a)| close(e, a, absolute))
-        }
-        _ => number(expected).zip(number(actual)).is_some_and(|(e, a)| near(e, a, absolute)),
+    if let (Some(expected), Some(actual)) = (items(expected), items(actual)) {
+        return expected.iter().zip(actual).all(|(e, a)| close(e, a, absolute));
     }
+    match (number(expected), number(actual)) {
+        (Some(expected), Some(actual)) => near(expected, actual, absolute),
+        _ => parts(expected).zip(parts(actual)).is_some_and(|(e, a)| near_complex(e, a, absolute)),
+    }
+}
+
+/// Any number as a complex one.
+fn parts(value: &Value) -> Option<(f64, f64)> {
+    complex_parts(value).or_else(|| number(value).map(|real| (real, 0.0)))
+}
+
+/// As [`near`], by the absolute values of complex numbers.
+fn near_complex(expected: (f64, f64), actual: (f64, f64), absolute: f64) -> bool {
+    let finite = |(real, imag): (f64, f64)| real.is_finite() && imag.is_finite();
+    if finite(expected) && finite(actual) {
+        let distance = (actual.0 - expected.0).hypot(actual.1 - expected.1);
+        return distance <= absolute + RELATIVE * expected.0.hypot(expected.1);
+    }
+    expected == actual
 }
 
 fn near(expected: f64, actual: f64, absolute: f64) -> bool {

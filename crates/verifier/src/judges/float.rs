@@ -3,8 +3,9 @@
 //! # What it decides
 //! Numbers of which at least one is a float are the same when `|actual − expected| ≤ absolute + relative · |expected|`;
 //! the problem must name its tolerance. NaN is right only where NaN is expected, an infinity only where that very one is.
-//! Two ints must be equal, and a bool is no number. Lists, tuples and dicts must be of the same type and shape, items
-//! compared one by one; dict keys and the members of sets must be the same exactly. Texts must have equally many lines
+//! Two ints must be equal, and a bool is no number. A numpy scalar is the number it holds; complex numbers are compared part
+//! by part. Lists, tuples, deques and dicts of every kind must be of the same type and shape, items compared one by one; dict
+//! keys, their order in an `OrderedDict`, and all else must be the same exactly. Texts must have equally many lines
 //! (blank ones at the end aside) with equally many words; two words written as ints must be the same int, two numbers of
 //! which one is not must be as near as above, and all else must be the same word.
 //!
@@ -22,9 +23,11 @@
 
 use std::collections::HashMap;
 
-use veriplay_core::{Comparison, Dropped, Tolerance, Value};
+use veriplay_core::{Class, Comparison, Dropped, Object, Tolerance, Value};
 
-use super::{Bench, Call, Finding, Judge, Kind, Run, check_tolerance, is_space, number, words};
+use super::{
+    Bench, Call, Finding, Judge, Kind, Run, check_tolerance, complex_parts, is_space, number, numpy_number, words,
+};
 
 /// The judge.
 pub(super) struct Float;
@@ -61,14 +64,35 @@ fn tolerance(comparison: &Comparison) -> Tolerance {
 }
 
 fn same(expected: &Value, actual: &Value, tolerance: Tolerance) -> bool {
-    match (expected, actual) {
+    if let (Some(expected), Some(actual)) = (complex_parts(expected), complex_parts(actual)) {
+        return near(expected.0, actual.0, tolerance) && near(expected.1, actual.1, tolerance);
+    }
+    match (numpy_number(expected).unwrap_or(expected), numpy_number(actual).unwrap_or(actual)) {
         (Value::Float(_), Value::Float(_) | Value::Int(_)) | (Value::Int(_), Value::Float(_)) => {
             number(expected).zip(number(actual)).is_some_and(|(e, a)| near(e, a, tolerance))
         }
         (Value::List(expected), Value::List(actual)) | (Value::Tuple(expected), Value::Tuple(actual)) => {
-            expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, a)| same(e, a, tolerance))
+            same_items(expected, actual, tolerance)
         }
         (Value::Dict(expected), Value::Dict(actual)) => same_dict(expected, actual, tolerance),
+        (Value::Object(expected), Value::Object(actual)) => same_object(expected, actual, tolerance),
+        (expected, actual) => expected == actual,
+    }
+}
+
+fn same_items(expected: &[Value], actual: &[Value], tolerance: Tolerance) -> bool {
+    expected.len() == actual.len() && expected.iter().zip(actual).all(|(e, a)| same(e, a, tolerance))
+}
+
+fn same_object(expected: &Object, actual: &Object, tolerance: Tolerance) -> bool {
+    if let (Some(expected), Some(actual)) = (expected.items(), actual.items()) {
+        return same_items(expected, actual, tolerance);
+    }
+    match (expected.pairs(), actual.pairs()) {
+        (Some(e), Some(a)) if expected.class() == actual.class() => {
+            let in_order = e.iter().zip(a).all(|(e, a)| e.0 == a.0);
+            (expected.class() != Class::OrderedDict || in_order) && same_dict(e, a, tolerance)
+        }
         _ => expected == actual,
     }
 }

@@ -33,6 +33,18 @@ fn a_tolerance_of_the_problem_reaches_every_number_of_one_shape() {
         ("[inf, 1.0]", "[1.0, 1.25]", false),
         ("[nan, 1.0]", "[nan, 1.25]", false),
         ("[10000000000000000000000, 1.0]", "[10000000000000000000000, 1.25]", false),
+        ("(1+2j)", "(1.3+2.3j)", true),
+        ("(1+2j)", "(1.4+2.4j)", false),
+        ("(1+2j)", "np.complex128(1.3+2.3j)", false),
+        ("[(1+2j), 1]", "[(1.25+2j), np.float32(1.25)]", true),
+        ("[(inf+0j)]", "[(inf+0j)]", true),
+        ("np.float64(1.0)", "np.float64(1.25)", true),
+        ("np.float32(1.0)", "np.float64(1.25)", false),
+        ("deque([1.0])", "deque([1.25])", true),
+        ("deque([1.0])", "[1.25]", false),
+        ("Counter({'a': 1})", "Counter({'a': 2})", false),
+        ("Decimal('1')", "Decimal('1.25')", false),
+        ("Fraction(1, 1)", "Fraction(5, 4)", false),
     ] {
         assert_eq!(value_is_right(&judge, expected, actual), right, "{actual} for {expected}");
     }

@@ -4,7 +4,7 @@
 //! fraction by its digits, and what is left as a reduced fraction. So `1 == 1.0 == Decimal(1)` and
 //! `0.5 == Fraction(1, 2) == Decimal('0.50')` share their keys, and nothing is rounded.
 
-use num_bigint::{BigInt, Sign};
+use num_bigint::BigInt;
 use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
 
 use super::super::Value;
@@ -85,7 +85,7 @@ fn put_fraction(out: &mut Vec<u8>, numerator: &BigInt, denominator: &BigInt) {
         return out.extend(Value::Int(denominator.clone()).encode());
     }
     if let Some(value) = (fives == 0).then(|| dyadic(numerator, twos)).flatten() {
-        return out.extend(Value::Float(value).encode());
+        return put_float(out, value);
     }
     let places = twos.max(u64::from(fives));
     let scale = BigInt::from(10).pow(u32::try_from(places).unwrap_or(u32::MAX));
@@ -93,17 +93,20 @@ fn put_fraction(out: &mut Vec<u8>, numerator: &BigInt, denominator: &BigInt) {
     out.extend(decimal_key(numerator.is_negative(), &digits, i64::try_from(places).map_or(i64::MIN, |places| -places)));
 }
 
-/// How often five divides it, and what is left.
+/// How often five divides it, and what is left. In large steps first: a small one costs as much.
 fn without_fives(mut value: BigInt) -> (u32, BigInt) {
     let mut count = 0;
-    while (&value % 5_u8).is_zero() {
-        value /= 5_u8;
-        count += 1;
+    for fives in [27, 1] {
+        let step = 5_u64.pow(fives);
+        while (&value % step).is_zero() {
+            value /= step;
+            count += fives;
+        }
     }
     (count, value)
 }
 
-/// `number / 2^places` as a float, when one holds it exactly. It is no integer.
+/// `number / 2^places` as a float, when one holds it exactly.
 pub(super) fn dyadic(number: &BigInt, places: u64) -> Option<f64> {
     let spare = number.trailing_zeros().unwrap_or(0).min(places);
     let (number, places) = (number >> spare, places - spare);
@@ -119,13 +122,4 @@ pub(super) fn decimal_key(negative: bool, digits: &str, exponent: i64) -> Vec<u8
     key.extend(Value::str(digits).encode());
     key.extend(exponent.to_le_bytes());
     key
-}
-
-/// Euclid's.
-pub(super) fn gcd(a: &BigInt, b: &BigInt) -> BigInt {
-    let (mut a, mut b) = (a.magnitude().clone(), b.magnitude().clone());
-    while !b.is_zero() {
-        (a, b) = (b.clone(), a % b);
-    }
-    BigInt::from_biguint(Sign::Plus, a)
 }

@@ -85,6 +85,11 @@ fn members(value: &Value) -> Option<HashSet<Vec<u8>>> {
         Value::Dict(pairs) => named(&pairs.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>()),
         Value::Str(text) => named(&text.chars().map(Value::str).collect::<Vec<_>>()),
         Value::Bytes(bytes) => named(&bytes.iter().map(|byte| Value::int(*byte)).collect::<Vec<_>>()),
+        Value::Object(object) => match (object.items(), object.pairs()) {
+            (Some(items), _) => named(items),
+            (_, Some(pairs)) => named(&pairs.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>()),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -1,0 +1,88 @@
+//! Limits of a task from what its reference needs: EvalPlus' rule, by fuel and bytes in place of seconds.
+//!
+//! A pure function of the reference's outcome and the image's default limits, so a verdict under them can be repeated.
+
+use veriplay_core::{CallResult, Limits, Outcome};
+
+/// An attempt may use so many times what the reference did, as EvalPlus gives it four times the ground truth's time.
+const FACTOR: u64 = 4;
+
+/// Fuel at most, in times the default: 25 × 20 Gfuel are some 50 s of one core. EvalPlus ends a task after 60 s.
+const MAX_FUEL_FACTOR: u64 = 25;
+
+/// Bytes of values, stdout and stderr at most, each on its own, in times the default: 64 × 1 MiB.
+const MAX_OUTPUT_FACTOR: u64 = 64;
+
+/// What the reference runs under, and the most an attempt may be given: the caps.
+pub(super) fn caps(default: Limits) -> Limits {
+    let fuel = default.fuel.saturating_mul(MAX_FUEL_FACTOR);
+    with(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
+}
+
+/// What an attempt may use where the reference came to this outcome: [`FACTOR`] times as much, the default at least.
+pub(super) fn limits(default: Limits, reference: &Outcome) -> Limits {
+    let caps = caps(default);
+    let scaled = |used: u64, least: u64, most: u64| used.saturating_mul(FACTOR).clamp(least, most);
+    let fuel = scaled(reference.fuel, default.fuel, caps.fuel);
+    with(default, fuel, scaled(output(reference), default.output_bytes, caps.output_bytes))
+}
+
+/// The deadline is a backstop: it grows as the fuel does.
+fn with(default: Limits, fuel: u64, output_bytes: u64) -> Limits {
+    let times = fuel.div_ceil(default.fuel.max(1));
+    Limits { fuel, output_bytes, deadline_ns: default.deadline_ns.saturating_mul(times), ..default }
+}
+
+/// The most of what one limit counts: stdout, stderr, or the values together.
+fn output(outcome: &Outcome) -> u64 {
+    let returned = outcome.calls.iter().map(|call| match call {
+        CallResult::Returned(bytes) => bytes.len(),
+        CallResult::Raised(_) => 0,
+    });
+    let most = returned.sum::<usize>().max(outcome.stdout.len()).max(outcome.stderr.len());
+    u64::try_from(most).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_core::Exit;
+
+    use super::*;
+
+    const DEFAULT: Limits = Limits { fuel: 100, memory_bytes: 7, output_bytes: 10, file_bytes: 7, deadline_ns: 1000 };
+
+    fn used(fuel: u64, value: usize, stdout: usize) -> Limits {
+        let outcome = Outcome {
+            exit: Exit::Returned,
+            calls: vec![CallResult::Returned(vec![0; value])],
+            error: None,
+            stdout: vec![0; stdout],
+            stderr: Vec::new(),
+            truncated: false,
+            fuel,
+            peak_memory_bytes: 1,
+            peer: None,
+        };
+        limits(DEFAULT, &outcome)
+    }
+
+    #[test]
+    fn a_reference_within_a_quarter_of_the_default_changes_nothing() {
+        assert_eq!(used(25, 2, 2), DEFAULT);
+        assert_eq!(used(0, 0, 0), DEFAULT);
+    }
+
+    #[test]
+    fn an_attempt_may_use_four_times_what_the_reference_used() {
+        assert_eq!(used(26, 3, 0), Limits { fuel: 104, output_bytes: 12, deadline_ns: 2000, ..DEFAULT });
+        assert_eq!(used(0, 1, 5), Limits { output_bytes: 20, ..DEFAULT });
+    }
+
+    #[test]
+    fn the_caps_hold_whatever_the_reference_used() {
+        let most = caps(DEFAULT);
+        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (2500, 640, 25_000));
+        assert_eq!(used(2500, 640, 0), most);
+        assert_eq!(used(u64::MAX, 1000, 0), most);
+    }
+}
