@@ -54,7 +54,8 @@ impl Value {
         }
     }
 
-    /// Bytes that two values share exactly when [`Value::python_eq`] holds: what to hash, count or sort by.
+    /// Bytes that two values share exactly when [`Value::python_eq`] holds: what to hash, count or sort by. Members of sets and
+    /// dicts stand in it as one digest, so that it takes linear time whatever lies in what.
     #[must_use]
     pub fn python_key(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -67,19 +68,23 @@ impl Value {
             Value::None | Value::Int(_) | Value::Str(_) | Value::Bytes(_) => out.extend(self.encode()),
             Value::Bool(value) => out.extend(Value::int(u8::from(*value)).encode()),
             Value::Float(value) => out.extend(integral(*value).unwrap_or(Value::Float(*value)).encode()),
-            Value::List(items) => put_list(out, b'l', items.len(), items.iter().map(Value::python_key)),
-            Value::Tuple(items) => put_list(out, b't', items.len(), items.iter().map(Value::python_key)),
+            Value::List(items) => put_list(out, b'l', items),
+            Value::Tuple(items) => put_list(out, b't', items),
             Value::Set(items) | Value::FrozenSet(items) => {
                 let mut keys: Vec<Vec<u8>> = items.iter().map(Value::python_key).collect();
                 keys.sort_unstable();
                 keys.dedup();
-                put_list(out, b'S', keys.len(), keys.into_iter());
+                put_members(out, b'S', &keys);
             }
             Value::Dict(pairs) => {
-                let both = |(key, value): &(Value, Value)| [key.python_key(), value.python_key()].concat();
+                let both = |(key, value): &(Value, Value)| {
+                    let mut both = key.python_key();
+                    value.put_key(&mut both);
+                    both
+                };
                 let mut keys: Vec<Vec<u8>> = pairs.iter().map(both).collect();
                 keys.sort_unstable();
-                put_list(out, b'd', keys.len(), keys.into_iter());
+                put_members(out, b'd', &keys);
             }
         }
     }
@@ -91,8 +96,22 @@ fn integral(value: f64) -> Option<Value> {
 }
 
 /// A count and the keys: each key says itself where it ends, so two lists of keys never read alike.
-fn put_list(out: &mut Vec<u8>, tag: u8, count: usize, keys: impl Iterator<Item = Vec<u8>>) {
+fn put_list(out: &mut Vec<u8>, tag: u8, items: &[Value]) {
+    put_count(out, tag, items.len());
+    items.iter().for_each(|item| item.put_key(out));
+}
+
+/// A count and a digest of the sorted keys, which would be copied once a level where they lie in one another.
+fn put_members(out: &mut Vec<u8>, tag: u8, keys: &[Vec<u8>]) {
+    put_count(out, tag, keys.len());
+    let mut digest = blake3::Hasher::new();
+    for key in keys {
+        digest.update(key);
+    }
+    out.extend_from_slice(digest.finalize().as_bytes());
+}
+
+fn put_count(out: &mut Vec<u8>, tag: u8, count: usize) {
     out.push(tag);
     out.extend_from_slice(&(count as u64).to_le_bytes());
-    out.extend(keys.flatten());
 }
