@@ -26,7 +26,7 @@ const IMAGES: &[Builtin] = &[Builtin {
 }];
 
 /// Changes when the shim or the protocol changes what a job can observe: it is part of every image's name.
-const SHIM_VERSION: u32 = 3;
+const SHIM_VERSION: u32 = 4;
 /// The engine's version is part of the name too: what compiles the guest may change what it does. A test holds it to the lock file.
 const ENGINE_VERSION: &str = "48.0.8";
 
