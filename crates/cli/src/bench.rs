@@ -4,6 +4,7 @@
 //! next round, so that a machine that speeds up or slows down does so for all. A way that gives a wrong result fails the
 //! whole run: before anything is measured each must accept every job and refuse it with a planted bug.
 
+pub(crate) mod cost;
 mod helper;
 pub(crate) mod jobs;
 pub(crate) mod learner;

@@ -18,7 +18,7 @@ pub(crate) enum ExitCode {
     VerdictChanged = 6,
     /// The sandbox failed: a host fault.
     Host = 7,
-    /// `isolate` found a probe that escaped, or one of which nobody can tell.
+    /// `isolate` found a probe that escaped, or one of which nobody can tell; `bench --job cost` a program dearer than its fuel.
     NotContained = 8,
     /// `verify` met attempts that their tasks cannot judge: a fault of the tasks.
     Unjudgeable = 9,

@@ -45,7 +45,7 @@ pub use reward::Reward;
 pub use scripted::{Scripted, Turn};
 pub use seams::{Execute, ExecuteError, Learn, Policy};
 pub use task::{IoPair, Provenance, Question, Task, TaskType};
-pub use value::{Class, DecodeError, EncodeCaps, LiteralError, NumpyType, Object, Value};
+pub use value::{Class, DecodeError, EncodeCaps, LiteralError, MAX_LITERAL_BYTES, NumpyType, Object, Value};
 pub use verdict::{Dropped, Evidence, Judged, Status, Verdict};
 
 /// Version of every record this crate defines, written into each stored line as `schema_version`.

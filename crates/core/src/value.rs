@@ -14,7 +14,7 @@ use num_bigint::BigInt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use codec::{DecodeError, EncodeCaps};
-pub use literal::LiteralError;
+pub use literal::{LiteralError, MAX_LITERAL_BYTES};
 pub use object::{Class, NumpyType, Object};
 
 /// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
@@ -105,6 +105,6 @@ impl Serialize for Value {
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Value::parse_repr(&text).map_err(serde::de::Error::custom)
+        Value::parse_record(&text).map_err(serde::de::Error::custom)
     }
 }

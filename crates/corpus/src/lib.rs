@@ -1,10 +1,11 @@
 //! Everything Veriplay knows about tasks on disk and about making new ones: the tiny generator's [`Grammar`], the fixed
 //! train, validation and held-out [`Split`], unexecuted [`drafts`], hand-written [`seeds`], the task file [`jsonl`], and the
-//! readers of [`problems`], the [`probes`] of a sandbox, and [`repository`]: a Python package with its own tests.
+//! readers of [`problems`], the [`probes`] of a sandbox, programs of extreme [`cost`], and [`repository`]: a Python package with its own tests.
 //!
 //! The command line calls this crate; it depends on `veriplay-core` alone, and has no sandbox. A draft becomes a task only
 //! when the verifier has executed it; probes and the tests of a repository go through the seam [`veriplay_core::Execute`].
 
+pub mod cost;
 pub mod drafts;
 pub mod environments;
 mod error;
@@ -18,6 +19,7 @@ pub mod repository;
 pub mod seeds;
 mod split;
 
+pub use cost::{CostJob, CostProgram, ORDINARY_LOOP, embedded_cost_programs, read_cost_program};
 pub use drafts::{Drafts, Programs, held_out, validation, warmup};
 pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator};
 pub use environments::{CodeTaskRow, EnvironmentCorpus, HandTask, embedded_environments, environment_by_name};

@@ -27,6 +27,12 @@ impl Tank {
         self.gauge = Some(gauge);
     }
 
+    /// Takes the price of something the host does where it cannot reach the gauge: off what is kept back, below zero if need be.
+    /// The guest is ended when it comes for more.
+    pub(crate) fn owe(&mut self, price: u64) {
+        self.rest = self.rest.saturating_sub(i64::try_from(price).unwrap_or(i64::MAX));
+    }
+
     fn gauge(&self) -> wasmtime::Result<Global> {
         self.gauge.ok_or_else(|| wasmtime::Error::msg("the module runs code while it is being instantiated"))
     }

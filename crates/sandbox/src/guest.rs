@@ -17,7 +17,7 @@ use crate::exports::Exports;
 use crate::fuel;
 use crate::host::Host;
 use crate::image::{Image, Snapshot};
-use crate::memory::{Installed, ResetMode};
+use crate::memory::{Installed, ResetMode, prefer_huge_pages};
 use crate::peer::PeerGuest;
 use crate::request;
 use crate::stacks::drive;
@@ -58,6 +58,7 @@ impl Guest {
         let wanted = (image.baseline().len() >> 16) as u64;
         exports.memory.grow(&mut store, wanted.saturating_sub(size))?;
         let installed = image.baseline().install(exports.memory.data_mut(&mut store))?;
+        prefer_huge_pages(exports.memory.data_mut(&mut store));
         let mut guest = Self { image: Arc::clone(image), base: None, store, exports, installed };
         guest.restore_globals()?;
         Ok(guest)

@@ -13,6 +13,9 @@ use crate::stop::Stop;
 use crate::wasi::{Wasi, imports};
 use crate::weakness::{self, Weakness};
 
+/// Fuel for a byte of a frame to the host, which copies, decodes and compares what it says.
+const FRAME_BYTE: u64 = 16;
+
 /// What host functions work on: everything one job has.
 pub(crate) struct Host {
     pub(crate) wasi: Wasi,
@@ -63,15 +66,17 @@ impl Host {
 
 impl wasmtime::ResourceLimiter for Host {
     /// A request beyond the limit ends the job: the same on every machine, whatever memory that has.
-    fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         self.grew = true;
-        let desired = desired as u64;
+        let (current, desired) = (current as u64, desired as u64);
         // More than wasm can address is the program's doing too, whatever the limit.
         let limit = if weakness::is(Weakness::MemoryUncapped) { u64::MAX } else { self.memory_limit };
         if desired > limit.min(1 << 32) {
             let stop = Stop::exceeded(LimitKind::MemoryBytes, self.memory_limit, desired);
             return Err(wasmtime::Error::new(stop));
         }
+        // The kernel clears each page when it is first touched, as `memory.fill` does, which pays a unit a byte.
+        self.fuel.owe(desired.saturating_sub(current));
         Ok(true)
     }
 
@@ -106,7 +111,9 @@ async fn host_call(
     const REFUSED: i32 = -2;
     let memory = caller.data().memory()?;
     let frame_bytes = u64::from(len.cast_unsigned());
-    imports::charge(&mut caller, frame_bytes)?;
+    // What is refused below is not read.
+    let read_bytes = frame_bytes.min(caller.data().channel.max_frame());
+    imports::charge(&mut caller, read_bytes.saturating_mul(FRAME_BYTE))?;
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
     let start = ptr.cast_unsigned() as usize;
     let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {

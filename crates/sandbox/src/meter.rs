@@ -9,12 +9,14 @@
 //! - the count is a pure function of what is executed: the estimate is made once, from the module alone;
 //! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
 //!
-//! Instructions that move as many bytes as they are told are charged for them when they run, before they move anything.
+//! Instructions that move as many bytes as they are told are charged for them when they run, before they move anything. Those that
+//! are slow for [subnormal](subnormal) numbers are charged for it when they meet one.
 //!
 //! Called by [`crate::image`] before a module is compiled; the host's side is [`crate::fuel`].
 
 mod estimate;
 mod payers;
+mod subnormal;
 #[cfg(test)]
 mod tests;
 
@@ -33,7 +35,7 @@ use estimate::{Charges, Estimates};
 use payers::Payers;
 
 /// Changes when a program costs another amount of fuel than before: it is part of every image's name.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 /// The global with what is left of the slice, under the name it is exported as.
 pub(crate) const FUEL: &str = "__veriplay_fuel";
 /// What the module calls when the slice is used up.
@@ -162,8 +164,8 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Writes the module again. New types, globals and the function that charges for bytes come last of their kind and move no
-/// index; the imported function does, so every index of a function the module defines is one more than it was.
+/// Writes the module again. New types, globals and functions (what charges for bytes, and for subnormal numbers) come last of their
+/// kind and move no index; the imported function does, so every index of a function the module defines is one more than it was.
 struct Writer<'a> {
     shape: Shape<'a>,
     estimates: Estimates,
@@ -235,8 +237,12 @@ impl Writer<'_> {
     fn add(&self, to: &mut Sections) {
         to.types.ty().function([], []);
         to.types.ty().function([ValType::I32], [ValType::I32]);
+        subnormal::add_types(&mut to.types);
         to.imports.import(USED_UP.0, USED_UP.1, EntityType::Function(self.shape.types));
-        to.functions.function(self.shape.types + 1);
+        // That for bytes, and those for subnormal numbers: the types added behind the first, in order.
+        for offset in 1..=1 + subnormal::FUNCTIONS {
+            to.functions.function(self.shape.types + offset);
+        }
         let fuel = GlobalType { val_type: ValType::I64, mutable: true, shared: false };
         to.globals.global(fuel, &ConstExpr::i64_const(0));
         to.exports.export(FUEL, ExportKind::Global, self.fuel());
@@ -263,6 +269,9 @@ impl Writer<'_> {
             }
         }
         code.function(&self.bytes_function());
+        for function in subnormal::functions(self.fuel()) {
+            code.function(&function);
+        }
         Ok((code, hints))
     }
 
@@ -278,7 +287,10 @@ impl Writer<'_> {
                 metered.function.instruction(&Instruction::Call(for_bytes));
             }
             let is_loop = matches!(operator, Operator::Loop { .. });
-            metered.function.instruction(&self.instruction(operator)?);
+            match subnormal::function_of(&operator) {
+                Some(offset) => metered.function.instruction(&Instruction::Call(for_bytes + 1 + offset)),
+                None => metered.function.instruction(&self.instruction(operator)?),
+            };
             if is_loop {
                 metered.charge(loops.next().unwrap_or(1));
             }

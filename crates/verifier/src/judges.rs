@@ -132,7 +132,7 @@ impl Call<'_> {
     pub(crate) fn by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> Finding {
         match self.actual {
             Some(actual) if same(self.expected, actual) => Finding::Right,
-            Some(actual) => Finding::Wrong(instead(&actual.to_string(), &self.expected.to_string())),
+            Some(actual) => Finding::Wrong(instead(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN))),
             None => Finding::Wrong("it returned no plain value".to_owned()),
         }
     }
@@ -158,7 +158,7 @@ impl Run<'_> {
     pub(crate) fn by(&self, same: impl FnOnce(&str, &str) -> bool) -> Finding {
         match std::str::from_utf8(self.actual) {
             Ok(actual) if same(self.expected, actual) => Finding::Right,
-            Ok(actual) => Finding::Wrong(instead(&format!("{actual:?}"), &format!("{:?}", self.expected))),
+            Ok(actual) => Finding::Wrong(instead(&quoted(actual), &quoted(self.expected))),
             Err(error) => Finding::Wrong(format!("the output is not utf-8 at byte {}", error.valid_up_to())),
         }
     }
@@ -173,14 +173,20 @@ pub enum Finding {
     Wrong(String),
 }
 
-/// Both sides, each cut so that the other one still fits into a log line.
+/// Characters of each side, so that the other one still fits into a log line.
+const SHOWN: usize = 100;
+
+/// Both sides, for people. Each is cut before it is written out: it is a program's, and may be long.
 fn instead(actual: &str, expected: &str) -> String {
-    const CHARS: usize = 100;
-    let cut = |text: &str| match text.char_indices().nth(CHARS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    };
-    format!("`{}` instead of `{}`", cut(actual), cut(expected))
+    format!("`{actual}` instead of `{expected}`")
+}
+
+/// The start of a text in quotes.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{:?}…", &text[..at]),
+        None => format!("{text:?}"),
+    }
 }
 
 /// Where a judge runs what it must run, and what the verdict rests on.

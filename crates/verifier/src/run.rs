@@ -104,6 +104,14 @@ pub(crate) fn value(call: &CallResult, limits: &Limits) -> Result<Value, NoValue
     }
 }
 
+/// Characters of a value in a text for people: two of them fit where [`cut`] ends.
+pub(crate) const EXCERPT_CHARS: usize = 130;
+
+/// What came out, and what should have. Values are a program's, so only what is shown of them is written out.
+pub(crate) fn instead(actual: &Value, expected: &Value) -> String {
+    format!("`{}` instead of `{}`", actual.excerpt(EXCERPT_CHARS), expected.excerpt(EXCERPT_CHARS))
+}
+
 /// Text for people, cut to what a log line can bear.
 pub(crate) fn cut(text: &str) -> String {
     const CHARS: usize = 300;

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{ArgMatches, Args};
+use veriplay_corpus::{ORDINARY_LOOP, embedded_cost_programs};
 use veriplay_learner::LearnerOptions;
 use veriplay_sandbox::SandboxOptions;
 
 use super::{Spec, arguments};
+use crate::bench::cost::report::CostReport;
+use crate::bench::cost::{self, CostBench};
 use crate::bench::jobs::{self, Work};
 use crate::bench::learner::{self, Shape};
 use crate::bench::report::{Facts, Measured, Report};
@@ -44,7 +47,8 @@ struct Arguments {
     /// What is measured
     #[arg(value_enum, default_value = "sandbox")]
     what: What,
-    /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound` [repeatable; default: all]
+    /// Only this job: `empty`, `assert-small`, `triplet` or `cpu-bound` [repeatable; default: all]; or `cost` by itself: what a
+    /// unit of fuel costs at worst, over the programs of task-corpus/cost
     #[arg(long, value_name = "NAME")]
     job: Vec<String>,
     /// Seconds of each job in each way, warm-up apart
@@ -59,9 +63,15 @@ struct Arguments {
     /// `learner`: the model's shape [repeatable; default: tiny]
     #[arg(long, value_enum, value_name = "SHAPE")]
     shape: Vec<Shape>,
-    /// `learner`: rounds that count, of which the best is told
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    rounds: usize,
+    /// `cost`: units of fuel for each program [default: a fifth of the image's]
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+    /// `cost`: only this program [repeatable; default: all]
+    #[arg(long, value_name = "NAME")]
+    program: Vec<String>,
+    /// `learner` and `cost`: rounds that count, of which the best is told [default: 5; of `cost` 2]
+    #[arg(long, value_name = "N")]
+    rounds: Option<usize>,
     /// `learner`: a Python with torch and transformers
     #[arg(long, value_name = "PATH", default_value = "python3")]
     python: PathBuf,
@@ -86,6 +96,9 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if let Some(jobs) = asked.soak {
         return soak(jobs, threads, asked.workers, asked.json);
     }
+    if asked.job == [cost::NAME] {
+        return cost(&asked);
+    }
     let works = jobs::named(&asked.job)?;
     let span = Duration::from_secs_f64(asked.seconds / ROUNDS as f64);
     let (setting, memory, machine) = setting(threads, asked.workers)?;
@@ -108,11 +121,43 @@ fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
     let setting = learner::Setting { options, threads, python: asked.python.clone() };
     let shapes = if asked.shape.is_empty() { &[Shape::Tiny][..] } else { &asked.shape };
     for &shape in shapes {
-        let report = learner::measure(shape, &setting, asked.rounds).or_fail(ExitCode::Model)?;
+        let report = learner::measure(shape, &setting, asked.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
         let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
         progress::data(if asked.json { json()? } else { report.text() });
     }
     Ok(())
+}
+
+fn cost(asked: &Arguments) -> Result<(), Failure> {
+    let mut programs = embedded_cost_programs();
+    let known = |name: &&String| programs.iter().any(|program| program.name == **name);
+    if let Some(unknown) = asked.program.iter().find(|name| !known(name)) {
+        let failure = Failure::message(ExitCode::Input, format!("--program `{unknown}` is not in task-corpus/cost"));
+        return Err(failure.hint("its files' names without `.py` are the programs' names"));
+    }
+    let wanted = |name: &String| asked.program.is_empty() || name == ORDINARY_LOOP || asked.program.contains(name);
+    programs.retain(|program| wanted(&program.name));
+    let image = image::python()?;
+    let limits = image.default_limits();
+    let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
+    let sandbox = workers::sandbox(image, options, Workers::Thread)?;
+    let fuel = asked.fuel.unwrap_or(limits.fuel / 5);
+    let bench = CostBench { sandbox: &sandbox, fuel, rounds: asked.rounds.unwrap_or(2) };
+    let bar = progress::bar(programs.len() as u64, "programs");
+    let measured = bench.measure(&programs, &|name| {
+        bar.set_message(name.to_owned());
+        bar.inc(1);
+    })?;
+    bar.finish_and_clear();
+    let report = CostReport::new(&measured, fuel, limits, Machine::of(find_python().ok().as_ref()));
+    let json = || serde_json::to_string(&report).or_fail(ExitCode::Bug);
+    progress::data(if asked.json { json()? } else { report.text() });
+    let missed = report.missed().join("`, `");
+    if missed.is_empty() {
+        return Ok(());
+    }
+    let failure = Failure::message(ExitCode::NotContained, format!("dearer than their fuel: `{missed}`"));
+    Err(failure.hint("charge the host call, bound the work, or see LIMITATIONS.md"))
 }
 
 fn soak(jobs: u64, threads: usize, workers: Workers, json: bool) -> Result<(), Failure> {
@@ -131,7 +176,7 @@ fn check(asked: &Arguments) -> Result<(), Failure> {
         let text = format!("--seconds is `{}`: it must be above 0 and at most {MAX_SECONDS}", asked.seconds);
         return Err(Failure::message(ExitCode::Input, text));
     }
-    if asked.rounds == 0 {
+    if asked.rounds == Some(0) {
         return Err(Failure::message(ExitCode::Input, "--rounds is `0`: it must be at least 1"));
     }
     if asked.threads == Some(0) {

@@ -77,7 +77,8 @@ impl Value {
         }
     }
 
-    /// Bytes to hash, count or sort by. Two values that share them are equal by [`Value::python_eq`], and equal values share
+    /// Bytes to hash, count or sort by. Members of sets and dicts stand in it as one digest, so that it takes linear time whatever
+    /// lies in what. Two values that share them are equal by [`Value::python_eq`], and equal values share
     /// them, but for `Counter` and `OrderedDict`, whose `==` is no equivalence: `Counter(a=0) == Counter() == {} != Counter(a=0)`.
     /// Neither stands in a set or for a key.
     #[must_use]
@@ -92,13 +93,13 @@ impl Value {
             Value::None | Value::Int(_) | Value::Str(_) | Value::Bytes(_) => out.extend(self.encode()),
             Value::Bool(value) => out.extend(Value::int(u8::from(*value)).encode()),
             Value::Float(value) => numbers::put_float(out, *value),
-            Value::List(items) => put_list(out, b'l', items.len(), items.iter().map(Value::python_key)),
-            Value::Tuple(items) => put_list(out, b't', items.len(), items.iter().map(Value::python_key)),
+            Value::List(items) => put_list(out, b'l', items),
+            Value::Tuple(items) => put_list(out, b't', items),
             Value::Set(items) | Value::FrozenSet(items) => {
                 let mut keys: Vec<Vec<u8>> = items.iter().map(Value::python_key).collect();
                 keys.sort_unstable();
                 keys.dedup();
-                put_list(out, b'S', keys.len(), keys.into_iter());
+                put_members(out, b'S', &keys);
             }
             Value::Dict(pairs) => put_pairs(out, b'd', pairs, false),
             Value::Object(object) => put_object(out, object),
@@ -110,18 +111,22 @@ fn put_object(out: &mut Vec<u8>, object: &Object) {
     match (object.pairs(), object.items()) {
         (Some(pairs), _) if object.class() == Class::OrderedDict => put_pairs(out, b'O', pairs, true),
         (Some(pairs), _) => put_pairs(out, b'd', pairs, false),
-        (_, Some(items)) => put_list(out, b'q', items.len(), items.iter().map(Value::python_key)),
+        (_, Some(items)) => put_list(out, b'q', items),
         _ => numbers::put_object(out, object),
     }
 }
 
 fn put_pairs(out: &mut Vec<u8>, tag: u8, pairs: &[(Value, Value)], ordered: bool) {
-    let both = |(key, value): &(Value, Value)| [key.python_key(), value.python_key()].concat();
+    let both = |(key, value): &(Value, Value)| {
+        let mut both = key.python_key();
+        value.put_key(&mut both);
+        both
+    };
     let mut keys: Vec<Vec<u8>> = pairs.iter().map(both).collect();
     if !ordered {
         keys.sort_unstable();
     }
-    put_list(out, tag, keys.len(), keys.into_iter());
+    put_members(out, tag, &keys);
 }
 
 fn equal_items(a: &[Value], b: &[Value]) -> bool {
@@ -145,8 +150,22 @@ fn equal_counts(a: &[(Value, Value)], b: &[(Value, Value)]) -> bool {
 }
 
 /// A count and the keys: each key says itself where it ends, so two lists of keys never read alike.
-fn put_list(out: &mut Vec<u8>, tag: u8, count: usize, keys: impl Iterator<Item = Vec<u8>>) {
+fn put_list(out: &mut Vec<u8>, tag: u8, items: &[Value]) {
+    put_count(out, tag, items.len());
+    items.iter().for_each(|item| item.put_key(out));
+}
+
+/// A count and a digest of the keys, which would be copied once a level where they lie in one another.
+fn put_members(out: &mut Vec<u8>, tag: u8, keys: &[Vec<u8>]) {
+    put_count(out, tag, keys.len());
+    let mut digest = blake3::Hasher::new();
+    for key in keys {
+        digest.update(key);
+    }
+    out.extend_from_slice(digest.finalize().as_bytes());
+}
+
+fn put_count(out: &mut Vec<u8>, tag: u8, count: usize) {
     out.push(tag);
     out.extend_from_slice(&(count as u64).to_le_bytes());
-    out.extend(keys.flatten());
 }

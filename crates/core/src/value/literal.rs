@@ -14,6 +14,10 @@ use std::collections::HashMap;
 use super::object::calls;
 use super::{EncodeCaps, Value};
 
+/// Bytes of a text that is read as literals: it is a model's, and no fuel is charged for reading it. As much as a job may write by
+/// default; stored records, which are ours, have no such limit.
+pub const MAX_LITERAL_BYTES: usize = 1 << 20;
+
 /// Containers inside one another, as in the encoding.
 const MAX_DEPTH: usize = EncodeCaps::DEPTH;
 
@@ -34,19 +38,26 @@ pub struct LiteralError {
 }
 
 impl Value {
-    /// Reads one Python literal that fills `text`, white space around it allowed.
+    /// Reads one Python literal that fills `text`, white space around it allowed, of at most [`MAX_LITERAL_BYTES`].
     ///
     /// # Errors
-    /// Where the text stops being a literal. A name, a call or an operator is never evaluated.
+    /// Where the text stops being a literal, or is too long. A name, a call or an operator is never evaluated.
     pub fn parse_literal(text: &str) -> Result<Value, LiteralError> {
+        bounded(text)?;
         Parser::new(text, false).whole()
     }
 
-    /// Reads what [`Value`]'s `Display` writes.
+    /// Reads what [`Value`]'s `Display` writes, of at most [`MAX_LITERAL_BYTES`].
     ///
     /// # Errors
-    /// Where the text stops being a `repr` of a plain value.
+    /// Where the text stops being a `repr` of a plain value, or is too long.
     pub fn parse_repr(text: &str) -> Result<Value, LiteralError> {
+        bounded(text)?;
+        Self::parse_record(text)
+    }
+
+    /// Reads what `Display` has written into a record, however long.
+    pub(super) fn parse_record(text: &str) -> Result<Value, LiteralError> {
         Parser::new(text, true).whole()
     }
 
@@ -55,6 +66,7 @@ impl Value {
     /// # Errors
     /// As [`Value::parse_literal`]; keyword and starred arguments are no literals.
     pub fn parse_arguments(text: &str) -> Result<Vec<Value>, LiteralError> {
+        bounded(text)?;
         Parser::new(text, false).arguments()
     }
 
@@ -65,6 +77,15 @@ impl Value {
         let texts: Vec<String> = arguments.iter().map(|argument| format!("{argument:#}")).collect();
         texts.join(", ")
     }
+}
+
+/// Refuses a text that is too long before any of it is read.
+fn bounded(text: &str) -> Result<(), LiteralError> {
+    if text.len() <= MAX_LITERAL_BYTES {
+        return Ok(());
+    }
+    let what = format!("the text has {} bytes, and at most {MAX_LITERAL_BYTES} are read", text.len());
+    Err(LiteralError { at: MAX_LITERAL_BYTES, what })
 }
 
 struct Parser<'a> {

@@ -1,4 +1,5 @@
-//! Python's `repr` of plain values.
+//! Python's `repr` of plain values, whole or as an excerpt. Both take time linear in what is written: the values are a guest's, and
+//! are printed where no fuel is charged.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -7,16 +8,48 @@ use num_bigint::BigInt;
 use super::Value;
 use super::literal::MAX_DIGITS;
 
+/// Bits of the least number that has more than [`MAX_DIGITS`] decimal digits: 10^4300.
+const MAX_DECIMAL_BITS: u64 = 14_285;
+
+impl Value {
+    /// The first `chars` characters of what `Display` writes, and `…` where that is more. What comes after them is not computed.
+    #[must_use]
+    pub fn excerpt(&self, chars: usize) -> String {
+        let mut excerpt = Excerpt { text: String::new(), left: chars };
+        match write!(excerpt, "{self}") {
+            Ok(()) => excerpt.text,
+            Err(fmt::Error) => excerpt.text + "…",
+        }
+    }
+}
+
+/// Takes so many characters, and then refuses, which ends whoever writes.
+struct Excerpt {
+    text: String,
+    left: usize,
+}
+
+impl Write for Excerpt {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = text.char_indices().nth(self.left).map_or(text.len(), |(at, _)| at);
+        self.text.push_str(&text[..end]);
+        if end < text.len() {
+            return Err(fmt::Error);
+        }
+        self.left -= text.chars().count();
+        Ok(())
+    }
+}
+
 impl Display for Value {
-    /// Writes what Python's `repr` writes for this value. With `{:#}` a literal that Python reads back, where `repr` writes none:
-    /// an infinity as a number that overflows, as `ast.unparse` does it, and an int of too many decimal digits in hexadecimal.
+    /// Writes what Python's `repr` writes for this value; an int of more decimal digits than Python itself writes, in hexadecimal.
+    /// With `{:#}` a literal that Python reads back: an infinity as a number that overflows, as `ast.unparse` does it.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Value::None => f.write_str("None"),
             Value::Bool(true) => f.write_str("True"),
             Value::Bool(false) => f.write_str("False"),
-            Value::Int(value) if f.alternate() => write_int_literal(f, value),
-            Value::Int(value) => value.fmt(f),
+            Value::Int(value) => write_int(f, value),
             Value::Float(value) if value.is_infinite() && f.alternate() => {
                 f.write_str(if *value > 0.0 { "1e309" } else { "-1e309" })
             }
@@ -39,7 +72,11 @@ impl Display for Value {
     }
 }
 
-fn write_int_literal(f: &mut Formatter<'_>, value: &BigInt) -> fmt::Result {
+/// Decimal digits take quadratic time, so that their number is bounded before there is any.
+fn write_int(f: &mut Formatter<'_>, value: &BigInt) -> fmt::Result {
+    if value.bits() > MAX_DECIMAL_BITS {
+        return write!(f, "{value:#x}");
+    }
     let decimal = value.to_string();
     if decimal.trim_start_matches('-').len() > MAX_DIGITS { write!(f, "{value:#x}") } else { f.write_str(&decimal) }
 }

@@ -113,3 +113,19 @@ proptest! {
         prop_assert!(a.python_eq(&copy));
     }
 }
+
+#[test]
+fn keys_of_what_lies_in_many_sets_stay_short() {
+    let text = Value::str("x".repeat(1000));
+    let other = Value::str("y".repeat(1000));
+    let nested = |inner: Value| (0..60).fold(inner, |inner, _| Value::set_of(vec![inner], true));
+    let (a, b) = (nested(text.clone()), nested(other));
+    assert!(a.python_key().len() < 64, "{}", a.python_key().len());
+    assert!(a.python_eq(&nested(text)) && !a.python_eq(&b));
+    // A set of a dict's keys and values is no dict, and neither is one of another number of members.
+    let (one, two) = (Value::int(1), Value::int(2));
+    let sets = [vec![], vec![one.clone()], vec![one, two]].map(|items| Value::set_of(items, false));
+    for (index, set) in sets.iter().enumerate() {
+        assert!(sets.iter().enumerate().all(|(other, found)| set.python_eq(found) == (index == other)));
+    }
+}

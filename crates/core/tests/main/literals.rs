@@ -1,7 +1,7 @@
 //! The literal parser: a model's text becomes values, and nothing in it is ever evaluated.
 
 use proptest::prelude::*;
-use veriplay_core::Value;
+use veriplay_core::{MAX_LITERAL_BYTES, Value};
 
 use crate::arbitrary::value;
 
@@ -272,4 +272,39 @@ proptest! {
         }
         let _ = Value::parse_arguments(&text);
     }
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_before_it_is_read() {
+    let list = |bytes: usize| format!("[{}]", " ".repeat(bytes - 2));
+    let longest = list(MAX_LITERAL_BYTES);
+    let longer = list(MAX_LITERAL_BYTES + 1);
+    assert!(Value::parse_literal(&longest).is_ok() && Value::parse_repr(&longest).is_ok());
+    assert!(Value::parse_arguments(&longest).is_ok());
+    let errors = [
+        Value::parse_literal(&longer).map(drop),
+        Value::parse_repr(&longer).map(drop),
+        Value::parse_arguments(&longer).map(drop),
+    ];
+    for error in errors {
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("1048577 bytes") && text.contains("at most 1048576"), "{text}");
+    }
+    // A record of ours holds whatever was encoded.
+    let record = serde_json::to_string(&longer).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&record).unwrap(), Value::List(Vec::new()));
+}
+
+#[test]
+fn a_repr_may_hold_more_decimal_digits_than_a_literal_but_not_any_number() {
+    assert!(Value::parse_repr(&"9".repeat(20_000)).is_ok());
+    assert!(Value::parse_repr(&"9".repeat(20_001)).is_err());
+    assert!(Value::parse_literal(&format!("0x{}", "f".repeat(500_000))).is_ok());
+}
+
+#[test]
+fn adjacent_literals_are_joined_in_any_number() {
+    let pieces = 150_000;
+    assert_eq!(Value::parse_literal(&"b'x' ".repeat(pieces)).unwrap(), Value::Bytes(vec![b'x'; pieces]));
+    assert_eq!(Value::parse_literal(&"'x' ".repeat(pieces)).unwrap(), Value::str("x".repeat(pieces)));
 }

@@ -1,6 +1,9 @@
 //! `repr`, as Python writes it.
 
+use proptest::prelude::*;
 use veriplay_core::Value;
+
+use crate::arbitrary::value;
 
 #[test]
 fn floats_are_written_as_python_writes_them() {
@@ -62,4 +65,40 @@ fn containers_are_written_as_python_writes_them() {
     assert_eq!(Value::set_of(vec![], true).to_string(), "frozenset()");
     assert_eq!(Value::set_of(one(), true).to_string(), "frozenset({1})");
     assert_eq!(Value::Dict(vec![(Value::str("a"), Value::List(one()))]).to_string(), "{'a': [1]}");
+}
+
+/// Written in decimal it would take a quarter of a minute.
+fn huge_int() -> Value {
+    Value::parse_literal(&format!("0x{}", "f".repeat(1_000_000))).unwrap()
+}
+
+#[test]
+fn an_int_of_more_digits_than_python_writes_is_written_in_hexadecimal() {
+    let power = |digits: usize| format!("1{}", "0".repeat(digits - 1));
+    assert_eq!(Value::parse_literal(&power(4300)).unwrap().to_string(), power(4300));
+    let nines = "9".repeat(4300);
+    assert_eq!(Value::parse_literal(&nines).unwrap().to_string(), nines);
+    // 10^4300 has one digit too many.
+    let long = Value::parse_repr(&power(4301)).unwrap();
+    assert!(long.to_string().starts_with("0x"), "{long}");
+    assert_eq!(Value::parse_repr(&long.to_string()).unwrap(), long);
+    assert!(huge_int().to_string().starts_with("0xffff"));
+}
+
+#[test]
+fn an_excerpt_of_a_huge_value_is_short() {
+    let many = Value::List(std::iter::repeat_n(huge_int(), 100).collect());
+    assert_eq!(many.excerpt(8), "[0xfffff…");
+    assert_eq!(Value::str("é".repeat(1000)).excerpt(4), "'ééé…");
+    assert_eq!(Value::str("\0".repeat(1000)).excerpt(6), "'\\x00\\…");
+}
+
+proptest! {
+    #[test]
+    fn an_excerpt_is_the_start_of_what_is_written(value in value(), chars in 0..60usize) {
+        let whole = value.to_string();
+        let start: String = whole.chars().take(chars).collect();
+        let wanted = if whole.chars().count() > chars { start + "…" } else { whole };
+        prop_assert_eq!(value.excerpt(chars), wanted);
+    }
 }

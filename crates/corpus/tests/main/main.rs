@@ -1,6 +1,7 @@
 //! The corpus, from the outside.
 
 mod attempts_file;
+mod cost_files;
 mod descriptions;
 mod drafts;
 mod environment_files;

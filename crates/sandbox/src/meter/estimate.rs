@@ -12,6 +12,16 @@ use super::payers::Payers;
 
 /// How probable it is that a conditional forward branch is taken: a power of two, so that sums are exact.
 const TAKEN: f64 = 0.25;
+/// What an integer division costs, or a division or square root of floats: its time, in other instructions'.
+const DIVISION: f64 = 8.0;
+/// What a product of floats costs, which is a call: see [`super::subnormal`].
+const PRODUCT: f64 = 3.0;
+/// What a vector's product costs, whose numbers are not looked at: they may all be subnormal.
+const VECTOR_PRODUCT: f64 = 64.0;
+/// What a load of floats costs, and a store of a byte. Tight loops of compiled code are made of these, a handful of instructions for each
+/// cache line or page that they may have to wait for; the interpreter's own loop hardly has any.
+const FLOAT_LOAD: f64 = 8.0;
+const BYTE_STORE: f64 = 8.0;
 /// What a call costs whose target is not known before it is made, on top of what that charges.
 const INDIRECT: f64 = 4.0;
 
@@ -72,6 +82,33 @@ impl Estimates {
             | Operator::End => 0.0,
             Operator::Call { function_index } => 1.0 + self.paid_for(*function_index),
             Operator::CallIndirect { .. } | Operator::CallRef { .. } => 1.0 + INDIRECT,
+            Operator::I32DivS
+            | Operator::I32DivU
+            | Operator::I32RemS
+            | Operator::I32RemU
+            | Operator::I64DivS
+            | Operator::I64DivU
+            | Operator::I64RemS
+            | Operator::I64RemU
+            | Operator::F32Div
+            | Operator::F64Div
+            | Operator::F32Sqrt
+            | Operator::F64Sqrt => DIVISION,
+            Operator::F32Mul | Operator::F64Mul | Operator::F32DemoteF64 | Operator::F64PromoteF32 => PRODUCT,
+            Operator::F32Load { .. } | Operator::F64Load { .. } | Operator::V128Load { .. } => FLOAT_LOAD,
+            Operator::I32Store8 { .. } | Operator::I64Store8 { .. } => BYTE_STORE,
+            Operator::F32x4Mul
+            | Operator::F32x4Div
+            | Operator::F32x4Sqrt
+            | Operator::F64x2Mul
+            | Operator::F64x2Div
+            | Operator::F64x2Sqrt
+            | Operator::F32x4DemoteF64x2Zero
+            | Operator::F64x2PromoteLowF32x4
+            | Operator::F32x4RelaxedMadd
+            | Operator::F32x4RelaxedNmadd
+            | Operator::F64x2RelaxedMadd
+            | Operator::F64x2RelaxedNmadd => VECTOR_PRODUCT,
             _ => 1.0,
         }
     }

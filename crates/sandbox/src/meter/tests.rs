@@ -289,6 +289,72 @@ fn a_stretch_costs_what_it_is_estimated_to_execute() {
     assert_eq!(fill(60_000) - fill(0), 60_000);
 }
 
+/// What `body`, an expression of type `ty`, costs.
+fn expression_cost(ty: &str, body: &str) -> i64 {
+    Metered::cost(&format!("(module (func (export \"f\") (result {ty}) ({body})))"))
+}
+
+#[test]
+fn a_subnormal_number_is_paid_for_where_it_slows_a_processor_down() {
+    let cases = [
+        ("f64", "f64.mul", "(f64.const 3) (f64.const 0.5)", "(f64.const 1e-310) (f64.const 0.5)"),
+        // The result alone is subnormal, then too small to be anything, then only an operand is.
+        ("f64", "f64.mul", "(f64.const 1e-200) (f64.const 1e-100)", "(f64.const 1e-200) (f64.const 1e-115)"),
+        ("f64", "f64.mul", "(f64.const 1e-200) (f64.const 1e200)", "(f64.const 1e-200) (f64.const 1e-200)"),
+        ("f64", "f64.mul", "(f64.const 1e-300) (f64.const 1e300)", "(f64.const 1e-310) (f64.const 1e300)"),
+        ("f64", "f64.div", "(f64.const 1) (f64.const 3)", "(f64.const 1) (f64.const -1e-308)"),
+        ("f64", "f64.sqrt", "(f64.const 2)", "(f64.const 5e-324)"),
+        ("f32", "f32.mul", "(f32.const 3) (f32.const 0.5)", "(f32.const -1e-40) (f32.const 0.5)"),
+        ("f32", "f32.div", "(f32.const 1) (f32.const 3)", "(f32.const 1e-30) (f32.const 1e10)"),
+        ("f32", "f32.sqrt", "(f32.const 2)", "(f32.const 1e-40)"),
+        ("f32", "f32.demote_f64", "(f64.const 0.1)", "(f64.const 1e-40)"),
+        ("f64", "f64.promote_f32", "(f32.const 0.1)", "(f32.const 1e-40)"),
+    ];
+    for (ty, operator, normal, subnormal) in cases {
+        let cost = |operands: &str| expression_cost(ty, &format!("{operator} {operands}"));
+        assert_eq!(cost(subnormal) - cost(normal), 600, "{operator} {subnormal}");
+    }
+}
+
+#[test]
+fn zeros_infinities_and_numbers_that_are_none_are_not_paid_for_as_subnormal_ones() {
+    let cost = |operands: &str| expression_cost("f64", &format!("f64.mul {operands}"));
+    let plain = cost("(f64.const 3) (f64.const 0.5)");
+    for operands in [
+        "(f64.const 0) (f64.const 0.5)",
+        "(f64.const -0) (f64.const 1e-310)",
+        "(f64.const inf) (f64.const 2)",
+        "(f64.const nan) (f64.const 1)",
+        // The least normal number.
+        "(f64.const 0x1p-1022) (f64.const 1)",
+    ] {
+        assert_eq!(cost(operands), plain, "{operands}");
+    }
+    // Addition is as fast as ever.
+    let sum = |a: &str| expression_cost("f64", &format!("f64.add (f64.const {a}) (f64.const 1e-310)"));
+    assert_eq!(sum("1e-310"), sum("1"));
+}
+
+#[test]
+fn what_takes_a_processor_long_costs_more_than_an_addition() {
+    let whole = |operator: &str| expression_cost("i64", &format!("i64.{operator} (i64.const 7) (i64.const 3)"));
+    for operator in ["div_s", "div_u", "rem_s", "rem_u"] {
+        assert_eq!(whole(operator) - whole("add"), 7, "{operator}");
+    }
+    let float = |operator: &str| expression_cost("f64", &format!("f64.{operator} (f64.const 7) (f64.const 3)"));
+    assert_eq!([float("mul") - float("add"), float("div") - float("add")], [2, 7]);
+    let memory = |body: &str| Metered::cost(&format!("(module (memory 1) (func (export \"f\") {body}))"));
+    let load = |ty: &str| memory(&format!("(drop ({ty}.load (i32.const 0)))"));
+    assert_eq!([load("f64") - load("i64"), load("f32") - load("i32")], [7, 7]);
+    let store = |kind: &str| memory(&format!("(i32.{kind} (i32.const 0) (i32.const 0))"));
+    assert_eq!(store("store8") - store("store"), 7);
+    let vector = |operator: &str| {
+        let operand = "(v128.const f64x2 1 2)";
+        expression_cost("v128", &format!("f64x2.{operator} {operand} {operand}"))
+    };
+    assert_eq!(vector("mul") - vector("add"), 63);
+}
+
 #[test]
 fn what_is_metered_already_or_is_no_module_is_refused() {
     let once = instrument(&wat::parse_str("(module (func (export \"f\")))").unwrap()).unwrap();

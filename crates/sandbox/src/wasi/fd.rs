@@ -1,5 +1,7 @@
 //! The `fd_*` calls: streams, files, directories.
 
+use std::ops::Range;
+
 use super::Wasi;
 use super::descriptors::{self, APPEND, Fd, PREOPEN, dirent, fdstat, file_type, filestat};
 use super::errno::{Answer, Errno};
@@ -135,7 +137,7 @@ impl Wasi {
         out: i32,
     ) -> Answer {
         self.fds.get(fd)?;
-        let ranges = view.iovecs(iovs, count)?;
+        let ranges = self.vectors(view, iovs, count)?;
         let mut total = 0u32;
         for range in ranges {
             let wanted = range.len();
@@ -146,8 +148,15 @@ impl Wasi {
                 break;
             }
         }
-        self.moved += u64::from(total);
+        self.tree.work.bytes(u64::from(total));
         Ok(view.write_u32(out, total)?)
+    }
+
+    /// The ranges of a transfer, each of which is looked at even when it is empty.
+    fn vectors(&mut self, view: &View<'_>, iovs: i32, count: i32) -> Answer<Vec<Range<usize>>> {
+        let ranges = view.iovecs(iovs, count)?;
+        self.tree.work.look_ups(ranges.len() as u64);
+        Ok(ranges)
     }
 
     fn read_some(&mut self, fd: i32, at: Option<u64>, out: &mut [u8]) -> Result<usize, Errno> {
@@ -184,13 +193,13 @@ impl Wasi {
         out: i32,
     ) -> Answer {
         self.fds.get(fd)?;
-        let ranges = view.iovecs(iovs, count)?;
+        let ranges = self.vectors(view, iovs, count)?;
         let mut total = 0u32;
         for range in ranges {
             let bytes = &view.0[range];
             self.write_some(fd, at.map(|at| at + u64::from(total)), bytes)?;
             total += u32::try_from(bytes.len()).map_err(|_| Errno::INVAL)?;
-            self.moved += bytes.len() as u64;
+            self.tree.work.bytes(bytes.len() as u64);
         }
         Ok(view.write_u32(out, total)?)
     }
@@ -254,8 +263,12 @@ impl Wasi {
         let start = usize::try_from(cookie).map_err(|_| Errno::INVAL)?;
         let here = [(".", dir), ("..", dir)];
         let children = self.tree.children(dir)?.iter().map(|(name, id)| (name.as_str(), *id));
-        let mut used = 0;
-        for (index, (name, id)) in here.into_iter().chain(children).enumerate().skip(start) {
+        let (mut used, mut passed) = (0, 0);
+        for (index, (name, id)) in here.into_iter().chain(children).enumerate() {
+            passed = index + 1;
+            if index < start {
+                continue;
+            }
             let record = dirent(index as u64 + 1, id, file_type(&self.tree.node(id)?.kind), name);
             // The last record may be cut: the guest then asks again from its cookie.
             let count = record.len().min(buffer.len() - used);
@@ -265,7 +278,8 @@ impl Wasi {
                 break;
             }
         }
-        self.moved += used as u64;
+        self.tree.work.bytes(used as u64);
+        self.tree.work.steps(passed as u64);
         Ok(view.write_u32(out, u32::try_from(used).map_err(|_| Errno::INVAL)?)?)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use veriplay_core::LimitKind;
 
 use super::errno::{Answer, Errno};
+use super::work::Work;
 use crate::stop::Stop;
 use crate::weakness::{self, Weakness};
 
@@ -61,6 +62,8 @@ pub(crate) struct Node {
     pub(crate) read_only: bool,
     pub(crate) modified_ns: u64,
     pub(crate) accessed_ns: u64,
+    /// The directory that names it; the root's own, and that of what no directory names any more, says nothing.
+    parent: NodeId,
     /// Open descriptors.
     open: u32,
     /// Whether a directory names it.
@@ -76,6 +79,8 @@ pub(crate) struct Tree {
     free: Vec<NodeId>,
     used: u64,
     cap: u64,
+    /// What the running call has done to it, and around it.
+    pub(crate) work: Work,
 }
 
 /// What a path leads to.
@@ -94,8 +99,8 @@ pub(crate) struct Place {
 impl Tree {
     /// An empty root whose writable part may weigh `cap` bytes.
     pub(crate) fn new() -> Self {
-        let mut tree = Self { nodes: Vec::new(), free: Vec::new(), used: 0, cap: u64::MAX };
-        tree.insert(Kind::Dir(BTreeMap::new()), true, 0);
+        let mut tree = Self { nodes: Vec::new(), free: Vec::new(), used: 0, cap: u64::MAX, work: Work::default() };
+        tree.insert(ROOT, Kind::Dir(BTreeMap::new()), true, 0);
         tree
     }
 
@@ -113,8 +118,8 @@ impl Tree {
         self.nodes.iter_mut().flatten().for_each(|node| node.read_only = false);
     }
 
-    fn insert(&mut self, kind: Kind, read_only: bool, charge: u64) -> NodeId {
-        let node = Node { kind, read_only, modified_ns: 0, accessed_ns: 0, open: 0, linked: true, charge };
+    fn insert(&mut self, parent: NodeId, kind: Kind, read_only: bool, charge: u64) -> NodeId {
+        let node = Node { kind, read_only, modified_ns: 0, accessed_ns: 0, parent, open: 0, linked: true, charge };
         match self.free.pop() {
             Some(id) => {
                 self.nodes[id] = Some(node);
@@ -194,6 +199,7 @@ impl Tree {
 
     /// A new node under `parent`.
     pub(crate) fn create(&mut self, parent: NodeId, name: &str, kind: Kind, now: u64) -> Answer<NodeId> {
+        self.check_linked(parent)?;
         if self.node(parent)?.read_only {
             return Err(Errno::ROFS.into());
         }
@@ -202,11 +208,16 @@ impl Tree {
         }
         let charge = NODE_BYTES + name.len() as u64;
         self.charge(charge)?;
-        let id = self.insert(kind, false, charge);
+        let id = self.insert(parent, kind, false, charge);
         self.touch(id, now)?;
         self.touch(parent, now)?;
         self.children_mut(parent)?.insert(name.to_owned(), id);
         Ok(id)
+    }
+
+    /// Nothing is put into a directory that was removed and is still open: who holds it would be all that leads there.
+    fn check_linked(&self, dir: NodeId) -> Result<(), Errno> {
+        if self.node(dir)?.linked { Ok(()) } else { Err(Errno::NOENT) }
     }
 
     pub(crate) fn touch(&mut self, id: NodeId, now: u64) -> Result<(), Errno> {
@@ -228,7 +239,7 @@ impl Tree {
                 Some(node) if matches!(self.node(node)?.kind, Kind::Dir(_)) => return Err(Errno::EXIST),
                 _ => {
                     let new = if last { kind.take().ok_or(Errno::INVAL)? } else { Kind::Dir(BTreeMap::new()) };
-                    let id = self.insert(new, read_only, 0);
+                    let id = self.insert(here, new, read_only, 0);
                     self.children_mut(here)?.insert(part.to_owned(), id);
                     id
                 }
@@ -282,7 +293,8 @@ impl Tree {
         if to.node == Some(id) {
             return Ok(());
         }
-        if self.is_inside(to.parent, id) {
+        self.check_linked(to.parent)?;
+        if self.is_inside(to.parent, id)? {
             return Err(Errno::INVAL.into());
         }
         if to.node.is_some() {
@@ -290,21 +302,20 @@ impl Tree {
         }
         self.children_mut(from.parent)?.remove(&from.name);
         self.children_mut(to.parent)?.insert(to.name.clone(), id);
+        self.node_mut(id)?.parent = to.parent;
         Ok(())
     }
 
-    /// Whether `node` is `ancestor` or below it.
-    fn is_inside(&self, node: NodeId, ancestor: NodeId) -> bool {
-        let mut pending = vec![ancestor];
-        while let Some(here) = pending.pop() {
-            if here == node {
-                return true;
+    /// Whether `node` is `ancestor` or below it: upward from `node`, so that it takes no longer in a large directory.
+    fn is_inside(&mut self, node: NodeId, ancestor: NodeId) -> Result<bool, Errno> {
+        let mut here = node;
+        loop {
+            self.work.steps(1);
+            if here == ancestor || here == ROOT {
+                return Ok(here == ancestor);
             }
-            if let Ok(children) = self.children(here) {
-                pending.extend(children.values().copied());
-            }
+            here = self.node(here)?.parent;
         }
-        false
     }
 
     pub(crate) fn read_at(&self, id: NodeId, offset: u64, out: &mut [u8]) -> Result<usize, Errno> {
@@ -352,6 +363,11 @@ impl Tree {
         } else {
             self.used -= owned - size;
         }
+        let kept = self.size(id)?.min(size);
+        self.work.bytes(size - kept);
+        if matches!(&self.node(id)?.kind, Kind::File(Content::Shared(_))) {
+            self.work.bytes(kept);
+        }
         let size = usize::try_from(size).map_err(|_| Errno::INVAL)?;
         let Kind::File(content) = &mut self.node_mut(id)?.kind else { return Err(Errno::INVAL.into()) };
         if let Content::Shared(shared) = content {
@@ -359,7 +375,17 @@ impl Tree {
         }
         let Content::Owned(bytes) = content else { return Err(Errno::INVAL.into()) };
         bytes.resize(size, 0);
+        give_back(bytes);
         Ok(bytes)
+    }
+}
+
+/// Returns the room that a shortened file no longer needs, which no cap counts. At most half of it is moved for that, so growing has
+/// paid for it.
+fn give_back(bytes: &mut Vec<u8>) {
+    const SPARE: usize = 4096;
+    if bytes.capacity() > 2 * bytes.len() + SPARE {
+        bytes.shrink_to_fit();
     }
 }
 

@@ -14,22 +14,19 @@ use crate::weakness::{self, Weakness};
 
 const MODULE: &str = "wasi_snapshot_preview1";
 /// What a host call costs in fuel, so that a loop of them is not cheaper than a loop of instructions.
-const CALL_FUEL: u64 = 200;
-/// Bytes a unit of fuel moves.
-const BYTES_PER_FUEL: u64 = 8;
+const CALL_FUEL: u64 = 800;
 
-/// Takes the price of a host call that moved `bytes` from the job's fuel.
+/// Takes the price of a host call from the job's fuel: that of any call, and `work` for what it did.
 ///
 /// # Errors
 /// [`wasmtime::Trap::OutOfFuel`] when there is not enough.
-pub(crate) fn charge(caller: &mut Caller<'_, Host>, bytes: u64) -> wasmtime::Result<()> {
+pub(crate) fn charge(caller: &mut Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
     // A loop of calls never comes to the end of a slice.
     caller.data().deadline.check()?;
     if weakness::is(Weakness::HostCallsFree) {
         return Ok(());
     }
-    let price = CALL_FUEL + bytes / BYTES_PER_FUEL;
-    fuel::take(caller, price)
+    fuel::take(caller, CALL_FUEL.saturating_add(work))
 }
 
 /// Runs one call: `Ok` carries an error number, `Err` ends the job.
@@ -40,11 +37,11 @@ fn answer(
     let memory = caller.data().memory()?;
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
     let result = call(&mut host.wasi, &mut View(bytes));
-    let moved = std::mem::take(&mut host.wasi.moved);
+    let work = host.wasi.take_work();
     match result {
         Err(Fault::Stop(stop)) => Err(wasmtime::Error::new(stop)),
-        Err(Fault::Errno(errno)) => charge(&mut caller, moved).map(|()| i32::from(errno.0)),
-        Ok(()) => charge(&mut caller, moved).map(|()| 0),
+        Err(Fault::Errno(errno)) => charge(&mut caller, work).map(|()| i32::from(errno.0)),
+        Ok(()) => charge(&mut caller, work).map(|()| 0),
     }
 }
 

@@ -21,6 +21,7 @@ mod stdio;
 #[cfg(test)]
 mod tests;
 pub(crate) mod view;
+mod work;
 
 use std::sync::Arc;
 
@@ -57,8 +58,6 @@ pub(crate) struct Wasi {
     stdin: Input,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
-    /// Bytes moved by the running call: what it is charged for beside its base price.
-    pub(crate) moved: u64,
 }
 
 /// What differs from job to job.
@@ -118,8 +117,12 @@ impl Wasi {
             stdin: Input::new(stdin(setup.stdin)),
             stdout: Capture::new(setup.output_bytes),
             stderr: Capture::new(setup.output_bytes),
-            moved: 0,
         })
+    }
+
+    /// What the running call is charged for beside its base price.
+    pub(crate) fn take_work(&mut self) -> u64 {
+        self.tree.work.take()
     }
 
     /// The file tree and the descriptors as the job left them.
@@ -160,7 +163,7 @@ impl Wasi {
         }
         let bytes = view.bytes_mut(ptr, len)?;
         self.random.fill(bytes);
-        self.moved += u64::from(len.cast_unsigned());
+        self.tree.work.random_bytes(u64::from(len.cast_unsigned()));
         Ok(())
     }
 }

@@ -24,10 +24,13 @@ pub(super) struct OpenFlags {
 }
 
 impl Wasi {
-    /// The place a guest's path names.
-    fn place(&self, view: &View<'_>, fd: i32, ptr: i32, len: i32) -> Result<Place, Errno> {
+    /// The place a guest's path names. All its parts are paid for, whether there is anything at the first of them or not.
+    fn place(&mut self, view: &View<'_>, fd: i32, ptr: i32, len: i32) -> Result<Place, Errno> {
         let dir = self.fds.dir(fd)?;
-        self.tree.resolve(dir, &view.path(ptr, len)?)
+        let path = view.path(ptr, len)?;
+        self.tree.work.bytes(path.len() as u64);
+        self.tree.work.look_ups(path.split('/').filter(|part| !part.is_empty()).count() as u64);
+        self.tree.resolve(dir, &path)
     }
 
     pub(super) fn path_open(

@@ -27,6 +27,7 @@ impl Wasi {
         let subscriptions: Vec<Subscription> =
             view.bytes(subs, count * 48)?.chunks_exact(48).map(|raw| self.subscription(raw)).collect();
         view.bytes(events, count * 32)?;
+        self.tree.work.look_ups(subscriptions.len() as u64);
         let at_once = |sub: &Subscription| sub.tag != CLOCK || sub.errno.is_some();
         let waited = if subscriptions.iter().any(at_once) {
             0

@@ -7,7 +7,7 @@ use veriplay_core::LimitKind;
 
 use super::any_call::{CALLS, any_call};
 use super::errno::{Answer, Errno, Fault};
-use super::files::is_plain_relative;
+use super::files::{Content, Kind, is_plain_relative};
 use super::path::OpenFlags;
 use super::view::View;
 use super::{Setup, Wasi, base_tree};
@@ -38,6 +38,27 @@ impl Guest {
 
     fn call(&mut self, call: impl FnOnce(&mut Wasi, &mut View<'_>) -> Answer) -> Answer {
         call(&mut self.wasi, &mut View(&mut self.memory))
+    }
+
+    /// What a call that succeeds is charged beside its base price.
+    fn work(&mut self, call: impl FnOnce(&mut Wasi, &mut View<'_>) -> Answer) -> u64 {
+        self.wasi.take_work();
+        self.call(call).unwrap();
+        self.wasi.take_work()
+    }
+
+    fn mkdir(&mut self, path: &str) {
+        let path = self.path(path);
+        self.call(|wasi, view| wasi.path_create_directory(view, 3, path)).unwrap();
+    }
+
+    /// What renaming `from` to `to` is charged.
+    fn rename_work(&mut self, from: &str, to: &str) -> u64 {
+        let from = self.path(from);
+        let end = 200 + to.len();
+        self.memory[200..end].copy_from_slice(to.as_bytes());
+        let to = (200, i32::try_from(to.len()).unwrap());
+        self.work(|wasi, view| wasi.path_rename(view, (3, from), (3, to)))
     }
 
     fn path(&mut self, path: &str) -> (i32, i32) {
@@ -111,7 +132,7 @@ proptest! {
             // Whatever is answered, the next call must be answered too.
             let _ = guest.call(|wasi, view| any_call(wasi, view, which, n, l));
         }
-        guest.wasi.moved = 0;
+        guest.wasi.take_work();
         prop_assert!(guest.wasi.stdout.bytes.len() <= 1000);
     }
 
@@ -329,4 +350,123 @@ fn descriptors_run_out_and_come_back() {
     guest.call(|wasi, _| wasi.fd_close(100)).unwrap();
     assert_eq!(guest.open("/work/given", 0, READ), Ok(100));
     assert_eq!(errno(guest.call(|wasi, _| wasi.fd_close(1 << 20))), Errno::BADF);
+}
+
+#[test]
+fn bytes_that_the_host_clears_are_charged_and_those_it_drops_are_not() {
+    let mut guest = Guest::new();
+    let fd = guest.open("/tmp/f", CREATE, READ | WRITE).unwrap();
+    assert_eq!(guest.work(|wasi, _| wasi.fd_filestat_set_size(fd, 9000)), 9000);
+    assert_eq!(guest.work(|wasi, _| wasi.fd_filestat_set_size(fd, 9000)), 0);
+    assert_eq!(guest.work(|wasi, _| wasi.fd_filestat_set_size(fd, 100)), 0);
+    // One byte, and the gap before it; then one byte in its place, which is all that is charged beside the vector.
+    guest.iovec(1);
+    let far = guest.work(|wasi, view| wasi.fd_pwrite(view, fd, (512, 1), 8000, 600));
+    let near = guest.work(|wasi, view| wasi.fd_pwrite(view, fd, (512, 1), 8000, 600));
+    assert_eq!(far - near, 8001 - 100);
+    // The job's own file is copied when it is first written, and never again.
+    let given = guest.open("/work/dir/inner", 0, READ | WRITE).unwrap();
+    let first = guest.work(|wasi, view| wasi.fd_pwrite(view, given, (512, 1), 0, 600));
+    let second = guest.work(|wasi, view| wasi.fd_pwrite(view, given, (512, 1), 0, 600));
+    assert_eq!(first - second, 100);
+}
+
+#[test]
+fn a_shortened_file_gives_its_room_back() {
+    let mut guest = Guest::new();
+    let fd = guest.open("/tmp/f", CREATE, READ | WRITE).unwrap();
+    guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, 9000)).unwrap();
+    guest.call(|wasi, _| wasi.fd_filestat_set_size(fd, 10)).unwrap();
+    let node = guest.wasi.fds.get(fd).unwrap().node().unwrap();
+    let Kind::File(Content::Owned(bytes)) = &guest.wasi.tree.node(node).unwrap().kind else { panic!("no file") };
+    assert!(bytes.capacity() < 9000, "{}", bytes.capacity());
+    assert_eq!(guest.read(fd, 100).unwrap(), [0; 10]);
+}
+
+#[test]
+fn renaming_a_directory_costs_by_its_depth_and_not_by_what_is_in_it() {
+    let mut guest = Guest::new();
+    guest.mkdir("/tmp/few");
+    guest.mkdir("/tmp/many");
+    for n in 0..20 {
+        let fd = guest.open(&format!("/tmp/many/{n}"), CREATE, WRITE).unwrap();
+        guest.call(|wasi, _| wasi.fd_close(fd)).unwrap();
+    }
+    assert_eq!(guest.rename_work("/tmp/many", "/tmp/abcd"), guest.rename_work("/tmp/few", "/tmp/abcde"));
+    // By name both are two levels deep; from a directory that is deeper there is more to walk.
+    guest.mkdir("/tmp/abcde/a");
+    guest.mkdir("/tmp/abcde/a/b");
+    let shallow = guest.rename_work("/tmp/abcd", "/tmp/////////abcd");
+    let deep = guest.rename_work("/tmp//////////abcd", "/tmp/abcde/a/b/c");
+    assert!(deep > shallow + 3 * 24, "{deep} {shallow}");
+}
+
+#[test]
+fn a_directory_that_moved_is_found_where_it_is() {
+    let mut guest = Guest::new();
+    guest.mkdir("/tmp/a");
+    guest.mkdir("/tmp/a/b");
+    guest.mkdir("/tmp/c");
+    guest.rename_work("/tmp/a", "/tmp/c/a");
+    let (from, to) = (guest.path("/tmp/c"), 200);
+    guest.memory[200..212].copy_from_slice(b"/tmp/c/a/b/c");
+    let inside = guest.call(|wasi, view| wasi.path_rename(view, (3, from), (3, (to, 12))));
+    assert_eq!(errno(inside), Errno::INVAL);
+    guest.rename_work("/tmp/c/a/b", "/tmp/b");
+    guest.rename_work("/tmp/c", "/tmp/b/c");
+    assert!(guest.open("/tmp/b/c/a", 2, READ).is_ok());
+}
+
+#[test]
+fn nothing_is_put_into_a_directory_that_was_removed() {
+    let mut guest = Guest::new();
+    guest.mkdir("/tmp/a");
+    let dir = guest.open("/tmp/a", 2, READ).unwrap();
+    let path = guest.path("/tmp/a");
+    guest.call(|wasi, view| wasi.path_remove_directory(view, 3, path)).unwrap();
+    let path = guest.path("b");
+    assert_eq!(errno(guest.call(|wasi, view| wasi.path_create_directory(view, dir, path))), Errno::NOENT);
+    guest.memory[200..210].copy_from_slice(b"/work/dir\0");
+    let moved = guest.call(|wasi, view| wasi.path_rename(view, (3, (200, 9)), (dir, path)));
+    assert_eq!(errno(moved), Errno::NOENT);
+    assert!(guest.open("/work/dir/inner", 0, READ).is_ok());
+}
+
+#[test]
+fn entries_that_are_stepped_over_are_charged() {
+    let mut guest = Guest::new();
+    for n in 10..30 {
+        let fd = guest.open(&format!("/tmp/{n}"), CREATE, WRITE).unwrap();
+        guest.call(|wasi, _| wasi.fd_close(fd)).unwrap();
+    }
+    let dir = guest.open("/tmp", 2, READ).unwrap();
+    // Room for one entry. Both are as long.
+    let mut listed = |cookie| guest.work(|wasi, view| wasi.fd_readdir(view, dir, (1000, 26), cookie, 600));
+    assert_eq!(listed(21) - listed(2), 19 * 24);
+}
+
+#[test]
+fn each_part_of_a_path_is_charged_whether_it_is_there_or_not() {
+    let mut guest = Guest::new();
+    let mut stat = |path: &str| {
+        guest.wasi.take_work();
+        let path = guest.path(path);
+        let _ = guest.call(|wasi, view| wasi.path_filestat_get(view, 3, path, 600));
+        guest.wasi.take_work()
+    };
+    let (short, long, missing) = (stat("/work/dir"), stat("/work/././././dir"), stat("/none/././././dir"));
+    assert_eq!(missing, long);
+    assert_eq!(long - short, 4 * 400 + 8);
+}
+
+#[test]
+fn vectors_subscriptions_and_random_bytes_are_charged_one_by_one() {
+    let mut guest = Guest::new();
+    let empty = |guest: &mut Guest, count| guest.work(|wasi, view| wasi.fd_write(view, 1, 8000, count, 600));
+    assert_eq!(empty(&mut guest, 1000) - empty(&mut guest, 1), 999 * 400);
+    let poll = |guest: &mut Guest, count| guest.work(|wasi, view| wasi.poll_oneoff(view, 8000, 20_000, count, 600));
+    assert_eq!(poll(&mut guest, 64) - poll(&mut guest, 1), 63 * 400);
+    assert_eq!(guest.work(|wasi, view| wasi.random_get(view, 1000, 500)), 2000);
+    // What looks at nothing costs nothing beside its base price.
+    assert_eq!(guest.work(|wasi, view| wasi.clock_time_get(view, 0, 600)), 0);
 }

@@ -4,7 +4,7 @@ use veriplay_core::{CallResult, Dropped, IoPair, Status, Value};
 
 use super::Ruling;
 use crate::batch::AnswerRequest;
-use crate::run::{NoValue, Runner, calls, failure, value};
+use crate::run::{NoValue, Runner, calls, failure, instead, value};
 
 /// One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
 pub(super) fn answer(
@@ -33,7 +33,7 @@ pub(super) fn answer(
 pub(super) fn compared(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
     match value(call, &request.task.limits) {
         Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
-        Ok(output) => (Status::WrongAnswer, format!("`{output}` instead of `{wanted}`")),
+        Ok(output) => (Status::WrongAnswer, instead(&output, wanted)),
         Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
         // It ran and gave something that equals no plain value.
         Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CallResult, Exit, Limits, Outcome, Value, count_statements};
 
 use super::rules::{self, Stop};
-use crate::run::{NoValue, failure, value};
+use crate::run::{EXCERPT_CHARS, NoValue, failure, value};
 
 /// When a proposal is a task worth asking. There is no default: a run says what it lets through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,7 +175,8 @@ pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Lim
     for (expected, call) in first.iter().zip(second) {
         let again = value(call, limits).map_err(|no_value| Stop::refused(rules::NONDETERMINISTIC, no_value.text()))?;
         if again != *expected {
-            let detail = format!("`{expected}` the first time, `{again}` the second");
+            let (first, second) = (expected.excerpt(EXCERPT_CHARS), again.excerpt(EXCERPT_CHARS));
+            let detail = format!("`{first}` the first time, `{second}` the second");
             return Err(Stop::refused(rules::NONDETERMINISTIC, detail));
         }
     }

@@ -154,3 +154,26 @@ fn an_input_of_the_set_that_is_no_literal_crosses_as_text() {
     assert_eq!(arguments, &vec![vec![Value::str(input.as_str())]]);
     assert!(job.program.starts_with("p\n") && !job.program.contains(&input));
 }
+
+#[test]
+fn an_answer_that_is_too_long_is_malformed_and_says_so() {
+    for wanted in [Predicted::Output, Predicted::Input] {
+        let problem = set_problem(wanted, "9");
+        let answer = format!("0x{}", "f".repeat(8_000_000));
+        let verdict = judge_program(&on_int(|_| Value::None), &request(&problem, &answer)).unwrap();
+        assert_eq!(verdict.status, Status::Malformed);
+        assert!(verdict.evidence.detail.contains("8000002 bytes, and at most 1048576"), "{:?}", verdict.evidence);
+        assert_eq!(verdict.evidence.fuel, 0);
+    }
+}
+
+/// Written in decimal the answer would take seconds.
+#[test]
+fn a_wrong_answer_of_a_million_digits_is_shown_by_its_start() {
+    let answer = format!("0x{}", "f".repeat(1_000_000));
+    let verdict =
+        judge_program(&on_int(|_| Value::None), &request(&set_problem(Predicted::Output, "9"), &answer)).unwrap();
+    assert_eq!(verdict.status, Status::WrongAnswer);
+    let detail = &verdict.evidence.detail;
+    assert!(detail.starts_with("`0xfff") && detail.ends_with("…` instead of `9`") && detail.len() < 150, "{detail}");
+}

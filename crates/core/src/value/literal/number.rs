@@ -7,6 +7,8 @@ use super::super::Value;
 
 /// Decimal digits of an int literal at most: Python's own limit for text.
 pub(in crate::value) const MAX_DIGITS: usize = 4300;
+/// Those of an int in a `repr`, which older records wrote whole. Reading them takes quadratic time.
+const MAX_REPR_DIGITS: usize = 20_000;
 
 /// Length of the longest prefix that looks like a number, signs only inside an exponent.
 pub(in crate::value) fn length(text: &str) -> usize {
@@ -23,29 +25,30 @@ pub(in crate::value) fn length(text: &str) -> usize {
     at
 }
 
-/// The number, or nothing when `text` is not one. `any_length` lifts Python's limit on the digits of an int.
-pub(super) fn parse(text: &str, any_length: bool) -> Option<Value> {
+/// The number, or nothing when `text` is not one. A `repr` may have more digits of an int than Python reads.
+pub(super) fn parse(text: &str, repr: bool) -> Option<Value> {
     let lower = text.to_ascii_lowercase();
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
         if let Some(digits) = lower.strip_prefix(prefix) {
             // `0x_ff` is fine, `0_xff` is not.
-            return int(&grouped(digits.strip_prefix('_').unwrap_or(digits))?, radix, any_length);
+            return int(&grouped(digits.strip_prefix('_').unwrap_or(digits))?, radix, usize::MAX);
         }
     }
     match lower.contains(['.', 'e']) {
         true => float(&lower),
-        false => decimal(&grouped(&lower)?, any_length),
+        false => decimal(&grouped(&lower)?, if repr { MAX_REPR_DIGITS } else { MAX_DIGITS }),
     }
 }
 
 /// Python refuses `012`, and so do we; `0`, `00` are zero.
-fn decimal(digits: &str, any_length: bool) -> Option<Value> {
+fn decimal(digits: &str, most: usize) -> Option<Value> {
     let padded = digits.starts_with('0') && digits.contains(|c| c != '0');
-    if padded { None } else { int(digits, 10, any_length) }
+    if padded { None } else { int(digits, 10, most) }
 }
 
-fn int(digits: &str, radix: u32, any_length: bool) -> Option<Value> {
-    let short = any_length || digits.len() <= MAX_DIGITS;
+/// The digits of the other radixes are powers of two, and as many as there are take linear time.
+fn int(digits: &str, radix: u32, most: usize) -> Option<Value> {
+    let short = digits.len() <= most;
     let plain = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     (short && plain).then(|| BigInt::from_str_radix(digits, radix).ok().map(Value::Int)).flatten()
 }

@@ -10,7 +10,10 @@ impl<'a> Parser<'a> {
         while self.at_string() {
             value = match (value, self.string()?) {
                 (Value::Str(a), Value::Str(b)) => Value::Str(a + &b),
-                (Value::Bytes(a), Value::Bytes(b)) => Value::Bytes([a, b].concat()),
+                (Value::Bytes(mut a), Value::Bytes(b)) => {
+                    a.extend(b);
+                    Value::Bytes(a)
+                }
                 _ => return self.fail("cannot join bytes and text"),
             };
         }

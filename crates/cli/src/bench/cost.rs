@@ -1,0 +1,236 @@
+//! `veriplay bench --job cost`: what a unit of fuel can be made to cost, over the programs of `task-corpus/cost`.
+//!
+//! Each program runs twice, with all of the fuel it is given and with half of it, so that what it sets up first does not hide what it
+//! then repeats: the dearer of the whole run and its second half counts. Host work after the job (decoding, judging, printing) is
+//! part of it: values and answers are judged by the verifier. All is told as a ratio to an ordinary loop of the same run.
+//! [`report`] says what came out.
+
+pub(crate) mod report;
+
+use std::time::Instant;
+
+use veriplay_core::{
+    CallCase, CallChecks, Checks, Comparison, Dropped, Entry, Execute, ExecuteError, Exit, Job, LimitKind, Limits,
+    Predicted, Prediction, Problem, Status, Value, Verdict,
+};
+use veriplay_corpus::{CostJob, CostProgram, ORDINARY_LOOP};
+use veriplay_sandbox::Sandbox;
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+use crate::exit::{ExitCode, Failure};
+
+/// The name of the job on the command line.
+pub(crate) const NAME: &str = "cost";
+/// A program that uses less counts as using this much: what happens once harms nobody, if it is short.
+const LEAST_FUEL: u64 = 100_000_000;
+/// How often the ordinary loop is measured anew, in programs.
+const LOOP_EVERY: usize = 12;
+/// Bytes of an answer that a program prints for the verifier to judge.
+const ANSWER_BYTES: u64 = 64 << 20;
+
+/// What one run came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Run {
+    seconds: f64,
+    fuel: u64,
+    end: End,
+}
+
+/// How a run ended, in the words of reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// A script's.
+    Exit(&'static str),
+    /// A verdict.
+    Status(Status),
+    /// The clock was faster than the fuel.
+    Deadline,
+}
+
+/// What was measured of one program.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measured {
+    program: CostProgram,
+    whole: Run,
+    half: Run,
+}
+
+impl Measured {
+    /// Seconds for a billion units of fuel: of the whole run, or of its second half where that is dearer.
+    fn seconds_per_gfuel(&self) -> f64 {
+        let per_gfuel = |seconds: f64, fuel: u64| seconds * 1e9 / fuel.max(LEAST_FUEL) as f64;
+        let (seconds, fuel) = (self.whole.seconds - self.half.seconds, self.whole.fuel.saturating_sub(self.half.fuel));
+        let later = if fuel < LEAST_FUEL { 0.0 } else { per_gfuel(seconds, fuel) };
+        per_gfuel(self.whole.seconds, self.whole.fuel).max(later)
+    }
+}
+
+/// Measures programs in one sandbox.
+pub(crate) struct CostBench<'a> {
+    pub(crate) sandbox: &'a Sandbox,
+    /// Units each program may use.
+    pub(crate) fuel: u64,
+    /// Runs of each; the fastest counts, as what disturbs a run only makes it slower.
+    pub(crate) rounds: usize,
+}
+
+impl CostBench<'_> {
+    /// Measures all `programs`, the ordinary loop among them again and again.
+    ///
+    /// # Errors
+    /// A host fault, or a corpus without the ordinary loop.
+    pub(crate) fn measure(&self, programs: &[CostProgram], tick: &dyn Fn(&str)) -> Result<Vec<Measured>, Failure> {
+        let ordinary = programs.iter().find(|program| program.name == ORDINARY_LOOP);
+        let missing = || Failure::message(ExitCode::Input, format!("task-corpus/cost has no `{ORDINARY_LOOP}`"));
+        let ordinary = ordinary.ok_or_else(missing)?;
+        let mut loop_measured = self.program(ordinary)?;
+        let mut measured = Vec::new();
+        for (index, program) in programs.iter().filter(|program| program.name != ORDINARY_LOOP).enumerate() {
+            tick(&program.name);
+            measured.push(self.program(program)?);
+            if index % LOOP_EVERY == 0 {
+                let again = self.program(ordinary)?;
+                loop_measured.whole.seconds = loop_measured.whole.seconds.min(again.whole.seconds);
+                loop_measured.half.seconds = loop_measured.half.seconds.min(again.half.seconds);
+            }
+        }
+        measured.push(loop_measured);
+        Ok(measured)
+    }
+
+    fn program(&self, program: &CostProgram) -> Result<Measured, Failure> {
+        let work = self.work(program)?;
+        let fastest = |fuel| {
+            let runs = (0..self.rounds.max(1)).map(|_| self.run(&work, fuel)).collect::<Result<Vec<_>, _>>()?;
+            let fastest = runs.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+            fastest.ok_or_else(|| Failure::message(ExitCode::Bug, "no run was made"))
+        };
+        Ok(Measured { program: program.clone(), whole: fastest(self.fuel)?, half: fastest(self.fuel / 2)? })
+    }
+
+    /// What is timed: for an answer, what the program prints.
+    fn work(&self, program: &CostProgram) -> Result<Work, Failure> {
+        let prediction = |wanted| Ok(Work::Answer { wanted, text: self.printed(program)? });
+        match program.job {
+            CostJob::Script => Ok(Work::Script(program.program.clone())),
+            CostJob::Call => Ok(Work::Call(program.program.clone())),
+            CostJob::Output => prediction(Predicted::Output),
+            CostJob::Input => prediction(Predicted::Input),
+        }
+    }
+
+    fn printed(&self, program: &CostProgram) -> Result<String, Failure> {
+        let limits = Limits { output_bytes: ANSWER_BYTES, ..self.sandbox.image().default_limits() };
+        let outcome = self.sandbox.execute(&self.script(&program.program, limits)).map_err(|error| host(&error))?;
+        match (outcome.exit, String::from_utf8(outcome.stdout)) {
+            (Exit::Returned, Ok(text)) => Ok(text),
+            (exit, _) => {
+                let why = format!("`{}` of task-corpus/cost prints no answer: it ended as {exit:?}", program.name);
+                Err(Failure::message(ExitCode::Input, why))
+            }
+        }
+    }
+
+    fn script(&self, program: &str, limits: Limits) -> Job {
+        Job {
+            image: self.sandbox.image().name().to_owned(),
+            program: program.to_owned(),
+            entry: Entry::Script,
+            stdin: Vec::new(),
+            files: Vec::new(),
+            limits,
+            seed: 0,
+            peer: None,
+            base: None,
+        }
+    }
+
+    fn run(&self, work: &Work, fuel: u64) -> Result<Run, Failure> {
+        let limits = Limits { fuel, ..self.sandbox.image().default_limits() };
+        match work {
+            Work::Script(text) => {
+                let job = self.script(text, limits);
+                let (outcome, seconds) = timed(|| self.sandbox.execute(&job));
+                let outcome = outcome.map_err(|error| host(&error))?;
+                Ok(Run { seconds, fuel: outcome.fuel, end: exit(&outcome.exit) })
+            }
+            Work::Call(text) => self.judged(text, wrong_call(), limits),
+            Work::Answer { wanted, text } => self.judged(text, wrong_answer(*wanted), limits),
+        }
+    }
+
+    fn judged(&self, program: &str, checks: Checks, limits: Limits) -> Result<Run, Failure> {
+        let (task_id, limits) = (NAME.to_owned(), Some(limits));
+        let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits };
+        let image = self.sandbox.image();
+        let request = ProblemRequest {
+            problem: &problem,
+            program,
+            image: image.name(),
+            limits: image.default_limits(),
+            seed: 0,
+            early_stop: false,
+        };
+        let (verdict, seconds) = timed(|| judge_program(self.sandbox, &request));
+        let verdict: Verdict = verdict.map_err(|Dropped { why }| Failure::message(ExitCode::Host, why))?;
+        let deadline = verdict.status == Status::DeadlineExceeded;
+        let end = if deadline { End::Deadline } else { End::Status(verdict.status) };
+        Ok(Run { seconds, fuel: verdict.evidence.fuel, end })
+    }
+}
+
+/// What is timed.
+enum Work {
+    Script(String),
+    Call(String),
+    Answer { wanted: Predicted, text: String },
+}
+
+/// A call of `f` that no value of the corpus makes right.
+fn wrong_call() -> Checks {
+    let case = CallCase { input: Vec::new(), expected: Value::None };
+    let comparison = Comparison::by("exact");
+    Checks::Calls(CallChecks { function: "f".to_owned(), cases: vec![case], fresh: false, comparison })
+}
+
+/// A prediction that no answer of the corpus gets right.
+fn wrong_answer(wanted: Predicted) -> Checks {
+    let program = "def f(*arguments):\n    return len(arguments)\n".to_owned();
+    Checks::Prediction(Prediction { program, input: "1, 2".to_owned(), output: Value::int(-1), wanted })
+}
+
+fn exit(exit: &Exit) -> End {
+    End::Exit(match exit {
+        Exit::Returned => "returned",
+        Exit::Raised => "raised",
+        Exit::Trapped => "trapped",
+        Exit::Exceeded { limit: LimitKind::DeadlineNs, .. } => return End::Deadline,
+        Exit::Exceeded { limit: LimitKind::Fuel, .. } => "fuel",
+        Exit::Exceeded { limit: LimitKind::MemoryBytes, .. } => "memory",
+        Exit::Exceeded { limit: LimitKind::OutputBytes, .. } => "output",
+        Exit::Exceeded { limit: LimitKind::FileBytes, .. } => "files",
+    })
+}
+
+fn host(error: &ExecuteError) -> Failure {
+    Failure::message(ExitCode::Host, error)
+}
+
+/// Runs `work` and says how many seconds of a processor it took.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let (processor, started) = (processor_seconds(), Instant::now());
+    let done = work();
+    let elapsed = started.elapsed().as_secs_f64();
+    // The kernel counts in hundredths of a second. On a busy machine it is far less than what went by.
+    let used = processor.zip(processor_seconds()).map_or(elapsed, |(before, after)| after - before + 0.01);
+    (done, elapsed.min(used))
+}
+
+/// Processor time of this process, in whole hundredths of a second; `None` where the kernel does not say.
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the program's name in brackets, which may hold spaces; the 14th and 15th are user and system time.
+    let ticks = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(2);
+    let ticks: Vec<u64> = ticks.map(|field| field.parse().ok()).collect::<Option<_>>()?;
+    Some(ticks.iter().sum::<u64>() as f64 / 100.0)
+}

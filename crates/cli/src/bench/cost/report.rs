@@ -1,0 +1,224 @@
+//! What a run of the cost benchmark says, as data and as a table, and whether its goal is met.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use veriplay_core::{Limits, SCHEMA_VERSION};
+use veriplay_corpus::ORDINARY_LOOP;
+
+use super::{End, Measured};
+use crate::bench::machine::Machine;
+
+/// How many times as dear as in an ordinary loop a unit of fuel may be.
+const GOAL: f64 = 10.0;
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct CostReport {
+    schema_version: u32,
+    /// The goal for `ratio`.
+    goal: f64,
+    /// Whether every program meets it and ends by its fuel.
+    met: bool,
+    /// Units each program was given.
+    fuel: u64,
+    /// What a job may use by default.
+    limits: Limits,
+    /// Seconds for a billion units in the ordinary loop.
+    ordinary_seconds_per_gfuel: f64,
+    /// Worst first.
+    programs: Vec<CostRow>,
+    machine: Machine,
+}
+
+/// One program.
+#[derive(Debug, Clone, Serialize)]
+struct CostRow {
+    name: String,
+    /// `script`, `call`, `output` or `input`.
+    job: &'static str,
+    /// What it attacks.
+    attacks: String,
+    /// How it ended.
+    end: String,
+    fuel: u64,
+    seconds: f64,
+    seconds_per_gfuel: f64,
+    /// To the ordinary loop.
+    ratio: f64,
+    /// What it takes with all the fuel of the default limits.
+    seconds_at_limit: f64,
+    /// Whether the clock ended it, or would, before the default fuel did.
+    met_deadline: bool,
+}
+
+impl CostReport {
+    /// The report on `measured`, the ordinary loop among them.
+    pub(crate) fn new(measured: &[Measured], fuel: u64, limits: Limits, machine: Machine) -> Self {
+        let ordinary = measured.iter().find(|measured| measured.program.name == ORDINARY_LOOP);
+        let ordinary = ordinary.map_or(f64::NAN, Measured::seconds_per_gfuel);
+        let mut programs: Vec<CostRow> =
+            measured.iter().map(|measured| CostRow::new(measured, ordinary, &limits)).collect();
+        programs.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+        let met = programs.iter().all(CostRow::is_met);
+        let (schema_version, goal) = (SCHEMA_VERSION, GOAL);
+        Self { schema_version, goal, met, fuel, limits, ordinary_seconds_per_gfuel: ordinary, programs, machine }
+    }
+
+    /// The names of programs beyond the goal.
+    pub(crate) fn missed(&self) -> Vec<&str> {
+        self.programs.iter().filter(|row| !row.is_met()).map(|row| row.name.as_str()).collect()
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let gfuel = |fuel: u64| fuel as f64 / 1e9;
+        let mut out = format!(
+            "{}\n{} programs of at most {} Gfuel each; by default a job has {} Gfuel and {} s\n\n",
+            self.machine.text(),
+            self.programs.len(),
+            gfuel(self.fuel),
+            gfuel(self.limits.fuel),
+            gfuel(self.limits.deadline_ns)
+        );
+        let _ = writeln!(
+            out,
+            "{:>8}{:>10}{:>9}{:>9}{:>11}  {:<15}{:<8}program",
+            "ratio", "s/Gfuel", "Gfuel", "s", "s at limit", "ended by", "job"
+        );
+        for row in &self.programs {
+            let mark = if row.is_met() { ' ' } else { '!' };
+            let _ = writeln!(
+                out,
+                "{mark}{:>7.2}{:>10.3}{:>9.3}{:>9.3}{:>11.2}  {:<15}{:<8}{}",
+                row.ratio,
+                row.seconds_per_gfuel,
+                gfuel(row.fuel),
+                row.seconds,
+                row.seconds_at_limit,
+                row.end,
+                row.job,
+                row.name
+            );
+        }
+        let missed = self.missed().len();
+        let verdict = if missed == 0 { "all meet it".to_owned() } else { format!("{missed} miss it (`!`)") };
+        let _ = write!(out, "\ngoal: at most {GOAL} times an ordinary loop, and ended by fuel: {verdict}");
+        out
+    }
+}
+
+impl CostRow {
+    fn new(measured: &Measured, ordinary: f64, limits: &Limits) -> Self {
+        let Measured { program, whole, .. } = measured;
+        let seconds_per_gfuel = measured.seconds_per_gfuel();
+        let goes_on = whole.end == End::Exit("fuel");
+        let seconds_at_limit = if goes_on { seconds_per_gfuel * limits.fuel as f64 / 1e9 } else { whole.seconds };
+        let deadline = limits.deadline_ns as f64 / 1e9;
+        Self {
+            name: program.name.clone(),
+            job: program.job.word(),
+            attacks: program.attacks.clone(),
+            end: whole.end.word(),
+            fuel: whole.fuel,
+            seconds: whole.seconds,
+            seconds_per_gfuel,
+            ratio: seconds_per_gfuel / ordinary,
+            seconds_at_limit,
+            met_deadline: whole.end == End::Deadline || seconds_at_limit > deadline,
+        }
+    }
+
+    fn is_met(&self) -> bool {
+        self.ratio <= GOAL && !self.met_deadline
+    }
+}
+
+impl End {
+    fn word(self) -> String {
+        match self {
+            End::Exit(word) => word.to_owned(),
+            End::Deadline => "the deadline".to_owned(),
+            End::Status(status) => {
+                let word = serde_json::to_value(status).ok();
+                word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_else(|| format!("{status:?}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use veriplay_corpus::{CostJob, CostProgram};
+
+    use super::super::Run;
+    use super::*;
+
+    const GFUEL: u64 = 1_000_000_000;
+
+    fn limits() -> Limits {
+        Limits { fuel: 20 * GFUEL, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 30 * GFUEL }
+    }
+
+    fn measured(name: &str, half: (f64, u64), whole: (f64, u64), end: End) -> Measured {
+        let (name, attacks) = (name.to_owned(), String::new());
+        let program = CostProgram { name, attacks, job: CostJob::Script, program: String::new() };
+        let run = |(seconds, fuel)| Run { seconds, fuel, end };
+        Measured { program, half: run(half), whole: run(whole) }
+    }
+
+    fn report(others: &[Measured]) -> CostReport {
+        let ordinary = measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), End::Exit("fuel"));
+        let all: Vec<Measured> = others.iter().cloned().chain([ordinary]).collect();
+        CostReport::new(&all, 2 * GFUEL, limits(), Machine::of(None))
+    }
+
+    #[test]
+    fn a_program_as_dear_as_the_loop_meets_the_goal_and_one_eleven_times_as_dear_does_not() {
+        let fuel = End::Exit("fuel");
+        let report = report(&[
+            measured("like", (0.1, GFUEL), (0.2, 2 * GFUEL), fuel),
+            measured("dear", (1.1, GFUEL), (2.2, 2 * GFUEL), fuel),
+        ]);
+        assert_eq!((report.met, report.missed()), (false, vec!["dear"]));
+        assert_eq!(report.programs[0].name, "dear");
+        assert!(report.text().contains("1 miss it"), "{}", report.text());
+    }
+
+    #[test]
+    fn what_is_set_up_first_does_not_hide_what_is_repeated() {
+        // Cheap in its first half; its second is twenty times as dear as the loop.
+        let late = report(&[measured("late", (0.05, GFUEL), (2.05, 2 * GFUEL), End::Exit("fuel"))]);
+        assert_eq!(late.missed(), ["late"]);
+        assert!((late.programs[0].ratio - 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_happens_once_may_take_as_long_as_a_little_fuel() {
+        let returned = End::Exit("returned");
+        let report =
+            report(&[measured("once", (0.05, 0), (0.05, 0), returned), measured("slow", (0.5, 0), (0.5, 0), returned)]);
+        assert_eq!(report.missed(), ["slow"]);
+    }
+
+    #[test]
+    fn the_deadline_counts_when_it_was_met_and_when_the_default_fuel_would_meet_it() {
+        let met = measured("met", (0.1, GFUEL), (0.2, 2 * GFUEL), End::Deadline);
+        assert_eq!(report(&[met]).missed(), ["met"]);
+        let near = measured("near", (0.9, GFUEL), (1.8, 2 * GFUEL), End::Exit("fuel"));
+        let report = CostReport::new(
+            &[near, measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), End::Exit("fuel"))],
+            2 * GFUEL,
+            Limits { deadline_ns: 10 * GFUEL, ..limits() },
+            Machine::of(None),
+        );
+        assert_eq!(report.missed(), ["near"]);
+    }
+
+    #[test]
+    fn without_other_programs_the_loop_is_its_own_measure() {
+        let report = report(&[]);
+        assert!(report.met);
+        assert_eq!(report.programs[0].ratio, 1.0);
+    }
+}

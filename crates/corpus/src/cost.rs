@@ -1,0 +1,98 @@
+//! Programs whose cost for each unit of fuel could be far above an ordinary loop's: what `veriplay bench --job cost` measures.
+//!
+//! One Python file each in `task-corpus/cost`, whose first line says what it attacks and whose second says which job is measured; the
+//! README there is the format. The files are embedded; [`read_cost_program`] refuses what breaks the format.
+
+mod embedded;
+
+use crate::CorpusError;
+
+/// The program that all others are compared with.
+pub const ORDINARY_LOOP: &str = "ordinary_loop";
+
+/// What is measured of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostJob {
+    /// It runs as a script.
+    Script,
+    /// Its function `f` is called, and what it returns is judged to be wrong.
+    Call,
+    /// What it prints is judged as a predicted output. Printing it is not measured.
+    Output,
+    /// What it prints is judged as a predicted input. Printing it is not measured.
+    Input,
+}
+
+impl CostJob {
+    /// All of them.
+    pub const ALL: [CostJob; 4] = [CostJob::Script, CostJob::Call, CostJob::Output, CostJob::Input];
+
+    /// The word files and reports use.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            CostJob::Script => "script",
+            CostJob::Call => "call",
+            CostJob::Output => "output",
+            CostJob::Input => "input",
+        }
+    }
+}
+
+/// One program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostProgram {
+    /// The file's name without its ending.
+    pub name: String,
+    /// What it attacks, in one line.
+    pub attacks: String,
+    /// What is measured.
+    pub job: CostJob,
+    /// The whole file.
+    pub program: String,
+}
+
+/// The programs the binary carries: those of `task-corpus/cost`.
+///
+/// # Panics
+/// Never: a test reads them all.
+#[must_use]
+pub fn embedded_cost_programs() -> Vec<CostProgram> {
+    let read = |(name, text): &(&str, &str)| read_cost_program(name, text).expect("a test reads the embedded programs");
+    embedded::FILES.iter().map(read).collect()
+}
+
+/// The names of the embedded files, for the test that compares them with the directory.
+#[must_use]
+pub fn embedded_cost_names() -> Vec<&'static str> {
+    embedded::FILES.iter().map(|(name, _)| *name).collect()
+}
+
+/// Reads the file `path`: `# what it attacks`, `# job: WORD`, an empty line, and the program.
+///
+/// # Errors
+/// The line that is not so.
+pub fn read_cost_program(path: &str, text: &str) -> Result<CostProgram, CorpusError> {
+    let fault = |line: usize, problem: &str| CorpusError::Seed {
+        path: path.to_owned(),
+        line,
+        problem: problem.to_owned(),
+        hint: "see task-corpus/cost/README.md for the format".to_owned(),
+    };
+    let mut lines = text.lines();
+    let attacks = lines.next().and_then(|line| line.strip_prefix("# ")).filter(|attacks| attacks.contains(": "));
+    let attacks = attacks.ok_or_else(|| fault(1, "the first line does not say what is attacked: `# title: what`"))?;
+    let word = lines.next().and_then(|line| line.strip_prefix("# job: "));
+    let job = word.and_then(|word| CostJob::ALL.into_iter().find(|job| job.word() == word));
+    let job =
+        job.ok_or_else(|| fault(2, "the second line is not `# job: ` and `script`, `call`, `output` or `input`"))?;
+    if lines.next() != Some("") {
+        return Err(fault(3, "the third line is not empty"));
+    }
+    if lines.all(|line| line.trim().is_empty()) {
+        return Err(fault(4, "there is no program"));
+    }
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let name = file.strip_suffix(".py").unwrap_or(file).to_owned();
+    Ok(CostProgram { name, attacks: attacks.to_owned(), job, program: text.to_owned() })
+}

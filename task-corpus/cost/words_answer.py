@@ -1,0 +1,4 @@
+# Answer with a long word: A refused answer: what is quoted of it in the reason.
+# job: output
+
+print("r" * 1000000 + "'")
