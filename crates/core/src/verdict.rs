@@ -40,8 +40,6 @@ pub enum Status {
     Valid,
     /// A proposal that did not; the evidence says which rule.
     Invalid,
-    /// The task or its tests cannot judge this attempt; the evidence says why. Neither right nor wrong, and no fault of the host.
-    Unjudgeable,
 }
 
 /// What a verdict rests on.
