@@ -119,7 +119,7 @@ fn a_problem_says_that_split_trust_cannot_judge_its_honest_attempt() {
     let error = read(LINES, &said(CALLS)).unwrap_err().to_string();
     assert!(error.contains("calls.md:5: it is `unjudgeable` without tests"), "{error}");
     let error = read(&said(LINES).replace("style", "stile"), CALLS).unwrap_err().to_string();
-    assert!(error.contains("lines.md:8: unknown field `stile`"), "{error}");
+    assert!(error.contains("lines.md:9: unknown field `stile`"), "{error}");
 }
 
 #[test]
