@@ -225,16 +225,12 @@ class Objects:
         place = self.library_place(found)
         if place is not None:
             return self.new(found, "library", list(place))
-        if issubclass(kind, type) and issubclass(found, BaseException):
-            bases = [base for base in bases_of(found) if issubclass(base, BaseException)]
-            items = [self.item_of(base, todo, depth + 1) for base in bases]
-            return self.new(found, "exception", [type.__dict__["__name__"].__get__(found), *items])
-        return self.describe_own(found, kind)
+        return self.describe_own(found, kind, todo, depth)
 
     def library_place(self, found):
         return library_place(found)
 
-    def describe_own(self, found, kind):
+    def describe_own(self, found, kind, todo, depth):
         raise Uncrossable("a value of type `" + type.__dict__["__name__"].__get__(kind) + "`")
 
     def new(self, found, kind, items):
@@ -450,7 +446,8 @@ class Caller(Objects):
         self.testing = False  # whether a test is under way: what happens before or between tests lasts
         self.borrowed = {}  # names in the library of objects that cross by that name alone, by handle
         self.thrown_away = False  # whether the call under way is a statement of its own
-        self.fresh = {}  # objects that nothing but the call under way refers to, by id
+        self.fresh = ()  # ids of objects that nothing but the call under way refers to
+        self.ever_given = set()  # handles of what has been passed in any call, and what was in it
         self.given = ()  # what is passed in it
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
@@ -473,12 +470,9 @@ class Caller(Objects):
         self.testing = False
         return self.trouble
 
-    def call(self, handle, arguments, keywords, thrown_away=False):
-        self.thrown_away = thrown_away
-        try:
-            return self.ask("call", (handle,), arguments, keywords)
-        finally:
-            self.fresh.clear()
+    def call(self, handle, arguments, keywords, thrown_away=False, fresh=()):
+        self.thrown_away, self.fresh = thrown_away, fresh
+        return self.ask("call", (handle,), arguments, keywords)
 
     def look(self, name):
         """What the program means by `name`; AttributeError where it means nothing."""
@@ -492,7 +486,7 @@ class Caller(Objects):
             self.keep_all_identities()
 
     def attribute(self, handle, name):
-        self.thrown_away = True
+        self.thrown_away, self.fresh = True, ()
         return self.ask("attribute", (handle,), (name,))
 
     def ask(self, action, target, arguments=(), keywords={}):
@@ -527,7 +521,7 @@ class Caller(Objects):
             error = self.exception(*payload) if word == "raised" else None
             value = None
             if word == "returned":
-                value = self.at_name(target, payload) if action == "look" else self.at(payload)
+                value = self.at_name(target, payload) if action == "look" else self.as_changed(self.at(payload))
         except Exception as error:
             why = "the program left the protocol: " + type(error).__name__ + ": " + str(error)
             self.spoil("error", why, lasting=True)
@@ -539,17 +533,16 @@ class Caller(Objects):
             raise AttributeError("the program does not define `" + str(target) + "`")
         self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
 
-    def moved(self, entries):
+    def moved(self, word, entries):
         """Handles of the changed objects by which a call could move what the tests expect of it: those that it was given, unless the
         tests throw its result away, and those of the tests' that it was given before."""
         changed = [entry_of(entry)[0] for entry in entries if entry_of(entry)[0] in self.objects]
-        changed = [handle for handle in changed if id(self.objects[handle]) not in self.fresh]
-        if not changed:
-            return ()
         given = self.reachable(self.given)
-        if self.thrown_away:
-            return [handle for handle in changed if handle % 2 == self.parity and handle not in given]
-        return [handle for handle in changed if handle % 2 == self.parity or handle in given]
+        self.ever_given |= given
+        theirs = lambda handle: handle % 2 == self.parity or handle in self.ever_given
+        if self.thrown_away and word == "returned":
+            return [handle for handle in changed if theirs(handle) and handle not in given]
+        return [handle for handle in changed if theirs(handle) and id(self.objects[handle]) not in self.fresh]
 
     def reachable(self, found):
         """Handles of the containers among `found` and in them."""
@@ -562,11 +555,34 @@ class Caller(Objects):
                 todo.extend(part if type(part) in IMMUTABLE_TYPES else KINDS[type(part)].contents(part))
         return handles
 
+    def as_changed(self, found):
+        """What a call gave, where it holds objects whose changes are not taken over: a copy that has them."""
+        if not self.copies:
+            return found
+        made = {id(self.objects[handle]): copy for handle, copy in self.copies.items()}
+
+        def copied(part):
+            kind = type(part)
+            if kind not in CONTAINERS or id(part) in made:
+                return made.get(id(part), part)
+            if kind in IMMUTABLE_TYPES:
+                return kind(map(copied, part))
+            contents = KINDS[kind].contents(part)
+            copy = made[id(part)] = KINDS[kind].make(contents)
+            KINDS[kind].fill(copy, list(map(copied, contents)))
+            return copy
+
+        for copy in self.copies.values():
+            made[id(copy)] = copy
+            kind = KINDS[type(copy)]
+            kind.fill(copy, list(map(copied, kind.contents(copy))))
+        return copied(found)
+
     def take_over(self, reply, idle):
         word, payload, entries, names, dropped = reply
         if word not in ("returned", "raised", "missing", "uncrossable", "broken") or not set(dropped) <= set(idle):
             raise ProtocolError("a reply that is none")
-        moved = self.moved(entries)
+        moved = self.moved(word, entries)
         self.changed = self.changed or bool(moved)
         self.unpack(entries, moved if self.unseen else ())
         self.tell_names([(name, what, self.at_name(name, item) if what == "value" else item) for name, what, item in names])
@@ -700,6 +716,17 @@ class Function:
         return self
 
 
+# What a class has beside its methods, and what making an instance takes.
+UNSEEN = {"__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__slots__", "__annotations__", "__firstlineno__"}
+UNSEEN |= {"__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__init__", "__new__", "__call__"}
+
+
+def only_called(kind):
+    """Whether an object of this class of the program's can do nothing but be called."""
+    own = [name for base in kind.__mro__[:-1] for name in vars(base)]
+    return all(name in UNSEEN for name in own if name.startswith("__"))
+
+
 class Callee(Objects):
     """The program's side: answers the requests of the tests."""
 
@@ -714,10 +741,14 @@ class Callee(Objects):
         place = library_place(found)
         return place if place and is_safe(found, *place) else None
 
-    def describe_own(self, found, kind):
+    def describe_own(self, found, kind, todo, depth):
         if kind in FUNCTIONS:
             return self.new(found, "function", [kind is types.FunctionType])
-        return super().describe_own(found, kind)
+        if issubclass(kind, type) and issubclass(found, BaseException):
+            bases = [base for base in bases_of(found) if issubclass(base, BaseException)]
+            items = [self.item_of(base, todo, depth + 1) for base in bases]
+            return self.new(found, "exception", [type.__dict__["__name__"].__get__(found), *items])
+        return super().describe_own(found, kind, todo, depth)
 
     def answer(self, request):
         """The reply to one request: `(word, payload, entries, names, dropped)`."""
@@ -811,7 +842,7 @@ class Callee(Objects):
         try:
             return self.item(found)
         except Uncrossable:
-            if issubclass(type(found), type) or not callable(found):
+            if issubclass(type(found), type) or not callable(found) or not only_called(type(found)):
                 raise
             handle = self.new(found, "function", [False])
             self.mentioned.add(handle)

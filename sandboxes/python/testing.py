@@ -21,7 +21,7 @@ import unittest
 import warnings
 
 import pytest
-from _veriplay_objects import Caller, Function, Unjudgeable
+from _veriplay_objects import CONTAINERS, Caller, Function, Unjudgeable
 
 PASSED, FAILED, ERROR, SKIPPED, MISSING, UNJUDGEABLE = "passed", "failed", "error", "skipped", "missing", "unjudgeable"
 
@@ -79,7 +79,7 @@ class Split:
         self.shadowed = set()  # builtins that the tests use and the program defines too
         self.hidden = {}  # names of the program's that cannot cross, and why
         self.read = frozenset()  # by the test under way
-        self.view = {**vars(builtins), THROWN_AWAY: self.thrown_away, FRESH: self.fresh}
+        self.view = {**vars(builtins), CALLED: self.called}
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
         self.process = process_state()
         self.caller.check_process = self.check_process
@@ -94,7 +94,7 @@ class Split:
         judged = Judged(self)
         try:
             self.resolve(*names_of([self.setup, *self.sources]))
-            exec(compile(self.setup, "<setup>", "exec", 0, True), names)
+            exec(judged.compiled(self.setup, "<setup>"), names)
             if style == "check":
                 try:
                     names[self.functions[0]] = self.caller.look(self.functions[0])
@@ -109,7 +109,7 @@ class Split:
             return [("tests", *self.caller.trouble)]
         except pytest.Unsupported as error:
             return [("tests", UNJUDGEABLE, text_of(error))]
-        if not self.own and not self.used and style != "check":
+        if not self.tested and not self.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
             records = [(test, UNJUDGEABLE, why) if result == PASSED else (test, result, text) for test, result, text in records]
         # A crossing that failed behind the last test is part of none.
@@ -127,6 +127,7 @@ class Split:
         if not self.own and not self.functions and len(free) == 1 and not any(map(imports_solution, [self.setup, *self.sources])):
             self.own = set(free)
         self.or_builtin = set() if self.functions else free - self.own
+        self.tested = set(self.own)  # names by which the tests can come to the program
         # One that the tests bind, too, is the program's until then.
         self.own |= (read & bound) - known - MODULE_NAMES
         for name in self.own:
@@ -139,6 +140,8 @@ class Split:
     def tell_names(self, told):
         for name, word, found in told:
             self.hidden.pop(name, None)
+            if name in self.own and word != "missing":
+                self.tested.add(name)
             if name not in self.own:
                 if word != "missing":
                     self.shadowed.add(name)
@@ -154,16 +157,22 @@ class Split:
                 self.hidden[name] = found
                 self.check_hidden()
 
-    def thrown_away(self, function):
-        """What a call that is a statement of its own calls."""
+    def called(self, function, thrown_away, displays, deep):
+        """What a call calls of which the source tells more than the call does, see `Marked`."""
         if type(function) is not Function:
             return function
-        return lambda *arguments, **keywords: self.caller.call(function._handle, arguments, keywords, thrown_away=True)
 
-    def fresh(self, found):
-        """Notes an object that was made for the call under way."""
-        self.caller.fresh[id(found)] = found
-        return found
+        def call(*arguments, **keywords):
+            fresh = {id(arguments[place] if type(place) is int else keywords[place]) for place in displays}
+            todo = [arguments[place] if type(place) is int else keywords[place] for place in deep]
+            while todo:
+                part = todo.pop()
+                if type(part) in CONTAINERS:
+                    fresh.add(id(part))
+                    todo.extend((*part, *part.values()) if type(part) is dict else part)
+            return self.caller.call(function._handle, arguments, keywords, thrown_away, fresh)
+
+        return call
 
     def start_test(self, sources):
         self.caller.start_test()
@@ -235,10 +244,8 @@ class PeerModule(types.ModuleType):
         self.__dict__["<split>"] = split
 
     def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
         split = self.__dict__["<split>"]
-        split.used = True
+        split.used = split.used or not name.startswith("__")
         return split.caller.look(name)
 
     def __setattr__(self, name, value):
@@ -265,14 +272,19 @@ KNOWN_NAMES = {}
 
 def sets_a_seed(tree):
     """Whether test code may set the state of `random`, which the program does not share."""
-    named = lambda node: node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     return any(named(node) in ("seed", "setstate", "getstate") for node in ast.walk(tree))
+
+
+def named(node):
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def asks_for_identity(tree):
     """Whether test code compares by identity with anything but a constant, so that strings and numbers need theirs."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == "id":
+            return True
+        if isinstance(node, (ast.Name, ast.Attribute)) and named(node) in ("is_", "is_not", "assertIs", "assertIsNot"):
             return True
         if isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
             of_type = isinstance(node.left, ast.Call) and isinstance(node.left.func, ast.Name) and node.left.func.id == "type"
@@ -304,38 +316,49 @@ def collect_names(table, read, bound):
         collect_names(child, read, bound)
 
 
-THROWN_AWAY, FRESH = "<thrown away>", "<fresh>"
+CALLED = "<called>"
+DISPLAYS = ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
 
 
 class Marked(ast.NodeTransformer):
-    """Test code that says what its calls cannot show: which are statements of their own, and which arguments nobody else has."""
+    """Test code that tells what its calls cannot show: which are statements of their own, so that nothing is made of their result,
+    and which arguments are displays, so that nobody else has them; of one made of constants alone nobody has any part."""
 
     def visit_Expr(self, node):
         self.generic_visit(node)
         if isinstance(node.value, ast.Call):
-            node.value.func = marked(THROWN_AWAY, node.value.func)
+            node.value = marked(node.value, thrown_away=True)
         return node
 
     def visit_Call(self, node):
         self.generic_visit(node)
-        node.args = [self.fresh(argument) for argument in node.args]
-        for keyword in node.keywords:
-            keyword.value = self.fresh(keyword.value)
+        return marked(node, thrown_away=False)
+
+
+def marked(node, thrown_away):
+    if isinstance(node.func, ast.Call) and isinstance(node.func.func, ast.Name) and node.func.func.id == CALLED:
+        # As an expression, before its statement.
+        node.func.args[1] = ast.Constant(thrown_away)
+        return ast.fix_missing_locations(node)
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        places = []
+    else:
+        places = [*enumerate(node.args), *((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg)]
+    displays = [place for place, value in places if isinstance(value, DISPLAYS)]
+    deep = [place for place, value in places if isinstance(value, (*DISPLAYS, ast.Tuple)) and is_constant(value)]
+    if not (thrown_away or displays or deep):
         return node
-
-    def fresh(self, node):
-        if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
-            node.elts = [self.fresh(part) for part in node.elts]
-        elif isinstance(node, ast.Dict):
-            node.values = [self.fresh(part) for part in node.values]
-        elif not isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
-            return node
-        return node if isinstance(node, ast.Tuple) else marked(FRESH, node)
+    told = [node.func, ast.Constant(thrown_away), ast.Constant(tuple(displays)), ast.Constant(tuple(deep))]
+    node.func = ast.copy_location(ast.Call(ast.Name(CALLED, ast.Load()), told, []), node.func)
+    return ast.fix_missing_locations(node)
 
 
-def marked(name, node):
-    call = ast.Call(ast.Name(name, ast.Load()), [node], [])
-    return ast.fix_missing_locations(ast.copy_location(call, node))
+def is_constant(node):
+    if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
+        return all(map(is_constant, node.elts))
+    if isinstance(node, ast.Dict):
+        return None not in node.keys and all(map(is_constant, [*node.keys, *node.values]))
+    return isinstance(node, ast.Constant) or isinstance(node, ast.UnaryOp) and is_constant(node.operand)
 
 
 class Judged:

@@ -203,6 +203,8 @@ fn exit(exit: &Exit) -> End {
     End::Exit(match exit {
         Exit::Returned => "returned",
         Exit::Raised => "raised",
+        Exit::CompileError => "compile error",
+        Exit::MissingEntry => "missing entry",
         Exit::Trapped => "trapped",
         Exit::Exceeded { limit: LimitKind::DeadlineNs, .. } => return End::Deadline,
         Exit::Exceeded { limit: LimitKind::Fuel, .. } => "fuel",

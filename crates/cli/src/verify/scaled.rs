@@ -37,7 +37,7 @@ fn with(default: Limits, fuel: u64, output_bytes: u64) -> Limits {
 fn output(outcome: &Outcome) -> u64 {
     let returned = outcome.calls.iter().map(|call| match call {
         CallResult::Returned(bytes) => bytes.len(),
-        CallResult::Raised(_) => 0,
+        CallResult::Raised(_) | CallResult::Unencodable(_) => 0,
     });
     let most = returned.sum::<usize>().max(outcome.stdout.len()).max(outcome.stderr.len());
     u64::try_from(most).unwrap_or(u64::MAX)
