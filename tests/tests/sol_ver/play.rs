@@ -526,8 +526,8 @@ fn no_cheat_becomes_an_example_or_the_chosen_side_of_a_pair() {
 
 #[test]
 fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_learned_from() {
-    let renamed = "def f(y):  # twice\n    return 2*y";
-    let measured = once(config(), &policy(&[renamed, SQUARE, renamed, SQUARE], &[GOOD, BAD]));
+    const RENAMED: &str = "def f(y):  # twice\n    return 2*y";
+    let measured = once(config(), &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
     let judgement = measured.records[0].judgement().unwrap();
     assert_eq!(judgement.refused.as_ref().unwrap().rule, HELD_OUT, "{judgement:?}");
     assert!(measured.lessons.is_empty() && measured.metrics.learned == 0);
@@ -540,6 +540,6 @@ fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_
     assert!(!other.lessons.is_empty());
     assert_eq!((other.counts.valid_proposals, other.counts.proposals_in_held_out), (1, 0));
     let random = SolVerConfig { selection: Selection::Random, ..config() };
-    let control = once(random, &policy(&[renamed, SQUARE, renamed, SQUARE], &[GOOD, BAD]));
+    let control = once(random, &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
     assert!(control.lessons.is_empty(), "the control learns nothing of what is measured either");
 }

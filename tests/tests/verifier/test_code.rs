@@ -81,10 +81,7 @@ fn setup_code_belongs_to_the_tests_and_not_to_the_program() {
 
 #[test]
 fn arguments_changed_in_place_are_changed_for_the_tests() {
-    let tests = asserts(&[
-        "x = [3, 1, 2]\nsort(x)\nassert x == [1, 2, 3]",
-        "d = {}\nput(d)\nassert d == {'k': {1}}",
-    ]);
+    let tests = asserts(&["x = [3, 1, 2]\nsort(x)\nassert x == [1, 2, 3]", "d = {}\nput(d)\nassert d == {'k': {1}}"]);
     let program = "def sort(x): x.sort()\ndef put(d): d['k'] = {1}";
     assert_eq!(status(&tests, program), Status::Accepted);
     assert_eq!(status(&tests, "def sort(x): sorted(x)\ndef put(d): pass"), Status::WrongAnswer);

@@ -2,9 +2,7 @@
 //!
 //! Called on every thread by the stream.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use veriplay_core::{Dropped, Execute, ExecuteError, Exit, Job, LimitKind, Outcome, Verdict};
+use veriplay_core::{Dropped, Execute, Verdict};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 use super::output::VerdictRow;

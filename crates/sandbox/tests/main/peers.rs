@@ -90,7 +90,8 @@ fn frames_the_peer_forges_end_it() {
 
 #[test]
 fn a_job_without_a_peer_that_asks_for_one_is_trapped() {
-    let outcome = run(&calls("import _veriplay\ndef f(): return _veriplay.ask_peer(('call', 'x', [], {}))", vec![vec![]]));
+    let outcome =
+        run(&calls("import _veriplay\ndef f(): return _veriplay.ask_peer(('call', 'x', [], {}))", vec![vec![]]));
     assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "protocol".to_owned()));
 }
 

@@ -62,7 +62,11 @@ fn every_input_runs_and_gives_a_short_plain_value() {
         rules::LIMITS,
     );
     assert_refused(&with(|| Gives::Stops(veriplay_core::Exit::Trapped)), &FOUR, rules::TRAPPED);
-    assert_refused(&Table::default().with_module_end("p", veriplay_core::Exit::CompileError, "SyntaxError"), &FOUR, rules::COMPILES);
+    assert_refused(
+        &Table::default().with_module_end("p", veriplay_core::Exit::CompileError, "SyntaxError"),
+        &FOUR,
+        rules::COMPILES,
+    );
 }
 
 #[test]

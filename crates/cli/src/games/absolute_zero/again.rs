@@ -1,6 +1,6 @@
 //! Makes the verdicts of logged rollouts again, from their texts.
 
-use veriplay_core::{Attempt, Dropped, Execute, Status, Task};
+use veriplay_core::{Attempt, Dropped, Execute, Task};
 use veriplay_selfplay::play::{Again, PlayError};
 use veriplay_verifier::ProposalShape;
 
