@@ -93,14 +93,25 @@ def skip(reason=""):
 
 
 def fixture(function=None, **options):
-    if options.keys() - {"scope", "name"} or options.get("scope", "function") != "function":
-        raise Unsupported("this image's pytest makes a fixture for each test, and knows of one only its `name`")
+    scope = options.get("scope", "function")
+    if options.keys() - {"scope", "name"} or scope not in SCOPES:
+        raise Unsupported("this image's pytest knows of a fixture `name`, and `scope` for a function, a module or a session")
 
     def mark_it(found):
-        found._fixture = options.get("name", found.__name__)
+        found._fixture, found._is_shared = options.get("name", found.__name__), scope != "function"
         return found
 
     return mark_it if function is None else mark_it(function)
+
+
+SCOPES = ("function", "module", "package", "session")
+# Fixtures that all tests share: what each gave, and those that are to be ended.
+shared_fixtures, open_shared_fixtures = {}, []
+
+
+def end_shared_fixtures():
+    while open_shared_fixtures:
+        next(open_shared_fixtures.pop(), None)
 
 
 class Marks(type):
@@ -149,11 +160,14 @@ def call_with_fixtures(function, wanted, arguments, names):
             return made[name]
         if name not in known:
             raise Unsupported("this image's pytest has no fixture `" + name + "`, and the tests define none")
-        value = known[name](**{need: make(need) for need in inspect.signature(known[name]).parameters})
+        function = known[name]
+        if function in shared_fixtures:
+            return shared_fixtures[function]
+        value = function(**{need: make(need) for need in inspect.signature(function).parameters})
         if inspect.isgenerator(value):
-            open_fixtures.append(value)
+            (open_shared_fixtures if function._is_shared else open_fixtures).append(value)
             value = next(value)
-        made[name] = value
+        (shared_fixtures if function._is_shared else made)[function if function._is_shared else name] = value
         return value
 
     try:

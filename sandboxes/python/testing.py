@@ -437,6 +437,7 @@ def run_functions(names, sources, _functions, judged):
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
             records.extend(records_of(name, found, names, judged))
+    records += around_records("teardown of fixtures", pytest.end_shared_fixtures, None, judged)
     return records + around_records("teardown_module", names.get("teardown_module"), names, judged)
 
 
@@ -527,7 +528,7 @@ def unittest_records(case, judged):
     # What the class's own set-up and clean-up say comes under the class's name.
     of_class = [(error[1], ERROR) for error in result.errors if not isinstance(error[0], unittest.TestCase)]
     of_class += [(skip[1], SKIPPED) for skip in result.skipped if not isinstance(skip[0], unittest.TestCase)]
-    missing = (ERROR, last_line(of_class[0][0])) if of_class else (ERROR, "the test did not run")
+    missing = (of_class[0][1], last_line(of_class[0][0])) if of_class else (ERROR, "the test did not run")
     names = [test._testMethodName for test in tests]
     records = [(case.__name__ + "." + name, *result.results.get(name, missing)) for name in names]
     return records + [(case.__name__, word, last_line(text)) for text, word in of_class]

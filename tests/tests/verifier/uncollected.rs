@@ -134,7 +134,7 @@ fn a_change_in_place_counts_and_one_beside_a_returned_value_decides_nothing() {
     let split = |style: &TestStyle, body: &str| judged(Trust::Split, style, &format!("def f(xs):\n    {body}"));
     assert_eq!(split(&computed, "return sorted(xs)"), Status::Accepted);
     assert_eq!(split(&computed, "xs.sort(); return xs"), Status::Accepted);
-    assert_eq!(split(&computed, "xs.clear(); return []"), Status::WrongAnswer);
+    assert_eq!(split(&computed, "xs.clear(); return []"), Status::Unjudgeable);
     let in_place = asserts(&["xs = [2, 1]\nf(xs)\nassert xs == [1, 2]"]);
     assert_eq!(split(&in_place, "xs.sort()"), Status::Accepted);
     assert_eq!(split(&in_place, "sorted(xs)"), Status::WrongAnswer);
