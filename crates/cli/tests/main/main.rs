@@ -12,6 +12,7 @@ mod inputs;
 mod isolate;
 mod losses;
 mod policies;
+mod repositories;
 mod resume;
 mod run;
 mod verify;
