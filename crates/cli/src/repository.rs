@@ -4,19 +4,26 @@
 mod artifacts;
 mod baseline;
 mod bugs;
+mod dependencies;
 mod generated;
 mod journal;
 mod open;
 mod pip;
+mod project;
 mod sources;
+mod steps;
+mod table;
 mod warm;
 mod write;
 
 pub(crate) use artifacts::read_bugs;
-pub(crate) use baseline::{Measured, measure};
+pub(crate) use baseline::{Measured, Plan, measure};
 pub(crate) use bugs::{Asked, make_bugs};
+pub(crate) use dependencies::{Source, read_pins};
 pub(crate) use generated::generate;
 pub(crate) use open::{Stored, cached};
-pub(crate) use pip::{Requirement, pytest_layer, source_distribution};
+pub(crate) use pip::{Requirement, pytest_layer};
+pub(crate) use project::{Sources, Tests};
+pub(crate) use table::{TableRequest, tabulate};
 pub(crate) use warm::{warmed, warmed_for_desks};
 pub(crate) use write::write;

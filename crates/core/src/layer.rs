@@ -165,6 +165,8 @@ pub enum Place {
     Work,
     /// Beside the interpreter's library. The program adds the directory to its search path itself, if it wants it.
     Library,
+    /// What a repository asks for besides: apart from the library, so that nothing in it can stand in for a file there.
+    Dependencies,
 }
 
 impl Place {
@@ -174,6 +176,7 @@ impl Place {
         match self {
             Place::Work => "/work",
             Place::Library => "/opt/lib",
+            Place::Dependencies => "/opt/dependencies",
         }
     }
 }

@@ -22,7 +22,7 @@ use veriplay_corpus::repository::{Layout, wheels};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::Memo;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Ground, RepairRequest, TestMap, grade, validate};
-use veriplay_verifier::repository::{Baseline, Repository, baseline_of, run_file, warming};
+use veriplay_verifier::repository::{Baseline, PytestSettings, Repository, baseline_of, run_file, warming};
 
 const LIMITS: Limits = Limits {
     fuel: 60_000_000_000,
@@ -161,7 +161,8 @@ fn measured(pytest: Layer) -> Bed {
     let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
     let layers: Layers = [package, pytest].into_iter().collect();
     // As the command line does it: pytest is imported once, in the image.
-    let image = image.warmed("python", &warming("python", &pytest_digest, &package_digest, LIMITS), &layers).unwrap();
+    let image =
+        image.warmed("python", &warming("python", &pytest_digest, &package_digest, None, LIMITS), &layers).unwrap();
     let sandbox = Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers);
     let run = |file: &str, seed| {
         let (pytest, package) = (&pytest_digest, &package_digest);
@@ -170,7 +171,9 @@ fn measured(pytest: Layer) -> Bed {
             image: "python",
             pytest,
             package,
+            dependencies: None,
             roots,
+            settings: &PytestSettings::default(),
             files: &[],
             without: &[],
             limits: LIMITS,
@@ -189,7 +192,10 @@ fn measured(pytest: Layer) -> Bed {
         image: image_digest,
         limits: LIMITS,
         seeds: [1, 2],
+        dependencies: None,
         roots: layout.roots.clone(),
+        settings: PytestSettings::default(),
+        notes: Vec::new(),
         files,
     };
     let nothing = TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new() };

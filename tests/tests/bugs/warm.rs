@@ -2,7 +2,7 @@
 
 use veriplay_core::{Digest, Layer};
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
-use veriplay_verifier::repository::{FileRun, Repository, run_file, run_tests, warming};
+use veriplay_verifier::repository::{FileRun, PytestSettings, Repository, run_file, run_tests, warming};
 
 use super::{CODE, LIMITS, TESTS, bed, corpus, files_under, pytest, python};
 
@@ -20,7 +20,8 @@ impl Two {
         let (pytest, package) = (pytest()?, Layer::new(files_under(&corpus().join("repository"), "")).unwrap());
         let digests = (pytest.digest().clone(), package.digest().clone());
         let layers: Layers = [package, pytest].into_iter().collect();
-        let warm = python().warmed("python", &warming("python", &digests.0, &digests.1, LIMITS), &layers).unwrap();
+        let warm =
+            python().warmed("python", &warming("python", &digests.0, &digests.1, None, LIMITS), &layers).unwrap();
         let sandbox = |image| Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers.clone());
         Some(Self { cold: sandbox(python()), warm: sandbox(warm), pytest: digests.0, package: digests.1 })
     }
@@ -30,7 +31,9 @@ impl Two {
             image: "python",
             pytest: &self.pytest,
             package: &self.package,
+            dependencies: None,
             roots: &["src".to_owned()],
+            settings: &PytestSettings::default(),
             files,
             without: &[],
             limits: LIMITS,

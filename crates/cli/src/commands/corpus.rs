@@ -2,21 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use veriplay_core::{Layer, SCHEMA_VERSION};
 use veriplay_corpus::Split;
-use veriplay_corpus::repository::{Archive, strip_top, unpack};
 use veriplay_verifier::bugs::{INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
 
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::repository::{self, Requirement, Stored};
+use crate::progress;
+use crate::repository::{self, Plan, Requirement, Source, Sources, Stored, TableRequest, Tests};
 use crate::workers::Workers;
-use crate::{image, progress};
 
 pub(super) const COMMAND: Spec =
     Spec::new::<Arguments>("corpus", "Real repositories with a baseline of tests, and bugs in them", run);
@@ -31,6 +29,8 @@ struct Arguments {
 enum Action {
     /// Fetch a package's sources and record which of its tests pass in the sandbox
     AddRepo(AddRepo),
+    /// Record many packages and print what their tests come to as one table
+    TabulateRepos(TabulateRepos),
     /// Make bugs in a repository by operators over its syntax trees, and validate them by its tests
     InjectBugs(InjectBugs),
     /// Write a small repository of generated functions with tests
@@ -111,9 +111,38 @@ struct AddRepo {
     /// A source distribution that is here already (.tar.gz, .zip); nothing of it is run outside the sandbox
     #[arg(long, value_name = "FILE")]
     sdist: Option<PathBuf>,
+    /// Tests that the source distribution lacks: the project's own files, as an archive, a directory or a commit that git
+    /// fetches. What the source distribution has, it has as it is
+    #[arg(long, value_name = "FILE|DIR|URL@COMMIT")]
+    tests: Option<Tests>,
+    /// A dependency of the tests that the package's metadata does not name: a pure-Python wheel
+    #[arg(long, value_name = "NAME==VERSION")]
+    with: Vec<Requirement>,
+    /// The dependencies that an earlier run pinned, to the same bytes: its `baseline.json`
+    #[arg(long, value_name = "FILE", conflicts_with = "with")]
+    pins: Option<PathBuf>,
     /// Where the repository goes; else the cache's `repositories/NAME-VERSION`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Where guests run
+    #[arg(long, value_enum, default_value = "thread")]
+    workers: Workers,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct TabulateRepos {
+    /// The list of packages; beside it a lock pins their files and dependencies
+    #[arg(long, value_name = "FILE", default_value = "task-corpus/repositories/packages.toml")]
+    list: PathBuf,
+    /// Where the table goes as Markdown, between its marks where the page has them; else it is printed
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Run the tests of packages that are recorded already too
+    #[arg(long)]
+    again: bool,
     /// Where guests run
     #[arg(long, value_enum, default_value = "thread")]
     workers: Workers,
@@ -134,6 +163,8 @@ struct Report<'a> {
     broken_files: usize,
     passed: usize,
     unsupported: usize,
+    dependencies: Vec<String>,
+    notes: &'a [String],
     fuel: u64,
     wall_ns: u64,
 }
@@ -141,6 +172,13 @@ struct Report<'a> {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     match arguments::<Arguments>(matches).action {
         Action::AddRepo(asked) => add_repo(&asked),
+        Action::TabulateRepos(asked) => repository::tabulate(&TableRequest {
+            list: &asked.list,
+            out: asked.out.as_deref(),
+            again: asked.again,
+            json: asked.json,
+            workers: asked.workers,
+        }),
         Action::InjectBugs(asked) => inject_bugs(&asked),
         Action::GenerateRepo(asked) => {
             repository::generate(&asked.out, asked.split.into(), &asked.mix, asked.functions, asked.seed)
@@ -167,39 +205,16 @@ fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
 }
 
 fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
-    let package = package(asked)?;
-    let pytest = repository::pytest_layer()?;
-    let image = image::python()?;
-    let measured = repository::measure(&asked.requirement, package.clone(), pytest, image, asked.workers)?;
+    let sources =
+        Sources { requirement: &asked.requirement, sdist: asked.sdist.as_deref(), tests: asked.tests.as_ref() };
+    let package = sources.layer()?;
+    let pins = asked.pins.as_deref().map(repository::read_pins).transpose()?;
+    let dependencies = pins.as_deref().map_or(Source::Resolve { with: &asked.with }, Source::Pinned);
+    let plan = Plan { requirement: &asked.requirement, package: &package, dependencies, workers: asked.workers };
+    let measured = repository::measure(&plan)?;
     let directory = directory(asked)?;
     repository::write(&directory, &package, &measured)?;
     tell(asked, &package, &measured, &directory)
-}
-
-/// The files of the package, without what a build left in them.
-fn package(asked: &AddRepo) -> Result<Layer, Failure> {
-    let (name, bytes) = match &asked.sdist {
-        Some(path) => (path.display().to_string(), read(path)?),
-        None => repository::source_distribution(&asked.requirement)?,
-    };
-    let archive = Archive::of_name(&name).ok_or_else(|| {
-        Failure::message(ExitCode::Input, format!("`{name}` is no source distribution")).hint("take a .tar.gz or .zip")
-    })?;
-    let files = unpack(&bytes, archive)
-        .and_then(strip_top)
-        .with_context(|| format!("cannot unpack `{name}`"))
-        .or_fail(ExitCode::Input)?;
-    let kept = files.into_iter().filter(|(path, _)| !is_built(path));
-    Layer::new(kept).with_context(|| format!("`{name}` makes no layer")).or_fail(ExitCode::Input)
-}
-
-/// Compiled code would hide what a patch changes.
-fn is_built(path: &str) -> bool {
-    path.ends_with(".pyc") || path.split('/').any(|part| part == "__pycache__")
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
 fn directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
@@ -218,8 +233,10 @@ fn tell(asked: &AddRepo, package: &Layer, measured: &repository::Measured, direc
         broken_files: baseline.files.iter().filter(|file| file.broken.is_some()).count(),
         passed: baseline.passed(),
         unsupported: baseline.unsupported(),
+        dependencies: dependencies(baseline),
+        notes: &baseline.notes,
         fuel: baseline.files.iter().map(|file| file.fuel).sum(),
-        wall_ns: measured.wall_ns.values().sum(),
+        wall_ns: measured.timing.total_ns,
     };
     if asked.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
@@ -240,8 +257,19 @@ fn tell(asked: &AddRepo, package: &Layer, measured: &repository::Measured, direc
     Ok(())
 }
 
+fn dependencies(baseline: &Baseline) -> Vec<String> {
+    let wheels = baseline.dependencies.iter().flat_map(|dependencies| &dependencies.wheels);
+    wheels.map(|wheel| format!("{}=={}", wheel.name, wheel.version)).collect()
+}
+
 /// What cannot be used, and why.
 fn list(baseline: &Baseline) {
+    for dependency in dependencies(baseline) {
+        progress::data(format!("dependency   {dependency}"));
+    }
+    for note in &baseline.notes {
+        progress::data(format!("note         {}", one_line(note)));
+    }
     for file in &baseline.files {
         if let Some(why) = &file.broken {
             progress::data(format!("broken       {}: {}", file.path, one_line(why)));

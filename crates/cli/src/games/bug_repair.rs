@@ -196,7 +196,7 @@ impl Opened {
         let judging = warmed(image::python()?, &pytest, &stored)?;
         let desk = warmed_for_desks(image::python()?, &pytest, limits)?;
         let (desk_image, image) = (desk.name().to_owned(), judging.name().to_owned());
-        let layers: Vec<Layer> = stored.iter().map(|stored| stored.package.clone()).chain([pytest.clone()]).collect();
+        let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let on = |image| -> Result<Sandbox, Failure> {
             let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
             Ok(sandbox.with_layers(layers.iter().cloned().collect()))

@@ -1,20 +1,26 @@
-//! The baseline of a repository: every test file twice, with different seeds, files beside each other.
+//! The baseline of a repository: every test file twice, with different seeds, files beside each other, largest first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use veriplay_core::{Execute, Layer, Limits};
-use veriplay_corpus::repository::Layout;
+use rayon::prelude::*;
+use veriplay_core::{Digest, Execute, Layer, Limits};
+use veriplay_corpus::repository::{Layout, Selection};
 use veriplay_sandbox::{Image, SandboxOptions};
-use veriplay_verifier::repository::{Baseline, FileBaseline, Repository, baseline_of, run_file};
+use veriplay_verifier::repository::{
+    Baseline, FileBaseline, FileRun, Inspection, Inspector, Repository, baseline_of, run_file, run_tests,
+};
 
-use super::Requirement;
+use super::dependencies::{Resolved, Source, resolve};
+use super::steps::Steps;
+use super::warm::warmed_for;
+use super::{Requirement, pytest_layer};
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::image;
 use crate::workers::{self, Workers};
 
-/// A start of pytest, a collection, and the tests of a file. The default of the image is for one small program.
+/// The tests of a file. The default of the image is for one small program.
 const FUEL: u64 = 400_000_000_000;
 const MEMORY_BYTES: u64 = 1 << 30;
 const OUTPUT_BYTES: u64 = 16 << 20;
@@ -23,63 +29,120 @@ const DEADLINE_NS: u64 = 600_000_000_000;
 const SEEDS: [u64; 2] = [1, 2];
 /// Of a file whose tests stop the interpreter.
 const MAX_JOBS: usize = 40;
+/// Fuel of a part of a file in the second run: by the fuel of the first run and not by what is idle, so that the record is the
+/// same on every machine.
+const PART_FUEL: u64 = 20_000_000_000;
+
+/// What is to be recorded.
+pub(crate) struct Plan<'a> {
+    pub(crate) requirement: &'a Requirement,
+    pub(crate) package: &'a Layer,
+    pub(crate) dependencies: Source<'a>,
+    pub(crate) workers: Workers,
+}
 
 /// What was found, and how long it took.
 pub(crate) struct Measured {
     pub(crate) baseline: Baseline,
-    /// Wall-clock nanoseconds of the first run of each file, in this process, beside others.
-    pub(crate) wall_ns: BTreeMap<String, u64>,
+    pub(crate) dependencies: Option<Layer>,
+    pub(crate) timing: Timing,
 }
 
-/// Runs the tests of `package`.
-pub(crate) fn measure(
-    requirement: &Requirement,
-    package: Layer,
-    pytest: Layer,
-    image: Arc<Image>,
-    workers: Workers,
-) -> Result<Measured, Failure> {
-    let layout = Layout::of(package.files().keys().map(String::as_str));
-    if layout.test_files.is_empty() {
-        let text = format!("`{requirement}` has no test files in its source distribution");
-        return Err(
-            Failure::message(ExitCode::Input, text).hint("pytest's names are looked for: `test_*.py`, `*_test.py`")
-        );
-    }
-    let (package_digest, pytest_digest) = (package.digest().clone(), pytest.digest().clone());
-    let (image_name, image_digest) = (image.name().to_owned(), image.digest().clone());
-    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
-    let sandbox = sandbox.with_layers([package, pytest].into_iter().collect());
+/// How long it took, on this machine, beside others: the one record that differs from run to run.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Timing {
+    /// Wall-clock nanoseconds of all of it, from the sources to the baseline; what pip brought is not in it.
+    pub(crate) total_ns: u64,
+    /// Of the first run of each file.
+    pub(crate) files: BTreeMap<String, u64>,
+}
+
+/// Runs the tests of a package.
+pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measured, Failure> {
+    let pytest = pytest_layer()?;
+    let image = image::python()?;
+    let image_digest = image.digest().clone();
+    let (inspection, resolved, layout) = read(plan, &pytest, Arc::clone(&image))?;
+    let started = Instant::now();
+    let package = plan.package;
+    let dependencies = resolved.layer.as_ref();
+    // Warm, as small files are mostly starts of pytest; the records are the same.
+    let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
+    let warmed = |sources| warmed_for(Arc::clone(&image), "recording", &pytest, [(sources, dependencies, limits())]);
+    // Sources that cannot be compiled in advance are no fault of the host's: their tests will tell.
+    let image = warmed(package).or_else(|_| warmed(&nothing))?;
+    let image_name = image.name().to_owned();
+    let layers = [Some(package), Some(&pytest), dependencies].into_iter().flatten().cloned().collect();
+    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), plan.workers)?.with_layers(layers);
     let repository = Repository {
         image: &image_name,
-        pytest: &pytest_digest,
-        package: &package_digest,
+        pytest: pytest.digest(),
+        package: package.digest(),
+        dependencies: dependencies.map(Layer::digest),
         roots: &layout.roots,
+        settings: &inspection.settings,
         files: &[],
         without: &[],
         limits: limits(),
         seed: 0,
         max_jobs: MAX_JOBS,
     };
-    let measured: Vec<(FileBaseline, u64)> = layout
-        .test_files
-        .par_iter()
-        .map(|file| measure_file(&sandbox, &repository, file))
-        .collect::<Result<_, Failure>>()?;
-    let wall_ns = measured.iter().map(|(file, wall_ns)| (file.path.clone(), *wall_ns)).collect();
+    let recorded = record(&sandbox, &repository, package, &layout.test_files, &plan.requirement.to_string())?;
+    let files = recorded.iter().map(|(file, wall_ns)| (file.path.clone(), *wall_ns)).collect();
+    let timing = Timing { total_ns: nanoseconds(started), files };
+    let mut notes = [inspection.notes, resolved.notes].concat();
+    if layout.ignored_selection {
+        notes.push("its configuration names no test file that is there; pytest's own names were looked for".to_owned());
+    }
     let baseline = Baseline {
         schema_version: Baseline::SCHEMA_VERSION,
-        name: requirement.name.clone(),
-        version: requirement.version.clone(),
-        package: package_digest.clone(),
-        pytest: pytest_digest.clone(),
+        name: plan.requirement.name.clone(),
+        version: plan.requirement.version.clone(),
+        package: package.digest().clone(),
+        pytest: pytest.digest().clone(),
         image: image_digest,
         limits: limits(),
         seeds: SEEDS,
-        roots: layout.roots.clone(),
-        files: measured.into_iter().map(|(file, _)| file).collect(),
+        dependencies: resolved.pins,
+        roots: layout.roots,
+        settings: inspection.settings,
+        notes,
+        files: recorded.into_iter().map(|(file, _)| file).collect(),
     };
-    Ok(Measured { baseline, wall_ns })
+    Ok(Measured { baseline, dependencies: resolved.layer, timing })
+}
+
+/// What the repository says of itself, what it needs, and where its tests are.
+fn read(plan: &Plan<'_>, pytest: &Layer, image: Arc<Image>) -> Result<(Inspection, Resolved, Layout), Failure> {
+    let package = plan.package;
+    let paths = || package.files().keys().map(String::as_str);
+    let by_name = Layout::of(paths());
+    let name = image.name().to_owned();
+    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), plan.workers)?;
+    let sandbox = sandbox.with_layers([package.clone(), pytest.clone()].into_iter().collect());
+    let (pytest, limits) = (pytest.digest(), limits());
+    let inspector = Inspector { execute: &sandbox, image: &name, pytest, package: package.digest(), limits };
+    let inspected = inspector.repository(&by_name.test_files).or_fail(ExitCode::Host)?;
+    let mut inspection = inspected.unwrap_or_else(|why| Inspection { notes: vec![why], ..Inspection::default() });
+    let selection = Selection {
+        test_paths: &inspection.test_paths,
+        file_patterns: &inspection.settings.python_files,
+        python_path: &inspection.python_path,
+    };
+    let layout = Layout::selected(paths(), selection);
+    if layout.test_files.is_empty() {
+        let text = format!("`{}` has no test files in its source distribution", plan.requirement);
+        return Err(Failure::message(ExitCode::Input, text).hint(
+            "`--tests FILE|DIR|URL@COMMIT` adds them from the project's own repository; looked for are the names that its pytest \
+             configuration gives, else `test_*.py` and `*_test.py`",
+        ));
+    }
+    if layout.test_files != by_name.test_files {
+        let again = inspector.repository(&layout.test_files).or_fail(ExitCode::Host)?;
+        inspection.imports = again.map(|again| again.imports).unwrap_or(inspection.imports);
+    }
+    let resolved = resolve(&inspector, &inspection, plan.requirement, package, plan.dependencies)?;
+    Ok((inspection, resolved, layout))
 }
 
 pub(super) fn limits() -> Limits {
@@ -92,16 +155,69 @@ pub(super) fn limits() -> Limits {
     }
 }
 
-fn measure_file(
+/// Every file, in the order of their paths, with the wall-clock time of its first run. The largest are begun first, so that the
+/// last to end is a small one.
+fn record(
+    sandbox: &dyn Execute,
+    repository: &Repository<'_>,
+    package: &Layer,
+    files: &[String],
+    what: &str,
+) -> Result<Vec<(FileBaseline, u64)>, Failure> {
+    let mut order: Vec<&String> = files.iter().collect();
+    let size = |path: &String| package.files().get(path).map_or(0, |bytes| bytes.len());
+    order.sort_by_key(|path| std::cmp::Reverse(size(path)));
+    let steps = Steps::new(what, files.len());
+    let one = |path: &&String| {
+        let recorded = record_file(sandbox, repository, path)?;
+        steps.done(&recorded.0);
+        Ok::<_, Failure>(recorded)
+    };
+    let recorded = order.par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>, Failure>>();
+    steps.finish();
+    let mut recorded = recorded?;
+    recorded.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+    Ok(recorded)
+}
+
+fn record_file(sandbox: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<(FileBaseline, u64), Failure> {
+    let seeded = |seed| Repository { seed, ..repository.clone() };
+    let started = Instant::now();
+    let first = run_file(sandbox, &seeded(SEEDS[0]), file).or_fail(ExitCode::Host)?;
+    let wall_ns = nanoseconds(started);
+    let second = match parts(&first) {
+        parts if parts.len() > 1 => run_parts(sandbox, &seeded(SEEDS[1]), file, &parts)?,
+        _ => run_file(sandbox, &seeded(SEEDS[1]), file).or_fail(ExitCode::Host)?,
+    };
+    tracing::info!(file, tests = first.tests.len(), fuel = first.fuel, "baseline");
+    Ok((baseline_of(file, &first, &second), wall_ns))
+}
+
+/// The tests of a file that takes long, in parts that may run beside each other.
+fn parts(first: &FileRun) -> Vec<Vec<String>> {
+    let count = usize::try_from(first.fuel / PART_FUEL).unwrap_or(usize::MAX).clamp(1, first.tests.len().max(1));
+    let ids: Vec<String> = first.tests.iter().map(|test| test.id.clone()).collect();
+    ids.chunks(ids.len().div_ceil(count).max(1)).map(<[String]>::to_vec).collect()
+}
+
+fn run_parts(
     sandbox: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,
-) -> Result<(FileBaseline, u64), Failure> {
-    let run = |seed| run_file(sandbox, &Repository { seed, ..repository.clone() }, file).or_fail(ExitCode::Host);
-    let started = Instant::now();
-    let first = run(SEEDS[0])?;
-    let wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let second = run(SEEDS[1])?;
-    tracing::info!(file, tests = first.tests.len(), fuel = first.fuel, "baseline");
-    Ok((baseline_of(file, &first, &second), wall_ns))
+    parts: &[Vec<String>],
+) -> Result<FileRun, Failure> {
+    let run = |ids: &Vec<String>| run_tests(sandbox, repository, file, ids).or_fail(ExitCode::Host);
+    let runs: Vec<FileRun> = parts.into_par_iter().with_max_len(1).map(run).collect::<Result<_, Failure>>()?;
+    let mut whole = FileRun { tests: Vec::new(), broken: None, jobs: Vec::<Digest>::new(), fuel: 0 };
+    for run in runs {
+        whole.tests.extend(run.tests);
+        whole.broken = whole.broken.or(run.broken);
+        whole.jobs.extend(run.jobs);
+        whole.fuel = whole.fuel.saturating_add(run.fuel);
+    }
+    Ok(whole)
+}
+
+fn nanoseconds(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -78,7 +78,7 @@ pub(crate) fn make_bugs(asked: &Asked<'_>) -> Result<Yield, Failure> {
     let image = warmed(image::python()?, &pytest, [asked.repository])?;
     let (name, pytest_digest) = (image.name().to_owned(), pytest.digest().clone());
     let sandbox = workers::sandbox(image, SandboxOptions::fastest(), asked.workers)?;
-    let sandbox = sandbox.with_layers([asked.repository.package.clone(), pytest].into_iter().collect());
+    let sandbox = sandbox.with_layers(asked.repository.layers().chain([pytest]).collect());
     let map = asked.repository.map(&sandbox, &name, &pytest_digest)?;
     let ground = asked.repository.ground(&name, &pytest_digest, &map);
     let mut made = Yield { schema_version: SCHEMA_VERSION, ..Yield::default() };

@@ -23,6 +23,8 @@ pub(crate) struct Stored {
     pub(crate) directory: PathBuf,
     pub(crate) baseline: Baseline,
     pub(crate) package: Layer,
+    /// What the package needs besides.
+    pub(crate) dependencies: Option<Layer>,
     texts: TextFiles,
 }
 
@@ -43,11 +45,21 @@ impl Stored {
     pub(super) fn open_written(directory: PathBuf) -> Result<Self, Failure> {
         let (baseline, package): (Baseline, Layer) =
             (read(&directory, "baseline.json")?, read(&directory, "layer.json")?);
-        if baseline.package != *package.digest() {
+        let dependencies: Option<Layer> = match &baseline.dependencies {
+            Some(_) => Some(read(&directory, "dependencies.json")?),
+            None => None,
+        };
+        let pinned = baseline.dependencies.as_ref().map(|pinned| &pinned.layer);
+        if baseline.package != *package.digest() || pinned != dependencies.as_ref().map(Layer::digest) {
             let text = format!("`{}` holds a baseline of other files", directory.display());
             return Err(Failure::message(ExitCode::Input, text).hint("make it anew with `veriplay corpus add-repo`"));
         }
-        Ok(Self { texts: package.texts(), directory, baseline, package })
+        Ok(Self { texts: package.texts(), directory, baseline, package, dependencies })
+    }
+
+    /// The layers that its jobs name, beside pytest's.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = Layer> {
+        [Some(&self.package), self.dependencies.as_ref()].into_iter().flatten().cloned()
     }
 
     /// The map of its tests: read, or measured and kept.
@@ -83,7 +95,7 @@ pub(crate) fn cached(requirement: &Requirement) -> Result<PathBuf, Failure> {
     Ok(cache.join("repositories").join(format!("{name}-{version}")))
 }
 
-fn read<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T, Failure> {
+pub(super) fn read<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T, Failure> {
     let path = directory.join(name);
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()));
     let text = text.or_fail(ExitCode::Input).map_err(|failure| failure.hint("`veriplay corpus add-repo` makes it"))?;

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
-use veriplay_core::{Layer, Limits};
+use veriplay_core::Layer;
 use veriplay_sandbox::default_cache_dir;
 
-use super::baseline::limits;
-use super::warm::warmed_for;
-use super::{Requirement, Stored, measure, pytest_layer, write};
+use super::{Plan, Requirement, Source, Stored, measure, write};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 use crate::workers::Workers;
@@ -20,11 +18,12 @@ pub(super) fn open(directory: &Path) -> Result<Stored, Failure> {
     let kept = default_cache_dir().map_err(image::failure)?;
     let kept = kept.join("repositories").join(format!("sources-{}", &package.digest().as_str()[..16]));
     if !kept.join("baseline.json").is_file() {
-        let pytest = pytest_layer()?;
-        let limits: Limits = limits();
-        // Warm, as a repository of many small files is mostly starts of pytest; the records are the same.
-        let image = warmed_for(image::python()?, "sources+pytest", &pytest, [(&package, limits)])?;
-        let measured = measure(&named(directory)?, package.clone(), pytest, image, Workers::Thread)?;
+        let measured = measure(&Plan {
+            requirement: &named(directory)?,
+            package: &package,
+            dependencies: Source::Resolve { with: &[] },
+            workers: Workers::Thread,
+        })?;
         write(&kept, &package, &measured)?;
     }
     Stored::open_written(kept)
@@ -37,7 +36,8 @@ fn named(directory: &Path) -> Result<Requirement, Failure> {
     Requirement::from_str(&format!("{name}==0")).map_err(|why| Failure::message(ExitCode::Input, why))
 }
 
-fn layer(directory: &Path) -> Result<Layer, Failure> {
+/// The files of a directory.
+pub(super) fn layer(directory: &Path) -> Result<Layer, Failure> {
     let mut files = Vec::new();
     collect(directory, directory, &mut files)?;
     Layer::new(files).with_context(|| format!("`{}` makes no layer", directory.display())).or_fail(ExitCode::Input)

@@ -17,7 +17,8 @@ pub(crate) fn warmed<'a>(
     repositories: impl IntoIterator<Item = &'a Stored>,
 ) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+pytest", image.name());
-    let packages = repositories.into_iter().map(|stored| (&stored.package, stored.baseline.limits));
+    let packages =
+        repositories.into_iter().map(|stored| (&stored.package, stored.dependencies.as_ref(), stored.baseline.limits));
     warmed_for(image, &name, pytest, packages)
 }
 
@@ -25,18 +26,19 @@ pub(crate) fn warmed<'a>(
 pub(crate) fn warmed_for_desks(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+desk", image.name());
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
-    warmed_for(image, &name, pytest, [(&nothing, limits)])
+    warmed_for(image, &name, pytest, [(&nothing, None, limits)])
 }
 
 pub(super) fn warmed_for<'a>(
     image: Arc<Image>,
     name: &str,
     pytest: &Layer,
-    packages: impl IntoIterator<Item = (&'a Layer, Limits)>,
+    packages: impl IntoIterator<Item = (&'a Layer, Option<&'a Layer>, Limits)>,
 ) -> Result<Arc<Image>, Failure> {
-    packages.into_iter().try_fold(image, |image, (package, limits)| {
-        let layers: Layers = [package, pytest].into_iter().cloned().collect();
-        let job = warming(image.name(), pytest.digest(), package.digest(), limits);
+    packages.into_iter().try_fold(image, |image, (package, dependencies, limits)| {
+        let layers: Layers = [Some(package), Some(pytest), dependencies].into_iter().flatten().cloned().collect();
+        let dependencies = dependencies.map(Layer::digest);
+        let job = warming(image.name(), pytest.digest(), package.digest(), dependencies, limits);
         image.warmed(name, &job, &layers).map_err(image::failure)
     })
 }

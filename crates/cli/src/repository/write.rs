@@ -1,5 +1,5 @@
-//! A repository on disk: `layer.json` (the layer of its files), `baseline.json`, and `timing.json`, the one file that
-//! differs from run to run.
+//! A repository on disk: `layer.json` (the layer of its files), `dependencies.json` (that of what it needs besides),
+//! `baseline.json`, and `timing.json`, the one file that differs from run to run.
 
 use std::path::Path;
 
@@ -16,7 +16,10 @@ pub(crate) fn write(dir: &Path, package: &Layer, measured: &Measured) -> Result<
         .with_context(|| format!("cannot make `{}`", dir.display()))
         .or_fail(ExitCode::Input)?;
     put(dir, "layer.json", package)?;
-    put(dir, "timing.json", &measured.wall_ns)?;
+    if let Some(dependencies) = &measured.dependencies {
+        put(dir, "dependencies.json", dependencies)?;
+    }
+    put(dir, "timing.json", &measured.timing)?;
     put(dir, "baseline.json", &measured.baseline)
 }
 

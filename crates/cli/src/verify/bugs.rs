@@ -116,7 +116,7 @@ fn open(asked: &Asked<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Fa
     let image = warmed(image::python()?, &pytest, &stored)?;
     let (name, digest) = (image.name().to_owned(), pytest.digest().clone());
     let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
-    let layers: Vec<Layer> = stored.iter().map(|stored| stored.package.clone()).chain([pytest]).collect();
+    let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest]).collect();
     let sandbox = workers::sandbox(image, options, asked.workers)?.with_layers(layers.into_iter().collect());
     let mapped = stored.into_iter().map(|stored| {
         let map = stored.map(&sandbox, &name, &digest)?;

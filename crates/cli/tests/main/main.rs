@@ -13,6 +13,7 @@ mod isolate;
 mod losses;
 mod policies;
 mod public_sets;
+mod repositories;
 mod resume;
 mod run;
 mod verify;

@@ -1,4 +1,5 @@
-//! Archives from elsewhere, read into memory: plain files only, no path that leads out, no more than the caps.
+//! Archives from elsewhere, read into memory: plain files only, no path that leads out, no more than the caps. A link of a tar
+//! file to a plain file of the same archive is a copy of it, and counts as one; every other link is refused.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
@@ -46,8 +47,8 @@ pub enum UnpackError {
     /// A member's name.
     #[error("a member of the archive: {0}")]
     Path(#[from] PathError),
-    /// A link, a device, or what else is no plain file.
-    #[error("member `{0}` is a {1}; only plain files are unpacked")]
+    /// A link that leads elsewhere than to a file of the archive, a device, or what else is no plain file.
+    #[error("member `{0}` is a {1}; only plain files, and links to such, are unpacked")]
     NoFile(String, &'static str),
     /// The same name twice, which two programs would read in two ways.
     #[error("member `{0}` is there twice")]
@@ -119,33 +120,66 @@ impl Taken {
             None => Ok(()),
         }
     }
+
+    /// Reads the file that a link names. A link to a link, a directory or nothing is refused.
+    fn copy(&mut self, link: Link) -> Result<(), UnpackError> {
+        match self.files.get(&link.target).cloned() {
+            Some(bytes) => self.file(&link.name, bytes.as_slice()),
+            None => Err(UnpackError::NoFile(link.name, link.kind)),
+        }
+    }
+}
+
+/// A member that is another one by another name.
+struct Link {
+    name: String,
+    target: String,
+    kind: &'static str,
 }
 
 fn unpack_tar(bytes: &[u8]) -> Result<Files, UnpackError> {
     let mut taken = Taken::new();
+    let mut links = Vec::new();
     // Headers, padding and names count as well: what is read of the stream is bounded, whatever the members say.
     let stream = GzDecoder::new(bytes).take(2 * MAX_BYTES);
     for entry in tar::Archive::new(stream).entries()? {
         let entry = entry?;
         taken.count()?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        match kind_of(entry.header().entry_type()) {
-            Ok(true) => taken.file(&name, entry)?,
-            Ok(false) => {}
-            Err(kind) => return Err(UnpackError::NoFile(name, kind)),
+        let kind = entry.header().entry_type();
+        match kind {
+            EntryType::Regular | EntryType::Continuous => taken.file(&name, entry)?,
+            EntryType::Directory | EntryType::XGlobalHeader => {}
+            EntryType::Symlink | EntryType::Link => {
+                let target = entry.link_name_bytes().unwrap_or_default();
+                links.push(link(name, &String::from_utf8_lossy(&target), kind == EntryType::Symlink)?);
+            }
+            _ => return Err(UnpackError::NoFile(name, "special file")),
         }
     }
+    links.into_iter().try_for_each(|link| taken.copy(link))?;
     Ok(taken.files)
 }
 
-/// Whether a member is a file; `false` for what has no content of its own.
-fn kind_of(kind: EntryType) -> Result<bool, &'static str> {
-    match kind {
-        EntryType::Regular | EntryType::Continuous => Ok(true),
-        EntryType::Directory | EntryType::XGlobalHeader => Ok(false),
-        EntryType::Symlink => Err("symbolic link"),
-        EntryType::Link => Err("hard link"),
-        _ => Err("special file"),
+/// A symbolic link starts in its own directory, a hard one at the root of the archive.
+fn link(name: String, target: &str, is_symbolic: bool) -> Result<Link, UnpackError> {
+    let kind = if is_symbolic { "symbolic link" } else { "hard link" };
+    let mut parts: Vec<&str> = match name.trim_start_matches("./").rsplit_once('/') {
+        Some((directory, _)) if is_symbolic => directory.split('/').collect(),
+        _ => Vec::new(),
+    };
+    let led_out = target.starts_with('/')
+        || target.split('/').any(|part| match part {
+            "" | "." => false,
+            ".." => parts.pop().is_none(),
+            part => {
+                parts.push(part);
+                false
+            }
+        });
+    match led_out {
+        true => Err(UnpackError::NoFile(name, kind)),
+        false => Ok(Link { target: parts.join("/"), name, kind }),
     }
 }
 

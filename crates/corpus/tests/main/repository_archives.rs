@@ -6,7 +6,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use tar::{Builder, EntryType, Header};
-use veriplay_corpus::repository::{Archive, Layout, UnpackError, strip_top, unpack};
+use veriplay_corpus::repository::{
+    Archive, DependencyWheel, Layout, Selection, UnpackError, WheelError, canonical, dependency_layer, own_metadata,
+    strip_top, unpack,
+};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 /// A member of a tar file whose name is written as it is, however bad.
@@ -21,6 +24,14 @@ fn member(name: &str, kind: EntryType, content: &[u8]) -> (Header, Vec<u8>) {
     }
     header.set_cksum();
     (header, content.to_vec())
+}
+
+fn link(name: &str, kind: EntryType, target: &str) -> (Header, Vec<u8>) {
+    let (mut header, content) = member(name, kind, b"");
+    header.as_old_mut().linkname = [0; 100];
+    header.as_old_mut().linkname[..target.len()].copy_from_slice(target.as_bytes());
+    header.set_cksum();
+    (header, content)
 }
 
 fn tar_gz(members: &[(Header, Vec<u8>)]) -> Vec<u8> {
@@ -67,6 +78,56 @@ fn links_and_devices_are_refused() {
     writer.add_symlink("p/x", "/etc/passwd", SimpleFileOptions::default()).unwrap();
     let bytes = writer.finish().unwrap().into_inner();
     assert!(matches!(unpack(&bytes, Archive::Zip), Err(UnpackError::NoFile(..))));
+}
+
+#[test]
+fn a_link_to_a_file_of_the_archive_is_a_copy_of_it() {
+    let members = [
+        link("p/docs/a", EntryType::Symlink, "../x"),
+        plain("p/x", b"one"),
+        link("p/docs/b", EntryType::Link, "p/x"),
+        link("p/c", EntryType::Symlink, "./docs/../x"),
+    ];
+    let files = unpack(&tar_gz(&members), Archive::TarGz).unwrap();
+    for name in ["p/docs/a", "p/docs/b", "p/c"] {
+        assert_eq!(files[name], b"one", "{name}");
+    }
+}
+
+#[test]
+fn a_link_to_anything_else_is_refused() {
+    for (name, target) in [
+        ("p/a", "../../x"),
+        ("p/a", "../x"),
+        ("p/a", "/p/x"),
+        ("p/a", "a"),
+        ("p/a", "docs"),
+        ("p/a", "docs/gone"),
+        ("p/a", "docs/link"),
+        ("p/a", ""),
+    ] {
+        let members = [
+            plain("p/x", b"one"),
+            plain("p/docs/y", b"two"),
+            link("p/docs/link", EntryType::Symlink, "elsewhere"),
+            link(name, EntryType::Symlink, target),
+        ];
+        let refused = unpack(&tar_gz(&[&members[..2], &members[3..]].concat()), Archive::TarGz);
+        assert!(matches!(refused, Err(UnpackError::NoFile(..))), "{target}: {refused:?}");
+    }
+    let out = unpack(&tar_gz(&[plain("p/x", b""), link("p/../../y", EntryType::Link, "p/x")]), Archive::TarGz);
+    assert!(matches!(out, Err(UnpackError::Path(_))), "{out:?}");
+    let twice = unpack(&tar_gz(&[plain("p/x", b""), link("p/x", EntryType::Link, "p/x")]), Archive::TarGz);
+    assert!(matches!(twice, Err(UnpackError::Twice(_))), "{twice:?}");
+}
+
+#[test]
+fn links_count_as_what_they_copy() {
+    let mut members = vec![plain("p/x", &vec![0; 40 << 20])];
+    members.extend((0..3).map(|number| link(&format!("p/{number}"), EntryType::Link, "p/x")));
+    assert!(matches!(unpack(&tar_gz(&members), Archive::TarGz), Err(UnpackError::TooLarge(_))));
+    members.pop();
+    assert!(unpack(&tar_gz(&members), Archive::TarGz).is_ok());
 }
 
 #[test]
@@ -122,6 +183,110 @@ fn tests_and_roots_are_found_by_name() {
     assert_eq!(layout.test_files, ["pkg/tests/b_test.py", "tests/test_a.py"]);
     assert_eq!(Layout::of(["src/pkg/__init__.py", "test_a.py", ".tox/test_b.py"]).roots, ["src", ""]);
     assert!(Layout::of(["pkg/testing.py", "setup.py", "contest.py"]).test_files.is_empty());
+    assert_eq!(Layout::of(["lib/pkg/__init__.py", "lib3/x.py", "test.py"]).roots, ["lib", ""]);
+    assert_eq!(Layout::of(["lib/__init__.py", "lib/a.py", "test_a.py"]).roots, [""], "`lib` is the package itself");
+}
+
+#[test]
+fn the_configuration_names_tests_and_roots() {
+    let paths = ["pkg/a.py", "pkg/test_inside.py", "tests/check_a.py", "tests/deep/check_b.py", "tests/test_c.py"];
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<String>>();
+    let selected = |test_paths: &[&str], patterns: &[&str], python_path: &[&str]| {
+        let (test_paths, patterns, python_path) = (owned(test_paths), owned(patterns), owned(python_path));
+        let selection = Selection { test_paths: &test_paths, file_patterns: &patterns, python_path: &python_path };
+        Layout::selected(paths, selection)
+    };
+    assert_eq!(selected(&["tests"], &[], &[]).test_files, ["tests/test_c.py"]);
+    assert_eq!(selected(&["./tests/"], &["check_*.py"], &[]).test_files, ["tests/check_a.py", "tests/deep/check_b.py"]);
+    assert_eq!(selected(&["te*/de?p"], &["check_[!a].py"], &[]).test_files, ["tests/deep/check_b.py"]);
+    assert_eq!(selected(&[], &["tests/deep/*.py"], &[]).test_files, ["tests/deep/check_b.py"]);
+    assert_eq!(selected(&["."], &[], &[]).test_files, ["pkg/test_inside.py", "tests/test_c.py"]);
+    assert_eq!(selected(&[], &[], &["tests", "gone", "."]).roots, ["tests", ""]);
+    let elsewhere = selected(&["t"], &[], &[]);
+    assert!(elsewhere.ignored_selection);
+    assert_eq!(elsewhere.test_files, ["pkg/test_inside.py", "tests/test_c.py"]);
+    assert!(!selected(&["tests"], &[], &[]).ignored_selection);
+}
+
+#[test]
+fn the_shape_of_a_repository_is_told_in_words() {
+    assert_eq!(Layout::of(["src/pkg/a.py", "tests/test_a.py"]).shape(), "src, tests in tests");
+    assert_eq!(Layout::of(["pkg/tests/test_a.py", "test_b.py"]).shape(), "flat, tests in the package and the root");
+}
+
+/// A wheel of these modules, with the tags given.
+fn wheel(name: &str, tags: &[&str], files: &[(&str, &[u8])]) -> Vec<u8> {
+    let metadata =
+        format!("Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\nRequires-Dist: other>=2\n\nText\nName: no\n");
+    let tags: String = tags.iter().map(|tag| format!("Tag: {tag}\n")).collect();
+    let (at, tagged) = (format!("{name}-1.0.dist-info/METADATA"), format!("{name}-1.0.dist-info/WHEEL"));
+    let own = [(at.as_str(), metadata.as_bytes()), (tagged.as_str(), tags.as_bytes())];
+    zipped(&[&own[..], files].concat())
+}
+
+const PURE: &[&str] = &["py2-none-any", "py3-none-any"];
+
+#[test]
+fn a_pure_wheel_is_read_for_what_it_brings() {
+    let files: &[(&str, &[u8])] = &[
+        ("helper/__init__.py", b""),
+        ("single.py", b""),
+        ("helper/__pycache__/x.cpython-315.pyc", b""),
+        ("start.pth", b"import os"),
+        ("Some_Name-1.0.data/purelib/more/__init__.py", b""),
+        ("Some_Name-1.0.data/scripts/run", b""),
+    ];
+    let wheel = DependencyWheel::read(&wheel("Some_Name", PURE, files)).unwrap();
+    assert_eq!((wheel.name.as_str(), wheel.version.as_str()), ("some-name", "1.0"));
+    assert_eq!(wheel.modules().into_iter().collect::<Vec<_>>(), ["helper", "more", "single"]);
+    let (layer, left_out) = dependency_layer([&wheel], []).unwrap();
+    assert!(left_out.is_empty());
+    let names: Vec<&String> = layer.files().keys().collect();
+    let expected = [
+        "Some_Name-1.0.dist-info/METADATA",
+        "Some_Name-1.0.dist-info/WHEEL",
+        "helper/__init__.py",
+        "more/__init__.py",
+        "single.py",
+    ];
+    assert_eq!(names, expected, "no compiled code, no path files, no scripts");
+    assert_eq!(canonical("A__b.C-d"), "a-b-c-d");
+}
+
+#[test]
+fn a_wheel_that_is_not_pure_or_stands_in_for_pytest_is_refused() {
+    for tags in [&["cp315-cp315-wasi"][..], &["py3-none-linux_x86_64"], &["py2-none-any"], &[]] {
+        let refused = DependencyWheel::read(&wheel("x", tags, &[]));
+        assert!(matches!(refused, Err(WheelError::NotPure(_))), "{tags:?}: {refused:?}");
+    }
+    for module in
+        ["pytest.py", "_pytest/python.py", "pluggy/__init__.py", "sitecustomize.py", "x-1.0.data/purelib/py.py"]
+    {
+        let refused = DependencyWheel::read(&wheel("x", PURE, &[(module, b"")]));
+        assert!(matches!(refused, Err(WheelError::Reserved(..))), "{module}: {refused:?}");
+    }
+    assert!(matches!(DependencyWheel::read(&zipped(&[("x.py", b"")])), Err(WheelError::NoMetadata(_))));
+    assert!(matches!(DependencyWheel::read(b"no zip"), Err(WheelError::Unpack(_))));
+    assert!(DependencyWheel::read(&wheel("x", PURE, &[("../x.py", b"")])).is_err());
+}
+
+#[test]
+fn of_two_wheels_with_one_file_the_second_is_left_out() {
+    let read = |name: &str, text: &[u8]| {
+        DependencyWheel::read(&wheel(name, PURE, &[("shared/__init__.py", b""), ("shared/x.py", text)])).unwrap()
+    };
+    let (one, same, other) = (read("one", b"1"), read("same", b"1"), read("other", b"2"));
+    let (layer, left_out) = dependency_layer([&one, &same, &other], []).unwrap();
+    assert_eq!(layer.files()["shared/x.py"].as_slice(), b"1");
+    assert_eq!(left_out.iter().map(|wheel| wheel.name.as_str()).collect::<Vec<_>>(), ["other"]);
+}
+
+#[test]
+fn the_package_itself_is_found_by_its_metadata() {
+    let package = veriplay_core::Layer::new([("PKG-INFO".to_owned(), b"Name: My.Pkg\n".to_vec())]).unwrap();
+    let own = own_metadata("My.Pkg", "1.0", &package).unwrap();
+    assert_eq!(own, ("my_pkg-1.0.dist-info/METADATA".to_owned(), b"Name: My.Pkg\n".to_vec()));
+    assert_eq!(own_metadata("x", "1", &veriplay_core::Layer::new([]).unwrap()), None);
 }
 
 proptest! {

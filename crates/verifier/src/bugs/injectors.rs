@@ -8,7 +8,7 @@ use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles,
 
 use super::guest::{Edit, ask, edits, number, spliced};
 use super::{Ground, TestMap};
-use crate::repository::Baseline;
+use crate::repository::{Baseline, PytestSettings};
 
 /// Where an operator is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,7 +201,10 @@ impl Mutants {
             image: none.clone(),
             limits,
             seeds: [seed, seed],
+            dependencies: None,
             roots: Vec::new(),
+            settings: PytestSettings::default(),
+            notes: Vec::new(),
             files: Vec::new(),
         };
         let map = TestMap { schema_version: SCHEMA_VERSION, package: none.clone(), files: Vec::new() };

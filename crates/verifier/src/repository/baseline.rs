@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, SCHEMA_VERSION};
 
 use super::run::{FileRun, TestRecord, TestResult};
+use super::settings::PytestSettings;
 
 /// The record. A pure function of the sources, the image, the limits and the seeds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,10 +26,41 @@ pub struct Baseline {
     pub limits: Limits,
     /// Of the two runs; their results must agree.
     pub seeds: [u64; 2],
+    /// What the package and its tests import besides; `None` where they need nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependencies: Option<Dependencies>,
     /// Directories of the search path.
     pub roots: Vec<String>,
+    /// What of pytest's configuration is the repository's own.
+    #[serde(default)]
+    pub settings: PytestSettings,
+    /// What of the repository was left out, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// In the order of their paths.
     pub files: Vec<FileBaseline>,
+}
+
+/// Pure-Python packages that a repository needs, in a layer of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dependencies {
+    /// The layer of their files.
+    pub layer: Digest,
+    /// The wheels they come from, by name.
+    pub wheels: Vec<PinnedWheel>,
+}
+
+/// One wheel, as another machine fetches the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PinnedWheel {
+    /// The package's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Of the file, in hexadecimal.
+    pub sha256: String,
 }
 
 /// One test file.
@@ -44,7 +76,7 @@ pub struct FileBaseline {
     /// Why the file has no tests here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
-    /// Of the first run: the start of pytest, the collection and all tests.
+    /// Of the first run, with pytest imported already: the collection and all tests.
     pub fuel: u64,
 }
 

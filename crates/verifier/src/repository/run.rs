@@ -11,6 +11,7 @@ use veriplay_core::{
 };
 
 use super::guest;
+use super::settings::PytestSettings;
 use crate::run::met_deadline;
 
 /// What is run, and on what.
@@ -22,8 +23,12 @@ pub struct Repository<'a> {
     pub pytest: &'a Digest,
     /// The layer of the package.
     pub package: &'a Digest,
+    /// The layer of what the package and its tests import besides; `None` where they need nothing.
+    pub dependencies: Option<&'a Digest>,
     /// Directories of the search path, relative to the root, which is "".
     pub roots: &'a [String],
+    /// What of pytest's configuration is the repository's own.
+    pub settings: &'a PytestSettings,
     /// Files over those of the package: a patch.
     pub files: &'a [(String, Vec<u8>)],
     /// Files of the package that are gone.
@@ -166,6 +171,12 @@ pub fn cover_file(
     })
 }
 
+/// The layers of a job that runs tests.
+pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&Digest>) -> Vec<Mounted> {
+    let places = [(Some(pytest), Place::Library), (dependencies, Place::Dependencies), (Some(package), Place::Work)];
+    places.into_iter().filter_map(|(layer, at)| Some(Mounted { layer: layer?.clone(), at })).collect()
+}
+
 fn repeated(tests: &[TestRecord]) -> Option<&str> {
     let mut seen = HashSet::new();
     tests.iter().map(|test| test.id.as_str()).find(|id| !seen.insert(*id))
@@ -212,12 +223,12 @@ impl<'a> Session<'a> {
 
     fn job(&self, calls: &[Call<'_>]) -> Job {
         let Repository { image, pytest, package, roots, files, without, limits, seed, .. } = self.repository;
+        let settings = self.repository.settings.value();
         let roots = Value::List(roots.iter().map(Value::str).collect());
         let arguments = |(mode, ids): &Call<'_>| {
             let ids = Value::List(ids.iter().map(|id| Value::str(*id)).collect());
-            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids]
+            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone()]
         };
-        let mounted = |layer: &Digest, at| Mounted { layer: layer.clone(), at };
         Job {
             image: (*image).to_owned(),
             program: guest::runner().to_owned(),
@@ -228,7 +239,7 @@ impl<'a> Session<'a> {
             seed: *seed,
             peer: None,
             base: Some(Base {
-                layers: vec![mounted(pytest, Place::Library), mounted(package, Place::Work)],
+                layers: mounted(pytest, package, self.repository.dependencies),
                 without: without.to_vec(),
             }),
         }

@@ -22,13 +22,13 @@ def _runner():
     functions, entered = {}, set()
     tested = None
 
-    def run(mode, file, roots, wanted):
+    def run(mode, file, roots, wanted, settings):
         nonlocal tested
         if session is None:
             if mode == "cover":
                 tested = "/work/" + file
                 watch()
-            start(file, roots)
+            start(file, roots, settings)
         if broken:
             return ("broken", broken[0])
         if mode == "collect":
@@ -46,7 +46,7 @@ def _runner():
             return covered(pairs)
         return ("records", [one(item, after) for item, after in pairs])
 
-    def start(file, roots):
+    def start(file, roots, settings):
         nonlocal session
         if "_pytest.main" not in sys.modules:
             _ready()
@@ -55,14 +55,25 @@ def _runner():
         import _pytest.main
 
         sys.path[:0] = [os.path.join("/work", root).rstrip("/") for root in roots]
+        # The last of all: a dependency stands in for no module of the library, of pytest or of the repository.
+        sys.path.append("/opt/dependencies")
 
         prepared = getattr_(_pytest.main, "_veriplay_prepared", None)
         if prepared is None or has_conftest(os.path, file):
-            session = _session(file, [Recorder()])
+            session = _session(file, [Recorder()], ["--import-mode=" + settings.get("import_mode", "prepend")])
         else:
             session = prepared(file, Recorder())
+        configure(session.config, settings)
         look_only_at("/work/" + file)
         session.config.hook.pytest_collection(session=session)
+
+    def configure(config, settings):
+        """What of the repository's own configuration holds here, as if a file had said it."""
+        for name, value in settings.items():
+            if name == "import_mode":
+                config.option.importmode = value
+            else:
+                config._inicache[name] = value
 
     def look_only_at(file):
         """pytest lists directories down to the file, and makes a node of everything in them."""

@@ -1,17 +1,17 @@
 //! The start of pytest, done once: the job that an image for running a repository's tests is made of.
 
-use veriplay_core::{Base, Digest, Entry, Job, Limits, Mounted, Place};
+use veriplay_core::{Base, Digest, Entry, Job, Limits};
 
 use super::guest;
+use super::run::mounted;
 
-/// A job after whose program pytest is imported, and the sources of `package` are compiled; nothing of them has been run. In
+/// A job after whose program pytest is imported, and the sources of `package` and of its `dependencies` are compiled; nothing of
+/// them has been run. In
 /// an image made of its end [`super::run_file`] and its like cost a small part of what they cost elsewhere, and come to the
 /// same records: a source is compiled anew where a patch has changed it. Made of such an image again, with another
 /// package, it adds that.
 #[must_use]
-pub fn warming(image: &str, pytest: &Digest, package: &Digest, limits: Limits) -> Job {
-    let mounted = |layer: &Digest, at| Mounted { layer: layer.clone(), at };
-    let layers = vec![mounted(pytest, Place::Library), mounted(package, Place::Work)];
+pub fn warming(image: &str, pytest: &Digest, package: &Digest, dependencies: Option<&Digest>, limits: Limits) -> Job {
     Job {
         image: image.to_owned(),
         program: guest::warmer(),
@@ -21,6 +21,6 @@ pub fn warming(image: &str, pytest: &Digest, package: &Digest, limits: Limits) -
         limits,
         seed: 0,
         peer: None,
-        base: Some(Base { layers, without: Vec::new() }),
+        base: Some(Base { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
     }
 }

@@ -3,9 +3,11 @@
 use std::sync::Mutex;
 
 use veriplay_core::{
-    CallResult, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Value,
+    CallResult, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Place, Value,
 };
-use veriplay_verifier::repository::{FileRun, Repository, TestResult, baseline_of, run_file};
+use veriplay_verifier::repository::{
+    FileRun, ImportMode, PytestSettings, Repository, TestResult, baseline_of, run_file, warming,
+};
 
 const LIMITS: Limits =
     Limits { fuel: 100, memory_bytes: 1 << 20, output_bytes: 1 << 16, file_bytes: 64, deadline_ns: 1_000_000 };
@@ -59,7 +61,9 @@ fn ran(answers: Vec<Outcome>) -> (FileRun, Vec<usize>) {
         image: "python",
         pytest: &layer,
         package: &layer,
+        dependencies: None,
         roots: &[],
+        settings: &PytestSettings::default(),
         files: &[],
         without: &[],
         limits: LIMITS,
@@ -156,4 +160,53 @@ fn only_what_passes_twice_is_in_the_baseline() {
         ("x", "why"),
     ];
     assert_eq!(reasons, expected);
+}
+
+/// Remembers the jobs, and answers none.
+#[derive(Default)]
+struct Jobs(Mutex<Vec<Job>>);
+
+impl Execute for Jobs {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.0.lock().unwrap().push(job.clone());
+        Ok(outcome(Exit::Returned, &[records(&[])]))
+    }
+}
+
+#[test]
+fn dependencies_lie_in_a_place_of_their_own_and_settings_go_to_the_guest() {
+    let (pytest, package, dependencies) = (Digest::of(b"p"), Digest::of(b"q"), Digest::of(b"d"));
+    let settings = PytestSettings {
+        python_functions: vec!["check_*".to_owned()],
+        import_mode: Some(ImportMode::Importlib),
+        ..PytestSettings::default()
+    };
+    let repository = Repository {
+        image: "python",
+        pytest: &pytest,
+        package: &package,
+        dependencies: Some(&dependencies),
+        roots: &[],
+        settings: &settings,
+        files: &[],
+        without: &[],
+        limits: LIMITS,
+        seed: 1,
+        max_jobs: 0,
+    };
+    let jobs = Jobs::default();
+    run_file(&jobs, &repository, "test_x.py").unwrap();
+    let job = jobs.0.into_inner().unwrap().remove(0);
+    let warm = warming("python", &pytest, &package, Some(&dependencies), LIMITS);
+    for base in [job.base.unwrap(), warm.base.unwrap()] {
+        let places: Vec<_> = base.layers.iter().map(|mounted| (mounted.at, &mounted.layer)).collect();
+        let expected = [(Place::Library, &pytest), (Place::Dependencies, &dependencies), (Place::Work, &package)];
+        assert_eq!(places, expected);
+    }
+    let Entry::Calls { arguments, .. } = job.entry else { panic!("a job without calls") };
+    let given = Value::Dict(vec![
+        (Value::str("python_functions"), Value::List(vec![Value::str("check_*")])),
+        (Value::str("import_mode"), Value::str("importlib")),
+    ]);
+    assert_eq!(arguments[0][4], given);
 }

@@ -9,7 +9,7 @@ use veriplay_core::{
 use veriplay_selfplay::games::bug_repair::{BugRepair, GameConfig, GameState, Place, Record, Repositories, SetupError};
 use veriplay_selfplay::play::{Arena, HeldOut, Play, PlayError};
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, TestMap};
-use veriplay_verifier::repository::{Baseline, FileBaseline, Function};
+use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
 
 use super::config;
 
@@ -36,6 +36,9 @@ fn place() -> Place {
             limits,
             seeds: [1, 2],
             roots: vec!["src".to_owned()],
+            dependencies: None,
+            settings: PytestSettings::default(),
+            notes: Vec::new(),
             files: vec![FileBaseline {
                 path: test.clone(),
                 passed: vec![id.clone()],

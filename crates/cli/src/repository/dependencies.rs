@@ -1,0 +1,326 @@
+//! Which wheels a repository needs: what the package requires, what its tests import, and what is asked for by name.
+//!
+//! pip finds each wheel, of pure-Python ones alone and without its dependencies, so that nothing of a package is run outside the
+//! sandbox and one that cannot be had costs itself and not the others. What each requires is read in the sandbox.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use veriplay_core::Layer;
+use veriplay_corpus::repository::{DependencyWheel, canonical, dependency_layer, is_pytests_own, own_metadata};
+use veriplay_verifier::repository::{
+    Baseline, Dependencies, Inspection, Inspector, PinnedWheel, Purpose, Requirement as Wanted,
+};
+
+use super::Requirement;
+use super::open::read as read_record;
+use super::pip::{last_error, pinned_wheel, pure_wheels, sha256};
+use crate::exit::{ExitCode, Failure, OrFail};
+
+/// Wheels of one repository at most: what a chain of requirements may cost.
+const MAX_WHEELS: usize = 60;
+/// Development requirements that are fetched only to see which modules they bring.
+const MAX_TRIED: usize = 6;
+
+/// Dependencies of a repository, and what could not be had of them.
+pub(crate) struct Resolved {
+    pub(crate) layer: Option<Layer>,
+    pub(crate) pins: Option<Dependencies>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Where dependencies come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// The package's own metadata, and these besides.
+    Resolve { with: &'a [Requirement] },
+    /// An earlier resolution, to the same bytes.
+    Pinned(&'a [PinnedWheel]),
+}
+
+/// Finds and fetches the dependencies of `package`.
+pub(crate) fn resolve(
+    inspector: &Inspector<'_>,
+    inspection: &Inspection,
+    own: &Requirement,
+    package: &Layer,
+    source: Source<'_>,
+) -> Result<Resolved, Failure> {
+    let mut resolution = Resolution::new(*inspector, own);
+    match source {
+        Source::Pinned(wheels) => wheels.iter().try_for_each(|wheel| resolution.add_pinned(wheel))?,
+        Source::Resolve { with } => {
+            resolution.add_named(with)?;
+            resolution.add_required(inspection)?;
+            resolution.add_imported(inspection)?;
+        }
+    }
+    resolution.finish(own, package)
+}
+
+/// The pins that an earlier run wrote into its `baseline.json`.
+pub(crate) fn read_pins(path: &Path) -> Result<Vec<PinnedWheel>, Failure> {
+    let (folder, name) = (path.parent().unwrap_or(Path::new("")), path.file_name().unwrap_or_default());
+    let baseline: Baseline = read_record(folder, &name.to_string_lossy())?;
+    Ok(baseline.dependencies.map(|dependencies| dependencies.wheels).unwrap_or_default())
+}
+
+struct Chosen {
+    wheel: DependencyWheel,
+    sha256: String,
+    extras: BTreeSet<String>,
+    /// All that is asked of its version.
+    specifiers: Vec<String>,
+}
+
+struct Resolution<'a> {
+    inspector: Inspector<'a>,
+    own: String,
+    chosen: BTreeMap<String, Chosen>,
+    /// What cannot be had, asked for once.
+    failed: BTreeSet<String>,
+    notes: Vec<String>,
+}
+
+impl<'a> Resolution<'a> {
+    fn new(inspector: Inspector<'a>, own: &Requirement) -> Self {
+        let own = canonical(&own.name);
+        Self { inspector, own, chosen: BTreeMap::new(), failed: BTreeSet::new(), notes: Vec::new() }
+    }
+
+    /// Whoever names a dependency is told when it cannot be had.
+    fn add_named(&mut self, with: &[Requirement]) -> Result<(), Failure> {
+        for requirement in with {
+            let name = canonical(&requirement.name);
+            if is_pytests_own(&name) {
+                let text = format!("`{requirement}` is part of the pinned pytest, and is not replaced");
+                return Err(Failure::message(ExitCode::Input, text).hint("leave it out of `--with`"));
+            }
+            let wanted = Wanted {
+                name: name.clone(),
+                extras: Vec::new(),
+                specifiers: format!("=={}", requirement.version),
+                is_here: false,
+            };
+            let before = self.notes.len();
+            self.settle(vec![wanted])?;
+            if !self.chosen.contains_key(&name) {
+                let why = self.notes.split_off(before).join("; ");
+                let text = format!("`--with {requirement}` cannot be had: {why}");
+                return Err(Failure::message(ExitCode::Input, text)
+                    .hint("only pure-Python wheels, tagged py3-none-any, are taken"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the package itself needs.
+    fn add_required(&mut self, inspection: &Inspection) -> Result<(), Failure> {
+        let runtime = inspection.required.iter().filter(|required| required.purpose == Purpose::Runtime);
+        self.settle(runtime.map(|required| required.requirement.clone()).collect())
+    }
+
+    /// Of what the package's development requires, that which test modules import: by the name, and where that does not tell,
+    /// by the modules that wheels of a similar name bring. Nothing is fetched that the package does not ask for.
+    fn add_imported(&mut self, inspection: &Inspection) -> Result<(), Failure> {
+        let mut candidates: Vec<Wanted> = Vec::new();
+        for purpose in [Purpose::Tests, Purpose::Other] {
+            let of = inspection.required.iter().filter(|required| required.purpose == purpose);
+            candidates.extend(of.map(|required| required.requirement.clone()));
+        }
+        let missing = self.missing(inspection);
+        let named = |wanted: &&Wanted| missing.iter().any(|module| squeezed(module) == squeezed(&wanted.name));
+        self.settle(candidates.iter().filter(named).cloned().collect())?;
+        let missing = self.missing(inspection);
+        let similar = |wanted: &&Wanted| {
+            let name = squeezed(&wanted.name);
+            missing.iter().map(|module| squeezed(module)).any(|module| name.contains(&module) || module.contains(&name))
+        };
+        let similar: Vec<Wanted> = candidates.iter().filter(similar).take(MAX_TRIED).cloned().collect();
+        for wanted in similar {
+            self.settle_if_imported(wanted, &missing)?;
+        }
+        for module in self.missing(inspection) {
+            self.notes.push(format!(
+                "tests import `{module}`, which no pure-Python requirement of the package brings; `--with NAME==VERSION` adds one"
+            ));
+        }
+        Ok(())
+    }
+
+    fn settle_if_imported(&mut self, wanted: Wanted, missing: &[String]) -> Result<(), Failure> {
+        if self.is_settled(&wanted) {
+            return Ok(());
+        }
+        let Ok(Some((wheel, _))) = self.fetch_one(&wanted)? else { return Ok(()) };
+        match wheel.modules().iter().any(|module| missing.iter().any(|missing| missing == module)) {
+            true => self.settle(vec![wanted]),
+            false => Ok(()),
+        }
+    }
+
+    /// Modules that tests import and nothing brings so far.
+    fn missing(&self, inspection: &Inspection) -> Vec<String> {
+        let brought: BTreeSet<&str> = self.chosen.values().flat_map(|chosen| chosen.wheel.modules()).collect();
+        inspection.imports.iter().filter(|module| !brought.contains(module.as_str())).cloned().collect()
+    }
+
+    /// Whether nothing is to be fetched for it.
+    fn is_settled(&self, wanted: &Wanted) -> bool {
+        wanted.is_here || wanted.name == self.own || is_pytests_own(&wanted.name) || self.failed.contains(&wanted.name)
+    }
+
+    /// Chooses a wheel for each requirement, and for what those require.
+    fn settle(&mut self, mut wanted: Vec<Wanted>) -> Result<(), Failure> {
+        while !wanted.is_empty() {
+            let new = self.prepare(wanted)?;
+            let fetched = self.fetch(&new)?;
+            wanted = Vec::new();
+            for (requirement, wheel, sha256) in fetched {
+                wanted.extend(self.choose(requirement, wheel, sha256)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of `wanted` that need a wheel: of several of one name, one with all that they ask.
+    fn prepare(&mut self, wanted: Vec<Wanted>) -> Result<Vec<Wanted>, Failure> {
+        let mut new: BTreeMap<String, Wanted> = BTreeMap::new();
+        for wanted in wanted {
+            if self.is_settled(&wanted) || self.is_met(&wanted)? {
+                continue;
+            }
+            let mut wanted = wanted;
+            if let Some(chosen) = self.chosen.get(&wanted.name) {
+                wanted.specifiers =
+                    joined(chosen.specifiers.iter().map(String::as_str).chain([wanted.specifiers.as_str()]));
+                wanted.extras.extend(chosen.extras.iter().cloned());
+            }
+            match new.get_mut(&wanted.name) {
+                Some(earlier) => {
+                    earlier.specifiers = joined([earlier.specifiers.as_str(), wanted.specifiers.as_str()]);
+                    earlier.extras.extend(wanted.extras);
+                }
+                None => drop(new.insert(wanted.name.clone(), wanted)),
+            }
+        }
+        Ok(new.into_values().collect())
+    }
+
+    /// Whether what was chosen already will do.
+    fn is_met(&self, wanted: &Wanted) -> Result<bool, Failure> {
+        let Some(chosen) = self.chosen.get(&wanted.name) else { return Ok(false) };
+        let has_extras = wanted.extras.iter().all(|extra| chosen.extras.contains(extra));
+        let meets = wanted.specifiers.is_empty()
+            || self
+                .inspector
+                .meets(&chosen.wheel.version, &wanted.specifiers)
+                .or_fail(ExitCode::Host)?
+                .unwrap_or(false);
+        Ok(has_extras && meets)
+    }
+
+    /// All of them by one call of pip where that succeeds, else each for itself.
+    fn fetch(&mut self, wanted: &[Wanted]) -> Result<Vec<(Wanted, DependencyWheel, String)>, Failure> {
+        let mut fetched = Vec::new();
+        if wanted.len() > 1
+            && let Ok(together) = pure_wheels(&wanted.iter().map(asked).collect::<Vec<_>>())?
+        {
+            let read = together.into_iter().filter_map(|bytes| read(&bytes).ok());
+            let mut by_name: BTreeMap<String, (DependencyWheel, String)> =
+                read.map(|(wheel, sha256)| (wheel.name.clone(), (wheel, sha256))).collect();
+            let found = |wanted: &Wanted| Some((wanted.clone(), by_name.remove(&wanted.name)?));
+            fetched.extend(wanted.iter().filter_map(found).map(|(wanted, (wheel, sha256))| (wanted, wheel, sha256)));
+            if fetched.len() == wanted.len() {
+                return Ok(fetched);
+            }
+        }
+        let had: BTreeSet<String> = fetched.iter().map(|(wanted, ..)| wanted.name.clone()).collect();
+        for wanted in wanted.iter().filter(|wanted| !had.contains(&wanted.name)) {
+            match self.fetch_one(wanted)? {
+                Ok(Some((wheel, sha256))) => fetched.push((wanted.clone(), wheel, sha256)),
+                Ok(None) => {}
+                Err(why) => {
+                    self.failed.insert(wanted.name.clone());
+                    self.notes.push(format!("`{wanted}` is left out: {why}"));
+                }
+            }
+        }
+        Ok(fetched)
+    }
+
+    fn fetch_one(&self, wanted: &Wanted) -> Result<Result<Option<(DependencyWheel, String)>, String>, Failure> {
+        let wheels = match pure_wheels(&[asked(wanted)])? {
+            Ok(wheels) => wheels,
+            Err(why) => return Ok(Err(last_error(&why).to_owned())),
+        };
+        Ok(wheels.first().map(|bytes| read(bytes)).transpose())
+    }
+
+    /// Takes the wheel; what it requires.
+    fn choose(&mut self, wanted: Wanted, wheel: DependencyWheel, sha256: String) -> Result<Vec<Wanted>, Failure> {
+        if self.chosen.len() >= MAX_WHEELS && !self.chosen.contains_key(&wanted.name) {
+            self.notes.push(format!("`{wanted}` is left out: there are {MAX_WHEELS} dependencies already"));
+            return Ok(Vec::new());
+        }
+        let required = self.inspector.requirements(&wheel.metadata, &wanted.extras).or_fail(ExitCode::Host)?;
+        let required = required.unwrap_or_else(|why| {
+            self.notes.push(format!("what `{wanted}` requires is not known: {why}"));
+            Vec::new()
+        });
+        let chosen =
+            Chosen { wheel, sha256, extras: wanted.extras.into_iter().collect(), specifiers: vec![wanted.specifiers] };
+        self.chosen.insert(wanted.name, chosen);
+        Ok(required)
+    }
+
+    fn add_pinned(&mut self, wheel: &PinnedWheel) -> Result<(), Failure> {
+        let (wheel, sha256) = read(&pinned_wheel(wheel)?).map_err(|why| Failure::message(ExitCode::Input, why))?;
+        let chosen = Chosen { sha256, extras: BTreeSet::new(), specifiers: Vec::new(), wheel };
+        self.chosen.insert(chosen.wheel.name.clone(), chosen);
+        Ok(())
+    }
+
+    fn finish(mut self, own: &Requirement, package: &Layer) -> Result<Resolved, Failure> {
+        let wheels = self.chosen.values().map(|chosen| &chosen.wheel);
+        let own = own_metadata(&own.name, &own.version, package);
+        let (layer, left_out) = dependency_layer(wheels, own).or_fail(ExitCode::Input)?;
+        let left_out: BTreeSet<String> = left_out.iter().map(|wheel| wheel.name.clone()).collect();
+        for name in &left_out {
+            self.notes.push(format!("`{name}` is left out: it has a file of another dependency, with other content"));
+        }
+        if layer.files().is_empty() {
+            return Ok(Resolved { layer: None, pins: None, notes: self.notes });
+        }
+        let used = self.chosen.into_iter().filter(|(name, _)| !left_out.contains(name));
+        let pin = |(name, chosen): (String, Chosen)| PinnedWheel {
+            name,
+            version: chosen.wheel.version,
+            sha256: chosen.sha256,
+        };
+        let pins = Dependencies { layer: layer.digest().clone(), wheels: used.map(pin).collect() };
+        Ok(Resolved { layer: Some(layer), pins: Some(pins), notes: self.notes })
+    }
+}
+
+/// The wheel and its hash.
+fn read(bytes: &[u8]) -> Result<(DependencyWheel, String), String> {
+    let wheel = DependencyWheel::read(bytes).map_err(|error| error.to_string())?;
+    Ok((wheel, sha256(bytes)))
+}
+
+/// As pip is asked: without extras, which decide only what else is wanted.
+fn asked(wanted: &Wanted) -> String {
+    format!("{}{}", wanted.name, wanted.specifiers)
+}
+
+fn joined<'a>(specifiers: impl IntoIterator<Item = &'a str>) -> String {
+    let all: BTreeSet<&str> =
+        specifiers.into_iter().flat_map(|text| text.split(',')).filter(|text| !text.is_empty()).collect();
+    all.into_iter().collect::<Vec<_>>().join(",")
+}
+
+/// A name without the signs in which modules and packages differ.
+fn squeezed(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}

@@ -1,0 +1,137 @@
+//! The files of a repository: a package's source distribution, and the tests that it lacks from the project's own repository.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+use veriplay_core::Layer;
+use veriplay_corpus::repository::{Archive, strip_top, unpack};
+use veriplay_sandbox::default_cache_dir;
+
+use super::pip::source_distribution;
+use super::{Requirement, sources};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::image;
+
+/// Where the files come from.
+pub(crate) struct Sources<'a> {
+    pub(crate) requirement: &'a Requirement,
+    /// A source distribution that is here already.
+    pub(crate) sdist: Option<&'a Path>,
+    /// Files that it lacks.
+    pub(crate) tests: Option<&'a Tests>,
+}
+
+/// The project's own files: many source distributions come without tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Tests {
+    /// An archive with one directory at its top, or a directory.
+    Path(PathBuf),
+    /// A commit of a repository, which git checks by its hash.
+    Commit { url: String, commit: String },
+}
+
+impl std::str::FromStr for Tests {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.starts_with("https://") {
+            return if text.contains("://") {
+                Err("a URL starts with `https://`".to_owned())
+            } else {
+                Ok(Self::Path(text.into()))
+            };
+        }
+        let commit = text
+            .rsplit_once('@')
+            .filter(|(_, commit)| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let (url, commit) = commit.ok_or("write URL@COMMIT: a commit by its 40 hexadecimal digits")?;
+        Ok(Self::Commit { url: url.to_owned(), commit: commit.to_owned() })
+    }
+}
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+impl Sources<'_> {
+    /// The files of the package, without what a build left in them. What the source distribution has, it has as it is.
+    pub(crate) fn layer(&self) -> Result<Layer, Failure> {
+        let (name, bytes) = match self.sdist {
+            Some(path) => (path.display().to_string(), read(path)?),
+            None => source_distribution(self.requirement)?,
+        };
+        let mut files = unpacked(&name, &bytes)?;
+        if let Some(tests) = self.tests {
+            for (path, bytes) in tests.files()? {
+                files.entry(path).or_insert(bytes);
+            }
+        }
+        let kept = files.into_iter().filter(|(path, _)| !is_built(path));
+        Layer::new(kept).with_context(|| format!("`{name}` makes no layer")).or_fail(ExitCode::Input)
+    }
+}
+
+impl Tests {
+    fn files(&self) -> Result<Files, Failure> {
+        match self {
+            Self::Path(path) if path.is_dir() => {
+                let layer = sources::layer(path)?;
+                Ok(layer.files().iter().map(|(path, bytes)| (path.clone(), bytes.as_ref().clone())).collect())
+            }
+            Self::Path(path) => unpacked(&path.display().to_string(), &read(path)?),
+            Self::Commit { url, commit } => unpacked(&format!("{commit}.tar.gz"), &archive(url, commit)?),
+        }
+    }
+}
+
+fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, Failure> {
+    let archive = Archive::of_name(name).ok_or_else(|| {
+        Failure::message(ExitCode::Input, format!("`{name}` is no source distribution")).hint("take a .tar.gz or .zip")
+    })?;
+    unpack(bytes, archive)
+        .and_then(strip_top)
+        .with_context(|| format!("cannot unpack `{name}`"))
+        .or_fail(ExitCode::Input)
+}
+
+/// Compiled code would hide what a patch changes.
+fn is_built(path: &str) -> bool {
+    path.ends_with(".pyc") || path.split('/').any(|part| part == "__pycache__")
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)
+}
+
+/// The files of a commit, from a bare repository in the cache. git runs nothing of what it fetches there.
+fn archive(url: &str, commit: &str) -> Result<Vec<u8>, Failure> {
+    let bare = default_cache_dir().map_err(image::failure)?.join("projects.git");
+    if !bare.join("HEAD").is_file() {
+        std::fs::create_dir_all(&bare).or_fail(ExitCode::Input)?;
+        git(&bare, &["init", "--bare", "--quiet", "--template="])?;
+    }
+    let object = format!("{commit}^{{commit}}");
+    if git(&bare, &["cat-file", "-e", &object]).is_err() {
+        git(&bare, &["fetch", "--quiet", "--depth=1", "--no-tags", "--", url, commit])?;
+    }
+    git(&bare, &["archive", "--format=tar.gz", "--prefix=project/", commit])
+}
+
+fn git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
+    let command = format!("git {}", arguments.join(" "));
+    let output = Command::new("git")
+        .arg("--git-dir")
+        .arg(bare)
+        .args(arguments)
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_ALLOW_PROTOCOL", "https:file")
+        .output()
+        .with_context(|| format!("cannot run `{command}`"))
+        .or_fail(ExitCode::Input)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(Failure::message(ExitCode::Input, format!("`{command}` failed: {said}"))
+        .hint("`--tests` also takes an archive or a directory that is here"))
+}

@@ -1,0 +1,204 @@
+//! `veriplay corpus tabulate-repos`: what the tests of many packages come to, as one table, and the pins that make it again.
+//!
+//! Each package is recorded as `add-repo` does it, so a run that was stopped goes on where it was, and one that cannot be
+//! recorded is a row with its reason.
+
+mod reasons;
+mod row;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, SCHEMA_VERSION};
+use veriplay_verifier::repository::PinnedWheel;
+
+use self::row::{Row, Rows};
+use super::baseline::Timing;
+use super::open::read;
+use super::write::put;
+use super::{Plan, Requirement, Source, Sources, Stored, Tests, cached, measure, write};
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::workers::Workers;
+use crate::{image, progress};
+
+/// What is asked for.
+pub(crate) struct TableRequest<'a> {
+    /// The list of packages.
+    pub(crate) list: &'a Path,
+    /// Where the Markdown goes; else it is printed.
+    pub(crate) out: Option<&'a Path>,
+    /// Packages whose tests are run though there is a record of them.
+    pub(crate) again: bool,
+    /// Print JSON and no Markdown.
+    pub(crate) json: bool,
+    pub(crate) workers: Workers,
+}
+
+/// The list: names and versions.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    package: Vec<Package>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Package {
+    /// `NAME==VERSION`
+    requirement: String,
+    /// As `add-repo --tests`.
+    #[serde(default)]
+    tests: Option<String>,
+    /// As `add-repo --with`.
+    #[serde(default)]
+    with: Vec<String>,
+}
+
+/// What each package was made of, beside the list: `FILE.lock.json`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lock {
+    schema_version: u32,
+    packages: BTreeMap<String, Locked>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Locked {
+    /// The layer of its files.
+    package: Digest,
+    /// Its dependencies.
+    wheels: Vec<PinnedWheel>,
+}
+
+/// Records what is not recorded yet, and makes the table.
+pub(crate) fn tabulate(request: &TableRequest<'_>) -> Result<(), Failure> {
+    let list = read_list(request.list)?;
+    let lock_path = lock_path(request.list);
+    let mut lock = read_lock(&lock_path)?;
+    let image = image::python()?.digest().clone();
+    let mut rows = Vec::new();
+    for (package, requirement) in list {
+        let key = requirement.to_string();
+        let row = match recorded(request, &package, &requirement, lock.packages.get(&key), &image) {
+            Ok((stored, timing)) => {
+                lock.packages.insert(key, locked(&stored));
+                put(lock_path.parent().unwrap_or(Path::new("")), &file_name(&lock_path), &lock)?;
+                Row::recorded(&stored, &timing)
+            }
+            // A fault of ours or of the host's is no property of a package.
+            Err(failure) if failure.code() != ExitCode::Input as u8 => return Err(failure),
+            Err(failure) => Row::failed(&requirement, &failure),
+        };
+        progress::say(row.summary());
+        rows.push(row);
+    }
+    tell(request, &Rows { schema_version: SCHEMA_VERSION, rows })
+}
+
+fn tell(request: &TableRequest<'_>, rows: &Rows) -> Result<(), Failure> {
+    let table = rows.markdown();
+    if let Some(out) = request.out {
+        let text = std::fs::read_to_string(out).ok().and_then(|page| spliced(&page, &table)).unwrap_or(table.clone());
+        std::fs::write(out, text)
+            .with_context(|| format!("cannot write `{}`", out.display()))
+            .or_fail(ExitCode::Input)?;
+    }
+    match (request.json, request.out) {
+        (true, _) => progress::data(serde_json::to_string(rows).or_fail(ExitCode::Bug)?),
+        (false, None) => progress::data(table.trim_end()),
+        (false, Some(_)) => {}
+    }
+    Ok(())
+}
+
+/// A page with the table between its marks; `None` where it has no marks.
+fn spliced(page: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n\n{table}\n{END}{after}"))
+}
+
+/// The marks in a page around the table, which alone is written anew.
+const BEGIN: &str = "<!-- made by `veriplay corpus tabulate-repos` -->";
+const END: &str = "<!-- end of the table -->";
+
+/// The record of a package: the one that is there, or a new one.
+fn recorded(
+    request: &TableRequest<'_>,
+    package: &Package,
+    requirement: &Requirement,
+    locked: Option<&Locked>,
+    image: &Digest,
+) -> Result<(Stored, Timing), Failure> {
+    let directory = cached(requirement)?;
+    if !request.again
+        && let Ok(stored) = Stored::open_written(directory.clone())
+        && stored.baseline.image == *image
+        && locked.is_some_and(|locked| is_of(&stored, locked))
+    {
+        let timing = read(&directory, "timing.json").unwrap_or_default();
+        return Ok((stored, timing));
+    }
+    let invalid = |why: String| Failure::message(ExitCode::Input, format!("`{}`: {why}", request.list.display()));
+    let tests: Option<Tests> = package.tests.as_deref().map(str::parse).transpose().map_err(invalid)?;
+    let with: Vec<Requirement> =
+        package.with.iter().map(|with| with.parse()).collect::<Result<_, String>>().map_err(invalid)?;
+    let layer = Sources { requirement, sdist: None, tests: tests.as_ref() }.layer()?;
+    if let Some(locked) = locked
+        && locked.package != *layer.digest()
+    {
+        let text =
+            format!("the files of `{requirement}` have digest {}, and {} is locked", layer.digest(), locked.package);
+        return Err(
+            Failure::message(ExitCode::Input, text).hint("remove the package from the lock to accept the new files")
+        );
+    }
+    let dependencies = locked.map_or(Source::Resolve { with: &with }, |locked| Source::Pinned(&locked.wheels));
+    let measured = measure(&Plan { requirement, package: &layer, dependencies, workers: request.workers })?;
+    write(&directory, &layer, &measured)?;
+    Ok((Stored::open_written(directory)?, measured.timing))
+}
+
+fn locked(stored: &Stored) -> Locked {
+    let wheels = stored.baseline.dependencies.as_ref().map(|dependencies| dependencies.wheels.clone());
+    Locked { package: stored.baseline.package.clone(), wheels: wheels.unwrap_or_default() }
+}
+
+/// Whether a record is of what the lock names.
+fn is_of(stored: &Stored, lock: &Locked) -> bool {
+    let found = locked(stored);
+    found.package == lock.package && found.wheels == lock.wheels
+}
+
+fn read_list(path: &Path) -> Result<Vec<(Package, Requirement)>, Failure> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
+    let list: List = toml::from_str(&text.or_fail(ExitCode::Input)?)
+        .with_context(|| format!("`{}` is no list of packages", path.display()))
+        .or_fail(ExitCode::Input)?;
+    let named = |package: Package| match package.requirement.parse() {
+        Ok(requirement) => Ok((package, requirement)),
+        Err(why) => {
+            let text = format!("`{}`: package `{}`: {why}", path.display(), package.requirement);
+            Err(Failure::message(ExitCode::Input, text))
+        }
+    };
+    list.package.into_iter().map(named).collect()
+}
+
+fn lock_path(list: &Path) -> PathBuf {
+    list.with_extension("lock.json")
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn read_lock(path: &Path) -> Result<Lock, Failure> {
+    if !path.exists() {
+        return Ok(Lock { schema_version: SCHEMA_VERSION, packages: BTreeMap::new() });
+    }
+    read(path.parent().unwrap_or(Path::new("")), &file_name(path))
+}

@@ -1,0 +1,141 @@
+//! A row of the table, and the table as Markdown.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use veriplay_corpus::repository::Layout;
+use veriplay_verifier::repository::TestResult;
+
+use super::super::baseline::Timing;
+use super::super::pip::last_error;
+use super::super::{Requirement, Stored};
+use super::reasons::{Reason, reasons};
+use crate::exit::Failure;
+
+/// Reasons that Markdown shows of each package.
+const SHOWN: usize = 4;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Rows {
+    pub(super) schema_version: u32,
+    pub(super) rows: Vec<Row>,
+}
+
+/// One package.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Row {
+    name: String,
+    version: String,
+    /// Why there is no record of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed_because: Option<String>,
+    layout: String,
+    test_files: usize,
+    /// Files of which no test runs.
+    broken_files: usize,
+    /// Tests that pytest collects.
+    tests: usize,
+    passed: usize,
+    /// They or their fixtures fail.
+    failed: usize,
+    skipped: usize,
+    /// They fail as they say they would, or pass though they say they would not.
+    expected_failures: usize,
+    /// They end the interpreter, use up a limit, or pass once and not again.
+    unsupported: usize,
+    /// Why tests do not pass and files are broken, the commonest first.
+    reasons: Vec<Reason>,
+    dependencies: Vec<String>,
+    notes: Vec<String>,
+    fuel: u64,
+    wall_s: f64,
+}
+
+impl Row {
+    pub(super) fn recorded(stored: &Stored, timing: &Timing) -> Self {
+        let baseline = &stored.baseline;
+        let test_files = baseline.files.iter().map(|file| file.path.clone()).collect();
+        let layout = Layout { roots: baseline.roots.clone(), test_files, ignored_selection: false };
+        let wheels = baseline.dependencies.iter().flat_map(|dependencies| &dependencies.wheels);
+        let mut row = Self {
+            name: baseline.name.clone(),
+            version: baseline.version.clone(),
+            layout: layout.shape(),
+            test_files: baseline.files.len(),
+            broken_files: baseline.files.iter().filter(|file| file.broken.is_some()).count(),
+            tests: baseline.passed() + baseline.unsupported(),
+            passed: baseline.passed(),
+            reasons: reasons(baseline),
+            dependencies: wheels.map(|wheel| format!("{}=={}", wheel.name, wheel.version)).collect(),
+            notes: baseline.notes.clone(),
+            fuel: baseline.files.iter().map(|file| file.fuel).sum(),
+            wall_s: timing.total_ns as f64 / 1e9,
+            ..Self::default()
+        };
+        for test in baseline.files.iter().flat_map(|file| &file.unsupported) {
+            *match test.result {
+                TestResult::Failed | TestResult::Error => &mut row.failed,
+                TestResult::Skipped => &mut row.skipped,
+                TestResult::Xfailed | TestResult::Xpassed => &mut row.expected_failures,
+                TestResult::Passed | TestResult::Stopped | TestResult::Missing => &mut row.unsupported,
+            } += 1;
+        }
+        row
+    }
+
+    pub(super) fn failed(requirement: &Requirement, failure: &Failure) -> Self {
+        let why = failure.to_string();
+        let why = match last_error(&why) {
+            said if said.len() < why.len() => said,
+            _ => why.lines().next().unwrap_or_default().trim_start_matches("error: "),
+        };
+        let why = why.to_owned();
+        let Requirement { name, version } = requirement.clone();
+        Self { name, version, failed_because: Some(why), ..Self::default() }
+    }
+
+    /// One line for people.
+    pub(super) fn summary(&self) -> String {
+        let Self { name, version, tests, passed, wall_s, .. } = self;
+        match &self.failed_because {
+            Some(why) => format!("{name}=={version}: {why}"),
+            None => format!("{name}=={version}: {passed} of {tests} tests pass; {wall_s:.1} s"),
+        }
+    }
+
+    fn markdown(&self) -> String {
+        let Self { name, version, layout, tests, passed, failed, skipped, expected_failures, unsupported, .. } = self;
+        if let Some(why) = &self.failed_because {
+            return format!("| {name} {version} | | | | | | | | | | | {} |", cell(why));
+        }
+        let files = match self.broken_files {
+            0 => self.test_files.to_string(),
+            broken => format!("{} ({broken} broken)", self.test_files),
+        };
+        let why: Vec<String> =
+            self.reasons.iter().take(SHOWN).map(|reason| format!("{} × {}", reason.count, cell(&reason.why))).collect();
+        let (dependencies, seconds) = (self.dependencies.len(), self.wall_s);
+        format!(
+            "| {name} {version} | {layout} | {files} | {tests} | {passed} | {failed} | {skipped} | {expected_failures} | {unsupported} \
+             | {dependencies} | {seconds:.0} | {} |",
+            why.join("; ")
+        )
+    }
+}
+
+impl Rows {
+    pub(super) fn markdown(&self) -> String {
+        let mut text = "| package | layout | test files | tests | passed | failed | skipped | xfail | unsupported | wheels | seconds \
+                        | why the rest does not pass |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+            .to_owned();
+        for row in &self.rows {
+            let _ = writeln!(text, "{}", row.markdown());
+        }
+        text
+    }
+}
+
+/// Text inside a cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['<', '>'], "'")
+}
