@@ -208,12 +208,14 @@ fn run_parts(
 ) -> Result<FileRun, Failure> {
     let run = |ids: &Vec<String>| run_tests(sandbox, repository, file, ids).or_fail(ExitCode::Host);
     let runs: Vec<FileRun> = parts.into_par_iter().with_max_len(1).map(run).collect::<Result<_, Failure>>()?;
-    let mut whole = FileRun { tests: Vec::new(), broken: None, jobs: Vec::<Digest>::new(), fuel: 0 };
+    let mut whole =
+        FileRun { tests: Vec::new(), broken: None, jobs: Vec::<Digest>::new(), fuel: 0, met_deadline: false };
     for run in runs {
         whole.tests.extend(run.tests);
         whole.broken = whole.broken.or(run.broken);
         whole.jobs.extend(run.jobs);
         whole.fuel = whole.fuel.saturating_add(run.fuel);
+        whole.met_deadline |= run.met_deadline;
     }
     Ok(whole)
 }
