@@ -212,7 +212,7 @@ fn texts<'a>(record: &'a serde_json::Value, found: &mut Vec<&'a str>) {
     }
 }
 
-/// On the old configuration, whose list of repositories knew no training, 16 of 32 injections and 5 of 11 mutants of such a step were
+/// On the old configuration, whose list of repositories knew no training, 16 of 32 injections and 5 of 16 mutants of such a step were
 /// in functions that are measured.
 #[test]
 fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that_is_measured() {
