@@ -11,9 +11,13 @@ use veriplay_core::{
 use veriplay_corpus::{Expects, Unexecuted};
 
 use super::scaled;
+use crate::progress;
 
 /// The rule of verdicts whose task has no usable reference.
 const RULE: &str = "reference";
+
+/// One input in so many may be left out, and no more.
+const LEAST_KEPT: usize = 10;
 
 /// Where and how everything of this command runs.
 pub(crate) struct Bench<'a> {
@@ -37,38 +41,94 @@ pub(crate) enum NoProblem {
     Host(Dropped),
 }
 
-/// Runs the reference on its inputs and makes the problem.
-pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, NoProblem> {
-    let caps = unexecuted.limits.unwrap_or_else(|| scaled::caps(bench.limits));
-    let (outcome, expected) = run(bench, unexecuted, caps, bench.seed)?;
-    let (_, again) = run(bench, unexecuted, caps, bench.seed.wrapping_add(1))?;
-    if let Some(at) = expected.iter().zip(&again).position(|(first, second)| first != second) {
-        return Err(task_fault(unexecuted, &format!("input {at}: it returns another value under another seed")));
-    }
-    let scaled = bench.scaled.then(|| scaled::limits(bench.limits, &outcome));
-    let problem = unexecuted.with_expected(expected).map_err(|error| task_fault(unexecuted, &error.to_string()))?;
-    Ok(Problem { limits: unexecuted.limits.or(scaled), ..problem })
+/// Why a run of the reference gives no expected values.
+enum Failed {
+    /// It does not do what a reference must.
+    Task(String),
+    /// It needs more than the limits it ran under.
+    Excess(String),
+    /// A fault of the host.
+    Host(Dropped),
 }
 
-fn task_fault(unexecuted: &Unexecuted, what: &str) -> NoProblem {
+/// Runs the reference on its inputs and makes the problem. Inputs that are too much for it are left out where they are few, as
+/// EvalPlus' own files without extreme inputs leave them out.
+pub(super) fn executed(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, NoProblem> {
+    let problem = match problem(bench, unexecuted) {
+        Err(Failed::Excess(why)) => {
+            moderate(bench, unexecuted, why).and_then(|moderate| problem_of_moderate(bench, unexecuted, &moderate))
+        }
+        found => found,
+    };
+    problem.map_err(|failed| no_problem(unexecuted, failed))
+}
+
+fn no_problem(unexecuted: &Unexecuted, failed: Failed) -> NoProblem {
+    let what = match failed {
+        Failed::Task(what) | Failed::Excess(what) => what,
+        Failed::Host(dropped) => return NoProblem::Host(dropped),
+    };
     let detail = format!("the reference of `{}` gives no expected values: {what}", unexecuted.task_id);
     let evidence = Evidence { rule: RULE.to_owned(), detail, ..Evidence::default() };
     let total = u32::try_from(unexecuted.inputs.len()).unwrap_or(u32::MAX);
     NoProblem::Task(Box::new(Verdict { status: Status::Unjudgeable, passed: 0, total, evidence }))
 }
 
+/// The problem on all inputs of `unexecuted`.
+fn problem(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, Failed> {
+    let caps = unexecuted.limits.unwrap_or_else(|| scaled::caps(bench.limits));
+    let (outcome, expected) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed)?;
+    let (_, again) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed.wrapping_add(1))?;
+    if let Some(at) = expected.iter().zip(&again).position(|(first, second)| first != second) {
+        return Err(Failed::Task(format!("input {at}: it returns another value under another seed")));
+    }
+    let scaled = bench.scaled.then(|| scaled::limits(bench.limits, &outcome));
+    let problem = unexecuted.with_expected(expected).map_err(|error| Failed::Task(error.to_string()))?;
+    Ok(Problem { limits: unexecuted.limits.or(scaled), ..problem })
+}
+
+/// Tells which inputs were left out, once the others make a problem.
+fn problem_of_moderate(bench: &Bench<'_>, whole: &Unexecuted, moderate: &Unexecuted) -> Result<Problem, Failed> {
+    let problem = problem(bench, moderate)?;
+    let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
+    progress::say(format!(
+        "`{}`: {left_out} of {all} inputs are left out, because its reference needs more for one than a task can be given",
+        whole.task_id
+    ));
+    Ok(problem)
+}
+
+/// The task with those inputs alone that the reference can do, each by itself.
+fn moderate(bench: &Bench<'_>, unexecuted: &Unexecuted, why: String) -> Result<Unexecuted, Failed> {
+    let limits = unexecuted.limits.unwrap_or_else(|| scaled::caps_of_one_input(bench.limits));
+    let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
+    for input in &unexecuted.inputs {
+        match run(bench, unexecuted, std::slice::from_ref(input), limits, bench.seed) {
+            Ok(_) => inputs.push(input.clone()),
+            Err(Failed::Excess(_)) => {}
+            Err(failed) => return Err(failed),
+        }
+    }
+    let left_out = unexecuted.inputs.len() - inputs.len();
+    if left_out == 0 || left_out * LEAST_KEPT > unexecuted.inputs.len() {
+        return Err(Failed::Excess(why));
+    }
+    Ok(Unexecuted { inputs, ..unexecuted.clone() })
+}
+
 /// One run of the reference, and the values it gives.
 fn run(
     bench: &Bench<'_>,
     unexecuted: &Unexecuted,
+    inputs: &[Vec<Value>],
     limits: Limits,
     seed: u64,
-) -> Result<(Outcome, Vec<Value>), NoProblem> {
+) -> Result<(Outcome, Vec<Value>), Failed> {
     let function = unexecuted.checks.function.clone();
     let job = Job {
         image: bench.image.to_owned(),
         program: unexecuted.reference.clone(),
-        entry: Entry::Calls { function, arguments: unexecuted.inputs.clone() },
+        entry: Entry::Calls { function, arguments: inputs.to_vec() },
         stdin: Vec::new(),
         files: Vec::new(),
         limits,
@@ -76,28 +136,26 @@ fn run(
         peer: None,
         base: None,
     };
-    let host = |why: String| NoProblem::Host(Dropped { why });
+    let host = |why: String| Failed::Host(Dropped { why });
     let outcome = bench.execute.execute(&job).map_err(|error| host(error.to_string()))?;
-    if let Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed, .. } = outcome.exit {
-        let what = format!("the reference of `{}` met the deadline of {allowed} ns", unexecuted.task_id);
-        return Err(host(what));
-    }
-    match expected(unexecuted.expects, &outcome, limits) {
-        Ok(values) => Ok((outcome, values)),
-        Err(what) => Err(task_fault(unexecuted, &what)),
+    match outcome.exit {
+        Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed, .. } => {
+            Err(host(format!("the reference of `{}` met the deadline of {allowed} ns", unexecuted.task_id)))
+        }
+        Exit::Exceeded { limit, allowed, .. } => {
+            Err(Failed::Excess(format!("it needs more than the largest {} limit there is, {allowed}", word(limit))))
+        }
+        _ => match expected(unexecuted.expects, &outcome, limits) {
+            Ok(values) => Ok((outcome, values)),
+            Err(what) => Err(Failed::Task(what)),
+        },
     }
 }
 
 fn expected(expects: Expects, outcome: &Outcome, limits: Limits) -> Result<Vec<Value>, String> {
-    match &outcome.exit {
-        Exit::Returned => {}
-        Exit::Exceeded { limit, allowed, .. } => {
-            return Err(format!("it needs more than the largest {} limit there is, {allowed}", word(*limit)));
-        }
-        exit => {
-            let error = outcome.error.as_ref().map(text).unwrap_or_default();
-            return Err(format!("it ended with {exit:?} {error}"));
-        }
+    if outcome.exit != Exit::Returned {
+        let error = outcome.error.as_ref().map(text).unwrap_or_default();
+        return Err(format!("it ended with {:?} {error}", outcome.exit));
     }
     let values = outcome.calls.iter().enumerate().map(|(at, call)| {
         let value = match expects {
@@ -155,7 +213,12 @@ mod tests {
 
     impl Execute for Scripted {
         fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-            assert_eq!((job.limits.fuel, job.limits.output_bytes), (2500, 64_000), "a reference runs under the caps");
+            let (limits, Entry::Calls { arguments, .. }) = (job.limits, &job.entry) else {
+                panic!("a reference is called")
+            };
+            // Under the caps, or a quarter of them where an input runs alone.
+            let wanted = if arguments.len() == 1 { (625, 16_000) } else { (2500, 64_000) };
+            assert_eq!((limits.fuel, limits.output_bytes), wanted);
             Ok(self.0[usize::try_from(job.seed).unwrap()].clone())
         }
     }
@@ -174,21 +237,26 @@ mod tests {
         }
     }
 
-    fn problem(expects: Expects, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, NoProblem> {
+    fn unexecuted(expects: Expects, inputs: i64) -> Unexecuted {
         let comparison = Comparison::by("evalplus");
         let checks = CallChecks { function: "f".to_owned(), cases: Vec::new(), fresh: false, comparison };
-        let unexecuted = Unexecuted {
+        Unexecuted {
             task_id: "Mbpp/1".to_owned(),
             prompt: String::new(),
             checks,
-            inputs: vec![vec![Value::int(1)], vec![Value::int(2)]],
+            inputs: (1..=inputs).map(|input| vec![Value::int(input)]).collect(),
             reference: String::new(),
             expects,
             limits: None,
-        };
-        let execute = Scripted(outcomes);
-        let bench = Bench { execute: &execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false };
-        executed(&bench, &unexecuted)
+        }
+    }
+
+    fn bench(execute: &dyn Execute, scaled: bool) -> Bench<'_> {
+        Bench { execute, image: "python", limits: LIMITS, scaled, seed: 0, early_stop: false }
+    }
+
+    fn problem(expects: Expects, outcomes: [Outcome; 2], scaled: bool) -> Result<Problem, NoProblem> {
+        executed(&bench(&Scripted(outcomes), scaled), &unexecuted(expects, 2))
     }
 
     fn run(expects: Expects, outcome: Outcome) -> Result<Vec<Value>, String> {
@@ -268,5 +336,34 @@ mod tests {
         let exit = Exit::Exceeded { limit: LimitKind::DeadlineNs, allowed: 25, used: 26 };
         let late = Outcome { exit, ..outcome(Vec::new()) };
         assert!(matches!(problem(Expects::Value, [late.clone(), late], true), Err(NoProblem::Host(_))));
+    }
+
+    /// Returns each argument, and uses up its fuel on those below the number it holds.
+    struct Extreme(i64);
+
+    impl Execute for Extreme {
+        fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+            let Entry::Calls { arguments, .. } = &job.entry else { panic!("a reference is called") };
+            let calls = arguments.iter().map(|input| returned(&input[0])).collect();
+            if (1..self.0).any(|extreme| arguments.contains(&vec![Value::int(extreme)])) {
+                let exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: job.limits.fuel, used: job.limits.fuel };
+                return Ok(Outcome { exit, ..outcome(Vec::new()) });
+            }
+            Ok(outcome(calls))
+        }
+    }
+
+    #[test]
+    fn inputs_that_are_too_much_for_the_reference_are_left_out_where_they_are_few() {
+        let cases = |extreme| {
+            let problem = executed(&bench(&Extreme(extreme), true), &unexecuted(Expects::Value, 20));
+            problem.map(|problem| match problem.checks {
+                veriplay_core::Checks::Calls(checks) => checks.cases.len(),
+                checks => panic!("calls become calls, not {checks:?}"),
+            })
+        };
+        assert_eq!((cases(1), cases(2), cases(3)), (Ok(20), Ok(19), Ok(18)));
+        let Err(NoProblem::Task(verdict)) = cases(4) else { panic!("three of twenty are too many") };
+        assert_eq!((verdict.status, verdict.total), (Status::Unjudgeable, 20));
     }
 }

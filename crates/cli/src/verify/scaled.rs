@@ -19,6 +19,12 @@ pub(super) fn caps(default: Limits) -> Limits {
     with(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
 }
 
+/// What the reference may use for one input: what an attempt can then be given [`FACTOR`] times.
+pub(super) fn caps_of_one_input(default: Limits) -> Limits {
+    let caps = caps(default);
+    with(default, caps.fuel / FACTOR, caps.output_bytes / FACTOR)
+}
+
 /// What an attempt may use where the reference came to this outcome: [`FACTOR`] times as much, the default at least.
 pub(super) fn limits(default: Limits, reference: &Outcome) -> Limits {
     let caps = caps(default);
