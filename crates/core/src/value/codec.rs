@@ -81,7 +81,7 @@ impl Value {
         out
     }
 
-    fn encode_into(&self, out: &mut Vec<u8>) {
+    pub(super) fn encode_into(&self, out: &mut Vec<u8>) {
         match self {
             Value::None => out.push(b'N'),
             Value::Bool(true) => out.push(b'T'),

@@ -90,8 +90,8 @@ impl Value {
 
     fn put_key(&self, out: &mut Vec<u8>) {
         match self {
-            Value::None | Value::Int(_) | Value::Str(_) | Value::Bytes(_) => out.extend(self.encode()),
-            Value::Bool(value) => out.extend(Value::int(u8::from(*value)).encode()),
+            Value::None | Value::Int(_) | Value::Str(_) | Value::Bytes(_) => self.encode_into(out),
+            Value::Bool(value) => Value::int(u8::from(*value)).encode_into(out),
             Value::Float(value) => numbers::put_float(out, *value),
             Value::List(items) => put_list(out, b'l', items),
             Value::Tuple(items) => put_list(out, b't', items),

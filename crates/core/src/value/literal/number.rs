@@ -27,6 +27,11 @@ pub(in crate::value) fn length(text: &str) -> usize {
 
 /// The number, or nothing when `text` is not one. A `repr` may have more digits of an int than Python reads.
 pub(super) fn parse(text: &str, repr: bool) -> Option<Value> {
+    // Nearly all numbers are so, and a text may hold half a million of them: no copy is made.
+    let short = (1..19).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    if short && (text.len() == 1 || !text.starts_with('0')) {
+        return text.parse::<u64>().ok().map(Value::int);
+    }
     let lower = text.to_ascii_lowercase();
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
         if let Some(digits) = lower.strip_prefix(prefix) {
