@@ -4,7 +4,8 @@
 //! [`cover_file`] tells which functions each enters; [`warming`] makes all of them cheap; two runs make a [`Baseline`]. The command line and [`crate::bugs`] call them.
 //!
 //! pytest and the package share an instance, so what a test reports is evidence about a package that is not trying to lie.
-//! A patch by somebody who might is judged by [`crate::bugs`].
+//! [`run_split`] gives the package an instance of its own, which tests can be run with that call its functions by plain values.
+//! A patch by somebody who might lie is judged by [`crate::bugs`].
 
 mod baseline;
 mod guest;
@@ -12,5 +13,7 @@ mod run;
 mod warm;
 
 pub use baseline::{Baseline, FileBaseline, Unsupported, baseline_of};
-pub use run::{Covered, FileRun, Function, Repository, TestRecord, TestResult, cover_file, run_file, run_tests};
+pub use run::{
+    Covered, FileRun, Function, Repository, TestRecord, TestResult, cover_file, run_file, run_split, run_tests,
+};
 pub use warm::warming;

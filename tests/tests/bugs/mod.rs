@@ -21,7 +21,9 @@ use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Verdict, cont
 use veriplay_corpus::repository::{Layout, wheels};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::Memo;
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Ground, RepairRequest, TestMap, grade, validate};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugProposal, BugRules, Ground, OwnNames, RepairRequest, TestMap, grade, validate,
+};
 use veriplay_verifier::repository::{Baseline, Repository, baseline_of, run_file, warming};
 
 const LIMITS: Limits = Limits {
@@ -192,7 +194,8 @@ fn measured(pytest: Layer) -> Bed {
         roots: layout.roots.clone(),
         files,
     };
-    let nothing = TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new() };
+    let nothing =
+        TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new(), names: OwnNames::default() };
     let (sandbox, artifact) = (Memo::new(sandbox, 4096), OnceLock::new());
     let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, baseline, map: nothing };
     bed.map = TestMap::measure(&bed.sandbox, &bed.ground()).unwrap();
