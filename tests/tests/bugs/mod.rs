@@ -10,6 +10,7 @@ mod episodes;
 mod fuel;
 mod operators;
 mod play;
+mod split;
 mod warm;
 
 use std::fs;

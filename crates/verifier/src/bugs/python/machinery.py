@@ -195,6 +195,8 @@ class Known:
     def __init__(self, strict, own, defined, reaching, earlier, tree):
         self.strict, self.own, self.reaching = strict, set(own), set(reaching)
         self.members, self.outside, self.modules, self.bound = members(*TYPES), set(), {}, set()
+        # Where one is, a name that nothing binds may be anything.
+        self.has_star = False
         self.defined = set(defined) - INSIDE
         for found in earlier:
             self.read(found, True)
@@ -217,6 +219,7 @@ class Known:
     def imported(self, node):
         """Learns what an import binds, and what the module has."""
         for alias in node.names:
+            self.has_star |= alias.name == "*"
             bound = (alias.asname or alias.name).partition(".")[0]
             name = alias.name if isinstance(node, ast.Import) else node.module or ""
             if is_own(node, self.own):
@@ -276,7 +279,7 @@ class Known:
         elif hasattr(builtins, name):
             if name not in BUILTINS or self.strict and name in CHANCE:
                 yield "name " + name
-        elif name in self.outside or name in self.reaching or name in REACHING or name not in self.bound:
+        elif name in self.outside or name in self.reaching or name in REACHING or self.has_star and name not in self.bound:
             yield "name " + name
 
     def attribute(self, node, parent):
