@@ -64,8 +64,9 @@ fn what_forges_every_record_beside_pytest_forges_none_from_another_instance() {
     let wanted: Vec<String> = bed.artifact().fail_to_pass.iter().filter(|id| id.starts_with(TESTS)).cloned().collect();
     let own = vec!["tally".to_owned()];
     let (mut forgers, mut forged) = (0, Vec::new());
-    // This one repairs what these tests ask for.
-    let cheats: Vec<_> = cheats().into_iter().filter(|cheat| cheat.name != "context_that_swallows").collect();
+    // These repair what these tests ask for.
+    let right = ["context_that_swallows", "one_test_repaired_one_broken"];
+    let cheats: Vec<_> = cheats().into_iter().filter(|cheat| !right.contains(&cheat.name.as_str())).collect();
     for cheat in
         cheats.iter().filter(|cheat| cheat.files.iter().any(|(path, _)| path == CODE || path.ends_with("trace.py")))
     {

@@ -11,6 +11,7 @@ Trusted: it reads text and runs nothing of it. It imports modules of the standar
 import ast
 import builtins
 import collections
+import functools
 import importlib
 import re
 import types
@@ -207,8 +208,8 @@ class Known:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self.imported(node)
             elif isinstance(node, ast.Attribute):
-                fresh = isinstance(node.ctx, ast.Store) and node.attr not in LIBRARY
-                if fresh or is_earlier and not node.attr.startswith("_"):
+                earlier = is_earlier and not node.attr.startswith("_")
+                if earlier or isinstance(node.ctx, ast.Store) and node.attr not in self.defined and node.attr not in library():
                     self.defined.update({node.attr} - INSIDE)
             elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                 self.defined.update({node.name} - INSIDE)
@@ -257,7 +258,7 @@ class Known:
                 yield "binding " + name
         elif re.match(r"_[^_].*?__.", name):
             yield "binding " + name + ", which reads as a mangled name"
-        elif name.startswith("__") and owner and "_" + owner.lstrip("_") + name in LIBRARY:
+        elif name.startswith("__") and owner and "_" + owner.lstrip("_") + name in library():
             yield "binding " + name + ", which is mangled to a name of the library's"
 
     def name(self, node, parent):
@@ -291,7 +292,7 @@ class Known:
                 yield "assignment to " + name + " of what is not the repository's"
             elif is_special(name) or name in INSIDE:
                 yield "assignment to " + name
-            elif name not in self.defined and name in LIBRARY:
+            elif name not in self.defined and name in library():
                 yield "assignment to " + name + ", which is a name of the library's"
             return
         if name == "__class__" and isinstance(parent, ast.Attribute) and parent.attr in ("__name__", "__qualname__"):
@@ -413,8 +414,11 @@ def members(*kinds):
     return {name for kind in kinds for name in dir(kind) if not name.startswith("_")}
 
 
-def members_of_library():
-    found = {name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind)}
+@functools.cache
+def library():
+    """Names that mean something to code that is not the repository's: to assign one, or to override it, may change what that does."""
+    found = set(dir(builtins))
+    found |= {name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind)}
     for module in "collections contextlib copy dataclasses decimal enum fractions functools json operator random re statistics string " \
                   "typing unittest warnings".split():
         for name, value in vars(importlib.import_module(module)).items():
@@ -433,5 +437,3 @@ def public(module):
 
 
 PUBLIC = {}
-# Names that mean something to code that is not the repository's: to assign one, or to override it, may change what that does.
-LIBRARY = set(dir(builtins)) | members_of_library()
