@@ -3,11 +3,14 @@
 //! [`inject`] makes bugs by operators over the syntax tree, [`validate`] puts a proposal through every check of [`CHECKS`]
 //! and makes the [`BugArtifact`], [`grade`] judges a solver's patch. The command line and the game call them. Invariants:
 //! results come from records a test, never from a log; oracle tests are the original's whenever anything is judged; what
-//! passes must have passed while its twin, the same test made to fail, failed.
+//! passes must pass with the package in an instance of its own too, where it sees the arguments of its calls and nothing of the
+//! tests. A test that needs more of the package than plain values must have passed while its twin, the same test made to fail,
+//! failed.
 //!
-//! The code under test shares its instance with pytest. Paths, the scan of what code reaches for, and the twins are three
-//! defences of which each has caught what the others let through; what is left is told in LIMITATIONS.md, and a verdict's
-//! evidence says `shared`.
+//! Of the latter tests pytest shares its instance with the code under test, and the evidence of a verdict that needs one says
+//! `shared`, not `split`. There a forger needs two things: code that reaches pytest, which the scan of everything that is not known to
+//! be harmless refuses unless the bug lies in code of the repository that reaches so far itself, or its unchanged code can be led
+//! there by what it is given; and a way to tell a test from its twin, which look alike: to compute what both of them compute.
 
 mod artifact;
 mod bench;
@@ -33,6 +36,7 @@ pub use artifact::{BugArtifact, BugProposal};
 pub use checks::{CHECKS, Check};
 pub use grade::{RepairRequest, grade};
 pub use injectors::{Candidate, Family, INJECTORS, Injector, Mutants, Scope, inject};
+pub use machinery::OwnNames;
 pub use map::{FileMap, TestMap};
 pub use propose::{Unfit, propose};
 pub use validate::{BugRules, Validated, each_check, validate};

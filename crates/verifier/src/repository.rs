@@ -5,7 +5,8 @@
 //! [`Inspector`] reads what a repository says of itself. The command line and [`crate::bugs`] call them.
 //!
 //! pytest and the package share an instance, so what a test reports is evidence about a package that is not trying to lie.
-//! A patch by somebody who might is judged by [`crate::bugs`].
+//! [`run_split`] gives the package an instance of its own, which tests can be run with that call its functions by plain values.
+//! A patch by somebody who might lie is judged by [`crate::bugs`].
 
 mod baseline;
 mod guest;
@@ -16,6 +17,8 @@ mod warm;
 
 pub use baseline::{Baseline, Dependencies, FileBaseline, PinnedWheel, Unsupported, baseline_of};
 pub use inspect::{Inspection, Inspector, Purpose, Required, Requirement};
-pub use run::{Covered, FileRun, Function, Repository, TestRecord, TestResult, cover_file, run_file, run_tests};
+pub use run::{
+    Covered, FileRun, Function, Repository, TestRecord, TestResult, cover_file, run_file, run_split, run_tests,
+};
 pub use settings::{ImportMode, PytestSettings};
 pub use warm::warming;

@@ -7,14 +7,14 @@ use veriplay_core::{Status, TextFiles};
 
 use super::{Bed, CODE, bed, corpus, replaced};
 
-struct Cheat {
-    name: String,
+pub(super) struct Cheat {
+    pub(super) name: String,
     status: String,
     rule: String,
-    files: Vec<(String, String)>,
+    pub(super) files: Vec<(String, String)>,
 }
 
-fn cheats() -> Vec<Cheat> {
+pub(super) fn cheats() -> Vec<Cheat> {
     let paths = fs::read_dir(corpus().join("repairs")).unwrap().map(|entry| entry.unwrap().path());
     let mut cheats: Vec<Cheat> = paths
         .map(|path| read(path.file_stem().unwrap().to_str().unwrap(), &fs::read_to_string(&path).unwrap()))
@@ -53,7 +53,7 @@ fn wrong(bed: &Bed, cheat: &Cheat) -> Option<String> {
 fn no_cheat_is_accepted_and_each_is_refused_for_what_it_is() {
     let Some(bed) = bed() else { return };
     let cheats = cheats();
-    assert!(cheats.len() > 40);
+    assert!(cheats.len() > 80);
     // Made before the threads of the pool ask for it: one that waits for it could be one that makes it.
     bed.artifact();
     let wrong: Vec<String> = cheats.par_iter().filter_map(|cheat| wrong(bed, cheat)).collect();
@@ -64,7 +64,7 @@ fn no_cheat_is_accepted_and_each_is_refused_for_what_it_is() {
 fn the_reverse_patch_and_another_honest_one_are_accepted() {
     let Some(bed) = bed() else { return };
     let artifact = bed.artifact();
-    assert_eq!(artifact.fail_to_pass.len(), 10, "{:?}", artifact.fail_to_pass);
+    assert_eq!(artifact.fail_to_pass.len(), 11, "{:?}", artifact.fail_to_pass);
     let reverse = bed.graded_text(artifact, &artifact.bug.bug_inject.reverse().to_string());
     assert_eq!((reverse.status, reverse.passed), (Status::Accepted, reverse.total), "{:?}", reverse.evidence);
     assert_eq!(reverse.evidence.rule, "shared");

@@ -10,6 +10,7 @@ mod episodes;
 mod fuel;
 mod operators;
 mod play;
+mod split;
 mod warm;
 
 use std::fs;
@@ -21,7 +22,9 @@ use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Verdict, cont
 use veriplay_corpus::repository::{Layout, wheels};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::Memo;
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Ground, RepairRequest, TestMap, grade, validate};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugProposal, BugRules, Ground, OwnNames, RepairRequest, TestMap, grade, validate,
+};
 use veriplay_verifier::repository::{Baseline, PytestSettings, Repository, baseline_of, run_file, warming};
 
 const LIMITS: Limits = Limits {
@@ -198,7 +201,8 @@ fn measured(pytest: Layer) -> Bed {
         notes: Vec::new(),
         files,
     };
-    let nothing = TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new() };
+    let nothing =
+        TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new(), names: OwnNames::default() };
     let (sandbox, artifact) = (Memo::new(sandbox, 4096), OnceLock::new());
     let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, baseline, map: nothing };
     bed.map = TestMap::measure(&bed.sandbox, &bed.ground()).unwrap();

@@ -351,7 +351,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         (Role::Solver, _) => answers.get(&turn.prompt.text).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
         _ => format!("{}\n    return None", turn.prompt.text[6..].lines().next().unwrap().replace("<INJECT>", "")),
     });
-    let arena = Arena { policy: &policy, execute: routes, seed: 5 };
+    let arena = Arena { policy: &policy, execute: routes, seed: 10 };
     let mut state = game.begin(&arena).unwrap();
     assert_eq!(state.anchors().len(), 2, "one of two repaired the training bug, and the injector made a bug");
     let played = game.step(&arena, &mut state, 0).unwrap();

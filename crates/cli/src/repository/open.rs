@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::de::DeserializeOwned;
 use veriplay_core::{Digest, Execute, Layer, Limits, TextFiles};
 use veriplay_sandbox::default_cache_dir;
-use veriplay_verifier::bugs::{Ground, TestMap};
+use veriplay_verifier::bugs::{Ground, OwnNames, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use super::write::put;
@@ -73,6 +73,7 @@ impl Stored {
             schema_version: TestMap::SCHEMA_VERSION,
             package: self.baseline.package.clone(),
             files: Vec::new(),
+            names: OwnNames::default(),
         };
         let map = TestMap::measure(execute, &self.ground(image, pytest, &nothing));
         let map = map.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;

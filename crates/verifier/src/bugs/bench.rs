@@ -6,8 +6,9 @@ use rayon::prelude::*;
 use veriplay_core::{Dropped, Evidence, Execute, ExecuteError, TextFiles};
 
 use super::Ground;
+use super::machinery::own_modules;
 use super::tree::Overlay;
-use crate::repository::{FileRun, TestResult, run_tests};
+use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
 /// Fuel beside what the tests cost.
 const SLACK: u64 = 15_000_000_000;
@@ -40,12 +41,30 @@ impl<'a> Bench<'a> {
 
     /// The tests `ids` in the state `now`, their files beside each other.
     pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
+        let execute = self.execute;
+        self.run_by(now, ids, seed, |repository, file, ids| run_tests(execute, repository, file, ids))
+    }
+
+    /// The same with the package in another instance.
+    pub(crate) fn run_split(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
+        let execute = self.execute;
+        let own: Vec<String> = own_modules(self.ground).into_iter().collect();
+        self.run_by(now, ids, seed, |repository, file, ids| run_split(execute, repository, &own, file, Some(ids)))
+    }
+
+    fn run_by(
+        &mut self,
+        now: &TextFiles,
+        ids: &BTreeSet<String>,
+        seed: u64,
+        run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
+    ) -> Result<Results, Dropped> {
         let overlay = Overlay::of(self.ground.texts, now);
-        let (files, execute, ground) = (by_file(ids), self.execute, self.ground);
+        let (files, ground) = (by_file(ids), self.ground);
         let run = |(file, ids): &(&str, Vec<String>)| {
             let mut repository = overlay.repository(ground, seed);
             repository.limits.fuel = fuel(ground, file);
-            run_tests(execute, &repository, file, ids)
+            run(&repository, file, ids)
         };
         let runs: Vec<(&str, FileRun)> = files
             .par_iter()

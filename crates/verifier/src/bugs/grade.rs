@@ -1,7 +1,7 @@
-//! A solver's patch: parsed strictly, kept out of what is not its business, run with the original's tests, and believed only
-//! where the twins of the tests failed.
+//! A solver's patch: parsed strictly, kept out of what is not its business, run with the original's tests, and believed where the
+//! tests pass with the package in another instance too, or, of tests for which that cannot be, where their twins failed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Verdict};
 
@@ -9,10 +9,13 @@ use super::bench::{Bench, Results, file_of};
 use super::machinery::reached;
 use super::paths::{Purpose, is_test, refused};
 use super::tree::{States, restored};
-use super::twins::{Coins, Ends, Files, function_of};
+use super::twins::{Coins, Ends, FORMS, Files, function_of};
 use super::{BugArtifact, Ground};
 use crate::repository::TestResult;
 use crate::run::cut;
+
+/// The rule of what a run with the package in another instance says: that it decided every test, or which test does not pass there.
+const SPLIT: &str = "split";
 
 /// A patch to judge.
 #[derive(Debug, Clone, Copy)]
@@ -52,23 +55,23 @@ pub fn grade(execute: &dyn Execute, ground: &Ground<'_>, request: &RepairRequest
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
     let repaired = match repaired(ground, &states, request) {
         Ok(repaired) => repaired,
-        Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, Some(refusal))),
+        Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal)),
     };
     if let Some(why) = reached(execute, ground, &states.buggy, &repaired, false)? {
         let refusal = Refusal::new(Status::Malformed, "machinery", why);
-        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, Some(refusal)));
+        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
     }
     let wanted = wanted(ground, artifact, &repaired);
-    let (passed, refusal) = twice(&mut bench, &repaired, &wanted, request)?;
+    let (passed, refusal) = proven(&mut bench, &repaired, &wanted, request)?;
+    let is_split = |id: &String| ground.map.files.iter().any(|file| file.split.contains(id));
+    let trust = if wanted.iter().all(is_split) { SPLIT } else { "shared" };
+    let refusal = refusal.unwrap_or_else(|| Refusal::new(Status::Accepted, trust, ""));
     Ok(verdict(bench, wanted.len(), passed, refusal))
 }
 
-fn verdict(bench: Bench<'_>, total: usize, passed: usize, refusal: Option<Refusal>) -> Verdict {
+fn verdict(bench: Bench<'_>, total: usize, passed: usize, refusal: Refusal) -> Verdict {
     let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
     let mut evidence = bench.evidence;
-    // The repair and pytest share an instance.
-    let accepted = || Refusal::new(Status::Accepted, "shared", "");
-    let refusal = refusal.unwrap_or_else(accepted);
     (evidence.rule, evidence.detail) = (refusal.rule.to_owned(), cut(&refusal.detail));
     Verdict { status: refusal.status, passed: count(passed), total: count(total), evidence }
 }
@@ -98,29 +101,30 @@ fn wanted(ground: &Ground<'_>, artifact: &BugArtifact, repaired: &TextFiles) -> 
     artifact.fail_to_pass.iter().chain(kept).cloned().collect()
 }
 
-/// Both runs. How many of `wanted` are proven to pass, and what speaks against the rest.
-fn twice(
+/// The runs. How many of `wanted` are proven to pass, and what speaks against the rest.
+fn proven(
     bench: &mut Bench<'_>,
     repaired: &TextFiles,
     wanted: &BTreeSet<String>,
     request: &RepairRequest<'_>,
 ) -> Result<(usize, Option<Refusal>), Dropped> {
-    let ground = bench.ground;
-    let paths: BTreeSet<&str> = wanted.iter().map(|id| file_of(id)).collect();
-    let texts: Vec<&str> = paths.iter().map(|path| ground.texts.get(*path).map_or("", String::as_str)).collect();
-    let ends = Ends::of(bench.execute, ground, &texts)?;
-    let files: Files<'_> =
-        paths.iter().zip(texts).zip(ends).map(|((path, text), ends)| (*path, (text, ends))).collect();
-    let failable: BTreeSet<&String> = ground.map.files.iter().flat_map(|file| &file.twins).collect();
     let coins = Coins::of(&(&request.artifact.task_id, request.patch, request.seed));
-    let plan = Plan { files, failable, coins };
+    let plan = Plan::of(bench, wanted, coins)?;
     let mut proven = BTreeSet::new();
     for run in 0..2 {
-        let results = bench.run(&plan.state(repaired, run), wanted, request.seed.wrapping_add(run as u64))?;
-        if let Some(refusal) = plan.against(&results, wanted, run) {
+        let wanted = plan.wanted(wanted, run);
+        if wanted.is_empty() {
+            continue;
+        }
+        let results = bench.run(&plan.state(repaired, run), &wanted, request.seed.wrapping_add(run as u64))?;
+        if let Some(refusal) = plan.against(&results, &wanted, run) {
             return Ok((proven.len(), Some(refusal)));
         }
-        proven.extend(wanted.iter().filter(|id| results.passed(id)));
+        proven.extend(wanted.into_iter().filter(|id| results.passed(id)));
+    }
+    let split: BTreeSet<String> = wanted.iter().filter(|id| plan.split.contains(*id)).cloned().collect();
+    if let Some(refusal) = against_split(bench, repaired, &split, request.seed)? {
+        return Ok((proven.len() - split.len().min(proven.len()), Some(refusal)));
     }
     let unproven = wanted.iter().find(|id| !proven.contains(*id));
     let refusal =
@@ -128,10 +132,34 @@ fn twice(
     Ok((proven.len(), refusal))
 }
 
-/// Which test fails in which run.
+/// What is not as it was beside pytest once the package is in another instance.
+fn against_split(
+    bench: &mut Bench<'_>,
+    repaired: &TextFiles,
+    split: &BTreeSet<String>,
+    seed: u64,
+) -> Result<Option<Refusal>, Dropped> {
+    if split.is_empty() {
+        return Ok(None);
+    }
+    let results = bench.run_split(repaired, split, seed)?;
+    let broken = results.broken.first().map(|why| Refusal::new(Status::RuntimeError, SPLIT, why));
+    let failed = || {
+        let id = split.iter().find(|id| !results.passed(id))?;
+        let result = results.by_id.get(id).copied().unwrap_or(TestResult::Missing);
+        let why = format!("test `{id}` passed beside the package, and with it in another instance: {result:?}");
+        Some(Refusal::new(Status::WrongAnswer, SPLIT, why))
+    };
+    Ok(broken.or_else(failed))
+}
+
+/// Which tests fail in which run, and how.
 struct Plan<'a> {
     files: Files<'a>,
-    failable: BTreeSet<&'a String>,
+    /// Tests that a run with the package in another instance decides.
+    split: BTreeSet<&'a String>,
+    /// How each group of functions is made to fail that has a test which no such run decides, and its tests that then fail.
+    twins: BTreeMap<(&'a str, String), (usize, BTreeSet<&'a String>)>,
     coins: Coins,
 }
 
@@ -144,23 +172,65 @@ enum Due {
     Either,
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
+    fn of(bench: &Bench<'a>, wanted: &BTreeSet<String>, coins: Coins) -> Result<Self, Dropped> {
+        let ground = bench.ground;
+        let split: BTreeSet<&String> = ground.map.files.iter().flat_map(|file| &file.split).collect();
+        let shared: Vec<&String> = wanted.iter().filter(|id| !split.contains(id)).collect();
+        let paths: BTreeSet<&str> = shared.iter().map(|id| file_of(id)).collect();
+        let texts = ground.texts.iter().filter(|(path, _)| paths.contains(path.as_str()));
+        let (paths, texts): (Vec<&str>, Vec<&str>) = texts.map(|(path, text)| (path.as_str(), text.as_str())).unzip();
+        let ends = Ends::of(bench.execute, ground, &texts)?;
+        let files: Files<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
+        let mut plan = Self { files, split, twins: BTreeMap::new(), coins };
+        for (path, (_, ends)) in &plan.files {
+            let Some(map) = ground.map.files.iter().find(|file| file.path == *path) else { continue };
+            let twins: [BTreeSet<&String>; FORMS] = std::array::from_fn(|form| map.twins[form].iter().collect());
+            let mut groups: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+            for id in shared.iter().filter(|id| file_of(id) == *path && twins[0].contains(**id)) {
+                groups.entry(ends.group(function_of(id)).unwrap_or_default()).or_default().push(id);
+            }
+            for (group, ids) in groups {
+                let drawn = plan.coins.form(path, group);
+                let form = if ids.iter().all(|id| twins[drawn].contains(*id)) { drawn } else { 0 };
+                plan.twins.insert((path, group.to_owned()), (form, twins[form].clone()));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// How the group of a test is made to fail, where it is.
+    fn twin(&self, id: &str) -> Option<(&str, &(usize, BTreeSet<&'a String>))> {
+        let (file, (_, ends)) = self.files.get_key_value(file_of(id))?;
+        let group = ends.group(function_of(id)).unwrap_or_default();
+        let (key, twin) = self.twins.get_key_value(&(*file, group.to_owned()))?;
+        Some((&key.1, twin))
+    }
+
+    /// The tests of a run. What another run decides is run once, with the others of its file.
+    fn wanted(&self, wanted: &BTreeSet<String>, run: usize) -> BTreeSet<String> {
+        let again = |id: &&String| run == 0 || !self.split.contains(*id) || self.twin(id).is_some();
+        wanted.iter().filter(again).cloned().collect()
+    }
+
     fn state(&self, repaired: &TextFiles, run: usize) -> TextFiles {
         let mut state = repaired.clone();
         for (path, (text, ends)) in &self.files {
-            let failing = ends.failing(text, |group| self.coins.fails(run, path, group));
-            state.insert((*path).to_owned(), failing);
+            let form = |group: &str| {
+                let (form, _) = self.twins.get(&(*path, group.to_owned()))?;
+                Some(self.coins.fails(run, path, group).then_some(*form))
+            };
+            state.insert((*path).to_owned(), ends.formed(text, form, &self.coins.numbers(run, path)));
         }
         state
     }
 
     fn due(&self, id: &String, run: usize) -> Due {
-        let file = file_of(id);
-        match (self.failable.contains(id), self.files[file].1.group(function_of(id))) {
-            (false, _) => Due::Pass,
-            (true, None) => Due::Either,
-            (true, Some(group)) if self.coins.fails(run, file, group) => Due::Fail,
-            (true, Some(_)) => Due::Pass,
+        match self.twin(id) {
+            Some((_, (_, twins))) if !twins.contains(id) => Due::Pass,
+            Some(("", _)) => Due::Either,
+            Some((group, _)) if self.coins.fails(run, file_of(id), group) => Due::Fail,
+            _ => Due::Pass,
         }
     }
 

@@ -7,7 +7,7 @@
 use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Value};
 
 use super::guest::{Edit, ask, edits, number, spliced};
-use super::{Ground, TestMap};
+use super::{Ground, OwnNames, TestMap};
 use crate::repository::{Baseline, PytestSettings};
 
 /// Where an operator is from.
@@ -207,7 +207,12 @@ impl Mutants {
             notes: Vec::new(),
             files: Vec::new(),
         };
-        let map = TestMap { schema_version: SCHEMA_VERSION, package: none.clone(), files: Vec::new() };
+        let map = TestMap {
+            schema_version: SCHEMA_VERSION,
+            package: none.clone(),
+            files: Vec::new(),
+            names: OwnNames::default(),
+        };
         let (texts, baseline, map) = (&TextFiles::new(), &baseline, &map);
         let ground = Ground { image, pytest: &none, texts, baseline, map, limits, max_jobs: 0 };
         inject(execute, &ground, INJECTORS, text, seed, count)

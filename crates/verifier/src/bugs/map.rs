@@ -1,16 +1,17 @@
-//! Which test enters which function of a repository, and which tests can be made to fail: measured once on the original, so
-//! that a change costs the tests it concerns and not all of them.
+//! Which test enters which function of a repository, which tests can be judged with the package in another instance, and which
+//! others can be made to fail: measured once on the original, so that a change costs the tests it concerns and not all of them.
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, Patch, SCHEMA_VERSION, TextFiles};
+use veriplay_core::{Digest, Dropped, Execute, ExecuteError, Patch, SCHEMA_VERSION, TextFiles, content_hash};
 
 use super::Ground;
+use super::machinery::{OwnNames, own_modules};
 use super::tree::Overlay;
-use super::twins::Ends;
-use crate::repository::{FileBaseline, Function, TestResult, cover_file, run_file};
+use super::twins::{Ends, FORMS};
+use crate::repository::{FileBaseline, FileRun, Function, Repository, TestResult, cover_file, run_file, run_split};
 
 /// The record. A pure function of the baseline, the image and the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub struct TestMap {
     pub package: Digest,
     /// Those of the baseline's files that have tests.
     pub files: Vec<FileMap>,
+    /// The names of its code.
+    pub names: OwnNames,
 }
 
 /// One test file.
@@ -36,8 +39,11 @@ pub struct FileMap {
     pub at_import: Vec<usize>,
     /// Each test of the baseline with the functions it enters.
     pub tests: Vec<(String, Vec<usize>)>,
-    /// Tests that fail when each test function is made to fail at its end.
-    pub twins: Vec<String>,
+    /// Tests that pass with the package in another instance: nothing it does there but its values reaches them.
+    pub split: Vec<String>,
+    /// Tests that fail when each test function is made to fail: at its end, in its first comparison, in its last. None are asked
+    /// for where all tests can be split.
+    pub twins: [Vec<String>; FORMS],
 }
 
 impl TestMap {
@@ -54,7 +60,8 @@ impl TestMap {
         let measured = |file: &&FileBaseline| measure_file(execute, ground, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
-        Ok(Self { schema_version: Self::SCHEMA_VERSION, package: ground.baseline.package.clone(), files })
+        let names = OwnNames::read(execute, ground)?;
+        Ok(Self { schema_version: Self::SCHEMA_VERSION, package: ground.baseline.package.clone(), files, names })
     }
 
     /// Every test that bugs are made against.
@@ -120,20 +127,65 @@ fn measure_file(
         cover_file(execute, &none.repository(ground, seed), path).map_err(|error| dropped(error.to_string()))?;
     // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
     let Ok(covered) = covered else { return Ok(None) };
+    let known: BTreeSet<&String> = passed.iter().collect();
+    let entered_by = covered.tests.into_iter().filter(|(test, _)| known.contains(&test.id));
+    let tests: Vec<(String, Vec<usize>)> = entered_by.map(|(test, entered)| (test.id, entered)).collect();
+    let split = split(execute, ground, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let twins = match tests.iter().all(|(id, _)| split.contains(id)) {
+        true => Default::default(),
+        false => twins(execute, ground, path, &known)?,
+    };
+    let (functions, at_import) = (covered.functions, covered.at_import);
+    Ok(Some(FileMap { path: path.to_owned(), functions, at_import, tests, split, twins }))
+}
+
+/// Those of `known` that a run comes to as `wanted`.
+fn ids(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
+    let is_wanted = |test: &crate::repository::TestRecord| test.result == wanted && known.contains(&test.id);
+    run.tests.into_iter().filter(is_wanted).map(|test| test.id).collect()
+}
+
+fn split(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    path: &str,
+    known: &BTreeSet<&String>,
+) -> Result<Vec<String>, ExecuteError> {
+    let own: Vec<String> = own_modules(ground).into_iter().collect();
+    if own.is_empty() {
+        return Ok(Vec::new());
+    }
+    let none = Overlay::default();
+    let repository = none.repository(ground, ground.baseline.seeds[0]);
+    let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, &own, path, None)?;
+    Ok(ids(run, known, TestResult::Passed))
+}
+
+fn twins(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    path: &str,
+    known: &BTreeSet<&String>,
+) -> Result<[Vec<String>; FORMS], Dropped> {
     let text = ground.texts.get(path).map_or("", String::as_str);
     let ends = Ends::of(execute, ground, &[text])?;
-    let failing = ends[0].failing(text, |_| true);
-    let over = Overlay { files: vec![(path.to_owned(), failing.into_bytes())], without: Vec::new() };
-    let run = run_file(execute, &over.repository(ground, seed), path).map_err(|error| dropped(error.to_string()))?;
-    let passed: BTreeSet<&String> = passed.iter().collect();
-    let twins = run.tests.iter().filter(|test| test.result == TestResult::Failed && passed.contains(&test.id));
-    let entered_by = covered.tests.into_iter().filter(|(test, _)| passed.contains(&test.id));
-    let tests: Vec<(String, Vec<usize>)> = entered_by.map(|(test, entered)| (test.id, entered)).collect();
-    Ok(Some(FileMap {
-        path: path.to_owned(),
-        functions: covered.functions,
-        at_import: covered.at_import,
-        tests,
-        twins: twins.map(|test| test.id.clone()).collect(),
-    }))
+    let numbers = content_hash(&(&ground.baseline.package, path));
+    let mut measured: Vec<(String, Vec<String>)> = Vec::new();
+    for form in 0..FORMS {
+        let failing = ends[0].formed(text, |_| Some(Some(form)), &numbers);
+        // Where a function has one comparison, its first is its last.
+        let found = match measured.iter().find(|(earlier, _)| *earlier == failing) {
+            Some((_, found)) => found.clone(),
+            None => {
+                let over =
+                    Overlay { files: vec![(path.to_owned(), failing.clone().into_bytes())], without: Vec::new() };
+                let run = run_file(execute, &over.repository(ground, ground.baseline.seeds[0]), path);
+                let run = run.map_err(|error| Dropped { why: format!("the map of `{path}`: {error}") })?;
+                ids(run, known, TestResult::Failed)
+            }
+        };
+        measured.push((failing, found));
+    }
+    let mut found = measured.into_iter().map(|(_, found)| found);
+    Ok(std::array::from_fn(|_| found.next().unwrap_or_default()))
 }

@@ -1,6 +1,9 @@
-//! Twins: every test runs twice when a repair is graded, once as it is and once made to fail at its end. A coin that the
-//! repair cannot foresee says which comes first, so a run holds tests that must pass beside tests that must not, and code
-//! that writes its own records has to tell one from the other.
+//! Twins: a test that only the repair's own instance can judge runs twice when the repair is graded, once as it is and once made
+//! to fail. A coin that the repair cannot foresee says which comes first, so a run holds tests that must pass beside tests that
+//! must not, and code that writes its own records has to tell one from the other. It cannot by how they look: both end in an
+//! assertion about large numbers and compare with one of two values that large numbers choose, and the numbers are drawn anew
+//! for each repair. What is compared with differs where a failing one has something else there, so that an object which says
+//! that it equals anything is found out.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +13,14 @@ use super::Ground;
 use super::guest::{Edit, ask, number, spliced};
 
 const PROGRAM: &str = include_str!("python/twins.py");
-/// Ends of a test that has been made to fail: each an assertion that does not hold.
-const ENDS: [&str; 5] = ["assert 0", "assert not 1", "raise AssertionError", "assert [] != []", "assert 1 == 2"];
+/// Ways to make a test fail: see [`Form`].
+pub(crate) const FORMS: usize = 3;
 
 /// The places where a test file's functions end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ends(Vec<End>);
 
-/// Where one of them ends.
+/// Where one of them ends, and what it compares with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct End {
     name: String,
@@ -25,11 +28,20 @@ struct End {
     indent: String,
     /// Tests that call one another have one; it shares a coin.
     group: String,
+    /// Start and end of the operands of its first and its last comparison.
+    operands: Vec<(usize, usize)>,
 }
+
+/// What is made of a function: it fails at its end (0), in its first comparison (1), in its last (2), or, without a number, does
+/// what it did. One without comparisons fails at its end.
+pub(crate) type Form = Option<usize>;
 
 impl Ends {
     /// Reads the test files; one that is no Python has none.
     pub(crate) fn of(execute: &dyn Execute, ground: &Ground<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
         let arguments = texts.iter().map(|text| vec![Value::str(*text)]).collect();
         let answers = ask(execute, ground, PROGRAM, "twins", arguments)?;
         Ok(answers
@@ -43,17 +55,39 @@ impl Ends {
         self.0.iter().find(|end| end.name == name).map(|end| end.group.as_str())
     }
 
-    /// The file with the functions of these groups made to fail.
-    pub(crate) fn failing(&self, text: &str, wanted: impl Fn(&str) -> bool) -> String {
-        let chosen = self.0.iter().filter(|end| wanted(&end.group)).enumerate();
-        let edits: Vec<Edit> = chosen
-            .map(|(index, End { at, indent, .. })| {
-                let text = format!("\n{indent}{}", ENDS[index % ENDS.len()]);
-                Edit { start: *at, end: *at, text }
-            })
-            .collect();
+    /// The file with the functions of some groups in their forms, all looking alike. `drawn` draws the numbers.
+    pub(crate) fn formed(&self, text: &str, form: impl Fn(&str) -> Option<Form>, drawn: &Digest) -> String {
+        let formed = self.0.iter().filter_map(|end| Some((end, form(&end.group)?)));
+        let edits: Vec<Edit> = formed.flat_map(|(end, form)| end.edits(text, form, drawn)).collect();
         spliced(text, &edits).unwrap_or_else(|| text.to_owned())
     }
+}
+
+impl End {
+    fn edits(&self, text: &str, form: Form, drawn: &Digest) -> Vec<Edit> {
+        let at = |index: usize| number_of(&(drawn, &self.name, self.at, index));
+        let wrong = form.map(|form| if self.operands.is_empty() { 0 } else { form });
+        let (left, right) = (at(0), at(1));
+        let sum = if wrong == Some(0) { at(2) } else { left ^ right };
+        let end = format!("\n{}assert {left:#x} ^ {right:#x} == {sum:#x}", self.indent);
+        let mut edits = vec![Edit { start: self.at, end: self.at, text: end }];
+        let mut operands = self.operands.clone();
+        operands.dedup();
+        for (index, (start, stop)) in operands.iter().copied().enumerate() {
+            let Some(operand) = text.get(start..stop) else { continue };
+            let is_wrong = wrong.is_some_and(|form| form > 0 && (form - 1).min(operands.len() - 1) == index);
+            let (other, mask) = (at(3 + 3 * index), at(4 + 3 * index));
+            let choice = mask ^ (at(5 + 3 * index) & !1 | u128::from(is_wrong));
+            let chosen = format!("(({operand}), [\"{other:x}\"])[({mask:#x} ^ {choice:#x}) & 1]");
+            edits.push(Edit { start, end: stop, text: chosen });
+        }
+        edits
+    }
+}
+
+/// A number of 128 bits out of a digest.
+fn number_of(of: &impl serde::Serialize) -> u128 {
+    content_hash(of).as_str().get(..32).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
 
 fn read(value: &Value) -> Option<Vec<End>> {
@@ -62,10 +96,20 @@ fn read(value: &Value) -> Option<Vec<End>> {
         .iter()
         .map(|item| {
             let Value::Tuple(parts) = item else { return None };
-            let [Value::Str(name), at, Value::Str(indent), Value::Str(group)] = parts.as_slice() else { return None };
-            Some(End { name: name.clone(), at: number(at)?, indent: indent.clone(), group: group.clone() })
+            let [Value::Str(name), at, Value::Str(indent), Value::Str(group), Value::List(operands)] = parts.as_slice()
+            else {
+                return None;
+            };
+            let operands = operands.iter().map(span).collect::<Option<_>>()?;
+            Some(End { name: name.clone(), at: number(at)?, indent: indent.clone(), group: group.clone(), operands })
         })
         .collect()
+}
+
+fn span(value: &Value) -> Option<(usize, usize)> {
+    let Value::Tuple(parts) = value else { return None };
+    let [start, end] = parts.as_slice() else { return None };
+    Some((number(start)?, number(end)?))
 }
 
 /// The name of the function that a test id ends in.
@@ -74,7 +118,7 @@ pub(crate) fn function_of(id: &str) -> &str {
     id.rsplit("::").next().unwrap_or(id)
 }
 
-/// Which functions fail in the first of the two runs; in the second it is the others.
+/// Which functions fail in the first of the two runs, and how; in the second it is the others.
 #[derive(Debug, Clone)]
 pub(crate) struct Coins(Digest);
 
@@ -89,6 +133,16 @@ impl Coins {
         let digest = content_hash(&(&self.0, file, group));
         let odd = digest.as_str().as_bytes()[0] % 2 == 1;
         odd == (run == 0)
+    }
+
+    /// How they are made to fail.
+    pub(crate) fn form(&self, file: &str, group: &str) -> usize {
+        usize::from(content_hash(&(&self.0, file, group, "form")).as_str().as_bytes()[0]) % FORMS
+    }
+
+    /// What the numbers of a file are drawn from.
+    pub(crate) fn numbers(&self, run: usize, file: &str) -> Digest {
+        content_hash(&(&self.0, file, run, "numbers"))
     }
 }
 

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use veriplay_core::{
-    Base, CallResult, Digest, EncodeCaps, Entry, Execute, ExecuteError, Exit, Job, Limits, Mounted, Outcome, Place,
-    Value,
+    Base, CallResult, Digest, EncodeCaps, Entry, Execute, ExecuteError, Exit, Job, Limits, Mounted, Outcome, Peer,
+    Place, Value,
 };
 
 use super::guest;
@@ -95,7 +95,7 @@ pub struct FileRun {
 /// # Errors
 /// A fault of the host's. Whatever the tests do is in the [`FileRun`].
 pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, None)
+    run(executor, repository, file, &[], None)
 }
 
 /// Runs those tests of `file` that `wanted` names, in pytest's order. One that is not there has no record.
@@ -108,16 +108,35 @@ pub fn run_tests(
     file: &str,
     wanted: &[String],
 ) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, Some(wanted))
+    run(executor, repository, file, &[], Some(wanted))
+}
+
+/// Runs the tests of `file`, or those that `wanted` names, in one instance and the package in another: the modules `own`, by
+/// the first part of their names. Nothing that the package does there reaches the tests but the plain values its functions
+/// return, and exceptions. A test that needs more of it is a [`TestResult::Error`], and one that calls none of its functions is
+/// [`TestResult::Skipped`].
+///
+/// # Errors
+/// As [`run_file`].
+pub fn run_split(
+    executor: &dyn Execute,
+    repository: &Repository<'_>,
+    own: &[String],
+    file: &str,
+    wanted: Option<&[String]>,
+) -> Result<FileRun, ExecuteError> {
+    run(executor, repository, file, own, wanted)
 }
 
 fn run(
     executor: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,
+    own: &[String],
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
-    let mut session = Session { executor, repository, file, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
+    let mut session =
+        Session { executor, repository, file, own, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
     let outcome = session.run(&[session.together()])?;
     let answer = session.answer(&outcome, 0).and_then(|value| records(&value));
     let (tests, broken) = match answer {
@@ -163,7 +182,7 @@ pub fn cover_file(
     file: &str,
 ) -> Result<Result<Covered, String>, ExecuteError> {
     let mut session =
-        Session { executor, repository, file, wanted: None, jobs: Vec::new(), fuel: 0, met_deadline: false };
+        Session { executor, repository, file, own: &[], wanted: None, jobs: Vec::new(), fuel: 0, met_deadline: false };
     let outcome = session.run(&[("cover", Vec::new())])?;
     Ok(match session.answer(&outcome, 0) {
         Ok(value) => covered(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
@@ -194,6 +213,8 @@ struct Session<'a> {
     executor: &'a dyn Execute,
     repository: &'a Repository<'a>,
     file: &'a str,
+    /// The package's modules, where it is in another instance.
+    own: &'a [String],
     wanted: Option<&'a [String]>,
     jobs: Vec<Digest>,
     fuel: u64,
@@ -216,7 +237,8 @@ impl<'a> Session<'a> {
         let job = self.job(calls);
         self.jobs.push(job.digest());
         let outcome = self.executor.execute(&job)?;
-        self.fuel = self.fuel.saturating_add(outcome.fuel);
+        let package = outcome.peer.as_ref().map_or(0, |peer| peer.fuel);
+        self.fuel = self.fuel.saturating_add(outcome.fuel).saturating_add(package);
         self.met_deadline |= met_deadline(&outcome);
         Ok(outcome)
     }
@@ -224,10 +246,13 @@ impl<'a> Session<'a> {
     fn job(&self, calls: &[Call<'_>]) -> Job {
         let Repository { image, pytest, package, roots, files, without, limits, seed, .. } = self.repository;
         let settings = self.repository.settings.value();
+        let peer = || Peer { program: guest::package(roots), seed: seed.wrapping_add(1), shares_objects: false };
+        let peer = (!self.own.is_empty()).then(peer);
         let roots = Value::List(roots.iter().map(Value::str).collect());
+        let own = Value::List(self.own.iter().map(Value::str).collect());
         let arguments = |(mode, ids): &Call<'_>| {
             let ids = Value::List(ids.iter().map(|id| Value::str(*id)).collect());
-            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone()]
+            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own.clone()]
         };
         Job {
             image: (*image).to_owned(),
@@ -237,7 +262,7 @@ impl<'a> Session<'a> {
             files: files.to_vec(),
             limits: *limits,
             seed: *seed,
-            peer: None,
+            peer,
             base: Some(Base {
                 layers: mounted(pytest, package, self.repository.dependencies),
                 without: without.to_vec(),

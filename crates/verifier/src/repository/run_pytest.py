@@ -2,7 +2,8 @@
 
 `run("all", …)` returns every record; `run("some", …, ids)` those of the tests named; `run("one", …, [id])` runs one test, so
 that a test which ends the interpreter costs itself and not the others; `run("collect", …)` returns the ids; `run("cover", …)`
-every record, with the functions each test entered. Nothing is read from a log: the records come from pytest's reports.
+every record, with the functions each test entered. Nothing is read from a log: the records come from pytest's reports. With
+`own`, the names of the package's modules, the package is in another instance, see `_split`.
 
 The code under test shares this interpreter. What makes it harder for it to write its own records is best effort: pytest is
 imported before anything of the repository and from nowhere else, everything here lives in one closure, and builtins that
@@ -20,11 +21,13 @@ def _runner():
     session = None
     broken, reports = [], []
     functions, entered = {}, set()
-    tested = None
+    tested = crossings = None
 
-    def run(mode, file, roots, wanted, settings):
-        nonlocal tested
+    def run(mode, file, roots, wanted, settings, own=()):
+        nonlocal tested, crossings
         if session is None:
+            if own:
+                crossings = _split(own)
             if mode == "cover":
                 tested = "/work/" + file
                 watch()
@@ -66,6 +69,8 @@ def _runner():
         configure(session.config, settings)
         look_only_at("/work/" + file)
         session.config.hook.pytest_collection(session=session)
+        if crossings is not None:
+            crossings.before = crossings.failed
 
     def configure(config, settings):
         """What of the repository's own configuration holds here, as if a file had said it."""
@@ -109,6 +114,8 @@ def _runner():
 
     def one(item, after):
         reports.clear()
+        if crossings is not None:
+            crossings.begin()
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         result, text = "missing", ""
         for report in reports:
@@ -118,6 +125,8 @@ def _runner():
                 result, text = found, text_of(report) if found != "passed" else ""
             if found not in ("passed", "missing"):
                 break
+        if crossings is not None:
+            result, text = crossings.judged(result, text)
         return (item.nodeid, result, text)
 
     def word(report):

@@ -45,7 +45,7 @@ fn hidden_tests_are_graded_and_shown_nowhere() {
     let first = step(&game, &solver(vec![right(), vec![]]), routes, &mut GameState::default(), 0);
     let repair = repairs(&first)[0];
     let functions: Vec<&str> = repair.hidden.iter().map(|id| id.rsplit("::").next().unwrap()).collect();
-    assert_eq!(functions.len(), 5, "of eight functions: {functions:?}");
+    assert_eq!(functions.len(), 6, "of nine functions: {functions:?}");
     let prompt = &repair.episode.turns[0].prompt;
     let names = |function: &&&str| prompt.contains(&format!("def {function}("));
     assert_eq!(functions.iter().filter(names).count(), 0, "{prompt}");

@@ -8,7 +8,7 @@ use veriplay_core::{
 };
 use veriplay_selfplay::games::bug_repair::{BugRepair, GameConfig, GameState, Place, Record, Repositories, SetupError};
 use veriplay_selfplay::play::{Arena, HeldOut, Play, PlayError};
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, TestMap};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
 
 use super::config;
@@ -55,8 +55,10 @@ fn place() -> Place {
                 functions: vec![function],
                 at_import: Vec::new(),
                 tests: vec![(id.clone(), vec![0])],
-                twins: vec![id],
+                split: Vec::new(),
+                twins: [vec![id], Vec::new(), Vec::new()],
             }],
+            names: OwnNames::default(),
         },
         limits,
         max_jobs: 0,

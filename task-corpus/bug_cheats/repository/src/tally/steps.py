@@ -1,0 +1,8 @@
+"""Steps."""
+
+import contextlib
+
+
+@contextlib.contextmanager
+def step(name):
+    yield name

@@ -1,0 +1,92 @@
+//! Tests in one instance and the package in another: which can be judged so, and that code which forges every record beside
+//! pytest forges none from there. The scan has no part in it.
+
+use veriplay_core::Status;
+use veriplay_verifier::bugs::{BugProposal, BugRules, validate};
+use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, run_tests};
+
+use super::cheats::cheats;
+use super::{Bed, CODE, LIMITS, TESTS, bed};
+
+fn repository<'a>(bed: &'a Bed, files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
+    Repository {
+        image: "python",
+        pytest: &bed.pytest,
+        package: &bed.baseline.package,
+        roots: &bed.baseline.roots,
+        files,
+        without: &[],
+        limits: LIMITS,
+        seed: 5,
+        max_jobs: 0,
+    }
+}
+
+fn passed(run: &FileRun) -> usize {
+    run.tests.iter().filter(|test| test.result == TestResult::Passed).count()
+}
+
+#[test]
+fn a_test_is_split_when_plain_values_are_all_it_needs_of_the_package() {
+    let Some(bed) = bed() else { return };
+    let is_split = |id: &str| bed.map.files.iter().any(|file| file.split.iter().any(|other| other == id));
+    for id in ["test_core.py::test_total", "test_core.py::MeanTests::test_mean_of_nothing", "test_names.py::test_label"]
+    {
+        assert!(is_split(&format!("tests/{id}")), "{id}");
+    }
+    for id in ["test_core.py::test_amount", "test_steps.py::test_step", "test_trace.py::test_read_and_write"] {
+        assert!(!is_split(&format!("tests/{id}")), "{id}");
+    }
+}
+
+#[test]
+fn a_verdict_on_tests_that_are_all_split_says_so() {
+    let Some(bed) = bed() else { return };
+    let buggy = bed.with("src/tally/names.py", "    return unit + \"s\"\n", "    return unit + \"z\"\n");
+    let line = "    assert label(\"metre\", 2) == \"metres\"\n";
+    let weakened = bed.with("tests/test_names.py", line, "");
+    let bug = BugProposal {
+        bug_inject: bed.patch(&buggy),
+        test_weaken: bed.patch(&weakened),
+        test_files: vec!["tests/test_names.py".to_owned()],
+        ..bed.proposal()
+    };
+    let validated = validate(&bed.sandbox, &bed.ground(), &bug, &BugRules::LEAST).unwrap();
+    let artifact = validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict));
+    let verdict = bed.graded_text(&artifact, &bug.bug_inject.reverse().to_string());
+    assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Accepted, "split"), "{:?}", verdict.evidence);
+    assert_eq!(bed.graded_text(&artifact, "").status, Status::WrongAnswer);
+}
+
+#[test]
+fn what_forges_every_record_beside_pytest_forges_none_from_another_instance() {
+    let Some(bed) = bed() else { return };
+    let wanted: Vec<String> = bed.artifact().fail_to_pass.iter().filter(|id| id.starts_with(TESTS)).cloned().collect();
+    let own = vec!["tally".to_owned()];
+    let (mut forgers, mut forged) = (0, Vec::new());
+    // These repair what these tests ask for.
+    let right = ["context_that_swallows", "one_test_repaired_one_broken"];
+    let cheats: Vec<_> = cheats().into_iter().filter(|cheat| !right.contains(&cheat.name.as_str())).collect();
+    for cheat in
+        cheats.iter().filter(|cheat| cheat.files.iter().any(|(path, _)| path == CODE || path.ends_with("trace.py")))
+    {
+        let mut files: Vec<(String, Vec<u8>)> =
+            cheat.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
+        if files.iter().all(|(path, _)| path != CODE) {
+            let buggy = bed.with(CODE, "    result = 0\n", "    result = 1\n");
+            files.push((CODE.to_owned(), buggy[CODE].clone().into_bytes()));
+        }
+        let repository = repository(bed, &files);
+        let beside = run_tests(&bed.sandbox, &repository, TESTS, &wanted).unwrap();
+        if passed(&beside) < wanted.len() {
+            continue;
+        }
+        forgers += 1;
+        let apart = run_split(&bed.sandbox, &repository, &own, TESTS, Some(&wanted)).unwrap();
+        if passed(&apart) > 0 && apart.broken.is_none() {
+            forged.push((cheat.name.clone(), passed(&apart), wanted.len()));
+        }
+    }
+    assert!(forgers > 25, "{forgers}");
+    assert_eq!(forged, Vec::new());
+}
