@@ -26,7 +26,8 @@ fn held_out(bed: &Bed, code: &str) -> Place {
         functions,
         at_import: Vec::new(),
         tests: Vec::new(),
-        twins: Vec::new(),
+        split: Vec::new(),
+        twins: Default::default(),
     }];
     held_out
 }
