@@ -12,9 +12,12 @@ class Unsupported(BaseException):
     """Tests ask for what this pytest does not have. No fault of the program: such tests cannot be judged."""
 
 
+in_tests = False  # whether tests run here: to a program it is a module like any other
+
+
 def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
+    if name.startswith("__") or not in_tests:
+        raise AttributeError("this image's pytest has no `" + name + "`")
     raise Unsupported("this image's pytest has no `" + name + "`: it knows raises, approx, fixture, fail, skip and mark")
 
 

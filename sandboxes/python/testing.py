@@ -11,11 +11,13 @@ that empties `xs` and returns it. And a name that is a builtin and the program's
 
 import ast
 import builtins
+import decimal
 import gc
 import inspect
 import os
 import symtable
 import sys
+import time
 import types
 import unittest
 import warnings
@@ -32,6 +34,7 @@ def run(style, setup, sources, functions, program, readings):
     `functions` are the names under test, as far as they are known; `program` is source text under shared trust, else None;
     `readings` are those of the two that are wanted now.
     """
+    pytest.in_tests = True
     if program is not None:
         return run_shared(style, setup, sources, functions, program), []
     split = Split(setup, sources, functions, readings)
@@ -134,6 +137,8 @@ class Split:
             self.view.pop(name, None)
         self.caller.tell_names = self.tell_names
         trees = [ast.parse(source) for source in [self.setup, *self.sources]]
+        if any(map(patches, trees)):
+            self.caller.note(UNJUDGEABLE, "the tests patch modules, which the program does not share")
         options = ["identities"] * any(map(asks_for_identity, trees)) + ["random"] * any(map(sets_a_seed, trees))
         self.caller.watch(sorted(self.own | self.or_builtin), options)
 
@@ -213,8 +218,26 @@ class Split:
 
             setattr(owner, name, call)
 
-        for name in ("stat", "lstat", "listdir", "scandir", "access", "getcwd"):
+        for name in ("stat", "lstat", "listdir", "scandir", "access", "getcwd", "remove", "unlink", "rename", "replace", "mkdir", "rmdir"):
             noted(os, name, self.note_file)
+
+        def noted_of_tests(owner, name, what):
+            """The library asks for these as well."""
+            function = getattr(owner, name)
+
+            def call(*arguments, **keywords):
+                if sys._getframe(1).f_globals.get("__builtins__") is self.view:
+                    self.note_process(what)
+                return function(*arguments, **keywords)
+
+            setattr(owner, name, call)
+
+        for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "sleep"):
+            noted_of_tests(time, name, "the clock")
+        for name in ("getcontext", "setcontext", "localcontext"):
+            noted_of_tests(decimal, name, "the context of decimals")
+        for name in ("setrecursionlimit", "getrecursionlimit"):
+            noted_of_tests(sys, name, "the limit of recursion")
         for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__"):
             noted(type(os.environ), name, lambda _: self.note_process("os.environ"))
 
@@ -268,6 +291,13 @@ def names_of(sources):
 
 
 KNOWN_NAMES = {}
+
+
+def patches(tree):
+    """Whether test code uses `unittest.mock.patch`."""
+    imports = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    mocks = any("mock" in ast.unparse(node) for node in imports)
+    return mocks and any(isinstance(node, (ast.Name, ast.Attribute)) and named(node) == "patch" for node in ast.walk(tree))
 
 
 def sets_a_seed(tree):
@@ -547,7 +577,7 @@ def method_records(label, owner, method, names, judged):
     function = getattr(owner, method)
     bound.__dict__.update(function.__dict__)
     code = function.__code__
-    wanted = code.co_varnames[1 : code.co_argcount]
+    wanted = code.co_varnames[1 : code.co_argcount - len(function.__defaults__ or ())]
     return parametrized(label + "." + method, bound, wanted, names, judged)
 
 
@@ -570,7 +600,7 @@ def function_records(name, function, names, judged):
             call_around(names.get("teardown_function"), function)
 
     around.__dict__.update(function.__dict__)
-    return parametrized(name, around, code.co_varnames[: code.co_argcount], names, judged)
+    return parametrized(name, around, code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())], names, judged)
 
 
 def parametrized(name, function, wanted, names, judged):

@@ -231,7 +231,7 @@ fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
         ("x", "statement"),
         ("take c - 3 of c", "quotes_snippet"),
         ("a<TESTS>", "malformed"),
-        ("Twice, x!", "duplicate"),
+        ("Twice, x!", "held_out"),
     ];
     for (answer, rule) in answers {
         let policy = Scripted::new(move |turn| match turn.prompt.role {

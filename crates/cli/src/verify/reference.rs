@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn not_none_takes_what_is_no_plain_value() {
-        let calls = vec![raised("Unencodable"), returned(&Value::None)];
+        let calls = vec![CallResult::Unencodable("a generator".to_owned()), returned(&Value::None)];
         assert_eq!(run(Expects::NotNone, outcome(calls)), Ok(vec![Value::Bool(true), Value::Bool(false)]));
     }
 

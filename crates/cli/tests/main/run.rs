@@ -33,7 +33,7 @@ fn every_way_to_end_has_its_word() {
         ("while True: print('x' * 1000)", &[], "output_exceeded"),
         ("def f(n): return f(n + 1)\nf(0)", &[], "raised"),
         ("import os\nos._exit(0)", &[], "trapped"),
-        ("def f(:", &[], "raised"),
+        ("def f(:", &[], "compile_error"),
         ("open('/etc/passwd').read()", &[], "raised"),
         ("import sys\nsys.exit(0)", &[], "returned"),
         ("import sys\nsys.exit(3)", &[], "raised"),

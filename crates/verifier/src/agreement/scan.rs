@@ -1,6 +1,6 @@
 //! What codes and assertions reach for that no program and no test needs: source text, frames, modules, the test runner.
 //!
-//! Python's own parser reads them in the sandbox, with the list that injected bugs are held to; nothing of them is run.
+//! Python's own parser reads them in the sandbox; nothing of them is run.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use veriplay_core::{CallResult, Dropped, Entry, Execute, Exit, Job, Value};
 use super::rules::AgreementRules;
 use crate::run::{NoValue, Runner, calls, value};
 
-const PROGRAM: &str =
-    concat!(include_str!("../bugs/python/spans.py"), "\n\n", include_str!("../bugs/python/machinery.py"));
+const PROGRAM: &str = include_str!("python/reach.py");
 /// Uses that are no reach: without the module of builtins, which is one, `compile` is an attribute of `re` and the like.
 const PLAIN: [&str; 1] = ["attribute compile"];
 /// The answers have no chance in them.
@@ -26,12 +25,10 @@ pub(super) fn scan(
     if texts.is_empty() {
         return Ok(found);
     }
-    let nothing = || Value::str("");
-    let question = |text: &&str| vec![nothing(), nothing(), Value::str(*text), Value::Bool(false), Value::List(vec![])];
-    let arguments = texts.iter().map(question).collect();
+    let arguments = texts.iter().map(|text| vec![Value::str(*text)]).collect();
     let mut runner = Runner::new(execute);
     let job = calls(&rules.image, PROGRAM, Vec::new(), rules.tool_limits, SEED);
-    let outcome = runner.run(&Job { entry: Entry::Calls { function: "machinery".to_owned(), arguments }, ..job })?;
+    let outcome = runner.run(&Job { entry: Entry::Calls { function: "reach".to_owned(), arguments }, ..job })?;
     if outcome.exit == Exit::Returned && outcome.calls.len() == texts.len() {
         let read = texts
             .iter()
