@@ -25,7 +25,8 @@ import warnings
 import pytest
 from _veriplay_objects import CONTAINERS, Caller, Function, Unjudgeable
 
-PASSED, FAILED, ERROR, SKIPPED, MISSING, UNJUDGEABLE = "passed", "failed", "error", "skipped", "missing", "unjudgeable"
+PASSED, FAILED, ERROR, SKIPPED, MISSING = "passed", "failed", "error", "skipped", "missing"
+UNJUDGEABLE, VACUOUS = "unjudgeable", "vacuous"
 
 
 def run(style, setup, sources, functions, program, readings):
@@ -114,7 +115,7 @@ class Split:
             return [("tests", UNJUDGEABLE, text_of(error))]
         if not self.tested and not self.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
-            records = [(test, UNJUDGEABLE, why) if result == PASSED else (test, result, text) for test, result, text in records]
+            records = [(test, VACUOUS, why) if result == PASSED else (test, result, text) for test, result, text in records]
         # A crossing that failed behind the last test is part of none.
         return records if self.caller.lasting is None else [*records, ("tests", *self.caller.lasting)]
 

@@ -21,6 +21,7 @@ use crate::judges::{Bench, Judge, Kind, judge_by_name, judge_names};
 use crate::run::cut;
 
 pub use prediction::check_prediction;
+pub(crate) use test_code::VACUOUS;
 
 /// One attempt to judge.
 #[derive(Debug, Clone, Copy)]

@@ -32,8 +32,6 @@ fn one_script(problem: &Problem, attempt: &str) -> Option<String> {
             };
             format!("{attempt}\n{}", checks.cases.iter().map(case).collect::<String>())
         }
-        // Such a script has no module of that name.
-        Checks::Tests(code) if code.setup.contains("solution") => return None,
         Checks::Tests(code) => match &code.style {
             TestStyle::Asserts(lines) => format!("{attempt}\n{}\n{}", code.setup, lines.join("\n")),
             TestStyle::Check { source, function } => format!("{attempt}\n{source}\ncheck({function})"),
@@ -46,7 +44,8 @@ fn one_script(problem: &Problem, attempt: &str) -> Option<String> {
         },
         Checks::Stdio(_) | Checks::Environment(_) => return None,
     };
-    Some(text)
+    // Such a script has no module of that name to import the program from.
+    (!text.contains("solution")).then_some(text)
 }
 
 /// Whether the script ends with status 0, which this grader takes for success.

@@ -18,6 +18,8 @@ use crate::run::{Runner, calls, failure, value};
 const RUNNER: &str = "from _veriplay_tests import run";
 /// The rule of verdicts whose tests the program could have touched.
 const SHARED: &str = "shared";
+/// The rule of tests that pass, and name nothing of the program's.
+pub(crate) const VACUOUS: &str = "vacuous";
 
 /// How tests can be read otherwise than at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +98,8 @@ fn judge_reading(
         }
     };
     let (status, detail) = ruled(&records, planned);
+    let first = records.iter().find(|record| record.result != TestResult::Passed).map(|record| record.result);
+    let rule = if first == Some(TestResult::Vacuous) { VACUOUS.to_owned() } else { rule };
     let passed = records.iter().filter(|record| record.result == TestResult::Passed).count();
     let total = planned.unwrap_or(0).max(records.len()).max(1);
     Ok((Ruling { status, passed: count(passed), total: count(total), rule, detail }, readings))
@@ -154,6 +158,8 @@ enum TestResult {
     Missing,
     /// Something could not cross between the tests and the program.
     Unjudgeable,
+    /// It passed, and names nothing of the program's.
+    Vacuous,
 }
 
 struct Record {
@@ -201,6 +207,7 @@ fn record(row: &Value) -> Option<Record> {
         "skipped" => TestResult::Skipped,
         "missing" => TestResult::Missing,
         "unjudgeable" => TestResult::Unjudgeable,
+        "vacuous" => TestResult::Vacuous,
         _ => return None,
     };
     Some(Record { id: id.clone(), result, text: text.clone() })
@@ -216,7 +223,7 @@ fn ruled(records: &[Record], planned: Option<usize>) -> (Status, String) {
         let status = match record.result {
             TestResult::Error => Status::RuntimeError,
             TestResult::Missing => Status::CompileError,
-            TestResult::Unjudgeable => Status::Unjudgeable,
+            TestResult::Unjudgeable | TestResult::Vacuous => Status::Unjudgeable,
             _ => Status::WrongAnswer,
         };
         return (status, format!("test `{}`: {:?}: {}", record.id, record.result, record.text));

@@ -28,10 +28,10 @@ pub(super) fn filters(records: &[SolVerRecord], judged: &[&Judgement]) -> Vec<Fi
     let rounds = judged.iter().filter_map(|one| one.refused.as_ref()).map(|refusal| refusal.rule.as_str());
     let rounds: Vec<&str> = rounds.map(|rule| if rule == HELD_OUT { "held_out_code" } else { rule }).collect();
     let (codes, suites) = (code_rules(judged), suite_rules(judged));
-    let decided = || judged.iter().filter(|one| one.refused.is_none());
+    let decided: Vec<&Judgement> = judged.iter().copied().filter(|one| one.refused.is_none()).collect();
     let trusted = |status: Status, rule: &str| status == Status::Accepted || rule == "special_case";
-    let trusted = decided().flat_map(|one| &one.codes).filter(|code| trusted(code.status, &code.rule)).count();
-    let voting = decided().flat_map(|one| &one.suites).filter(|suite| suite.quality.tests > 0).count();
+    let trusted = decided.iter().flat_map(|one| &one.codes).filter(|code| trusted(code.status, &code.rule)).count();
+    let voting = decided.iter().flat_map(|one| &one.suites).filter(|suite| suite.quality.tests > 0).count();
     let round_refusals = rounds.iter().filter(|rule| **rule != "held_out_code").count();
     let stages = [
         stage(&["malformed_problem", HELD_OUT], |check| matches!(check, Check::Statement(_)), records.len(), &problems),
@@ -39,8 +39,8 @@ pub(super) fn filters(records: &[SolVerRecord], judged: &[&Judgement]) -> Vec<Fi
         stage(&["malformed_suite"], |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
         stage(&["no_cluster"], |check| matches!(check, Check::Round(_)), judged.len(), &rounds),
         stage(&["held_out_code"], |_| false, judged.len() - round_refusals, &rounds),
-        stage(&[], |check| matches!(check, Check::TrustedCode(_)), trusted, &codes),
-        stage(&[], |check| matches!(check, Check::TrustedSuite(_)), voting, &suites),
+        stage(&[], |check| matches!(check, Check::TrustedCode(_)), trusted, &code_rules(&decided)),
+        stage(&[], |check| matches!(check, Check::TrustedSuite(_)), voting, &suite_rules(&decided)),
     ];
     stages.concat()
 }
