@@ -38,7 +38,7 @@ pub(super) fn desk() -> Option<(&'static Bed, &'static Routes)> {
     let routes = ROUTES.get_or_init(|| {
         let (pytest, package) = (pytest()?, Layer::new(files_under(&corpus().join("repository"), "")).unwrap());
         let nothing = Layer::new([]).unwrap();
-        let warm = warming("python", pytest.digest(), nothing.digest(), None, LIMITS);
+        let warm = warming("python", pytest.digest(), nothing.digest(), None, &[], LIMITS);
         let layers: Layers = [package, pytest, nothing].into_iter().collect();
         let image = python().warmed(DESK, &warm, &layers).unwrap();
         let sandbox = Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers);

@@ -164,8 +164,9 @@ fn measured(pytest: Layer) -> Bed {
     let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
     let layers: Layers = [package, pytest].into_iter().collect();
     // As the command line does it: pytest is imported once, in the image.
-    let image =
-        image.warmed("python", &warming("python", &pytest_digest, &package_digest, None, LIMITS), &layers).unwrap();
+    let image = image
+        .warmed("python", &warming("python", &pytest_digest, &package_digest, None, &[], LIMITS), &layers)
+        .unwrap();
     let sandbox = Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers);
     let run = |file: &str, seed| {
         let (pytest, package) = (&pytest_digest, &package_digest);
@@ -198,6 +199,7 @@ fn measured(pytest: Layer) -> Bed {
         dependencies: None,
         roots: layout.roots.clone(),
         settings: PytestSettings::default(),
+        library: Vec::new(),
         notes: Vec::new(),
         files,
     };

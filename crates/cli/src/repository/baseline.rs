@@ -14,7 +14,7 @@ use veriplay_verifier::repository::{
 
 use super::dependencies::{Resolved, Source, resolve};
 use super::steps::Steps;
-use super::warm::warmed_for;
+use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
@@ -68,7 +68,10 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measured, Failure> {
     let dependencies = resolved.layer.as_ref();
     // Warm, as small files are mostly starts of pytest; the records are the same.
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
-    let warmed = |sources| warmed_for(Arc::clone(&image), "recording", &pytest, [(sources, dependencies, limits())]);
+    let warmed = |package| {
+        let sources = WarmSources { package, dependencies, library: &inspection.library, limits: limits() };
+        warmed_for(Arc::clone(&image), "recording", &pytest, [sources])
+    };
     // Sources that cannot be compiled in advance are no fault of the host's: their tests will tell.
     let image = warmed(package).or_else(|_| warmed(&nothing))?;
     let image_name = image.name().to_owned();
@@ -106,6 +109,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measured, Failure> {
         dependencies: resolved.pins,
         roots: layout.roots,
         settings: inspection.settings,
+        library: inspection.library,
         notes,
         files: recorded.into_iter().map(|(file, _)| file).collect(),
     };
@@ -139,7 +143,9 @@ fn read(plan: &Plan<'_>, pytest: &Layer, image: Arc<Image>) -> Result<(Inspectio
     }
     if layout.test_files != by_name.test_files {
         let again = inspector.repository(&layout.test_files).or_fail(ExitCode::Host)?;
-        inspection.imports = again.map(|again| again.imports).unwrap_or(inspection.imports);
+        if let Ok(again) = again {
+            (inspection.imports, inspection.library) = (again.imports, again.library);
+        }
     }
     let resolved = resolve(&inspector, &inspection, plan.requirement, package, plan.dependencies)?;
     Ok((inspection, resolved, layout))

@@ -130,7 +130,17 @@ impl<'a> Resolution<'a> {
         }
         let missing = self.missing(inspection);
         let named = |wanted: &&Wanted| missing.iter().any(|module| squeezed(module) == squeezed(&wanted.name));
-        self.settle(candidates.iter().filter(named).cloned().collect())?;
+        // Lists of development requirements are alternatives: of several that name a package the first that can be had is taken.
+        let mut first: BTreeMap<&str, &Wanted> = BTreeMap::new();
+        for wanted in candidates.iter().filter(named) {
+            first.entry(&wanted.name).or_insert(wanted);
+        }
+        self.settle(first.values().map(|wanted| (*wanted).clone()).collect())?;
+        for wanted in candidates.iter().filter(named).filter(|wanted| !first.values().any(|first| first == wanted)) {
+            if self.failed.remove(&wanted.name) {
+                self.settle(vec![wanted.clone()])?;
+            }
+        }
         let missing = self.missing(inspection);
         let similar = |wanted: &&Wanted| {
             let name = squeezed(&wanted.name);

@@ -10,6 +10,14 @@ use super::Stored;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
+/// What of a repository an image is warmed for.
+pub(super) struct WarmSources<'a> {
+    pub(super) package: &'a Layer,
+    pub(super) dependencies: Option<&'a Layer>,
+    pub(super) library: &'a [String],
+    pub(super) limits: Limits,
+}
+
 /// `image`, warmed for `repositories`, whose sources are compiled in it.
 pub(crate) fn warmed<'a>(
     image: Arc<Image>,
@@ -17,28 +25,32 @@ pub(crate) fn warmed<'a>(
     repositories: impl IntoIterator<Item = &'a Stored>,
 ) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+pytest", image.name());
-    let packages =
-        repositories.into_iter().map(|stored| (&stored.package, stored.dependencies.as_ref(), stored.baseline.limits));
-    warmed_for(image, &name, pytest, packages)
+    let sources = |stored: &'a Stored| WarmSources {
+        package: &stored.package,
+        dependencies: stored.dependencies.as_ref(),
+        library: &stored.baseline.library,
+        limits: stored.baseline.limits,
+    };
+    warmed_for(image, &name, pytest, repositories.into_iter().map(sources))
 }
 
 /// `image`, warmed for pytest alone: nothing of any repository has been compiled in it.
 pub(crate) fn warmed_for_desks(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+desk", image.name());
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
-    warmed_for(image, &name, pytest, [(&nothing, None, limits)])
+    warmed_for(image, &name, pytest, [WarmSources { package: &nothing, dependencies: None, library: &[], limits }])
 }
 
 pub(super) fn warmed_for<'a>(
     image: Arc<Image>,
     name: &str,
     pytest: &Layer,
-    packages: impl IntoIterator<Item = (&'a Layer, Option<&'a Layer>, Limits)>,
+    sources: impl IntoIterator<Item = WarmSources<'a>>,
 ) -> Result<Arc<Image>, Failure> {
-    packages.into_iter().try_fold(image, |image, (package, dependencies, limits)| {
+    sources.into_iter().try_fold(image, |image, WarmSources { package, dependencies, library, limits }| {
         let layers: Layers = [Some(package), Some(pytest), dependencies].into_iter().flatten().cloned().collect();
         let dependencies = dependencies.map(Layer::digest);
-        let job = warming(image.name(), pytest.digest(), package.digest(), dependencies, limits);
+        let job = warming(image.name(), pytest.digest(), package.digest(), dependencies, library, limits);
         image.warmed(name, &job, &layers).map_err(image::failure)
     })
 }

@@ -131,6 +131,7 @@ dependencies = ["runtime-helper>=1; python_version > '3'", "not-for-here; python
 [dependency-groups]
 tests = ["Test_Helper", "compiled", "never-imported", { include-group = "more" }]
 more = ["pytest"]
+old = ["test-helper==0.5"]
 "#;
 
 fn needing(index: &Index) {

@@ -204,6 +204,7 @@ impl Mutants {
             dependencies: None,
             roots: Vec::new(),
             settings: PytestSettings::default(),
+            library: Vec::new(),
             notes: Vec::new(),
             files: Vec::new(),
         };

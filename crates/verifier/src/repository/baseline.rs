@@ -34,6 +34,9 @@ pub struct Baseline {
     /// What of pytest's configuration is the repository's own.
     #[serde(default)]
     pub settings: PytestSettings,
+    /// Modules of the image that its tests import: jobs find them imported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub library: Vec<String>,
     /// What of the repository was left out, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -31,8 +31,9 @@ pub(super) fn package(roots: &[String]) -> String {
 }
 
 /// Leaves what [`runner`] looks for, and what the jobs after it find done.
-pub(super) fn warmer() -> String {
-    format!("{READY}\n_RUNNER = {}\n{WARM}", literal(RUN))
+pub(super) fn warmer(library: &[String]) -> String {
+    let library = Value::List(library.iter().map(Value::str).collect());
+    format!("{READY}\n_RUNNER = {}\n_LIBRARY = {library}\n{WARM}", literal(RUN))
 }
 
 /// The bytes of `text` as Python writes them: what a file holds too, which the other compiled sources are.

@@ -39,6 +39,8 @@ pub struct Inspection {
     pub required: Vec<Required>,
     /// Top-level modules that its tests import, and that neither it nor the image nor pytest's layer has.
     pub imports: Vec<String>,
+    /// Modules of the image, not of Python itself, that its tests import: large, and imported once in a warm start.
+    pub library: Vec<String>,
     /// What of its configuration is not used.
     pub notes: Vec<String>,
 }
@@ -166,6 +168,7 @@ fn inspection(value: &Value) -> Option<Inspection> {
         python_path: list("pythonpath")?,
         required: rows(field("required")?)?.iter().map(|row| required(row)).collect::<Option<_>>()?,
         imports: list("imports")?,
+        library: list("library")?,
         notes: list("notes")?,
     })
 }

@@ -18,6 +18,7 @@ def _inspector():
     import tomllib
 
     sys.modules.pop("pytest", None)
+    sys.modules["matplotlib"] = None  # as `_ready` says
     sys.path.insert(0, "/opt/lib")
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -261,7 +262,8 @@ def _inspector():
     # What tests import
 
     def imports(tests):
-        """Top-level modules that test files, and the files beside them, import from elsewhere."""
+        """Modules that test files, and the files beside them, import from elsewhere: those nobody has, by the top level, and
+        those of the image's library that are not Python's own."""
         folders = {os.path.dirname(path) for path in tests} - {""}
         paths = set(tests)
         for folder in folders:
@@ -280,7 +282,9 @@ def _inspector():
                 continue
             found.update(imported(tree))
         own = {name.removesuffix(".py") for folder in {"", "src", *map(os.path.dirname, paths)} for name in listed(folder)}
-        return sorted(name for name in found - own if not is_here(name))
+        elsewhere = [name for name in sorted(found) if name.split(".")[0] not in own]
+        missing = {name.split(".")[0] for name in elsewhere if not is_here(name.split(".")[0])}
+        return sorted(missing), [name for name in elsewhere if is_of_the_library(name)]
 
     def listed(folder):
         try:
@@ -291,14 +295,21 @@ def _inspector():
     def imported(tree):
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
-                yield from (alias.name.split(".")[0] for alias in node.names)
+                yield from (alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-                yield node.module.split(".")[0]
+                yield node.module
             elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
                 called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
                 first = node.args[0] if node.args else None
                 if called in ("importorskip", "import_module") and isinstance(first, ast.Constant) and isinstance(first.value, str):
-                    yield first.value.split(".")[0]
+                    yield first.value
+
+    def is_of_the_library(name):
+        top = name.split(".")[0]
+        if top in sys.stdlib_module_names or not is_here(top):
+            return False
+        spec = importlib.util.find_spec(top)
+        return (spec.origin or "").startswith("/usr/local/lib/")
 
     def is_here(name):
         """Whether the interpreter, or the layer of pytest, has the module."""
@@ -311,6 +322,7 @@ def _inspector():
 
     def repository(tests):
         name, options = configuration()
+        missing, library = imports(tests)
         addopts = words(options.get("addopts"))
         required, seen = [], set()
         for kind, where, line in sources():
@@ -327,7 +339,8 @@ def _inspector():
             "xfail_strict": truth(options.get("xfail_strict")),
             "import_mode": mode_of(addopts),
             "required": required,
-            "imports": imports(tests),
+            "imports": missing,
+            "library": library,
             "notes": list(notes_on(name, options)),
         }
 

@@ -75,9 +75,16 @@ def _prepare():
 
 
 def _warm():
+    import importlib
     import importlib.machinery
     import os
 
+    for name in _LIBRARY:
+        try:
+            importlib.import_module(name)
+        except Exception:
+            # It will be told when a test imports it.
+            pass
     compiled = getattr(importlib.machinery.SourceFileLoader, "_veriplay_compiled", None)
     if compiled is None:
         compiled = {}

@@ -197,7 +197,7 @@ fn dependencies_lie_in_a_place_of_their_own_and_settings_go_to_the_guest() {
     let jobs = Jobs::default();
     run_file(&jobs, &repository, "test_x.py").unwrap();
     let job = jobs.0.into_inner().unwrap().remove(0);
-    let warm = warming("python", &pytest, &package, Some(&dependencies), LIMITS);
+    let warm = warming("python", &pytest, &package, Some(&dependencies), &[], LIMITS);
     for base in [job.base.unwrap(), warm.base.unwrap()] {
         let places: Vec<_> = base.layers.iter().map(|mounted| (mounted.at, &mounted.layer)).collect();
         let expected = [(Place::Library, &pytest), (Place::Dependencies, &dependencies), (Place::Work, &package)];

@@ -9,13 +9,16 @@ use veriplay_verifier::repository::{Baseline, TestResult};
 const MESSAGE_CHARS: usize = 70;
 
 /// Parts of messages, and what they come to. The first that is found is told.
-const KINDS: [(&str, &str); 19] = [
+const KINDS: [(&str, &str); 22] = [
     ("can't start new thread", "threads"),
     ("Fuel limit", "more fuel than a file has"),
     ("MemoryBytes limit", "memory"),
     ("MemoryError", "memory"),
     ("maximum recursion depth", "recursion"),
     ("fixture '", "a fixture of a pytest plugin"),
+    ("available fixtures:", "a fixture of a pytest plugin"),
+    ("module 'os' has no attribute", "a system call that wasi lacks"),
+    ("C extension", "a compiled extension"),
     ("does not support processes", "subprocesses"),
     ("fork", "subprocesses"),
     ("subprocess", "subprocesses"),

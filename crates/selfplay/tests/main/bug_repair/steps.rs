@@ -38,6 +38,7 @@ fn place() -> Place {
             roots: vec!["src".to_owned()],
             dependencies: None,
             settings: PytestSettings::default(),
+            library: Vec::new(),
             notes: Vec::new(),
             files: vec![FileBaseline {
                 path: test.clone(),
