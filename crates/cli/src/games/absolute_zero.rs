@@ -224,7 +224,7 @@ mod tests {
                 *rules.entry(verdict.evidence.rule.as_str()).or_default() += 1;
             }
         }
-        assert_eq!(rules[HELD_OUT], 2, "one of each type with a program: {rules:?}");
+        assert_eq!(rules.get(HELD_OUT), Some(&2), "one of each type with a program: {rules:?}");
         assert_eq!(step.counts.proposals_in_held_out, 2);
         assert_eq!(step.counts.valid_proposals, 2, "{rules:?}");
         let measured = program_hash(played.held_out[0].question.program());

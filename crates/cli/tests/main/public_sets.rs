@@ -77,7 +77,7 @@ fn an_attempt_gets_four_times_what_its_reference_needs() {
     let fuel = |at: usize| out[at]["fuel"].as_u64().expect("a number");
     assert!(fuel(2) >= 4 * fuel(0) && fuel(2) < 5 * fuel(0), "{} and {}", fuel(0), fuel(2));
     // Fuel of the command line is fuel of every attempt.
-    let fixed = Bench::new(&tasks[..1], &attempts[..2], &["--format", "evalplus", "--fuel", "300000000"]);
+    let fixed = Bench::new(&tasks[..1], &attempts[..2], &["--format", "evalplus", "--fuel", "2000000000"]);
     fixed.summary(0);
     assert_eq!(column(&rows(&fixed.out()), "status"), ["fuel_exceeded", "accepted"]);
 }
