@@ -185,6 +185,8 @@ mod tests {
         let mut setup = config.expect("it is valid").setup;
         (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.anchors_per_type) = (3, 4, 2);
         (setup.game.proposals_per_type, setup.game.tasks_per_type, setup.game.group) = (2, 2, 2);
+        // The scripted policy has a token for each letter.
+        setup.game.proposer_max_tokens = 512;
         setup
     }
 
@@ -197,7 +199,8 @@ mod tests {
         let measured = format!("{program}{INPUT}{}", Value::arguments_text(&input));
         let own = format!("def f(x):\n    return x + 12345{INPUT}3");
         Scripted::new(move |turn: &Turn<'_>| {
-            let proposes = [PROPOSE_DEDUCTION, PROPOSE_ABDUCTION].contains(&turn.prompt.text.as_str());
+            // References stand before it.
+            let proposes = [PROPOSE_DEDUCTION, PROPOSE_ABDUCTION].iter().any(|token| turn.prompt.text.ends_with(token));
             match (proposes, turn.sample % 2) {
                 (true, 0) => measured.clone(),
                 (true, _) => own.clone(),
