@@ -69,7 +69,7 @@ struct Arguments {
     jobs: Option<NonZeroUsize>,
     /// Wasm fuel of each job, instead of the tasks' and the image's own
     ///
-    /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 25
+    /// Without it a task with a reference program gives four times what that needs, at least the image's own and at most 40
     /// times that
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,

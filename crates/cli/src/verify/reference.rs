@@ -17,7 +17,7 @@ use crate::progress;
 const RULE: &str = "reference";
 
 /// One input in so many may be left out, and no more.
-const LEAST_KEPT: usize = 10;
+const LEFT_OUT: usize = 5;
 
 /// Where and how everything of this command runs.
 pub(crate) struct Bench<'a> {
@@ -76,7 +76,7 @@ fn no_problem(unexecuted: &Unexecuted, failed: Failed) -> NoProblem {
 
 /// The problem on all inputs of `unexecuted`.
 fn problem(bench: &Bench<'_>, unexecuted: &Unexecuted) -> Result<Problem, Failed> {
-    let caps = unexecuted.limits.unwrap_or_else(|| scaled::caps(bench.limits));
+    let caps = unexecuted.limits.unwrap_or_else(|| scaled::of_reference(bench.limits));
     let (outcome, expected) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed)?;
     let (_, again) = run(bench, unexecuted, &unexecuted.inputs, caps, bench.seed.wrapping_add(1))?;
     if let Some(at) = expected.iter().zip(&again).position(|(first, second)| first != second) {
@@ -92,15 +92,15 @@ fn problem_of_moderate(bench: &Bench<'_>, whole: &Unexecuted, moderate: &Unexecu
     let problem = problem(bench, moderate)?;
     let (all, left_out) = (whole.inputs.len(), whole.inputs.len() - moderate.inputs.len());
     progress::say(format!(
-        "`{}`: {left_out} of {all} inputs are left out, because its reference needs more for one than a task can be given",
+        "`{}`: {left_out} of {all} inputs are left out, because its reference needs more for one of them than any job may use",
         whole.task_id
     ));
     Ok(problem)
 }
 
-/// The task with those inputs alone that the reference can do, each by itself.
+/// The task with those inputs alone that the reference can do by themselves within what any job may use.
 fn moderate(bench: &Bench<'_>, unexecuted: &Unexecuted, why: String) -> Result<Unexecuted, Failed> {
-    let limits = unexecuted.limits.unwrap_or_else(|| scaled::caps_of_one_input(bench.limits));
+    let limits = unexecuted.limits.unwrap_or(bench.limits);
     let mut inputs = Vec::with_capacity(unexecuted.inputs.len());
     for input in &unexecuted.inputs {
         match run(bench, unexecuted, std::slice::from_ref(input), limits, bench.seed) {
@@ -110,7 +110,7 @@ fn moderate(bench: &Bench<'_>, unexecuted: &Unexecuted, why: String) -> Result<U
         }
     }
     let left_out = unexecuted.inputs.len() - inputs.len();
-    if left_out == 0 || left_out * LEAST_KEPT > unexecuted.inputs.len() {
+    if left_out == 0 || left_out * LEFT_OUT > unexecuted.inputs.len() {
         return Err(Failed::Excess(why));
     }
     Ok(Unexecuted { inputs, ..unexecuted.clone() })
@@ -143,7 +143,7 @@ fn run(
             Err(host(format!("the reference of `{}` met the deadline of {allowed} ns", unexecuted.task_id)))
         }
         Exit::Exceeded { limit, allowed, .. } => {
-            Err(Failed::Excess(format!("it needs more than the largest {} limit there is, {allowed}", word(limit))))
+            Err(Failed::Excess(format!("it needs more than the {} limit of references, {allowed}", word(limit))))
         }
         _ => match expected(unexecuted.expects, &outcome, limits) {
             Ok(values) => Ok((outcome, values)),
@@ -216,8 +216,7 @@ mod tests {
             let (limits, Entry::Calls { arguments, .. }) = (job.limits, &job.entry) else {
                 panic!("a reference is called")
             };
-            // Under the caps, or a quarter of them where an input runs alone.
-            let wanted = if arguments.len() == 1 { (625, 16_000) } else { (2500, 64_000) };
+            let wanted = if arguments.len() == 1 { (100, 1000) } else { (1000, 32_000) };
             assert_eq!((limits.fuel, limits.output_bytes), wanted);
             Ok(self.0[usize::try_from(job.seed).unwrap()].clone())
         }
@@ -320,7 +319,7 @@ mod tests {
     fn a_reference_beyond_the_caps_is_a_fault_of_the_task() {
         let exit = Exit::Exceeded { limit: LimitKind::Fuel, allowed: 2500, used: 2501 };
         let why = run(Expects::Value, Outcome { exit, ..outcome(Vec::new()) }).expect_err("it needs too much");
-        assert!(why.contains("fuel limit there is, 2500"), "{why}");
+        assert!(why.contains("fuel limit of references, 2500"), "{why}");
     }
 
     #[test]
@@ -362,8 +361,8 @@ mod tests {
                 checks => panic!("calls become calls, not {checks:?}"),
             })
         };
-        assert_eq!((cases(1), cases(2), cases(3)), (Ok(20), Ok(19), Ok(18)));
-        let Err(NoProblem::Task(verdict)) = cases(4) else { panic!("three of twenty are too many") };
+        assert_eq!((cases(1), cases(2), cases(5)), (Ok(20), Ok(19), Ok(16)));
+        let Err(NoProblem::Task(verdict)) = cases(6) else { panic!("five of twenty are too many") };
         assert_eq!((verdict.status, verdict.total), (Status::Unjudgeable, 20));
     }
 }

@@ -7,20 +7,20 @@ use veriplay_core::{CallResult, Limits, Outcome};
 /// An attempt may use so many times what the reference did, as EvalPlus gives it four times the ground truth's time.
 const FACTOR: u64 = 4;
 
-/// Fuel at most, in times the default: 25 × 20 Gfuel are some 50 s of one core. EvalPlus ends a task after 60 s.
-const MAX_FUEL_FACTOR: u64 = 25;
+/// Fuel of an attempt at most, in times the default: 40 × 20 Gfuel are some 80 s of one core. EvalPlus ends a task after 60 s.
+const MAX_FUEL_FACTOR: u64 = 40;
 
-/// Bytes of values, stdout and stderr at most, each on its own, in times the default: 64 × 1 MiB.
-const MAX_OUTPUT_FACTOR: u64 = 64;
+/// Bytes of values, stdout and stderr at most, each on its own, in times the default: 128 × 1 MiB.
+const MAX_OUTPUT_FACTOR: u64 = 128;
 
-/// What the reference runs under, and the most an attempt may be given: the caps.
-pub(super) fn caps(default: Limits) -> Limits {
+/// The most an attempt may be given.
+fn caps(default: Limits) -> Limits {
     let fuel = default.fuel.saturating_mul(MAX_FUEL_FACTOR);
     with(default, fuel, default.output_bytes.saturating_mul(MAX_OUTPUT_FACTOR))
 }
 
-/// What the reference may use for one input: what an attempt can then be given [`FACTOR`] times.
-pub(super) fn caps_of_one_input(default: Limits) -> Limits {
+/// What a reference runs under: so much that an attempt can still be given [`FACTOR`] times what it used.
+pub(super) fn of_reference(default: Limits) -> Limits {
     let caps = caps(default);
     with(default, caps.fuel / FACTOR, caps.output_bytes / FACTOR)
 }
@@ -86,9 +86,10 @@ mod tests {
 
     #[test]
     fn the_caps_hold_whatever_the_reference_used() {
-        let most = caps(DEFAULT);
-        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (2500, 640, 25_000));
-        assert_eq!(used(2500, 640, 0), most);
-        assert_eq!(used(u64::MAX, 1000, 0), most);
+        let (most, reference) = (caps(DEFAULT), of_reference(DEFAULT));
+        assert_eq!((most.fuel, most.output_bytes, most.deadline_ns), (4000, 1280, 40_000));
+        assert_eq!((reference.fuel, reference.output_bytes, reference.deadline_ns), (1000, 320, 10_000));
+        assert_eq!(used(1000, 320, 0), most);
+        assert_eq!(used(u64::MAX, 2000, 0), most);
     }
 }
