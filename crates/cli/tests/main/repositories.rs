@@ -103,7 +103,7 @@ fn texts(list: &Value) -> Vec<&str> {
 }
 
 const TESTED: &str = r#"
-import random
+import colorsys
 import runtime_helper
 import test_helper
 import pytest
@@ -114,8 +114,8 @@ def test_both():
     assert (runtime_helper.deep(), test_helper.VALUE) == (7, 1)
 
 def test_nothing_is_replaced():
-    assert random.__file__.startswith("/usr/local/lib")
-    assert not hasattr(random, "forged")
+    assert colorsys.__file__.startswith("/usr/local/lib")
+    assert not hasattr(colorsys, "forged")
 
 def test_metadata():
     assert (version("needs"), version("test-helper")) == ("1.0", "1.0")
@@ -147,7 +147,7 @@ fn needing(index: &Index) {
         "test_helper",
         PURE,
         &[],
-        &[("test_helper.py", "VALUE = 1\n"), ("random.py", forged), ("hook.pth", "import os")],
+        &[("test_helper.py", "VALUE = 1\n"), ("colorsys.py", forged), ("hook.pth", "import os")],
     );
     index.wheel("compiled", "cp315-cp315-wasi", &[], &[("compiled.py", "")]);
     index.wheel("never_imported", PURE, &[], &[("never_imported.py", "")]);

@@ -14,6 +14,10 @@ use super::guest;
 use super::settings::PytestSettings;
 use crate::run::met_deadline;
 
+/// The fuel that a file may cost when its tests stop the interpreter, in that of one job: what comes after is missing. Many tests
+/// that use up a limit would cost one each.
+const FUEL_FACTOR: u64 = 4;
+
 /// What is run, and on what.
 #[derive(Debug, Clone)]
 pub struct Repository<'a> {
@@ -299,7 +303,11 @@ impl<'a> Session<'a> {
             ids.retain(|id| wanted.contains(id));
         }
         let mut tests: Vec<TestRecord> = Vec::new();
+        let enough = self.repository.limits.fuel.saturating_mul(FUEL_FACTOR);
         for _ in 0..self.repository.max_jobs {
+            if self.fuel >= enough {
+                break;
+            }
             let left: Vec<Call<'_>> = ids[tests.len()..].iter().map(|id| ("one", vec![id.as_str()])).collect();
             if left.is_empty() {
                 return Ok((tests, None));

@@ -102,6 +102,22 @@ fn a_test_that_ends_the_interpreter_costs_itself_and_not_the_others() {
 }
 
 #[test]
+fn tests_that_use_up_the_limit_do_not_cost_one_each() {
+    let whole = |exit, answers: &[Value]| Outcome { fuel: 100, ..outcome(exit, answers) };
+    let exceeded = || Exit::Exceeded { limit: LimitKind::Fuel, allowed: 100, used: 100 };
+    let (run, calls) = ran(vec![
+        whole(exceeded(), &[]),
+        whole(Exit::Returned, &[ids(&["a", "b", "c", "d"])]),
+        whole(exceeded(), &[]),
+        whole(exceeded(), &[]),
+    ]);
+    let missing = TestResult::Missing;
+    let expected = [("a", TestResult::Stopped), ("b", TestResult::Stopped), ("c", missing), ("d", missing)];
+    assert_eq!(results(&run), expected);
+    assert_eq!((run.fuel, calls), (400, vec![1, 1, 4, 3]));
+}
+
+#[test]
 fn a_limit_is_named() {
     let exceeded = || Exit::Exceeded { limit: LimitKind::Fuel, allowed: 100, used: 100 };
     let (run, _) =
