@@ -9,6 +9,7 @@
 use wasmparser::{BinaryReaderError, FunctionBody, Operator};
 
 use super::payers::Payers;
+use super::waits::{Addresses, is_load, is_store};
 
 /// How probable it is that a conditional forward branch is taken: a power of two, so that sums are exact.
 const TAKEN: f64 = 0.25;
@@ -18,10 +19,15 @@ const DIVISION: f64 = 8.0;
 const PRODUCT: f64 = 3.0;
 /// What a vector's product costs, whose numbers are not looked at: they may all be subnormal.
 const VECTOR_PRODUCT: f64 = 64.0;
-/// What a load of floats costs, and a store of a byte. Tight loops of compiled code are made of these, a handful of instructions for each
-/// cache line or page that they may have to wait for; the interpreter's own loop hardly has any.
-const FLOAT_LOAD: f64 = 8.0;
-const BYTE_STORE: f64 = 8.0;
+/// What a load or a store costs in a tight loop, one of fewer instructions than [`TIGHT`]: where it is near the last one, and where it
+/// [may be anywhere](Addresses). Such a loop has a handful of instructions for each cache line or page that it may have to wait for, and
+/// next to nothing that a processor could do meanwhile. The interpreter's own loop is far longer, though each turn of it goes one short
+/// way.
+const NEAR: f64 = 4.0;
+const FAR: f64 = 40.0;
+const TIGHT: usize = 256;
+/// What copying or filling costs beside the bytes: a call.
+const BULK: f64 = 24.0;
 /// What a call costs whose target is not known before it is made, on top of what that charges.
 const INDIRECT: f64 = 4.0;
 
@@ -29,7 +35,36 @@ const INDIRECT: f64 = 4.0;
 pub(super) struct Estimates {
     imported: u32,
     /// Of each function of the module: its cost, if its callers pay.
-    paid_by_callers: Vec<Option<u32>>,
+    paid_by_callers: Vec<Option<Cost>>,
+}
+
+/// What is executed, in instructions, and how many of them are loads and stores.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    sum: f64,
+    accesses: f64,
+    /// Of these, those that may have to wait for the memory.
+    far: f64,
+}
+
+impl Cost {
+    fn add(&mut self, other: Self, times: f64) {
+        self.sum += other.sum * times;
+        self.accesses += other.accesses * times;
+        self.far += other.far * times;
+    }
+
+    /// At least one, so that nothing runs for nothing.
+    fn once(self) -> u32 {
+        (self.sum.ceil() as u32).max(1)
+    }
+
+    /// As the turn of a loop of so many instructions.
+    fn turn(self, length: usize) -> u32 {
+        let near = (self.accesses - self.far).max(0.0);
+        let waits = if length < TIGHT { (NEAR - 1.0) * near + (FAR - 1.0) * self.far } else { 0.0 };
+        Self { sum: self.sum + waits, ..self }.once()
+    }
 }
 
 /// What one function's stretches are charged.
@@ -46,7 +81,8 @@ impl Estimates {
     pub(super) fn make(bodies: &[FunctionBody<'_>], imported: u32, payers: &Payers) -> Result<Self, BinaryReaderError> {
         let mut estimates = Self { imported, paid_by_callers: vec![None; bodies.len()] };
         for &index in payers.in_order() {
-            estimates.paid_by_callers[index] = Some(estimates.walk(&bodies[index])?.entry);
+            let cost = estimates.walk(&bodies[index])?.own();
+            estimates.paid_by_callers[index] = Some(Cost { sum: f64::from(cost.once()), ..cost });
         }
         Ok(estimates)
     }
@@ -54,68 +90,76 @@ impl Estimates {
     /// # Errors
     /// When the body cannot be read.
     pub(super) fn charges(&self, index: usize, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
-        let charges = self.walk(body)?;
+        let charges = self.walk(body)?.charges();
         let by_callers = self.paid_by_callers.get(index).is_some_and(Option::is_some);
         Ok(if by_callers { Charges { entry: 0, ..charges } } else { charges })
     }
 
-    fn walk(&self, body: &FunctionBody<'_>) -> Result<Charges, BinaryReaderError> {
+    fn walk(&self, body: &FunctionBody<'_>) -> Result<Walk, BinaryReaderError> {
         let mut walk = Walk::new();
         for operator in body.get_operators_reader()? {
             let operator = operator?;
             let cost = self.cost(&operator);
             walk.step(&operator, cost);
         }
-        Ok(walk.charges())
+        Ok(walk)
     }
 
     /// Of one instruction, executed once.
-    fn cost(&self, operator: &Operator<'_>) -> f64 {
-        match operator {
-            Operator::Nop
-            | Operator::Drop
-            | Operator::Block { .. }
-            | Operator::Loop { .. }
-            | Operator::Unreachable
-            | Operator::Return
-            | Operator::Else
-            | Operator::End => 0.0,
-            Operator::Call { function_index } => 1.0 + self.paid_for(*function_index),
-            Operator::CallIndirect { .. } | Operator::CallRef { .. } => 1.0 + INDIRECT,
-            Operator::I32DivS
-            | Operator::I32DivU
-            | Operator::I32RemS
-            | Operator::I32RemU
-            | Operator::I64DivS
-            | Operator::I64DivU
-            | Operator::I64RemS
-            | Operator::I64RemU
-            | Operator::F32Div
-            | Operator::F64Div
-            | Operator::F32Sqrt
-            | Operator::F64Sqrt => DIVISION,
-            Operator::F32Mul | Operator::F64Mul | Operator::F32DemoteF64 | Operator::F64PromoteF32 => PRODUCT,
-            Operator::F32Load { .. } | Operator::F64Load { .. } | Operator::V128Load { .. } => FLOAT_LOAD,
-            Operator::I32Store8 { .. } | Operator::I64Store8 { .. } => BYTE_STORE,
-            Operator::F32x4Mul
-            | Operator::F32x4Div
-            | Operator::F32x4Sqrt
-            | Operator::F64x2Mul
-            | Operator::F64x2Div
-            | Operator::F64x2Sqrt
-            | Operator::F32x4DemoteF64x2Zero
-            | Operator::F64x2PromoteLowF32x4
-            | Operator::F32x4RelaxedMadd
-            | Operator::F32x4RelaxedNmadd
-            | Operator::F64x2RelaxedMadd
-            | Operator::F64x2RelaxedNmadd => VECTOR_PRODUCT,
-            _ => 1.0,
+    fn cost(&self, operator: &Operator<'_>) -> Cost {
+        let accesses = if is_load(operator) || is_store(operator) { 1.0 } else { 0.0 };
+        let mut cost = Cost { sum: price(operator), accesses, far: 0.0 };
+        if let Operator::Call { function_index } = operator {
+            cost.add(self.paid_for(*function_index), 1.0);
         }
+        cost
     }
 
-    fn paid_for(&self, function: u32) -> f64 {
+    fn paid_for(&self, function: u32) -> Cost {
         let defined = function.checked_sub(self.imported).and_then(|index| self.paid_by_callers.get(index as usize));
-        defined.copied().flatten().map_or(0.0, f64::from)
+        defined.copied().flatten().unwrap_or_default()
+    }
+}
+
+/// Of one instruction by itself, wherever it stands.
+const fn price(operator: &Operator<'_>) -> f64 {
+    match operator {
+        Operator::Nop
+        | Operator::Drop
+        | Operator::Block { .. }
+        | Operator::Loop { .. }
+        | Operator::Unreachable
+        | Operator::Return
+        | Operator::Else
+        | Operator::End => 0.0,
+        Operator::CallIndirect { .. } | Operator::CallRef { .. } => 1.0 + INDIRECT,
+        Operator::I32DivS
+        | Operator::I32DivU
+        | Operator::I32RemS
+        | Operator::I32RemU
+        | Operator::I64DivS
+        | Operator::I64DivU
+        | Operator::I64RemS
+        | Operator::I64RemU
+        | Operator::F32Div
+        | Operator::F64Div
+        | Operator::F32Sqrt
+        | Operator::F64Sqrt => DIVISION,
+        Operator::F32Mul | Operator::F64Mul | Operator::F32DemoteF64 | Operator::F64PromoteF32 => PRODUCT,
+        Operator::MemoryCopy { .. } | Operator::MemoryFill { .. } | Operator::MemoryInit { .. } => BULK,
+        Operator::F32x4Mul
+        | Operator::F32x4Div
+        | Operator::F32x4Sqrt
+        | Operator::F64x2Mul
+        | Operator::F64x2Div
+        | Operator::F64x2Sqrt
+        | Operator::F32x4DemoteF64x2Zero
+        | Operator::F64x2PromoteLowF32x4
+        | Operator::F32x4RelaxedMadd
+        | Operator::F32x4RelaxedNmadd
+        | Operator::F64x2RelaxedMadd
+        | Operator::F64x2RelaxedNmadd => VECTOR_PRODUCT,
+        _ => 1.0,
     }
 }
 
@@ -141,7 +185,10 @@ enum Kind {
 struct Walk {
     frames: Vec<Frame>,
     /// Of each stretch, what it executes. The first is the function's own.
-    sums: Vec<f64>,
+    costs: Vec<Cost>,
+    /// Of each stretch, how many instructions it has.
+    lengths: Vec<usize>,
+    addresses: Vec<Addresses>,
     stretch: usize,
     /// How often the next instruction is executed for one entry of its stretch.
     times: f64,
@@ -150,11 +197,20 @@ struct Walk {
 impl Walk {
     fn new() -> Self {
         let whole = Frame { kind: Kind::Block, stretch: 0, entered: 1.0, branched: 0.0 };
-        Self { frames: vec![whole], sums: vec![0.0], stretch: 0, times: 1.0 }
+        Self {
+            frames: vec![whole],
+            costs: vec![Cost::default()],
+            lengths: vec![0],
+            addresses: vec![Addresses::default()],
+            stretch: 0,
+            times: 1.0,
+        }
     }
 
-    fn step(&mut self, operator: &Operator<'_>, cost: f64) {
-        self.sums[self.stretch] += cost * self.times;
+    fn step(&mut self, operator: &Operator<'_>, cost: Cost) {
+        self.costs[self.stretch].add(cost, self.times);
+        self.lengths[self.stretch] += 1;
+        self.addresses[self.stretch].step(operator, self.times);
         match operator {
             Operator::Block { .. } | Operator::TryTable { .. } => self.open(Kind::Block),
             Operator::Loop { .. } => self.open_loop(),
@@ -199,8 +255,10 @@ impl Walk {
 
     fn open_loop(&mut self) {
         self.open(Kind::Loop);
-        self.stretch = self.sums.len();
-        self.sums.push(0.0);
+        self.stretch = self.costs.len();
+        self.costs.push(Cost::default());
+        self.lengths.push(0);
+        self.addresses.push(Addresses::default());
         self.times = 1.0;
     }
 
@@ -231,10 +289,16 @@ impl Walk {
         };
     }
 
+    /// Of the function outside its loops.
+    fn own(&self) -> Cost {
+        self.costs[0]
+    }
+
     fn charges(self) -> Charges {
-        // At least one, so that nothing runs for nothing.
-        let mut charges = self.sums.into_iter().map(|sum| (sum.ceil() as u32).max(1));
-        let entry = charges.next().unwrap_or(1);
-        Charges { entry, loops: charges.collect() }
+        let stretches = self.costs.iter().zip(&self.lengths).zip(&self.addresses);
+        let turn = |((cost, length), addresses): ((&Cost, &usize), &Addresses)| {
+            Cost { far: cost.far + addresses.far(), ..*cost }.turn(*length)
+        };
+        Charges { entry: self.own().once(), loops: stretches.skip(1).map(turn).collect() }
     }
 }

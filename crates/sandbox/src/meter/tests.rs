@@ -343,18 +343,56 @@ fn what_takes_a_processor_long_costs_more_than_an_addition() {
     }
     let float = |operator: &str| expression_cost("f64", &format!("f64.{operator} (f64.const 7) (f64.const 3)"));
     assert_eq!([float("mul") - float("add"), float("div") - float("add")], [2, 7]);
-    let memory = |body: &str| {
-        Metered::cost(&format!("(module (memory 1) (func $n nop) (func (export \"f\") (call $n) {body}))"))
-    };
-    let load = |ty: &str| memory(&format!("(drop ({ty}.load (i32.const 0)))"));
-    assert_eq!([load("f64") - load("i64"), load("f32") - load("i32")], [7, 7]);
-    let store = |kind: &str| memory(&format!("(i32.{kind} (i32.const 0) (i32.const 0))"));
-    assert_eq!(store("store8") - store("store"), 7);
     let vector = |operator: &str| {
         let operand = "(v128.const f64x2 1 2)";
         expression_cost("v128", &format!("f64x2.{operator} {operand} {operand}"))
     };
     assert_eq!(vector("mul") - vector("add"), 63);
+}
+
+#[test]
+fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
+    let turn = |body: &str| {
+        let module = |turns: u32| {
+            format!(
+                "(module (memory 1) (func $byte (param i32) (result i32) (i32.load8_u (local.get 0)))
+                 (func (export \"f\") (local i32 i32 i32 i32) (local.set 0 (i32.const {turns}))
+                 (loop {body} (br_if 0 (local.tee 0 (i32.sub (local.get 0) (i32.const 1)))))))"
+            )
+        };
+        Metered::cost(&module(3)) - Metered::cost(&module(2))
+    };
+    let (none, near, far) = (turn(""), 4 - 1, 40 - 1);
+    assert_eq!(turn("(drop (i32.load (i32.const 0)))"), none + 2 + near);
+    assert_eq!(turn("(drop (f64.load (i32.const 0)))"), none + 2 + near);
+    assert_eq!(turn("(i32.store8 (i32.const 0) (i32.load8_u (i32.const 1)))"), none + 4 + 2 * near);
+    // In a short function that it calls, too: the constant, the call, and the two instructions of that.
+    assert_eq!(turn("(drop (call $byte (i32.const 0)))"), none + 4 + near);
+    // A walk by a constant step finds the next place near, one by a step that the loop does not know does not.
+    let walk = |step: &str| format!("(drop (f64.load (local.get 1))) (local.set 1 (i32.add (local.get 1) {step}))");
+    assert_eq!(turn(&walk("(i32.const 8)")), none + 2 + 4 + near);
+    assert_eq!(turn(&walk("(local.get 2)")), none + 2 + 4 + far);
+    let by_a_copy = "(i32.store (local.get 1) (i32.const 0)) (local.set 3 (i32.add (local.get 2) (local.get 1))) (local.set 1 (local.get 3))";
+    assert_eq!(turn(by_a_copy), none + 3 + 4 + 2 + far);
+    assert_eq!(
+        turn(&format!(
+            "(i32.store8 (i32.add (local.get 3) (local.get 1)) (i32.const 0)) {}",
+            "(local.set 1 (i32.sub (local.get 1) (local.get 2)))"
+        )),
+        none + 5 + 4 + far
+    );
+    // What is loaded may point anywhere, unless it is a byte.
+    assert_eq!(turn("(drop (i32.load (i32.add (local.get 1) (i32.load (local.get 2)))))"), none + 5 + 3 * far);
+    assert_eq!(turn("(drop (i32.load (i32.add (local.get 1) (i32.load8_u (local.get 2)))))"), none + 5 + 2 * near);
+    let pointer = "(local.set 1 (i32.load offset=4 (local.get 1))) (drop (i32.load (local.get 1)))";
+    assert_eq!(turn(pointer), none + 3 + 2 + near + far);
+    // What is copied from or to such a place waits, too.
+    let copy =
+        "(memory.copy (local.get 1) (i32.const 0) (i32.const 0)) (local.set 1 (i32.add (local.get 1) (local.get 2)))";
+    assert_eq!(turn(copy), none + 3 + 24 + 4 + far);
+    // A long turn does much else meanwhile.
+    let long = "(drop (i32.const 0))".repeat(300);
+    assert_eq!(turn(&format!("{long} (drop (i32.load (i32.const 0)))")), none + 300 + 2);
 }
 
 #[test]
