@@ -23,6 +23,9 @@ use crate::exit::{ExitCode, Failure};
 pub(crate) const NAME: &str = "cost";
 /// A program that uses less counts as using this much: what happens once harms nobody, if it is short.
 const LEAST_FUEL: u64 = 100_000_000;
+/// A run shorter than this is made so often: what disturbs it for a moment is a large part of it.
+const SHORT_SECONDS: f64 = 0.1;
+const SHORT_ROUNDS: usize = 10;
 /// How often the ordinary loop is measured anew, in programs.
 const LOOP_EVERY: usize = 12;
 /// Bytes of an answer that a program prints for the verifier to judge.
@@ -100,12 +103,18 @@ impl CostBench<'_> {
 
     fn program(&self, program: &CostProgram) -> Result<Measured, Failure> {
         let work = self.work(program)?;
-        let fastest = |fuel| {
-            let runs = (0..self.rounds.max(1)).map(|_| self.run(&work, fuel)).collect::<Result<Vec<_>, _>>()?;
-            let fastest = runs.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
-            fastest.ok_or_else(|| Failure::message(ExitCode::Bug, "no run was made"))
-        };
-        Ok(Measured { program: program.clone(), whole: fastest(self.fuel)?, half: fastest(self.fuel / 2)? })
+        let (whole, half) = (self.fastest(&work, self.fuel)?, self.fastest(&work, self.fuel / 2)?);
+        Ok(Measured { program: program.clone(), whole, half })
+    }
+
+    fn fastest(&self, work: &Work, fuel: u64) -> Result<Run, Failure> {
+        let mut fastest = self.run(work, fuel)?;
+        let rounds = if fastest.seconds < SHORT_SECONDS { SHORT_ROUNDS.max(self.rounds) } else { self.rounds };
+        for _ in 1..rounds {
+            let run = self.run(work, fuel)?;
+            fastest = if run.seconds < fastest.seconds { run } else { fastest };
+        }
+        Ok(fastest)
     }
 
     /// What is timed: for an answer, what the program prints.

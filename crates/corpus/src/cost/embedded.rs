@@ -9,12 +9,17 @@ macro_rules! program {
 
 /// File names and texts, sorted.
 pub(super) const FILES: &[(&str, &str)] = &[
+    program!("array_any_stride.py"),
+    program!("array_fill_caches.py"),
+    program!("array_fill_stride.py"),
     program!("array_gather.py"),
     program!("array_products.py"),
     program!("array_quotients.py"),
     program!("array_sort.py"),
     program!("array_stride.py"),
+    program!("array_take.py"),
     program!("array_transpose.py"),
+    program!("array_transpose_strings.py"),
     program!("backtracking.py"),
     program!("bytes_of_zeros.py"),
     program!("bytes_stride.py"),
