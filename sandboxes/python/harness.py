@@ -121,7 +121,8 @@ def _veriplay_harness():
     complex_, counter, ordered_dict, default_dict = complex, collections.Counter, collections.OrderedDict, collections.defaultdict
     deque, decimal_, fraction, date, time = collections.deque, decimal.Decimal, fractions.Fraction, datetime.date, datetime.time
     date_time, time_delta, time_zone, utc = datetime.datetime, datetime.timedelta, datetime.timezone, datetime.timezone.utc
-    dict_items, ordered_items, new_dict, update_dict = dict.items, ordered_dict.items, dict.__new__, dict.update
+    dict_items, ordered_items, new_dict = dict.items, ordered_dict.items, dict.__new__
+    update_dict, copy_dict = dict.update, dict.copy
     complex_fields, range_fields = fields(complex, "real", "imag"), fields(range, "start", "stop", "step")
     decimal_fields, fraction_fields = fields(decimal_, "_sign", "_int", "_exp"), fields(fraction, "_numerator", "_denominator")
     date_fields, factory_of, max_length = fields(date, "year", "month", "day"), slot(default_dict, "default_factory"), slot(deque, "maxlen")
@@ -160,7 +161,7 @@ def _veriplay_harness():
         if factory is not None and id_(factory) not in factories:
             raise Unencodable("a defaultdict whose factory is neither None nor a built-in type")
         # What has the type `dict` is put as one.
-        return (None if factory is None else name_of(factory)), dict_(dict_items(value))
+        return (None if factory is None else name_of(factory)), copy_dict(value)
 
     def zone_state(value):
         arguments = zone_arguments(value)

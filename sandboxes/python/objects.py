@@ -13,6 +13,7 @@ import _veriplay
 import collections
 import functools
 import importlib
+import itertools
 import math
 import operator
 import random
@@ -110,9 +111,16 @@ IMMUTABLE_TYPES = {tuple, frozenset}
 CONTAINERS = KINDS.keys() | IMMUTABLE_TYPES
 
 
+# What nothing refers to cannot change. Of other kinds a weak reference may still lead there.
+PARKABLE = {list, dict, bytearray}
+# Contents that no object has: what it has must be sent.
+UNKNOWN = (object(),)
+
+
 def unchanged(before, now):
-    """Whether two contents are the same objects in the same order. `==` would take 1.0 for 1, and run code of theirs."""
-    return before is not None and len(before) == len(now) and all(map(is_, before, now))
+    """Whether contents of many objects are the same objects in the same order. `==` would take 1.0 for 1, and run code of theirs."""
+    flat = itertools.chain.from_iterable
+    return list(map(len, before)) == list(map(len, now)) and all(map(is_, flat(before), flat(now)))
 
 
 class Objects:
@@ -122,7 +130,9 @@ class Objects:
         self.new_handle, self.parity = first, first % 2
         # Each side's own: a NaN equals itself only by identity.
         self.objects, self.handles = {0: math.nan}, {id(math.nan): 0}
-        self.contents = {}  # of the mutable ones, as of the last crossing
+        # Of the mutable ones, as of the last crossing: by type, so that many are compared in a few calls.
+        self.contents = {kind: {} for kind in KINDS}
+        self.parked = {}  # the same of those that the program does not refer to, until they are mentioned again
         self.entries, self.added, self.mentioned = [], [], set()
         self.by_value = SCALARS  # types that cross without identity
         self.copies = {}  # of the objects whose changes the last message brought in vain, by handle
@@ -144,7 +154,7 @@ class Objects:
         except Exception as error:
             for handle, _, _ in self.entries[entries:]:
                 # What was there before and has been read now must be sent another time.
-                self.contents[handle] = None
+                self.set_contents(handle, UNKNOWN)
             del self.entries[entries:]
             for handle in self.added[added:]:
                 self.drop(handle)
@@ -163,7 +173,25 @@ class Objects:
     def drop(self, handle):
         found = self.objects.pop(handle)
         self.handles.pop(id(found), None)
-        self.contents.pop(handle, None)
+        self.contents.get(type(found), {}).pop(handle, None)
+        self.parked.pop(handle, None)
+
+    def park(self, handle):
+        """Leaves a container out of what is compared at each crossing, so that answers that tests keep cost nothing more."""
+        self.parked[handle] = self.contents[type(self.objects[handle])].pop(handle)
+
+    def can_park(self, handle):
+        kind = type(self.objects.get(handle))
+        return kind in PARKABLE and handle in self.contents[kind]
+
+    def wake(self, handle):
+        if handle in self.parked:
+            self.set_contents(handle, self.parked.pop(handle))
+
+    def set_contents(self, handle, contents):
+        by_handle = self.contents.get(type(self.objects[handle]))
+        if by_handle is not None:
+            by_handle[handle] = contents
 
     def item(self, found, depth=0):
         """`found` as an item. What is new about it and in it goes into the entries."""
@@ -181,13 +209,13 @@ class Objects:
         found = self.objects[handle]
         kind = KINDS[type(found)]
         contents = kind.contents(found)
-        self.contents[handle] = None
+        self.set_contents(handle, UNKNOWN)
         by_value = self.by_value
         items = list(contents[: kind.raw])
         for part in contents[kind.raw :]:
             # In short, for what most contents are.
             items.append(part if type(part) in by_value and type(part) is not str else self.item_of(part, todo, 0))
-        self.contents[handle] = contents
+        self.set_contents(handle, contents)
         self.entries.append((handle, kind.name, items))
 
     def item_of(self, found, todo, depth):
@@ -203,6 +231,9 @@ class Objects:
             handle = self.describe(found, kind, todo, depth)
             if handle is None:
                 return found
+        elif handle in self.parked:
+            self.wake(handle)
+            todo.extend(self.changed_among(kind, [handle]))
         self.mentioned.add(handle)
         return (handle,)
 
@@ -239,20 +270,24 @@ class Objects:
         return handle
 
     def send_changes(self):
-        """Packs the contents of each shared container that has changed; returns the handles of those."""
-        changed = []
-        for handle in list(self.contents):
-            found = self.objects[handle]
-            now = KINDS[type(found)].contents(found)
-            before = self.contents[handle]
-            if type(found) is bytearray and before is not None and before == now:
-                continue
-            if not unchanged(before, now):
-                todo = []
-                self.send(handle, todo)
-                self.finish(todo)
-                changed.append(handle)
-        return changed
+        """Packs the contents of each shared container that has changed."""
+        changed = [handle for kind, before in self.contents.items() if before for handle in self.changed_among(kind, list(before))]
+        for handle in changed:
+            todo = []
+            self.send(handle, todo)
+            self.finish(todo)
+
+    def changed_among(self, kind, handles):
+        """Those of the handles of this type whose contents have changed. Mostly none has: all are compared at once, then each half."""
+        before = list(map(self.contents[kind].__getitem__, handles))
+        now = list(map(KINDS[kind].contents, map(self.objects.__getitem__, handles)))
+        # A bytearray's contents are an object made anew.
+        if before == now if kind is bytearray else unchanged(before, now):
+            return []
+        if len(handles) == 1:
+            return handles
+        half = len(handles) // 2
+        return self.changed_among(kind, handles[:half]) + self.changed_among(kind, handles[half:])
 
     # Unpacking.
 
@@ -264,6 +299,7 @@ class Objects:
         mutable, self.copies = [], {}
         for handle, kind, payload in map(entry_of, entries):
             known = self.objects.get(handle)
+            self.wake(handle)
             if handle in self.objects:
                 if type(known) not in KINDS or KINDS[type(known)].name != kind:
                     raise ProtocolError("new contents of an object of another kind")
@@ -283,7 +319,7 @@ class Objects:
             found = self.at((handle,))
             kind = KINDS[type(found)]
             kind.fill(found, [self.at(item) for item in payload])
-            self.contents[handle] = None if handle in ignored else kind.contents(found)
+            self.set_contents(handle, UNKNOWN if handle in ignored else kind.contents(found))
 
     def learn(self, handle, found):
         if handle in self.objects:
@@ -316,26 +352,28 @@ class Objects:
             return item
         if len(item) != 1 or type(item[0]) is not int or item[0] not in self.objects:
             raise ProtocolError("a handle of no object")
+        self.wake(item[0])
         return self.copies.get(item[0], self.objects[item[0]])
 
     # Forgetting.
-
-    def idle(self):
-        """Handles of objects that nothing here refers to but this table."""
-        objects = self.objects
-        return [handle for handle in objects if handle and sys.getrefcount(objects[handle]) <= IDLE]
 
     def drop_all(self, handles):
         for handle in handles:
             self.drop(handle)
 
 
-def _references_of_an_idle_object():
-    objects = {1: []}
-    return [sys.getrefcount(objects[handle]) for handle in objects][0]
+def references(objects, handles):
+    return map(sys.getrefcount, map(objects.__getitem__, handles))
 
 
-IDLE = _references_of_an_idle_object()
+IDLE = max(references({1: [], 2: set()}, (1, 2)))
+# So many objects are looked at without asking whether they need be.
+SWEEP = 32
+
+
+def idle_among(objects, handles):
+    """Those of the handles whose objects nothing but the table refers to."""
+    return list(itertools.compress(handles, map(IDLE.__ge__, references(objects, handles))))
 
 
 def equals_itself(found):
@@ -449,6 +487,7 @@ class Caller(Objects):
         self.fresh = ()  # ids of objects that nothing but the call under way refers to
         self.ever_given = set()  # handles of what has been passed in any call, and what was in it
         self.given = ()  # what is passed in it
+        self.sweep_at = SWEEP  # how many objects are looked at before those are sought that need not be
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
         self.tell_names = lambda told: None
@@ -533,6 +572,12 @@ class Caller(Objects):
             raise AttributeError("the program does not define `" + str(target) + "`")
         self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
 
+    def idle(self):
+        """Handles of objects that the tests do not refer to, and 0; nothing at most crossings, since looking for them takes long."""
+        if len(self.objects) - len(self.parked) < self.sweep_at:
+            return []
+        return idle_among(self.objects, self.objects) + [0]
+
     def moved(self, word, entries):
         """Handles of the changed objects by which a call could move what the tests expect of it: those that it was given, unless the
         tests throw its result away, and those of the tests' that it was given before."""
@@ -579,14 +624,19 @@ class Caller(Objects):
         return copied(found)
 
     def take_over(self, reply, idle):
-        word, payload, entries, names, dropped = reply
-        if word not in ("returned", "raised", "missing", "uncrossable", "broken") or not set(dropped) <= set(idle):
+        word, payload, entries, names, dropped, parked = reply
+        words = ("returned", "raised", "missing", "uncrossable", "broken")
+        if word not in words or not set(dropped) <= set(idle) or not all(map(self.can_park, parked)):
             raise ProtocolError("a reply that is none")
         moved = self.moved(word, entries)
         self.changed = self.changed or bool(moved)
         self.unpack(entries, moved if self.unseen else ())
         self.tell_names([(name, what, self.at_name(name, item) if what == "value" else item) for name, what, item in names])
         self.drop_all(dropped)
+        for handle in parked:
+            self.park(handle)
+        if idle:
+            self.sweep_at = SWEEP + 2 * (len(self.objects) - len(self.parked))
         return word, payload
 
     def made(self, handle, kind, payload):
@@ -751,7 +801,7 @@ class Callee(Objects):
         return super().describe_own(found, kind, todo, depth)
 
     def answer(self, request):
-        """The reply to one request: `(word, payload, entries, names, dropped)`."""
+        """The reply to one request: `(word, payload, entries, names, dropped, parked)`."""
         _, action, target, items, keywords, entries, idle = request
         self.unpack(entries)
         self.begin()
@@ -771,7 +821,7 @@ class Callee(Objects):
         try:
             self.attempt(self.send_changes)
         except Uncrossable as error:
-            return ("broken", "a shared object holds " + error.args[0], [], [], [])
+            return ("broken", "a shared object holds " + error.args[0], [], [], [], [])
         names = self.changed_names()
         try:
             word, payload = self.attempt(result)
@@ -780,13 +830,19 @@ class Callee(Objects):
         del result
         if self.dice is not None and random.getstate() != self.dice:
             word, payload = "broken", "what it draws, as the tests set a seed of their own"
-        dropped = [handle for handle in idle if handle not in self.mentioned and self.is_idle(handle)]
-        self.drop_all(dropped)
-        return (word, payload, self.entries, names, dropped)
+        dropped, parked = self.sweep(set(idle)) if idle else ([], [])
+        return (word, payload, self.entries, names, dropped, parked)
 
-    def is_idle(self, handle):
-        objects = self.objects
-        return handle in objects and [sys.getrefcount(objects[handle]) for handle in (handle,)][0] <= IDLE
+    def sweep(self, idle):
+        """What neither side refers to is dropped; of the rest, what the program does not refer to is parked."""
+        looked_at = [handle for handle in self.objects if handle and (handle not in self.parked or handle in idle)]
+        unused = [handle for handle in idle_among(self.objects, looked_at) if handle not in self.mentioned]
+        dropped, parked = [handle for handle in unused if handle in idle], [handle for handle in unused if handle not in idle]
+        self.drop_all(dropped)
+        parked = list(filter(self.can_park, parked))
+        for handle in parked:
+            self.park(handle)
+        return dropped, parked
 
     def called(self, function, arguments, keywords):
         try:

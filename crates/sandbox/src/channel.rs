@@ -52,9 +52,10 @@ impl Channel {
         self.shares_objects = Some(shares_objects);
     }
 
-    /// Goes on with the conversation: about `request`, with one result due. What was said so far still counts.
+    /// Goes on with the conversation: about `request`, with one result due. What was said so far has been passed on, and nothing is
+    /// kept of it, so that each result may be as large as the first.
     pub(crate) fn again(&mut self, request: Vec<u8>) {
-        (self.request, self.fetched, self.done) = (Some(request), false, false);
+        (self.request, self.fetched, self.done, self.value_bytes) = (Some(request), false, false, 0);
         self.calls.clear();
         self.expected_calls = 1;
     }
