@@ -18,6 +18,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     program!("array_sort.py"),
     program!("array_stride.py"),
     program!("array_take.py"),
+    program!("array_take_clipped.py"),
     program!("array_transpose.py"),
     program!("array_transpose_strings.py"),
     program!("backtracking.py"),

@@ -27,7 +27,7 @@ enum Origin {
 }
 
 /// How many other accesses one by an index is worth: each may go to another page, while pointers mostly lead to neighbours.
-const INDEXED: f64 = 3.0;
+const INDEXED: f64 = 5.0;
 
 impl Origin {
     fn is_of_memory(self) -> bool {
@@ -81,9 +81,7 @@ impl Addresses {
                 self.stack.push(if loaded { Origin::Indexed } else { Origin::Near });
             }
             Operator::I32And | Operator::I32Or | Operator::I32Xor | Operator::I32ShrU | Operator::I32ShrS => {
-                self.pop();
-                self.pop();
-                self.stack.push(Origin::Near);
+                self.near(2)
             }
             Operator::I32Load { .. } => {
                 self.access(times);
@@ -102,12 +100,35 @@ impl Addresses {
                 self.pop();
                 self.access(times);
             }
+            Operator::Select => {
+                self.pop();
+                let (b, a) = (self.pop(), self.pop());
+                self.stack.push(if a.is_of_memory() { a } else { b });
+            }
+            Operator::BrIf { .. } | Operator::If { .. } | Operator::Drop => drop(self.pop()),
+            Operator::I32Eqz => self.near(1),
+            Operator::I32Eq
+            | Operator::I32Ne
+            | Operator::I32LtS
+            | Operator::I32LtU
+            | Operator::I32GtS
+            | Operator::I32GtU
+            | Operator::I32LeS
+            | Operator::I32LeU
+            | Operator::I32GeS
+            | Operator::I32GeU => self.near(2),
             _ => self.stack.clear(),
         }
     }
 
     fn pop(&mut self) -> Origin {
         self.stack.pop().unwrap_or(Origin::Near)
+    }
+
+    /// Something near instead of so many numbers.
+    fn near(&mut self, numbers: usize) {
+        (0..numbers).for_each(|_| drop(self.pop()));
+        self.stack.push(Origin::Near);
     }
 
     fn add(&mut self) {
