@@ -36,7 +36,7 @@ use estimate::{Charges, Estimates};
 use payers::Payers;
 
 /// Changes when a program costs another amount of fuel than before: it is part of every image's name.
-pub(crate) const VERSION: u32 = 9;
+pub(crate) const VERSION: u32 = 10;
 /// The global with what is left of the slice, under the name it is exported as.
 pub(crate) const FUEL: &str = "__veriplay_fuel";
 /// What the module calls when the slice is used up.

@@ -382,10 +382,10 @@ fn a_tight_loop_pays_for_the_memory_it_may_wait_for() {
         none + 5 + 4 + far
     );
     // What is loaded may point anywhere, unless it is a byte.
-    assert_eq!(turn("(drop (i32.load (i32.add (local.get 1) (i32.load (local.get 2)))))"), none + 5 + 5 * far);
+    assert_eq!(turn("(drop (i32.load (i32.add (local.get 1) (i32.load (local.get 2)))))"), none + 5 + 3 * far);
     assert_eq!(turn("(drop (i32.load (i32.add (local.get 1) (i32.load8_u (local.get 2)))))"), none + 5 + 2 * near);
     let clipped = "(select (i32.load (local.get 2)) (i32.const 9) (i32.lt_s (local.get 1) (i32.const 9)))";
-    assert_eq!(turn(&format!("(drop (i32.load (i32.add (local.get 1) {clipped})))")), none + 10 + 5 * far);
+    assert_eq!(turn(&format!("(drop (i32.load (i32.add (local.get 1) {clipped})))")), none + 10 + 3 * far);
     let pointer = "(local.set 1 (i32.load offset=4 (local.get 1))) (drop (i32.load (local.get 1)))";
     assert_eq!(turn(pointer), none + 3 + 2 + near + far);
     // What is copied from or to such a place waits, too.

@@ -27,7 +27,7 @@ enum Origin {
 }
 
 /// How many other accesses one by an index is worth: each may go to another page, while pointers mostly lead to neighbours.
-const INDEXED: f64 = 5.0;
+const INDEXED: f64 = 3.0;
 
 impl Origin {
     fn is_of_memory(self) -> bool {
@@ -105,7 +105,9 @@ impl Addresses {
                 let (b, a) = (self.pop(), self.pop());
                 self.stack.push(if a.is_of_memory() { a } else { b });
             }
-            Operator::BrIf { .. } | Operator::If { .. } | Operator::Drop => drop(self.pop()),
+            Operator::BrIf { .. } | Operator::If { .. } | Operator::Drop => {
+                self.pop();
+            }
             Operator::I32Eqz => self.near(1),
             Operator::I32Eq
             | Operator::I32Ne
@@ -127,7 +129,9 @@ impl Addresses {
 
     /// Something near instead of so many numbers.
     fn near(&mut self, numbers: usize) {
-        (0..numbers).for_each(|_| drop(self.pop()));
+        for _ in 0..numbers {
+            self.pop();
+        }
         self.stack.push(Origin::Near);
     }
 
