@@ -17,7 +17,7 @@ mod trr;
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Role, TaskType};
+use veriplay_core::Role;
 
 pub use memory::AdvantageMemory;
 
@@ -28,21 +28,21 @@ use crate::statistics::{all_equal, deviation, mean};
 pub struct AdvantageRow {
     /// The role that was paid.
     pub role: Role,
-    /// The kind of task.
-    pub task_type: TaskType,
-    /// Rollouts with the same group, role and task type are comparable: they answered the same question.
+    /// The kind of task, in the word of the game.
+    pub kind: &'static str,
+    /// Rollouts with the same group, role and kind are comparable: they answered the same question.
     pub group: usize,
     /// The total reward.
     pub reward: f64,
 }
 
 impl AdvantageRow {
-    const fn batch(&self) -> (Role, TaskType) {
-        (self.role, self.task_type)
+    const fn batch(&self) -> (Role, &'static str) {
+        (self.role, self.kind)
     }
 
-    const fn question(&self) -> (Role, TaskType, usize) {
-        (self.role, self.task_type, self.group)
+    const fn question(&self) -> (Role, &'static str, usize) {
+        (self.role, self.kind, self.group)
     }
 }
 

@@ -1,7 +1,6 @@
 //! What games of episodes have in common: a proposer and a solver converse with a policy, turn by turn, and every turn of an episode is a
 //! sample that has the episode's advantage. Called by `bug_repair` and `self_challenge`.
 
-mod held;
 mod lesson;
 mod log;
 mod paid;
@@ -10,7 +9,6 @@ use veriplay_core::{Prompt, Rollout};
 
 use crate::anchors::Anchor;
 
-pub use held::{HeldRow, HeldTable};
 pub use lesson::Aggregation;
 pub(crate) use lesson::Lessons;
 pub use log::TurnRecord;

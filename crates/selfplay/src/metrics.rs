@@ -1,4 +1,4 @@
-//! Estimators over solve counts. Called by the games' step metrics, by [`crate::heldout`] and by the cli.
+//! Estimators over solve counts. Called by the games' step metrics, by [`crate::eval_table`] and by the cli.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Status;

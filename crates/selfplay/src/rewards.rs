@@ -21,6 +21,8 @@ pub enum ProposalOutcome {
     Invalid,
     /// It is valid and already known: in a buffer, or earlier in this batch.
     Duplicate,
+    /// It is valid, and nobody was asked to solve it.
+    Unrated,
     /// It is valid, and the solver's rollouts were judged.
     Solved {
         /// The solve rate s in [0, 1].
@@ -37,8 +39,8 @@ pub trait RewardScheme: Sync {
     /// the prompt asked ([`veriplay_verifier::Format::is_well_formed`]).
     fn solver(&self, status: Status, well_formed: bool) -> Reward;
 
-    /// What a proposer is paid; `well_formed` as for a solver.
-    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Reward;
+    /// The reward of a proposer; `well_formed` as for a solver. `None`: it has none, and nothing is learned from it.
+    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward>;
 
     /// Whether the rewards are shuffled within each (role, task type) batch before anybody learns from them.
     fn shuffled(&self) -> bool {

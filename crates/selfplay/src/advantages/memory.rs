@@ -1,9 +1,9 @@
 //! What `rae` keeps from batch to batch: a `memory` of baselines, saved with the game's state.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Role, TaskType};
+use veriplay_core::Role;
 
-/// A baseline for each role and task type; 0 where no reward was seen yet.
+/// A baseline for each role and kind of task; 0 where no reward was seen yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdvantageMemory {
@@ -15,7 +15,7 @@ pub struct AdvantageMemory {
 #[serde(deny_unknown_fields)]
 struct Baseline {
     role: Role,
-    task_type: TaskType,
+    kind: String,
     bits: u64,
 }
 
@@ -26,19 +26,19 @@ impl AdvantageMemory {
         self.baselines.is_empty()
     }
 
-    /// The baseline of a role and task type.
+    /// The baseline of a role and kind of task.
     #[must_use]
-    pub fn baseline(&self, role: Role, task_type: TaskType) -> f64 {
-        let found = self.baselines.iter().find(|b| (b.role, b.task_type) == (role, task_type));
+    pub fn baseline(&self, role: Role, kind: &str) -> f64 {
+        let found = self.baselines.iter().find(|b| (b.role, b.kind.as_str()) == (role, kind));
         found.map_or(0.0, |b| f64::from_bits(b.bits))
     }
 
     /// Sets it.
-    pub(super) fn set(&mut self, role: Role, task_type: TaskType, value: f64) {
+    pub(super) fn set(&mut self, role: Role, kind: &str, value: f64) {
         let bits = value.to_bits();
-        match self.baselines.iter_mut().find(|b| (b.role, b.task_type) == (role, task_type)) {
+        match self.baselines.iter_mut().find(|b| (b.role, b.kind.as_str()) == (role, kind)) {
             Some(baseline) => baseline.bits = bits,
-            None => self.baselines.push(Baseline { role, task_type, bits }),
+            None => self.baselines.push(Baseline { role, kind: kind.to_owned(), bits }),
         }
     }
 }

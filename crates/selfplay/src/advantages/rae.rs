@@ -1,7 +1,7 @@
 //! `rae`: role-conditioned advantage estimation of SPIRAL (arXiv 2506.24119).
 //!
 //! # What it computes
-//! A = r − b with a running baseline b for each role and task type, as it was before the batch; b begins at 0. Afterwards
+//! A = r − b with a running baseline b for each role and kind of task, as it was before the batch; b begins at 0. Afterwards
 //! b ← 0.95ⁿ·b + (1 − 0.95ⁿ)·m for the n rewards of the batch and their mean m: what n updates of the released code with m would
 //! do, and the same in whatever order the rewards come.
 //!
@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Role, TaskType};
+use veriplay_core::Role;
 
 use super::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
 use crate::statistics::mean;
@@ -35,17 +35,17 @@ impl AdvantageEstimator for Rae {
     }
 
     fn advantages(&self, rows: &[AdvantageRow], memory: &mut AdvantageMemory) -> Vec<f64> {
-        let advantages = rows.iter().map(|row| row.reward - memory.baseline(row.role, row.task_type)).collect();
-        let mut batches: BTreeMap<(Role, TaskType), Vec<f64>> = BTreeMap::new();
+        let advantages = rows.iter().map(|row| row.reward - memory.baseline(row.role, row.kind)).collect();
+        let mut batches: BTreeMap<(Role, &'static str), Vec<f64>> = BTreeMap::new();
         for row in rows {
             batches.entry(row.batch()).or_default().push(row.reward);
         }
-        for ((role, task_type), mut rewards) in batches {
+        for ((role, kind), mut rewards) in batches {
             // A sum rounds differently in another order.
             rewards.sort_by(f64::total_cmp);
             let kept = DECAY.powf(rewards.len() as f64);
             let mean = mean(&rewards).unwrap_or(0.0);
-            memory.set(role, task_type, kept * memory.baseline(role, task_type) + (1.0 - kept) * mean);
+            memory.set(role, kind, kept * memory.baseline(role, kind) + (1.0 - kept) * mean);
         }
         advantages
     }

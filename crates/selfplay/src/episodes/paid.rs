@@ -1,6 +1,6 @@
 //! From rewards to what an episode weighs in the loss.
 
-use veriplay_core::{Reward, Role, TaskType};
+use veriplay_core::{Reward, Role};
 
 use crate::advantages::AdvantageRow;
 use crate::randomness::generator;
@@ -26,13 +26,13 @@ impl Paid {
     }
 }
 
-/// Estimators tell batches apart by role and task type, and games of episodes have one kind of task each.
-const KIND: TaskType = TaskType::Induction;
+/// Estimators tell batches apart by role and kind of task, and games of episodes have one kind each.
+const KIND: &str = "episode";
 
 /// What an advantage estimator sees of them.
 pub(crate) fn rows(paid: &[Paid]) -> Vec<AdvantageRow> {
     let row =
-        |paid: &Paid| AdvantageRow { role: paid.role, task_type: KIND, group: paid.group, reward: paid.reward.total() };
+        |paid: &Paid| AdvantageRow { role: paid.role, kind: KIND, group: paid.group, reward: paid.reward.total() };
     paid.iter().map(row).collect()
 }
 

@@ -1,45 +1,46 @@
 //! `absolute_zero` (arXiv 2505.03335): one policy proposes programs with inputs, and solves what execution made of them.
 //!
 //! # One step
-//! The cli owns the loop; `step` and `seed` go into every call, and only [`GameState`] is carried from step to step.
-//! 1. [`AbsoluteZero::proposer_turns`]: prompts, and how many rollouts to draw for each.
-//! 2. The cli generates, extracts attempts, asks [`AbsoluteZero::known`] which are duplicates, and judges them.
-//! 3. [`AbsoluteZero::solver_turns`]: valid proposals enter the buffers; fresh ones and buffer tasks become prompts, with
-//!    `group` rollouts each. The rollouts that estimate a proposal's difficulty train the solver too.
-//! 4. The cli generates and judges again.
-//! 5. [`AbsoluteZero::score`]: solve rates, rewards, advantages and metrics; [`AbsoluteZero::train_batch`]: what to learn.
+//! Proposers are asked for programs with inputs: triplets for deduction and for abduction, and lists of inputs to programs of the pool
+//! for induction. What the gate lets through is executed, and becomes tasks: predict the output, find an input, write the program.
+//! Solvers answer them, and their solve rates reward the proposers. [`crate::driver`] has the rest.
 //!
 //! # Invariants
-//! No proposal with a program that is measured is valid ([`crate::splits`]). No IO and no clock. The same state, seed, step and records give the same result. A Dropped attempt is no part of a
-//! solve rate, a reward, a mean or a batch. What a duplicate is paid is never more than what its original is paid when the
-//! original is refused.
+//! No proposal with a program that is evaluated on is valid ([`crate::splits`]). A solver's prompt never contains what only the judge may
+//! see. The reward of a duplicate is never more than that of its original when the original is refused.
 
-mod batch;
-mod buffer;
 mod config;
+mod judge;
 mod metrics;
-mod records;
-mod score;
-mod state;
-mod turns;
+mod proposers;
 
-use veriplay_core::{Attempt, Judged, Role, Sampling};
-use veriplay_verifier::{Format, format_by_name};
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{
+    Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Role, Task, TaskType, Value, content_hash,
+    program_hash,
+};
+use veriplay_verifier::{Format, Gate, format_by_name};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
-use crate::prompts::{self, PromptFormat};
+use crate::environment::{
+    Draw, Environment, EvalTask, Judged, Proposer, RoleSampling, Settings, Solution, Stage, Standing, ToJudge,
+};
+use crate::play::{Arena, PlayError};
+use crate::prompts::{self, PromptFormat, ProposerRequest};
 use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
+use crate::rollout::{Finished, SingleTurn};
 use crate::settings::ConfigError;
 use crate::splits::Guard;
+use crate::step::StepFacts;
+use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 
-pub use buffer::{Buffer, Entry};
-pub use config::{Aggregation, GameConfig, ProposerMode, ZeroAdvantage};
+pub use config::{GameConfig, ProposerMode, ZeroAdvantage};
+pub use judge::draft_tasks;
 pub use metrics::{RoleMetrics, StepMetrics};
-pub use records::{Origin, ProposalRecord, ProposerTurn, SolverRecord, SolverTurn};
-pub use score::{SampleRef, Scored, ScoredSample};
-pub use state::{GameState, proposal_digest};
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
@@ -48,28 +49,64 @@ pub const GAME: Game = Game {
     roles: &[Role::Proposer, Role::Solver],
 };
 
-/// The game, set up. Holds no state: that is [`GameState`].
+/// Drafts of one task type, in an order drawn by a seed.
+pub type Drafts = Box<dyn Iterator<Item = Proposal>>;
+
+/// Where a run's tasks come from.
+pub struct TaskSource {
+    /// When a proposal is valid, and what every job may use.
+    pub gate: Gate,
+    /// Drafts of the training split, by task type and seed.
+    pub seed_drafts: Box<dyn Fn(TaskType, u64) -> Drafts + Send + Sync>,
+    /// Seed tasks of each type.
+    pub seeds_per_type: usize,
+    /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
+    pub sft_per_type: usize,
+    /// The tasks the policy is evaluated on.
+    pub evaluation: Vec<Task>,
+    /// Samples of each of them at temperature 1.
+    pub eval_samples: usize,
+}
+
+/// The game, set up.
 pub struct AbsoluteZero {
     config: GameConfig,
+    tasks: TaskSource,
+    evaluation: Vec<EvalTask<Task>>,
+    guard: Guard,
     format: &'static dyn PromptFormat,
     responses: &'static dyn Format,
     reward: &'static dyn RewardScheme,
     advantage: &'static dyn AdvantageEstimator,
-    guard: Guard,
+}
+
+/// What a proposer is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The kind of task.
+    pub task_type: TaskType,
+    /// The program an induction proposer is given.
+    pub given: Option<String>,
 }
 
 impl AbsoluteZero {
-    /// Sets the game up; `guard` holds the programs that are measured.
+    /// Sets the game up; `guard` holds the programs that are evaluated on.
     ///
     /// # Errors
     /// The first key of `config` that has no meaning, with its value and what is allowed.
-    pub fn new(config: GameConfig, guard: Guard) -> Result<Self, ConfigError> {
+    ///
+    /// # Panics
+    /// Never: a validated config names a format, a reward and an advantage.
+    pub fn new(config: GameConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, ConfigError> {
         config.validate()?;
         let format = prompts::by_name(&config.format).expect("a validated config names a format");
         let responses = format_by_name(&config.format).expect("every prompt format has a verifier format of its name");
         let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
         let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
-        Ok(Self { config, format, responses, reward, advantage, guard })
+        let row = |task: Task| EvalTask { row: task.kind().to_owned(), task };
+        let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(row).collect();
+        Ok(Self { config, tasks, evaluation, guard, format, responses, reward, advantage })
     }
 
     /// Its settings.
@@ -78,36 +115,224 @@ impl AbsoluteZero {
         &self.config
     }
 
-    /// What is measured.
-    #[must_use]
-    pub const fn guard(&self) -> &Guard {
+    /// `count` seed tasks of each type.
+    fn seeds(&self, execute: &dyn Execute, seed: u64, count: usize) -> Result<Vec<Vec<Task>>, PlayError> {
+        let of_type =
+            |task_type| draft_tasks(execute, &self.tasks.gate, (self.tasks.seed_drafts)(task_type, seed), count);
+        TaskType::ALL.into_iter().map(of_type).collect()
+    }
+}
+
+impl Environment for AbsoluteZero {
+    type Task = Task;
+    type Request = Request;
+    type Episode = SingleTurn;
+    type ProposalDetail = Attempt;
+    type SolutionDetail = Attempt;
+    type Metrics = StepMetrics;
+
+    const KINDS: &'static [&'static str] =
+        &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name()];
+
+    fn settings(&self) -> Settings {
+        let config = &self.config;
+        Settings {
+            group: config.group,
+            proposer: RoleSampling { temperature: config.proposer_temperature, max_tokens: config.proposer_max_tokens },
+            solver: RoleSampling { temperature: config.solver_temperature, max_tokens: config.solver_max_tokens },
+            reward: self.reward,
+            advantage: self.advantage,
+            aggregation: config.aggregation,
+            keep_zero_advantage: config.zero_advantage == ZeroAdvantage::Keep,
+            proposer_weight: match config.proposer {
+                ProposerMode::Train => config.proposer_weight,
+                ProposerMode::Frozen => 0.0,
+            },
+            sft_samples: config.anchor_samples,
+            sft_weight: config.anchor_weight,
+            pool_capacity: config.buffer_capacity,
+            learnable_weight: config.resample_learnable.unwrap_or(1.0),
+            eval_samples: self.tasks.eval_samples,
+        }
+    }
+
+    fn guard(&self) -> &Guard {
         &self.guard
     }
 
-    /// The verdict on a proposal whose program is measured; `None` for any other attempt. It is asked before anything runs.
-    #[must_use]
-    pub fn refuse_measured(&self, attempt: &Attempt) -> Option<Judged> {
-        let Attempt::Proposal(proposal) = attempt else { return None };
-        let verdict = self.guard.refuse_programs([proposal.program()])?;
-        Some(Judged { verdict, task: None })
+    fn evaluation_tasks(&self) -> &[EvalTask<Task>] {
+        &self.evaluation
     }
 
-    /// The format of its prompts and responses.
-    #[must_use]
-    pub fn format(&self) -> &'static dyn PromptFormat {
-        self.format
+    /// Seeds go through the same gate as proposals, and none may be evaluated on.
+    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<Task>, PlayError> {
+        let mut pool = TaskPool::default();
+        let of_types = self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)?;
+        for (task_type, tasks) in TaskType::ALL.into_iter().zip(of_types) {
+            for (number, task) in tasks.iter().enumerate() {
+                let item = format!("seed {number} of type `{}`", task_type.name());
+                self.guard.check_program("`tasks.seed_mix`", &item, task.question.program())?;
+            }
+            pool.add_seeds(tasks);
+        }
+        Ok(pool)
     }
 
-    /// How to sample `rollouts` rollouts a prompt for `role` at `step`. Calls that must differ within a step, such as one
-    /// for each number of rollouts, are told apart by `rollouts`.
-    #[must_use]
-    pub fn sampling(&self, role: Role, rollouts: usize, seed: u64, step: u64) -> Sampling {
-        let (name, temperature, max_tokens) = match role {
-            Role::Proposer => ("proposer", self.config.proposer_temperature, self.config.proposer_max_tokens),
-            // The game has no third role.
-            Role::Solver | Role::Verifier => ("solver", self.config.solver_temperature, self.config.solver_max_tokens),
+    fn proposers(
+        &self,
+        context: &Arena<'_>,
+        pool: &TaskPool<Task>,
+        stage: Stage,
+        step: u64,
+    ) -> Result<Vec<Proposer<Self>>, PlayError> {
+        Ok(self.draw_proposers(pool, stage, context.seed, step))
+    }
+
+    fn proposer_episode(&self, _execute: &dyn Execute, request: &Request) -> Result<Option<SingleTurn>, PlayError> {
+        Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
+    }
+
+    fn judge_proposals(
+        &self,
+        execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        self.judge_programs(execute, proposals, is_known)
+    }
+
+    /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
+    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
+        let own = |one: &Judged<Self>| match Standing::of(one) {
+            Standing::Dropped => Standing::Dropped,
+            _ if matches!(one.detail, Attempt::Malformed { .. }) => Standing::Malformed,
+            Standing::Malformed => Standing::Malformed,
+            _ if one.known => Standing::Duplicate,
+            standing => standing,
         };
-        let purpose = format!("sampling/{name}/{rollouts}");
-        Sampling { temperature, max_tokens, group: rollouts, seed: derive_seed(seed, step, &purpose) }
+        let mut originals: HashMap<Digest, &Judged<Self>> = HashMap::new();
+        let mut standing = |one| match &one.detail {
+            Attempt::Proposal(proposal) => match *originals.entry(proposal_key(proposal)).or_insert(one) {
+                original if one.known && !std::ptr::eq(original, one) => match own(original) {
+                    Standing::Valid(_) => Standing::Duplicate,
+                    refused => refused,
+                },
+                _ => own(one),
+            },
+            _ => own(one),
+        };
+        judged.iter().map(&mut standing).collect()
     }
+
+    /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`
+    /// when the pool has no more.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
+        for kind in Self::KINDS {
+            let fresh = choice.take_fresh(kind, self.config.fresh_cap());
+            let (seeds, earlier) = (choice.entries(kind, true), choice.entries(kind, false));
+            let count = self.config.tasks_per_type - fresh;
+            // `seed_share` of them seeds, and more of either where the other has too few.
+            let wanted = (self.config.seed_share * count as f64).round() as usize;
+            let seed_count = wanted.max(count.saturating_sub(earlier.len())).min(seeds.len());
+            choice.draw(seeds, seed_count);
+            choice.draw(earlier, count - seed_count);
+        }
+    }
+
+    fn solver_episodes(&self, _execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<SingleTurn, Dropped>> {
+        tasks.iter().map(|task| Ok(SingleTurn::new(self.format.solver_prompt(task)))).collect()
+    }
+
+    fn judge_solutions(
+        &self,
+        execute: &dyn Execute,
+        _seed: u64,
+        solutions: &[(&Task, &Finished<SingleTurn>)],
+    ) -> Vec<Solution<Attempt>> {
+        self.judge_answers(execute, solutions)
+    }
+
+    fn is_well_formed(&self, episode: &Finished<SingleTurn>) -> bool {
+        episode.last().is_some_and(|rollout| self.responses.is_well_formed(&rollout.text))
+    }
+
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+        metrics::step_metrics(step)
+    }
+
+    /// On seeds: what is evaluated on is no part of a prompt of play.
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        let seeds: Vec<Task> = self.seeds(execute, 0, self.config.references.max(1))?.concat();
+        let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
+        let preview = |task_type: TaskType| {
+            let references = of_type(task_type).take(self.config.references).collect();
+            let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
+            let given = given.map(|task| task.question.program());
+            let inputs = self.config.induction_inputs();
+            let proposer = self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs });
+            let solver = of_type(task_type).next().map(|task| self.format.solver_prompt(task));
+            let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
+            std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
+        };
+        Ok(TaskType::ALL.into_iter().flat_map(preview).collect())
+    }
+
+    fn chunk(&self, stage: Stage) -> usize {
+        match stage {
+            // Enough to fill a batch, few enough that judging overlaps sampling.
+            Stage::Solve => 32,
+            Stage::Evaluate | Stage::EvaluateGreedy => 100,
+            Stage::SftPropose | Stage::Propose => usize::MAX,
+        }
+    }
+
+    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+        /// Keeps the supervised examples apart from the samples of step 0: those are scored, these are imitated.
+        const SFT: u64 = 0xa17c;
+        let of_role = |role: &str| derive_seed(run, step, &format!("sampling/{role}/{}", draw.group));
+        let seed = match draw.stage {
+            Stage::SftPropose => of_role("proposer").wrapping_add(SFT),
+            Stage::Propose => of_role("proposer"),
+            Stage::Solve => of_role("solver"),
+            Stage::Evaluate | Stage::EvaluateGreedy => run,
+        };
+        seed.wrapping_add(draw.chunk as u64)
+    }
+}
+
+impl PoolTask for Task {
+    fn id(&self) -> Digest {
+        Task::id(self)
+    }
+
+    fn key(&self) -> Digest {
+        match &self.question {
+            Question::Deduction { program, pair } => key(TaskType::Deduction, program, &[&pair.input]),
+            Question::Abduction { program, pair } => key(TaskType::Abduction, program, &[&pair.input]),
+            Question::Induction { visible, hidden, reference, .. } => {
+                let inputs: Vec<&Vec<Value>> = visible.iter().chain(hidden).map(|pair| &pair.input).collect();
+                key(TaskType::Induction, reference, &inputs)
+            }
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        self.question.task_type().name()
+    }
+}
+
+/// Names a proposal by its task type, the [`program_hash`] of its program, and its inputs. Two proposals that differ in layout, comments
+/// or message alone have the same key, and so has the task that is made of them.
+#[must_use]
+pub fn proposal_key(proposal: &Proposal) -> Digest {
+    match proposal {
+        Proposal::Triplet { task_type, program, input } => key(*task_type, program, &[input]),
+        Proposal::Inputs { program, inputs, .. } => {
+            key(TaskType::Induction, program, &inputs.iter().collect::<Vec<_>>())
+        }
+    }
+}
+
+fn key(task_type: TaskType, program: &str, inputs: &[&Vec<Value>]) -> Digest {
+    content_hash(&(task_type, program_hash(program), inputs))
 }

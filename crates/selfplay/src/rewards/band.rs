@@ -30,11 +30,12 @@ impl RewardScheme for Band {
         Reward::single("accuracy", accuracy(status))
     }
 
-    fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Reward {
-        match outcome {
+    fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
+        Some(match outcome {
+            ProposalOutcome::Unrated => return None,
             ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("validity", -0.5),
             ProposalOutcome::Duplicate => Reward::single("novelty", -0.25),
             ProposalOutcome::Solved { rate } => Reward::single("learnability", 4.0 * rate * (1.0 - rate)),
-        }
+        })
     }
 }

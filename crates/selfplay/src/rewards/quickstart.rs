@@ -31,12 +31,13 @@ impl RewardScheme for Quickstart {
         Reward::single("accuracy", accuracy(status))
     }
 
-    fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Reward {
-        match outcome {
+    fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
+        Some(match outcome {
+            ProposalOutcome::Unrated => return None,
             ProposalOutcome::Malformed | ProposalOutcome::Invalid => Reward::single("validity", -0.5),
             ProposalOutcome::Duplicate => Reward::single("novelty", -0.25),
             ProposalOutcome::Solved { rate } => Reward::single("learnability", learnability(rate)),
-        }
+        })
     }
 }
 

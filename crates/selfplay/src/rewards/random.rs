@@ -30,7 +30,7 @@ impl RewardScheme for Random {
         Quickstart.solver(status, well_formed)
     }
 
-    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Reward {
+    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward> {
         Quickstart.proposer(outcome, well_formed)
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::scoring::Aggregation;
 use crate::settings::{ConfigError, check_count, check_group, check_name, check_number};
 use crate::{advantages, prompts, rewards};
 
@@ -13,28 +14,6 @@ pub enum ProposerMode {
     Train,
     /// It proposes, and its samples are not trained on. The anchor still applies: both roles share their weights.
     Frozen,
-}
-
-/// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aggregation {
-    /// The sum over all tokens, divided by the number of the solver's: long responses weigh more (DAPO, arXiv 2503.14476,
-    /// equation 12).
-    #[default]
-    TokenMean,
-    /// The mean over a response's tokens, then over the solver's responses: a token of a long response weighs less (GRPO, arXiv
-    /// 2402.03300, equation 3).
-    SequenceMean,
-    /// The sum over all tokens, divided by the number of the solver's responses times `solver_max_tokens`: no response's length
-    /// changes what its tokens weigh (Dr. GRPO, arXiv 2503.20783).
-    ConstantLength,
-}
-
-impl Aggregation {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// What becomes of samples of advantage 0.

@@ -1,13 +1,16 @@
-//! A step in numbers. Called by `score`; the cli writes them to the events of the run.
+//! A step in numbers. The cli writes them to the events of the run.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Attempt, Role, Rollout, Status, TaskType};
+use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
-use super::records::{Origin, ProposalRecord, SolverRecord, SolverTurn};
-use super::score::{ScoredSample, Standing};
+use super::AbsoluteZero;
+use crate::environment::Standing;
 use crate::metrics::SolveCount;
-use crate::rewards::ProposalOutcome;
 use crate::statistics::{mean, share};
+use crate::step::{ProposalEpisode, SolverEpisode, StepFacts};
+use crate::task_pool::{PoolTask, Source};
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,24 +87,13 @@ impl StepMetrics {
     }
 }
 
-pub(super) fn step_metrics(
-    proposals: &[ProposalRecord],
-    standings: &[Standing],
-    turns: &[SolverTurn],
-    solutions: &[SolverRecord],
-    solved: &[SolveCount],
-    samples: &[ScoredSample],
-) -> StepMetrics {
-    let proposer = |task_type| {
-        let of_type = |(record, _): &(&ProposalRecord, &Standing)| record.task_type == task_type;
-        let rows: Vec<_> = proposals.iter().zip(standings).filter(of_type).collect();
-        let counts = counts_of(turns, solved, task_type, |turn| matches!(turn.origin, Origin::Fresh { .. }));
-        finished(proposer_metrics(task_type, &rows), &counts, samples)
+pub(super) fn step_metrics(step: &StepFacts<'_, AbsoluteZero>) -> StepMetrics {
+    let proposer = |task_type: TaskType| {
+        let fresh = step.solved_of_kind(task_type.name(), |asked| asked.source == Source::Fresh);
+        finished(proposer_metrics(step, task_type), &fresh, step)
     };
-    let solver = |task_type| {
-        let of_type = |record: &&SolverRecord| turns[record.turn].task_type() == task_type;
-        let rows: Vec<_> = solutions.iter().filter(of_type).collect();
-        finished(solver_metrics(task_type, &rows), &counts_of(turns, solved, task_type, |_| true), samples)
+    let solver = |task_type: TaskType| {
+        finished(solver_metrics(step, task_type), &step.solved_of_kind(task_type.name(), |_| true), step)
     };
     StepMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
 }
@@ -125,45 +117,51 @@ fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
     }
 }
 
-fn proposer_metrics(task_type: TaskType, rows: &[(&ProposalRecord, &Standing)]) -> RoleMetrics {
-    let standing_count = |is: fn(&Standing) -> bool| rows.iter().filter(|(_, standing)| is(standing)).count();
-    let dropped = standing_count(|standing| *standing == Standing::Dropped);
-    let unrated = standing_count(|standing| *standing == Standing::Unrated);
-    let rated = standing_count(|standing| matches!(standing, Standing::Paid(ProposalOutcome::Solved { .. })));
+fn proposer_metrics(step: &StepFacts<'_, AbsoluteZero>, task_type: TaskType) -> RoleMetrics {
+    let of_type: Vec<(usize, &ProposalEpisode<AbsoluteZero>)> =
+        step.proposals.iter().enumerate().filter(|(_, one)| one.kind == task_type.name()).collect();
+    let asked = step.tasks.iter().zip(step.solved).filter(|(_, count)| count.judged > 0);
+    let rated: BTreeSet<usize> = asked.filter_map(|(asked, _)| asked.proposal).collect();
+    let count = |is: &dyn Fn(&Standing<Task>) -> bool| of_type.iter().filter(|(_, one)| is(&one.standing)).count();
+    let dropped = count(&|standing| matches!(standing, Standing::Dropped));
+    let valid = count(&|standing| standing.task().is_some());
     RoleMetrics {
-        rollouts: rows.len(),
+        rollouts: of_type.len(),
         dropped,
-        malformed: standing_count(|standing| *standing == Standing::Paid(ProposalOutcome::Malformed)),
-        duplicates: standing_count(|standing| *standing == Standing::Paid(ProposalOutcome::Duplicate)),
-        valid: rated + unrated,
-        unrated,
-        valid_rate: share(rated + unrated, rows.len() - dropped),
-        response_tokens_mean: tokens_mean(rows.iter().map(|(record, _)| &record.rollout)),
+        malformed: count(&|standing| matches!(standing, Standing::Malformed)),
+        duplicates: count(&|standing| matches!(standing, Standing::Duplicate)),
+        valid,
+        unrated: of_type.iter().filter(|(index, one)| one.standing.task().is_some() && !rated.contains(index)).count(),
+        valid_rate: share(valid, of_type.len() - dropped),
+        response_tokens_mean: tokens_mean(of_type.iter().map(|(_, one)| one.finished.tokens())),
         ..empty(Role::Proposer, task_type)
     }
 }
 
-fn solver_metrics(task_type: TaskType, rows: &[&SolverRecord]) -> RoleMetrics {
+fn solver_metrics(step: &StepFacts<'_, AbsoluteZero>, task_type: TaskType) -> RoleMetrics {
+    let kind = |one: &&SolverEpisode<AbsoluteZero>| step.tasks[one.finished.source].task.kind() == task_type.name();
+    let of_type: Vec<&SolverEpisode<AbsoluteZero>> = step.solutions.iter().filter(kind).collect();
     RoleMetrics {
-        rollouts: rows.len(),
-        dropped: rows.iter().filter(|record| record.judged.is_err()).count(),
-        malformed: rows.iter().filter(|record| is_malformed(record)).count(),
-        response_tokens_mean: tokens_mean(rows.iter().map(|record| &record.rollout)),
+        rollouts: of_type.len(),
+        dropped: of_type.iter().filter(|one| one.judged.verdict.is_err()).count(),
+        malformed: of_type.iter().filter(|one| is_malformed(one)).count(),
+        response_tokens_mean: tokens_mean(of_type.iter().map(|one| one.finished.tokens())),
         ..empty(Role::Solver, task_type)
     }
 }
 
-fn is_malformed(record: &SolverRecord) -> bool {
-    let extracted_nothing = matches!(record.attempt, Attempt::Malformed { .. });
-    record.judged.as_ref().is_ok_and(|verdict| extracted_nothing || verdict.status == Status::Malformed)
+fn is_malformed(one: &SolverEpisode<AbsoluteZero>) -> bool {
+    let extracted_nothing = matches!(one.judged.detail, Attempt::Malformed { .. });
+    one.judged.verdict.as_ref().is_ok_and(|verdict| extracted_nothing || verdict.status == Status::Malformed)
 }
 
 /// Adds what both roles have: solve rates and the mean reward.
-fn finished(metrics: RoleMetrics, counts: &[SolveCount], samples: &[ScoredSample]) -> RoleMetrics {
+fn finished(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, AbsoluteZero>) -> RoleMetrics {
     let rates: Vec<f64> = counts.iter().filter_map(|count| count.rate()).collect();
     let learnable = counts.iter().filter(|count| count.is_learnable()).count();
-    let of_batch = |sample: &&ScoredSample| (sample.role, sample.task_type) == (metrics.role, metrics.task_type);
-    let rewards: Vec<f64> = samples.iter().filter(of_batch).map(|sample| sample.reward.total()).collect();
+    let batch = (metrics.role, metrics.task_type.name());
+    let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == batch);
+    let rewards: Vec<f64> = of_batch.map(|scored| scored.reward.total()).collect();
     RoleMetrics {
         tasks: rates.len(),
         solve_rate: mean(&rates),
@@ -173,16 +171,6 @@ fn finished(metrics: RoleMetrics, counts: &[SolveCount], samples: &[ScoredSample
     }
 }
 
-fn counts_of(
-    turns: &[SolverTurn],
-    solved: &[SolveCount],
-    task_type: TaskType,
-    wanted: impl Fn(&SolverTurn) -> bool,
-) -> Vec<SolveCount> {
-    let of_type = |(turn, _): &(&SolverTurn, &SolveCount)| turn.task_type() == task_type && wanted(turn);
-    turns.iter().zip(solved).filter(of_type).map(|(_, count)| *count).collect()
-}
-
-fn tokens_mean<'a>(rollouts: impl Iterator<Item = &'a Rollout>) -> Option<f64> {
-    mean(&rollouts.map(|rollout| rollout.tokens.len() as f64).collect::<Vec<_>>())
+fn tokens_mean(tokens: impl Iterator<Item = usize>) -> Option<f64> {
+    mean(&tokens.map(|tokens| tokens as f64).collect::<Vec<_>>())
 }

@@ -6,7 +6,7 @@ use super::BugRepair;
 use super::solving::{Draw, Repair};
 use super::state::{Kept, Source};
 use super::tasks::{Task, Wish};
-use crate::episodes::HeldTable;
+use crate::eval_table::EvalTable;
 use crate::play::{Arena, PlayError};
 
 /// The family of a bug: `swe_smith` and `classic` are operators', `model` is a model's, `other` anybody else's.
@@ -37,7 +37,7 @@ impl BugRepair {
     }
 
     /// Measures the policy on the held-out bugs.
-    pub(super) fn measured(&self, arena: &Arena<'_>) -> Result<HeldTable, PlayError> {
+    pub(super) fn measured(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
         let tasks = self.held_tasks(arena)?;
         let seed = arena.seed;
         let draw = |group, temperature, purpose| Draw { group, temperature, seed: (seed, 0, purpose) };
@@ -46,6 +46,6 @@ impl BugRepair {
         let greedy = self.repairs(arena.policy, arena.execute, &tasks, draw(1, 0.0, "greedy evaluation"))?;
         let judged = |repairs: Vec<Repair>| repairs.into_iter().map(|one| (one.done.assignment, one.judged)).collect();
         let families: Vec<&str> = self.heldout.iter().map(|bug| family(&bug.bug.injector)).collect();
-        HeldTable::of(&families, judged(sampled), judged(greedy))
+        EvalTable::new(&families, judged(sampled), judged(greedy))
     }
 }

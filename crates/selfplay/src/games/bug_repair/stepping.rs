@@ -15,7 +15,8 @@ use super::solving::{Draw, Repair, seeds};
 use super::state::{GameState, Kept, Source};
 use super::tasks::{Task, Wish};
 use super::{BugRepair, Demonstration, Mode};
-use crate::episodes::{self, HeldTable, Paid};
+use crate::episodes::{self, Paid};
+use crate::eval_table::EvalTable;
 use crate::metrics::solve_counts;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
@@ -25,7 +26,7 @@ impl Play for BugRepair {
     type State = GameState;
     type Record = Record;
     type Metrics = StepMetrics;
-    type Held = HeldTable;
+    type Held = EvalTable;
 
     fn guard(&self) -> &Guard {
         &self.guard
@@ -103,7 +104,7 @@ impl Play for BugRepair {
         })
     }
 
-    fn measure(&self, arena: &Arena<'_>) -> Result<HeldTable, PlayError> {
+    fn measure(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
         self.measured(arena)
     }
 

@@ -6,7 +6,7 @@ use super::dialects;
 use super::episode::Budget;
 use crate::advantages;
 use crate::episodes::Aggregation;
-use crate::heldout::LEAST_SAMPLES;
+use crate::eval_table::LEAST_SAMPLES;
 use crate::settings::{ConfigError, check_count, check_group, check_name, check_number, refused};
 
 /// What a challenger is paid for. An executor is paid 1 or 0, by execution.

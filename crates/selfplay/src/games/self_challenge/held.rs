@@ -4,7 +4,7 @@ use veriplay_core::CodeTask;
 
 use super::SelfChallenge;
 use super::executing::{Attempted, Draw};
-use crate::episodes::HeldTable;
+use crate::eval_table::EvalTable;
 use crate::play::{Arena, PlayError};
 use crate::splits::{Guard, MeasuredSet};
 
@@ -28,7 +28,7 @@ impl HeldTask {
 
 impl SelfChallenge {
     /// Measures the policy on the held-out tasks.
-    pub(super) fn measured(&self, arena: &Arena<'_>) -> Result<HeldTable, PlayError> {
+    pub(super) fn measured(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
         let tasks: Vec<&CodeTask> = self.held.iter().map(|held| &held.task).collect();
         let draw = |group, temperature, purpose| Draw { group, temperature, seed: (arena.seed, 0, purpose) };
         let sampled = draw(self.config.eval_samples, 1.0, "evaluation");
@@ -37,6 +37,6 @@ impl SelfChallenge {
         let greedy = self.attempts(arena.policy, arena.execute, &tasks, greedy)?;
         let judged = |attempts: Vec<Attempted>| attempts.into_iter().map(|one| (one.done.goal, one.judged)).collect();
         let rows: Vec<&str> = self.held.iter().map(|held| held.row.as_str()).collect();
-        HeldTable::of(&rows, judged(sampled), judged(greedy))
+        EvalTable::new(&rows, judged(sampled), judged(greedy))
     }
 }

@@ -12,7 +12,8 @@ use super::metrics::{Step, StepMetrics, step_metrics};
 use super::records::{AttemptRecord, ChallengeRecord, EpisodeRecord, Record, TaskRecord, VERSION};
 use super::state::{GameState, solution_digest};
 use super::tasks::{Asked, Source};
-use crate::episodes::{self, HeldTable, Paid};
+use crate::episodes::{self, Paid};
+use crate::eval_table::EvalTable;
 use crate::metrics::{SolveCount, solve_counts};
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::derive_seed;
@@ -22,7 +23,7 @@ impl Play for SelfChallenge {
     type State = GameState;
     type Record = Record;
     type Metrics = StepMetrics;
-    type Held = HeldTable;
+    type Held = EvalTable;
 
     fn guard(&self) -> &Guard {
         &self.guard
@@ -85,7 +86,7 @@ impl Play for SelfChallenge {
         })
     }
 
-    fn measure(&self, arena: &Arena<'_>) -> Result<HeldTable, PlayError> {
+    fn measure(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
         self.measured(arena)
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::prompts;
-use crate::heldout::LEAST_SAMPLES;
+use crate::eval_table::LEAST_SAMPLES;
 use crate::settings::{ConfigError, check_count, check_name, check_number, refused};
 
 /// What is learned from.

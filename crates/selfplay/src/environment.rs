@@ -1,0 +1,354 @@
+//! What a game is: an environment that makes episodes of proposers and of solvers, judges them, and states facts.
+//!
+//! [`crate::driver::SelfPlay`] drives every environment the same way and owns all that no game should: sampling, the task pool, rewards,
+//! advantages, batches, records, replay, evaluation. A single-turn game has episodes of one turn ([`crate::rollout::SingleTurn`]).
+
+use std::fmt::Debug;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Dropped, Execute, Prompt, Status, Verdict};
+
+use crate::advantages::AdvantageEstimator;
+use crate::play::{Arena, PlayError};
+use crate::randomness::derive_seed;
+use crate::rewards::RewardScheme;
+use crate::rollout::{Episode, Finished};
+use crate::scoring::Aggregation;
+use crate::splits::{self, Guard};
+use crate::step::StepFacts;
+use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
+
+/// A game. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
+pub trait Environment: Sync + Sized {
+    /// What solvers are asked to do.
+    type Task: PoolTask;
+    /// What one proposer is asked for, as far as the log needs it to replay the episode.
+    type Request: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Sync;
+    /// An episode of either role.
+    type Episode: Episode;
+    /// What is logged of a judged proposal beside its verdict and task.
+    type ProposalDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
+    /// What is logged of a judged solution beside its verdict.
+    type SolutionDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
+    /// A step in numbers, for the log of events.
+    type Metrics: Serialize;
+
+    /// The kinds of task it has, in the order of its reports. Baselines and controls are computed for each kind apart.
+    const KINDS: &'static [&'static str];
+
+    /// What the driver needs to know of the configuration.
+    fn settings(&self) -> Settings;
+
+    /// What may not be trained on.
+    fn guard(&self) -> &Guard;
+
+    /// The tasks it is evaluated on.
+    fn evaluation_tasks(&self) -> &[EvalTask<Self::Task>];
+
+    /// The pool before step 0.
+    ///
+    /// # Errors
+    /// Tasks that cannot be made, or that are evaluated on.
+    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<Self::Task>, PlayError>;
+
+    /// The proposers of a step, or of the supervised examples before step 0 ([`Stage::SftPropose`]).
+    ///
+    /// # Errors
+    /// A host fault.
+    fn proposers(
+        &self,
+        context: &Arena<'_>,
+        pool: &TaskPool<Self::Task>,
+        stage: Stage,
+        step: u64,
+    ) -> Result<Vec<Proposer<Self>>, PlayError>;
+
+    /// The episode of a logged request, to replay it; `None` where the log does not fit the configuration.
+    ///
+    /// # Errors
+    /// A host fault.
+    fn proposer_episode(
+        &self,
+        execute: &dyn Execute,
+        request: &Self::Request,
+    ) -> Result<Option<Self::Episode>, PlayError>;
+
+    /// Judges what proposers made. `is_known` says of a task's key whether the pool or an earlier proposal has it already; it is asked
+    /// once for each readable proposal, in order.
+    fn judge_proposals(
+        &self,
+        execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>>;
+
+    /// What became of each of a batch of proposals.
+    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Self::Task>> {
+        judged.iter().map(Standing::of).collect()
+    }
+
+    /// Chooses the tasks of a step.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, Self::Task>);
+
+    /// The solver's episode for each task.
+    fn solver_episodes(&self, execute: &dyn Execute, tasks: &[&Self::Task]) -> Vec<Result<Self::Episode, Dropped>>;
+
+    /// Runs what episodes wait for, such as tools. Single-turn games have nothing to run.
+    fn advance(&self, _execute: &dyn Execute, _seed: u64, _episodes: &mut [Finished<Self::Episode>]) {}
+
+    /// Judges solvers' episodes.
+    fn judge_solutions(
+        &self,
+        execute: &dyn Execute,
+        seed: u64,
+        solutions: &[(&Self::Task, &Finished<Self::Episode>)],
+    ) -> Vec<Solution<Self::SolutionDetail>>;
+
+    /// Whether the frame of a response is as its prompt asked.
+    fn is_well_formed(&self, _episode: &Finished<Self::Episode>) -> bool {
+        true
+    }
+
+    /// A step in numbers.
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> Self::Metrics;
+
+    /// Prompts as a run would ask them, with what each is.
+    ///
+    /// # Errors
+    /// Tasks that cannot be made, or a host fault.
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError>;
+
+    /// How many proposers or tasks are sampled together; the next ones are sampled while these are judged.
+    fn chunk(&self, _stage: Stage) -> usize {
+        usize::MAX
+    }
+
+    /// Seeds the policy's samples.
+    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+        derive_seed(run, step, &format!("{}/chunk {}/round {}", draw.stage.name(), draw.chunk, draw.round))
+    }
+
+    /// Seeds what episodes and judges run.
+    fn seeds(&self, _stage: Stage, _run: u64, _step: u64) -> Seeds {
+        Seeds::default()
+    }
+}
+
+/// A stage of a run in which the policy is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Proposers of the start model, whose valid proposals the policy is held to by supervised examples.
+    SftPropose,
+    /// Proposers of a step.
+    Propose,
+    /// Solvers of a step.
+    Solve,
+    /// Solvers of an evaluation, at temperature 1.
+    Evaluate,
+    /// Solvers of an evaluation, greedy.
+    EvaluateGreedy,
+}
+
+impl Stage {
+    /// Its name in seeds.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::SftPropose => "sft propose",
+            Stage::Propose => "propose",
+            Stage::Solve => "solve",
+            Stage::Evaluate => "evaluate",
+            Stage::EvaluateGreedy => "evaluate greedy",
+        }
+    }
+}
+
+/// One call of the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draw {
+    /// The stage.
+    pub stage: Stage,
+    /// Rollouts for each prompt.
+    pub group: usize,
+    /// Number of the chunk within the stage.
+    pub chunk: usize,
+    /// Number of the turn, in episodes of several.
+    pub round: usize,
+}
+
+/// Seeds of what is executed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seeds {
+    /// Of tools that episodes call.
+    pub tools: u64,
+    /// Of judges.
+    pub judge: u64,
+}
+
+impl Seeds {
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A proposer to sample.
+pub struct Proposer<E: Environment> {
+    /// What it is asked for.
+    pub request: E::Request,
+    /// Its episode before the first turn.
+    pub episode: E::Episode,
+    /// How many episodes to sample. Neighbours with equally many that share a kind are sampled together.
+    pub rollouts: usize,
+    /// The kind of task it is asked for.
+    pub kind: &'static str,
+}
+
+/// A finished proposer's episode to judge.
+pub struct ToJudge<'a, E: Environment> {
+    /// What it was asked for.
+    pub request: &'a E::Request,
+    /// The episode.
+    pub finished: &'a Finished<E::Episode>,
+    /// When and where it was proposed: the step, the chunk, the place in it.
+    pub proposed: Proposed,
+    /// The stage.
+    pub stage: Stage,
+}
+
+/// When and where something was proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proposed {
+    /// The step.
+    pub step: u64,
+    /// Number of the chunk within the step.
+    pub chunk: usize,
+    /// Its place in the chunk.
+    pub offset: usize,
+}
+
+/// A judged proposal.
+pub type Judged<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;
+
+/// The judgement on a proposal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgedProposal<T, D> {
+    /// The verdict, or the host fault.
+    pub verdict: Result<Verdict, Dropped>,
+    /// The task that was proposed, where one could be made of it, valid or not.
+    pub task: Option<T>,
+    /// Whether the pool or an earlier proposal had it already.
+    pub known: bool,
+    /// What the game says beside.
+    pub detail: D,
+}
+
+impl<T, D> JudgedProposal<T, D> {
+    /// The task, where it is valid and new.
+    pub fn admitted(&self) -> Option<&T> {
+        let valid = self.verdict.as_ref().is_ok_and(|verdict| verdict.status == Status::Valid);
+        self.task.as_ref().filter(|_| valid && !self.known)
+    }
+
+    /// Whether it was refused for holding what is evaluated on.
+    #[must_use]
+    pub fn is_held_out(&self) -> bool {
+        self.verdict.as_ref().is_ok_and(splits::is_refusal)
+    }
+}
+
+/// The judgement on a solution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Solution<D> {
+    /// The verdict, or the host fault.
+    pub verdict: Result<Verdict, Dropped>,
+    /// What the game says beside.
+    pub detail: D,
+}
+
+/// What became of a proposal, before anybody solved it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing<T> {
+    /// It met a host fault.
+    Dropped,
+    /// Nothing could be read.
+    Malformed,
+    /// It was refused.
+    Invalid,
+    /// It is known already.
+    Duplicate,
+    /// It is valid and new.
+    Valid(T),
+}
+
+impl<T: Clone> Standing<T> {
+    /// By the verdict alone.
+    pub fn of<D>(judged: &JudgedProposal<T, D>) -> Self {
+        let Ok(verdict) = &judged.verdict else { return Self::Dropped };
+        match judged.admitted() {
+            Some(task) => Self::Valid(task.clone()),
+            None if verdict.status == Status::Malformed => Self::Malformed,
+            None if splits::is_refusal(verdict) => Self::Invalid,
+            None if judged.known && judged.task.is_some() => Self::Duplicate,
+            None => Self::Invalid,
+        }
+    }
+
+    /// The task, where it is valid and new.
+    pub const fn task(&self) -> Option<&T> {
+        if let Self::Valid(task) = self { Some(task) } else { None }
+    }
+}
+
+/// A task that the policy is evaluated on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvalTask<T> {
+    /// The row of the table it counts in.
+    pub row: String,
+    /// The task.
+    pub task: T,
+}
+
+/// How one role is sampled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoleSampling {
+    /// Softmax temperature.
+    pub temperature: f32,
+    /// Tokens of a response at most, the end token included.
+    pub max_tokens: usize,
+}
+
+/// What the driver needs to know of a configuration.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// Solvers' episodes of each task (G).
+    pub group: usize,
+    /// How proposers are sampled.
+    pub proposer: RoleSampling,
+    /// How solvers are sampled.
+    pub solver: RoleSampling,
+    /// The reward scheme.
+    pub reward: &'static dyn RewardScheme,
+    /// The advantage estimator.
+    pub advantage: &'static dyn AdvantageEstimator,
+    /// How the losses of tokens become one number.
+    pub aggregation: Aggregation,
+    /// Whether samples of advantage 0 are trained on.
+    pub keep_zero_advantage: bool,
+    /// Multiplies proposers' advantages; 0 freezes them.
+    pub proposer_weight: f64,
+    /// Supervised examples a step.
+    pub sft_samples: usize,
+    /// Weight of each.
+    pub sft_weight: f64,
+    /// Proposed tasks kept of each kind, newest kept.
+    pub pool_capacity: usize,
+    /// Weight in the draw of a task whose last solve rate was 0 < s < 1, where others weigh 1.
+    pub learnable_weight: f64,
+    /// Samples of each evaluation task at temperature 1.
+    pub eval_samples: usize,
+}

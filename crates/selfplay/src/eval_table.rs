@@ -1,0 +1,109 @@
+//! The table of an evaluation: pass@1 and pass@8 at temperature 1, and greedy accuracy, by row.
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Dropped, Status, Verdict};
+
+use crate::metrics::{SolveCount, mean_pass_at_k, solve_counts};
+use crate::play::{HeldOut, PlayError};
+use crate::statistics::{mean, share};
+
+/// Samples that pass@8 needs of every task.
+pub const LEAST_SAMPLES: u32 = 8;
+
+/// Three numbers, as fractions of 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvalNumbers {
+    /// pass@1 at temperature 1.
+    pub pass1: f64,
+    /// Greedy accuracy.
+    pub greedy: f64,
+    /// pass@8 at temperature 1.
+    pub pass8: f64,
+}
+
+/// Tasks of one row, such as a kind of task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvalRow {
+    /// Its name.
+    pub row: String,
+    /// How many tasks it has.
+    pub tasks: usize,
+    /// Means over its tasks.
+    #[serde(flatten)]
+    pub numbers: EvalNumbers,
+}
+
+/// An evaluation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvalTable {
+    /// In the order in which the tasks have them.
+    pub rows: Vec<EvalRow>,
+    /// Over the rows, however many tasks each has.
+    pub mean: EvalNumbers,
+}
+
+/// A judged episode: its task, and the verdict or the host fault.
+pub(crate) type JudgedEpisode = (usize, Result<Verdict, Dropped>);
+
+impl EvalTable {
+    /// The table of judged episodes at tasks whose rows are `names`: [`LEAST_SAMPLES`] at least of each task at temperature 1, and a
+    /// greedy one.
+    ///
+    /// # Errors
+    /// No task; too few samples; a dropped episode: a number with holes is no number.
+    pub(crate) fn new(
+        names: &[&str],
+        sampled: Vec<JudgedEpisode>,
+        greedy: Vec<JudgedEpisode>,
+    ) -> Result<Self, PlayError> {
+        let (sampled, greedy) = (whole(names.len(), sampled)?, whole(names.len(), greedy)?);
+        if let Some(count) = sampled.iter().find(|count| count.judged < LEAST_SAMPLES) {
+            let what = format!("an evaluation task has `{}` samples: pass@8 needs `{LEAST_SAMPLES}` or more", count.judged);
+            return Err(PlayError::Setup(what));
+        }
+        let mut rows: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (index, name) in names.iter().enumerate() {
+            match rows.iter_mut().find(|(row, _)| row == name) {
+                Some((_, tasks)) => tasks.push(index),
+                None => rows.push((name, vec![index])),
+            }
+        }
+        let row = |(row, tasks): (&str, Vec<usize>)| {
+            let counts: Vec<SolveCount> = tasks.iter().map(|index| sampled[*index]).collect();
+            let right = tasks.iter().filter(|index| greedy[**index].solved > 0).count();
+            let pass = |k| mean_pass_at_k(&counts, k).unwrap_or_default();
+            let greedy = share(right, tasks.len()).unwrap_or_default();
+            let numbers = EvalNumbers { pass1: pass(1), greedy, pass8: pass(8) };
+            EvalRow { row: row.to_owned(), tasks: tasks.len(), numbers }
+        };
+        let rows: Vec<EvalRow> = rows.into_iter().map(row).collect();
+        let of = |number: fn(&EvalNumbers) -> f64| {
+            mean(&rows.iter().map(|row| number(&row.numbers)).collect::<Vec<_>>())
+                .ok_or_else(|| PlayError::Setup("there is no task to evaluate on: configure at least one".to_owned()))
+        };
+        let mean = EvalNumbers { pass1: of(|row| row.pass1)?, greedy: of(|row| row.greedy)?, pass8: of(|row| row.pass8)? };
+        Ok(Self { rows, mean })
+    }
+}
+
+impl HeldOut for EvalTable {
+    fn rows(&self) -> Vec<(String, [f64; 3])> {
+        let numbers = |row: &EvalNumbers| [row.pass1, row.greedy, row.pass8];
+        self.rows.iter().map(|row| (row.row.clone(), numbers(&row.numbers))).collect()
+    }
+
+    fn mean(&self) -> [f64; 3] {
+        [self.mean.pass1, self.mean.greedy, self.mean.pass8]
+    }
+}
+
+fn whole(tasks: usize, judged: Vec<JudgedEpisode>) -> Result<Vec<SolveCount>, PlayError> {
+    let status = |(task, judged): JudgedEpisode| -> Result<(usize, Status), Dropped> {
+        let void = |dropped: Dropped| Dropped { why: format!("the evaluation is void, an attempt was dropped: {}", dropped.why) };
+        Ok((task, judged.map_err(void)?.status))
+    };
+    let judged: Vec<(usize, Status)> = judged.into_iter().map(status).collect::<Result<_, _>>()?;
+    Ok(solve_counts(tasks, judged.into_iter()))
+}

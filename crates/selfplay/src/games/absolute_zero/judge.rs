@@ -1,0 +1,139 @@
+//! From episodes to judgements: the verifier, asked the same way by play, evaluation and replay.
+
+use std::collections::HashSet;
+
+use veriplay_core::{Attempt, Digest, Dropped, Execute, Finish, Provenance, Rollout, Task};
+use veriplay_verifier::{
+    AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals,
+};
+
+use super::{AbsoluteZero, Drafts, proposal_key};
+use crate::environment::{Judged, JudgedProposal, Proposed, Solution, Stage, ToJudge};
+use crate::play::PlayError;
+use crate::rollout::{Finished, SingleTurn};
+
+/// The image answers run in.
+const IMAGE: &str = "python";
+
+/// Seeds the jobs that judge answers. One for all: a program that depends on it is judged on this one.
+const ANSWER_SEED: u64 = 0;
+
+/// Keeps the numbers of proposals of different types apart; configurations allow fewer.
+const PROPOSALS_PER_TYPE_AT_MOST: u64 = 1 << 20;
+
+impl AbsoluteZero {
+    /// Judges proposals. Nothing runs for those that are evaluated on.
+    pub(super) fn judge_programs(
+        &self,
+        execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        let mut read = |(place, one): (usize, &ToJudge<'_, Self>)| {
+            let attempt = self.read_proposal(one);
+            let known = match &attempt {
+                // The start model's examples may repeat each other.
+                Attempt::Proposal(proposal) if one.stage == Stage::Propose => is_known(place, &proposal_key(proposal)),
+                _ => false,
+            };
+            (attempt, known)
+        };
+        let attempts: Vec<(Attempt, bool)> = proposals.iter().enumerate().map(&mut read).collect();
+        let refused: Vec<Option<_>> = attempts
+            .iter()
+            .map(|(attempt, _)| match attempt {
+                Attempt::Proposal(proposal) => self.guard.refuse_programs([proposal.program()]),
+                _ => None,
+            })
+            .collect();
+        let left = attempts.iter().zip(proposals).zip(&refused).filter(|(_, refused)| refused.is_none());
+        let requests = left.map(|(((attempt, known), one), _)| ProposalRequest {
+            attempt,
+            known: *known,
+            provenance: provenance(one.proposed),
+        });
+        let mut judged = judge_proposals(execute, &self.tasks.gate, &requests.collect::<Vec<_>>()).into_iter();
+        let all = attempts.into_iter().zip(refused);
+        let judgement = |((detail, known), refused)| {
+            let (verdict, task) = match refused {
+                Some(verdict) => (Ok(verdict), None),
+                None => match judged.next().unwrap_or_else(no_verdict) {
+                    Ok(judged) => (Ok(judged.verdict), judged.task),
+                    Err(dropped) => (Err(dropped), None),
+                },
+            };
+            JudgedProposal { verdict, task, known, detail }
+        };
+        all.map(judgement).collect()
+    }
+
+    /// Judges answers.
+    pub(super) fn judge_answers(
+        &self,
+        execute: &dyn Execute,
+        solutions: &[(&Task, &Finished<SingleTurn>)],
+    ) -> Vec<Solution<Attempt>> {
+        let read = |(task, episode): &(&Task, &Finished<SingleTurn>)| {
+            whole(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
+        };
+        let attempts: Vec<Attempt> = solutions.iter().map(read).collect();
+        let requests = solutions.iter().zip(&attempts).map(|((task, _), attempt)| AnswerRequest {
+            task,
+            attempt,
+            image: IMAGE,
+            seed: ANSWER_SEED,
+        });
+        let verdicts = judge_answers(execute, &requests.collect::<Vec<_>>());
+        attempts.into_iter().zip(verdicts).map(|(detail, verdict)| Solution { verdict, detail }).collect()
+    }
+
+    fn read_proposal(&self, one: &ToJudge<'_, Self>) -> Attempt {
+        let shape = ProposalShape {
+            task_type: one.request.task_type,
+            given: one.request.given.as_deref(),
+            inputs: self.config.induction_inputs(),
+        };
+        whole(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
+    }
+}
+
+/// A response that was cut off is malformed.
+fn whole(episode: &Finished<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
+    match episode.last() {
+        Some(rollout) if rollout.finish == Finish::Stop => read(rollout),
+        Some(_) => Attempt::Malformed { reason: "it reached the token limit".to_owned() },
+        None => Attempt::Malformed { reason: "there is no response".to_owned() },
+    }
+}
+
+const fn provenance(proposed: Proposed) -> Provenance {
+    let index = proposed.chunk as u64 * PROPOSALS_PER_TYPE_AT_MOST + proposed.offset as u64;
+    Provenance::Proposed { step: proposed.step, index }
+}
+
+fn no_verdict<T>() -> Result<T, Dropped> {
+    Err(Dropped { why: "no verdict was made".to_owned() })
+}
+
+/// The first `count` drafts that pass the gate, as tasks; no two alike.
+///
+/// # Errors
+/// Too few drafts pass, or a host fault.
+pub fn draft_tasks(execute: &dyn Execute, gate: &Gate, mut drafts: Drafts, count: usize) -> Result<Vec<Task>, PlayError> {
+    /// Drafts judged together.
+    const BLOCK: usize = 128;
+    let (mut tasks, mut seen) = (Vec::with_capacity(count), HashSet::new());
+    while tasks.len() < count {
+        let block: Vec<Attempt> = drafts.by_ref().take(BLOCK).map(Attempt::Proposal).collect();
+        if block.is_empty() {
+            let what = format!("the generator gave only {} of {count} valid tasks", tasks.len());
+            return Err(PlayError::Setup(format!("{what}: ask for fewer tasks, or widen the gate")));
+        }
+        let seed = |attempt| ProposalRequest { attempt, known: false, provenance: Provenance::Seed };
+        for judged in judge_proposals(execute, gate, &block.iter().map(seed).collect::<Vec<_>>()) {
+            tasks.extend(judged?.task.filter(|task| seen.insert(task.id())));
+        }
+    }
+    tasks.truncate(count);
+    Ok(tasks)
+}

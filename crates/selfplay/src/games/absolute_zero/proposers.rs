@@ -1,0 +1,83 @@
+//! Which proposers a step samples.
+
+use rand_chacha::ChaCha8Rng;
+use veriplay_core::{Task, TaskType};
+
+use super::{AbsoluteZero, Request};
+use crate::environment::{Proposer, Stage};
+use crate::prompts::ProposerRequest;
+use crate::randomness::{draw, generator};
+use crate::rollout::SingleTurn;
+use crate::task_pool::{PoolTask, TaskPool};
+
+impl AbsoluteZero {
+    /// The proposers of a step or of the supervised examples, by task type.
+    ///
+    /// Without references, a type's deduction or abduction proposals share one prompt. With K references each has its own draw from its
+    /// type's tasks. Each induction proposal is given a program of the deduction and abduction tasks; while there are none, there is no
+    /// such proposal.
+    pub(super) fn draw_proposers(
+        &self,
+        pool: &TaskPool<Task>,
+        stage: Stage,
+        seed: u64,
+        step: u64,
+    ) -> Vec<Proposer<Self>> {
+        let (count, purpose) = match stage {
+            Stage::SftPropose if self.config.anchor_samples == 0 => (0, ""),
+            Stage::SftPropose => (self.tasks.sft_per_type, "bootstrap turns"),
+            _ => (self.config.proposals_per_type, "proposer turns"),
+        };
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut generator = generator(seed, step, purpose);
+        let mut proposers = self.triplet_proposers(pool, TaskType::Deduction, count, &mut generator);
+        proposers.extend(self.triplet_proposers(pool, TaskType::Abduction, count, &mut generator));
+        // Where programs are few, each is given several times.
+        let programs = draw_programs(pool, count, &mut generator);
+        let request = |program: &&str| Request { task_type: TaskType::Induction, given: Some((*program).to_owned()) };
+        let given = programs.iter().cycle().take(count);
+        proposers.extend(given.map(|program| self.proposer(request(program), Vec::new(), 1)));
+        proposers
+    }
+
+    fn triplet_proposers(
+        &self,
+        pool: &TaskPool<Task>,
+        task_type: TaskType,
+        count: usize,
+        generator: &mut ChaCha8Rng,
+    ) -> Vec<Proposer<Self>> {
+        let tasks: Vec<&Task> = pool.of_kind(task_type.name()).map(|entry| &entry.task).collect();
+        let request = Request { task_type, given: None };
+        if self.config.references == 0 || tasks.is_empty() {
+            return vec![self.proposer(request, Vec::new(), count)];
+        }
+        let mut proposer = || {
+            let tasks = tasks.iter().map(|task| (*task, 1.0)).collect();
+            self.proposer(request.clone(), draw(tasks, self.config.references, generator), 1)
+        };
+        (0..count).map(|_| proposer()).collect()
+    }
+
+    pub(super) fn proposer(&self, request: Request, references: Vec<&Task>, rollouts: usize) -> Proposer<Self> {
+        let prompt = self.format.proposer_prompt(&ProposerRequest {
+            task_type: request.task_type,
+            references,
+            given: request.given.as_deref(),
+            inputs: self.config.induction_inputs(),
+        });
+        let kind = request.task_type.name();
+        Proposer { request, episode: SingleTurn::new(prompt), rollouts, kind }
+    }
+}
+
+/// Up to `count` different programs of the deduction and abduction tasks.
+fn draw_programs<'a>(pool: &'a TaskPool<Task>, count: usize, generator: &mut ChaCha8Rng) -> Vec<&'a str> {
+    let triplets = pool.entries().iter().filter(|entry| entry.task.kind() != TaskType::Induction.name());
+    let mut programs: Vec<&str> = triplets.map(|entry| entry.task.question.program()).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    draw(programs.into_iter().map(|program| (program, 1.0)).collect(), count, generator)
+}

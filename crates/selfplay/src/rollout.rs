@@ -1,0 +1,252 @@
+//! Samples many episodes at once, turn by turn, from a policy or from a log, and judges one chunk while the next is sampled.
+
+use std::sync::mpsc;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Dropped, Finish, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+
+use crate::play::PlayError;
+
+/// An episode as a state machine. It asks the policy, then the environment, until it is over.
+pub trait Episode: Clone + Send + Sync {
+    /// The prompt of its next turn; `None` while it waits for the environment, or when it is over.
+    fn prompt(&self) -> Option<Prompt>;
+
+    /// Takes the response to its prompt.
+    fn respond(&mut self, rollout: &Rollout);
+
+    /// Ends it: the policy has no room for its next prompt.
+    fn out_of_room(&mut self);
+
+    /// How it ended, in the word of reports; `None` while it goes on.
+    fn end(&self) -> Option<&'static str>;
+
+    /// Fuel that its tools have used.
+    fn fuel(&self) -> u64 {
+        0
+    }
+}
+
+/// An episode of one turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SingleTurn {
+    prompt: Prompt,
+    over: bool,
+}
+
+impl SingleTurn {
+    /// Asks this.
+    #[must_use]
+    pub const fn new(prompt: Prompt) -> Self {
+        Self { prompt, over: false }
+    }
+}
+
+impl Episode for SingleTurn {
+    fn prompt(&self) -> Option<Prompt> {
+        (!self.over).then(|| self.prompt.clone())
+    }
+
+    fn respond(&mut self, _rollout: &Rollout) {
+        self.over = true;
+    }
+
+    fn out_of_room(&mut self) {
+        self.over = true;
+    }
+
+    fn end(&self) -> Option<&'static str> {
+        self.over.then_some("responded")
+    }
+}
+
+/// An episode that is over, with all that was sampled in it.
+#[derive(Debug, Clone)]
+pub struct Finished<E> {
+    /// Index of its proposer or task among those sampled.
+    pub source: usize,
+    /// Which of its group.
+    pub sample: usize,
+    /// As it ended, or as it was when the host failed.
+    pub episode: E,
+    /// Prompt and rollout of each turn.
+    pub turns: Vec<(Prompt, Rollout)>,
+    /// The host fault that ended it.
+    pub dropped: Option<Dropped>,
+}
+
+impl<E: Episode> Finished<E> {
+    /// The prompt it waits for an answer to.
+    fn prompt(&self) -> Option<Prompt> {
+        self.episode.prompt().filter(|_| self.dropped.is_none())
+    }
+
+    /// Tokens that were generated in it.
+    pub fn tokens(&self) -> usize {
+        self.turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum()
+    }
+
+    /// The rollout of its last turn.
+    pub fn last(&self) -> Option<&Rollout> {
+        self.turns.last().map(|(_, rollout)| rollout)
+    }
+}
+
+/// Answers prompts.
+pub(crate) trait Sampler {
+    /// `group` responses to each prompt, in turn `round`. `episodes` are the places of the episodes that ask, the first of each group.
+    fn sample(
+        &mut self,
+        round: usize,
+        episodes: &[usize],
+        prompts: &[Prompt],
+        group: usize,
+    ) -> Result<Vec<Vec<Rollout>>, PlayError>;
+}
+
+/// Samples a policy, each turn with a seed of its own.
+pub(crate) struct PolicySampler<'a> {
+    pub(crate) policy: &'a dyn Policy,
+    pub(crate) temperature: f32,
+    pub(crate) max_tokens: usize,
+    /// The seed of each round.
+    pub(crate) seed: &'a dyn Fn(usize) -> u64,
+}
+
+impl Sampler for PolicySampler<'_> {
+    fn sample(
+        &mut self,
+        round: usize,
+        _episodes: &[usize],
+        prompts: &[Prompt],
+        group: usize,
+    ) -> Result<Vec<Vec<Rollout>>, PlayError> {
+        let Self { temperature, max_tokens, .. } = *self;
+        let sampling = Sampling { temperature, max_tokens, group, seed: (self.seed)(round) };
+        Ok(self.policy.generate(prompts, &sampling)?)
+    }
+}
+
+/// One turn of an episode in the log. What the environment answered is not in it: replay makes it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TurnRecord {
+    /// The prompt.
+    pub prompt: String,
+    /// The response.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: Vec<u32>,
+    /// Their behaviour log-probabilities, in nats.
+    pub logprobs: Vec<f32>,
+    /// Why it ended.
+    pub finish: Finish,
+}
+
+impl From<&(Prompt, Rollout)> for TurnRecord {
+    fn from((prompt, rollout): &(Prompt, Rollout)) -> Self {
+        Self {
+            prompt: prompt.text.clone(),
+            text: rollout.text.clone(),
+            tokens: rollout.tokens.clone(),
+            logprobs: rollout.logprobs.clone(),
+            finish: rollout.finish,
+        }
+    }
+}
+
+/// Answers with the turns of logged episodes, one list for each episode. Where the log has no more, the episode is another one than it
+/// was, and a cut response says so.
+pub(crate) struct LoggedSampler<'a>(pub(crate) Vec<&'a [TurnRecord]>);
+
+impl Sampler for LoggedSampler<'_> {
+    fn sample(
+        &mut self,
+        round: usize,
+        episodes: &[usize],
+        _prompts: &[Prompt],
+        group: usize,
+    ) -> Result<Vec<Vec<Rollout>>, PlayError> {
+        let turn = |place: usize| logged(self.0.get(place).and_then(|turns| turns.get(round)));
+        Ok(episodes.iter().map(|place| (0..group).map(|sample| turn(place + sample)).collect()).collect())
+    }
+}
+
+fn logged(turn: Option<&TurnRecord>) -> Rollout {
+    Rollout {
+        prompt_tokens: Vec::new(),
+        tokens: Vec::new(),
+        logprobs: Vec::new(),
+        text: turn.map_or_else(String::new, |turn| turn.text.clone()),
+        finish: turn.map_or(Finish::Length, |turn| turn.finish),
+        policy: PolicyVersion(0),
+    }
+}
+
+/// Runs `group` copies of each of `first` to completion, grouped by prompt. Every one of `first` asks something. `advance` runs what
+/// episodes wait for after each round.
+pub(crate) fn run_episodes<E: Episode>(
+    first: Vec<(usize, E)>,
+    group: usize,
+    sampler: &mut dyn Sampler,
+    mut advance: impl FnMut(&mut [Finished<E>]),
+) -> Result<Vec<Finished<E>>, PlayError> {
+    let begin = |(source, episode): (usize, E)| {
+        let copy = move |sample| Finished { source, sample, episode: episode.clone(), turns: Vec::new(), dropped: None };
+        (0..group).map(copy)
+    };
+    let mut all: Vec<Finished<E>> = first.into_iter().flat_map(begin).collect();
+    let mut round = 0;
+    loop {
+        let asking: Vec<usize> = (0..all.len()).filter(|place| all[*place].prompt().is_some()).collect();
+        if asking.is_empty() {
+            return Ok(all);
+        }
+        // The first turn of a group has one prompt, whose computation it shares.
+        let together = if round == 0 { group } else { 1 };
+        let firsts: Vec<usize> = asking.iter().copied().step_by(together).collect();
+        let prompts: Vec<Prompt> = firsts.iter().filter_map(|place| all[*place].prompt()).collect();
+        let answers = match sampler.sample(round, &firsts, &prompts, together) {
+            // A transcript that the model has no room for ends its episode. A first prompt that does not fit is the configuration's fault.
+            Err(PlayError::Policy(PolicyError::PromptTooLong { index, .. })) if round > 0 && index < asking.len() => {
+                all[asking[index]].episode.out_of_room();
+                continue;
+            }
+            answers => answers?,
+        };
+        let rollouts: Vec<Rollout> = answers.into_iter().flatten().collect();
+        if rollouts.len() != asking.len() {
+            let (given, wanted) = (rollouts.len(), asking.len());
+            return Err(PlayError::Setup(format!("the policy gave `{given}` rollouts, and `{wanted}` were requested")));
+        }
+        for ((place, index), rollout) in asking.iter().enumerate().zip(rollouts) {
+            all[*index].episode.respond(&rollout);
+            all[*index].turns.push((prompts[place / together].clone(), rollout));
+        }
+        advance(&mut all);
+        round += 1;
+    }
+}
+
+/// Runs `produce` over `chunks` on this thread and `consume` over its results on another. Results keep their order, so what comes out
+/// does not depend on timing.
+///
+/// # Errors
+/// The first error of `produce`; work already handed over is finished first.
+pub(crate) fn overlap<C, P: Send, V: Send, E>(
+    chunks: impl IntoIterator<Item = C>,
+    mut produce: impl FnMut(C) -> Result<P, E>,
+    consume: impl FnMut(P) -> V + Send,
+) -> Result<Vec<V>, E> {
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<P>(2);
+        let consumer = scope.spawn(move || receiver.into_iter().map(consume).collect::<Vec<V>>());
+        let produced = chunks.into_iter().try_for_each(|chunk| {
+            // A send fails only when the consumer panicked; joining it below passes the panic on.
+            produce(chunk).map(|product| drop(sender.send(product)))
+        });
+        drop(sender);
+        let consumed = consumer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        produced.map(|()| consumed)
+    })
+}

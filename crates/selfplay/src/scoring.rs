@@ -1,0 +1,186 @@
+//! From facts to what the learner takes: rewards, advantages, weights, a batch of samples.
+//!
+//! A turn of an episode is a sample, and all turns of an episode have the episode's advantage.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
+
+use crate::advantages::{AdvantageMemory, AdvantageRow};
+use crate::anchors::Imitation;
+use crate::environment::Settings;
+use crate::randomness::generator;
+use crate::rewards;
+
+/// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aggregation {
+    /// The sum over all tokens, divided by the number of the solvers': long episodes weigh more (DAPO, arXiv 2503.14476,
+    /// equation 12).
+    #[default]
+    TokenMean,
+    /// The mean over an episode's tokens, then over the solvers' episodes: a token of a long episode weighs less (GRPO, arXiv
+    /// 2402.03300, equation 3).
+    SequenceMean,
+    /// The sum over all tokens, divided by the number of the solvers' episodes times the most tokens a response may have: no episode's
+    /// length changes what its tokens weigh (Dr. GRPO, arXiv 2503.20783).
+    ConstantLength,
+}
+
+impl Aggregation {
+    /// Whether it is the default, which configurations leave out.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The weight of a token of an episode of `tokens`.
+    fn scale(self, tokens: usize) -> f32 {
+        match self {
+            Self::SequenceMean => 1.0 / tokens.max(1) as f32,
+            Self::TokenMean | Self::ConstantLength => 1.0,
+        }
+    }
+
+    /// The denominator, of episodes of these lengths.
+    fn denominator(self, lengths: &[usize], max_tokens: usize) -> usize {
+        match self {
+            Self::TokenMean => lengths.iter().sum(),
+            Self::SequenceMean => lengths.len(),
+            Self::ConstantLength => lengths.len() * max_tokens,
+        }
+    }
+}
+
+/// An episode with its reward.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// Its role.
+    pub role: Role,
+    /// Index among the step's episodes of the role.
+    pub index: usize,
+    /// Its kind of task.
+    pub kind: &'static str,
+    /// Episodes of one group answered the same question.
+    pub group: usize,
+    /// The reward; under the control `random`, another episode's.
+    pub reward: Reward,
+    /// The advantage.
+    pub advantage: f64,
+    /// The advantage times the weight of the role: what the learner multiplies −log p with. 0 for a frozen proposer.
+    pub weight: f64,
+}
+
+impl Scored {
+    pub(crate) const fn new(role: Role, index: usize, kind: &'static str, group: usize, reward: Reward) -> Self {
+        Self { role, index, kind, group, reward, advantage: 0.0, weight: 0.0 }
+    }
+}
+
+/// Fills in advantages and weights; shuffles the rewards of each (role, kind) batch first where the scheme is a control.
+pub(crate) fn weigh(
+    scored: &mut [Scored],
+    settings: &Settings,
+    kinds: &[&'static str],
+    memory: &mut AdvantageMemory,
+    (seed, step): (u64, u64),
+) {
+    if settings.reward.shuffled() {
+        let mut generator = generator(seed, step, "shuffled rewards");
+        for role in [Role::Proposer, Role::Solver] {
+            for kind in kinds {
+                let batch = scored.iter_mut().filter(|scored| (scored.role, scored.kind) == (role, *kind));
+                rewards::shuffle(batch.map(|scored| &mut scored.reward).collect(), &mut generator);
+            }
+        }
+    }
+    let row = |scored: &Scored| AdvantageRow {
+        role: scored.role,
+        kind: scored.kind,
+        group: scored.group,
+        reward: scored.reward.total(),
+    };
+    let rows: Vec<AdvantageRow> = scored.iter().map(row).collect();
+    for (scored, advantage) in scored.iter_mut().zip(settings.advantage.advantages(&rows, memory)) {
+        let role_weight = if scored.role == Role::Proposer { settings.proposer_weight } else { 1.0 };
+        (scored.advantage, scored.weight) = (advantage, advantage * role_weight);
+    }
+}
+
+/// The turns of an episode.
+pub(crate) type Turns = [(Prompt, Rollout)];
+
+/// The step's batch: the turns of every episode whose weight is not 0, or of all if the settings keep those, then the step's supervised
+/// examples, with samples of one prompt side by side. Denominators count all rewarded solvers' episodes, those of weight 0 included.
+/// `None` when there is nothing to learn from.
+pub(crate) fn train_batch<'a>(
+    scored: &[Scored],
+    settings: &Settings,
+    sft: Imitation<'a>,
+    (seed, step): (u64, u64),
+    turns: impl Fn(&Scored) -> &'a Turns,
+) -> Option<TrainBatch> {
+    let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
+    let aggregation = settings.aggregation;
+    let mut groups = PromptGroups::default();
+    for scored in scored.iter().filter(|scored| settings.keep_zero_advantage || scored.weight != 0.0) {
+        let turns = turns(scored);
+        let scale = aggregation.scale(tokens(turns));
+        for (_, rollout) in turns {
+            groups.add(&rollout.prompt_tokens, &rollout.tokens, |prompt, response| Sample {
+                behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
+                scale,
+                ..Sample::new(prompt, response, scored.weight as f32)
+            });
+        }
+    }
+    for example in sft.drawn(seed, step) {
+        groups.add(&example.prompt_tokens, &example.tokens, |prompt, response| Sample {
+            scale: aggregation.scale(response.len()),
+            ..Sample::example(prompt, response, sft.weight as f32)
+        });
+    }
+    let samples = groups.finish();
+    if samples.is_empty() {
+        return None;
+    }
+    let solvers = scored.iter().filter(|scored| scored.role == Role::Solver);
+    let mut lengths: Vec<usize> = solvers.map(|scored| tokens(turns(scored))).collect();
+    if lengths.iter().sum::<usize>() == 0 {
+        // Nothing but supervised examples and proposals: the batch's own responses count.
+        lengths = samples.iter().map(|sample| sample.response.len()).collect();
+    }
+    let denominator = aggregation.denominator(&lengths, settings.solver.max_tokens);
+    Some(TrainBatch { samples, normalizer: denominator.max(1) as f64 })
+}
+
+/// Samples by prompt, prompts in the order of their first sample.
+#[derive(Default)]
+struct PromptGroups<'a> {
+    groups: Vec<(Arc<[u32]>, Vec<Sample>)>,
+    index: HashMap<&'a [u32], usize>,
+}
+
+impl<'a> PromptGroups<'a> {
+    /// Adds what `make` makes of the prompt and the response. Nothing can be learned from a response without tokens, such as a server's
+    /// that does not tell them.
+    fn add(&mut self, prompt: &'a [u32], response: &[u32], make: impl FnOnce(Arc<[u32]>, Vec<u32>) -> Sample) {
+        if response.is_empty() {
+            return;
+        }
+        let next = self.groups.len();
+        let index = *self.index.entry(prompt).or_insert(next);
+        if index == next {
+            self.groups.push((Arc::from(prompt), Vec::new()));
+        }
+        let (prompt, samples) = &mut self.groups[index];
+        samples.push(make(Arc::clone(prompt), response.to_vec()));
+    }
+
+    fn finish(self) -> Vec<Sample> {
+        self.groups.into_iter().flat_map(|(_, samples)| samples).collect()
+    }
+}

@@ -1,0 +1,199 @@
+//! What happened in a step, for its metrics and its log.
+
+use std::collections::HashMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Reward, Role, SCHEMA_VERSION};
+
+use crate::environment::{Environment, Judged, JudgedProposal, Proposed, Seeds, Solution, Standing};
+use crate::metrics::SolveCount;
+use crate::rollout::{Episode, Finished, TurnRecord};
+use crate::scoring::Scored;
+use crate::task_pool::{Asked, PoolTask, Source, TaskPool};
+
+/// A judged proposer's episode.
+pub struct ProposalEpisode<E: Environment> {
+    /// What it was asked for.
+    pub request: E::Request,
+    /// The kind of task it was asked for.
+    pub kind: &'static str,
+    /// When and where it was proposed.
+    pub proposed: Proposed,
+    /// The episode.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Judged<E>,
+    /// What became of it.
+    pub standing: Standing<E::Task>,
+}
+
+/// A judged solver's episode; its source is its task.
+pub struct SolverEpisode<E: Environment> {
+    /// The episode.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Solution<E::SolutionDetail>,
+}
+
+/// All that happened in a step.
+pub struct StepFacts<'a, E: Environment> {
+    /// Proposals, in the order they were sampled.
+    pub proposals: &'a [ProposalEpisode<E>],
+    /// The tasks that solvers were asked.
+    pub tasks: &'a [Asked<E::Task>],
+    /// Solvers' episodes, in the order of the tasks.
+    pub solutions: &'a [SolverEpisode<E>],
+    /// How often each task was solved.
+    pub solved: &'a [SolveCount],
+    /// The episodes that got a reward.
+    pub scored: &'a [Scored],
+    /// The pool after the step.
+    pub pool: &'a TaskPool<E::Task>,
+}
+
+/// One line of the log of rollouts: everything its verdicts were made of, so that `replay` can make them again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[serde(bound(serialize = "R: Serialize, T: Serialize, P: Serialize, S: Serialize"))]
+#[serde(bound(deserialize = "R: DeserializeOwned, T: DeserializeOwned, P: DeserializeOwned, S: DeserializeOwned"))]
+pub enum LogRecord<R, T, P, S> {
+    /// A proposer's episode.
+    Proposal(Box<ProposalRecord<R, T, P>>),
+    /// A task, and the solvers' episodes.
+    Task(Box<TaskRecord<T, S>>),
+}
+
+/// A line of an environment's log.
+pub type Record<E> = LogRecord<
+    <E as Environment>::Request,
+    <E as Environment>::Task,
+    <E as Environment>::ProposalDetail,
+    <E as Environment>::SolutionDetail,
+>;
+
+/// An episode as it went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EpisodeRecord {
+    /// Its turns.
+    pub turns: Vec<TurnRecord>,
+    /// How it ended; `None` when the host failed in it.
+    pub end: Option<String>,
+    /// Fuel of its tools.
+    pub fuel: u64,
+    /// Its reward; `None` where it got none: a valid proposal that nobody was asked to solve, or a host fault.
+    pub reward: Option<Reward>,
+    /// Its advantage.
+    pub advantage: Option<f64>,
+}
+
+impl EpisodeRecord {
+    fn new<E: Episode>(finished: &Finished<E>, scored: Option<&Scored>) -> Self {
+        Self {
+            turns: finished.turns.iter().map(TurnRecord::from).collect(),
+            end: finished.episode.end().filter(|_| finished.dropped.is_none()).map(str::to_owned),
+            fuel: finished.episode.fuel(),
+            reward: scored.map(|scored| scored.reward.clone()),
+            advantage: scored.map(|scored| scored.advantage),
+        }
+    }
+}
+
+/// A proposer's episode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProposalRecord<R, T, P> {
+    /// Of this record.
+    pub schema_version: u32,
+    /// Its number within the step.
+    pub index: usize,
+    /// When and where it was proposed.
+    pub proposed: Proposed,
+    /// What it was asked for.
+    pub request: R,
+    /// The episode.
+    pub episode: EpisodeRecord,
+    /// Seeds of what was executed.
+    #[serde(default, skip_serializing_if = "Seeds::is_default")]
+    pub seeds: Seeds,
+    /// The judgement.
+    pub judged: JudgedProposal<T, P>,
+}
+
+/// A task, and the solvers' episodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskRecord<T, S> {
+    /// Of this record.
+    pub schema_version: u32,
+    /// The step.
+    pub step: u64,
+    /// Number of the task within the step.
+    pub index: usize,
+    /// The task.
+    pub task: T,
+    /// Where it comes from.
+    pub source: Source,
+    /// Seeds of what was executed.
+    #[serde(default, skip_serializing_if = "Seeds::is_default")]
+    pub seeds: Seeds,
+    /// Solvers' episodes.
+    pub attempts: Vec<AttemptRecord<S>>,
+}
+
+/// A solver's episode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttemptRecord<S> {
+    /// The episode.
+    pub episode: EpisodeRecord,
+    /// The judgement.
+    pub judged: Solution<S>,
+}
+
+impl<E: Environment> StepFacts<'_, E> {
+    /// The lines of the log: proposals, then tasks.
+    pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
+        let by_episode: HashMap<(Role, usize), &Scored> =
+            self.scored.iter().map(|scored| ((scored.role, scored.index), scored)).collect();
+        let scored = |role: Role, index: usize| by_episode.get(&(role, index)).copied();
+        let proposal = |(index, one): (usize, &ProposalEpisode<E>)| {
+            LogRecord::Proposal(Box::new(ProposalRecord {
+                schema_version: SCHEMA_VERSION,
+                index,
+                proposed: one.proposed,
+                request: one.request.clone(),
+                episode: EpisodeRecord::new(&one.finished, scored(Role::Proposer, index)),
+                seeds: propose,
+                judged: one.judged.clone(),
+            }))
+        };
+        let mut tasks: Vec<TaskRecord<E::Task, E::SolutionDetail>> = self
+            .tasks
+            .iter()
+            .enumerate()
+            .map(|(index, asked)| TaskRecord {
+                schema_version: SCHEMA_VERSION,
+                step,
+                index,
+                task: asked.task.clone(),
+                source: asked.source,
+                seeds: solve,
+                attempts: Vec::new(),
+            })
+            .collect();
+        for (index, one) in self.solutions.iter().enumerate() {
+            let episode = EpisodeRecord::new(&one.finished, scored(Role::Solver, index));
+            tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
+        }
+        let tasks = tasks.into_iter().map(|task| LogRecord::Task(Box::new(task)));
+        self.proposals.iter().enumerate().map(proposal).chain(tasks).collect()
+    }
+
+    /// How often each task of one kind was solved.
+    pub fn solved_of_kind(&self, kind: &str, wanted: impl Fn(&Asked<E::Task>) -> bool) -> Vec<SolveCount> {
+        let tasks = self.tasks.iter().zip(self.solved);
+        tasks.filter(|(asked, _)| asked.task.kind() == kind && wanted(asked)).map(|(_, count)| *count).collect()
+    }
+}
