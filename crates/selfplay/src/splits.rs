@@ -14,7 +14,7 @@
 //! solver who writes a measured program for another task has not been shown it.
 
 mod fingerprint;
-mod tokens;
+mod scopes;
 
 use std::collections::BTreeMap;
 

@@ -13,6 +13,7 @@ use super::wheel::Wheel;
 use super::{Code, ImageError, Snapshot};
 use crate::channel::Channel;
 use crate::exports::Exports;
+use crate::exports::SavedVal;
 use crate::fuel;
 use crate::host::{Host, linker};
 use crate::meter;
@@ -66,7 +67,43 @@ pub(crate) fn preload(spec: &ImageSpec, engine: &Engine, code: &Code) -> Result<
     }
     guest.turn(&format!("_room = bytearray({})\ndel _room", spec.headroom_bytes))?;
     guest.turn(START)?;
-    guest.keep()
+    let mut snapshot = guest.keep()?;
+    if let Some(bytes) = spec.c_stack_bytes {
+        raise_recursion_limit(&mut snapshot, bytes)?;
+    }
+    Ok(snapshot)
+}
+
+/// Lets CPython use `bytes` of its C stack. It assumes 128 KiB on WASI, whatever the module has, and raises `RecursionError` at some 220
+/// calls through C code, such as those of a function under `lru_cache`. Its thread state holds three addresses beside each other: the top of
+/// the stack, where `RecursionError` is raised, and where the process would be ended.
+fn raise_recursion_limit(snapshot: &mut Snapshot, bytes: u32) -> Result<(), ImageError> {
+    /// Below the top, by CPython 3.15's `Py_C_STACK_SIZE` and its margin on WASI.
+    const ASSUMED: [u32; 3] = [0, 112 << 10, 120 << 10];
+    let fail = |detail: String| build_error("raising the recursion limit", detail);
+    let pointers = snapshot.state.globals.iter().filter_map(|(_, value)| match value {
+        SavedVal::I32(value) => Some(value.cast_unsigned()),
+        _ => None,
+    });
+    let [top] = pointers.collect::<Vec<u32>>()[..] else {
+        return Err(fail("the module has other mutable globals than its stack pointer".to_owned()));
+    };
+    let raised = [top, top.saturating_sub(bytes), top.saturating_sub(bytes + (8 << 10))];
+    if raised[2] < 64 << 10 {
+        return Err(fail(format!("`c_stack_bytes` is `{bytes}`, and the module's stack has `{top}`")));
+    }
+    let words = |values: [u32; 3]| values.map(u32::to_le_bytes).concat();
+    let assumed = words(ASSUMED.map(|below| top.saturating_sub(below)));
+    let places = (0..snapshot.memory.len().saturating_sub(assumed.len())).step_by(4);
+    let found: Vec<usize> = places.filter(|at| snapshot.memory[*at..].starts_with(&assumed)).collect();
+    let [at] = found[..] else {
+        let count = found.len();
+        return Err(fail(format!(
+            "CPython's limits are at `{count}` places of the memory instead of one: has it another version?"
+        )));
+    };
+    snapshot.memory[at..at + assumed.len()].copy_from_slice(&words(raised));
+    Ok(())
 }
 
 /// Source text that makes a module of `source`. JSON's quotes and escapes are Python's too.

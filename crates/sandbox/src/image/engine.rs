@@ -8,8 +8,9 @@ use wasmtime::{Config, Engine};
 use super::ImageError;
 use crate::stacks::Stacks;
 
-/// Bytes of native stack a guest may use. Deep recursion beyond it is a trap.
-const WASM_STACK: usize = 32 << 20;
+/// Bytes of native stack a guest may use. Deep recursion beyond it is a trap; `c_stack_bytes` of the Python image is such that CPython
+/// raises `RecursionError` long before.
+const WASM_STACK: usize = 64 << 20;
 /// Bytes of the stacks guests run on, which wasmtime makes: the guest's, and the host functions' on top of it.
 const GUEST_STACK: usize = WASM_STACK + (4 << 20);
 

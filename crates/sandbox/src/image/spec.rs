@@ -37,6 +37,8 @@ pub struct ImageSpec {
     pub(crate) name: String,
     pub(crate) seed: u64,
     pub(crate) headroom_bytes: u64,
+    /// C stack that CPython may use before it raises `RecursionError`; `None` leaves it at what CPython assumes.
+    pub(crate) c_stack_bytes: Option<u32>,
     pub(crate) preload: Vec<String>,
     pub(crate) wheel: WheelSpec,
     pub(crate) harness: String,
@@ -67,6 +69,7 @@ struct Manifest {
     name: String,
     seed: u64,
     headroom_bytes: u64,
+    c_stack_bytes: Option<u32>,
     preload: Vec<String>,
     wheel: WheelSpec,
     limits: Limits,
@@ -104,12 +107,13 @@ impl ImageSpec {
     /// # Errors
     /// When the manifest does not parse or has an unknown key.
     pub fn parse(manifest: &str, harness: &str) -> Result<Self, ImageError> {
-        let Manifest { name, seed, headroom_bytes, preload, wheel, limits } =
+        let Manifest { name, seed, headroom_bytes, c_stack_bytes, preload, wheel, limits } =
             toml::from_str(manifest).map_err(Box::new)?;
         Ok(Self {
             name,
             seed,
             headroom_bytes,
+            c_stack_bytes,
             preload,
             wheel,
             limits,
@@ -137,7 +141,7 @@ impl ImageSpec {
             (SHIM_VERSION, ENGINE_VERSION, meter::VERSION),
             &self.name,
             self.seed,
-            self.headroom_bytes,
+            (self.headroom_bytes, self.c_stack_bytes),
             &self.preload,
             &self.wheel,
             &self.harness,

@@ -83,6 +83,23 @@ fn deep_recursion_is_an_exception_or_a_stack_overflow() {
     assert!(known.contains(&(exit.as_str(), kind.as_str())), "{exit} {kind}");
 }
 
+/// CPython would raise at some 220 calls through C code on WASI.
+#[test]
+fn recursion_through_c_code_has_the_depth_that_memoised_functions_need() {
+    let recursions = [
+        "import functools\n@functools.lru_cache(None)\ndef f(n): return n and 1 + f(n - 1)",
+        "def f(n): return n and 1 + sum(f(n - 1) for _ in [0])",
+        "def f(n): return n and 1 + max(map(f, [n - 1]))",
+        "class A:\n    def __init__(self, n): self.n = n\n    def __repr__(self): return repr(A(self.n - 1)) if self.n else ''\n\
+         def f(n): return repr(A(n))",
+    ];
+    for recursion in recursions {
+        let deep = |depth: u32| format!("import sys\nsys.setrecursionlimit(10**6)\n{recursion}\nf({depth})");
+        check(&deep(4_000), "Returned", "");
+        check(&deep(40_000), "Raised", "RecursionError");
+    }
+}
+
 #[test]
 fn leaving_the_process_is_no_return() {
     check("import os\nos._exit(0)", "Trapped", "proc_exit");

@@ -1,19 +1,19 @@
 //! Names programs, functions and sentences by what they say, however they are laid out and whatever they call their variables.
 //!
-//! Two programs of one fingerprint are one program, but for layout, comments, docstrings, quotes and a renaming of the names that it
-//! binds itself. The reverse does not hold: `x + 1` and `1 + x` are two programs.
+//! Programs are compared as syntax trees, as ruff's parser gives them. Two programs with one fingerprint differ at most in layout, comments,
+//! docstrings, annotations, spellings of literals, statements that do nothing, and the names of their own variables, functions and classes:
+//! each scope's names are replaced by their numbers in the order of their first use. The reverse does not hold: `x + 1` and `1 + x` are
+//! two programs, and so are functions whose free variables have different names.
 
-use std::collections::{BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
 
-use veriplay_core::Digest;
+use ruff_python_ast::comparable::ComparableStmt;
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_stmt};
+use ruff_python_ast::{Expr, ModModule, Stmt, StmtFunctionDef};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use veriplay_core::{Digest, normalize_program};
 
-use super::tokens::{Token, tokens};
-
-/// Tokens of a body below which a function says nothing of its own: `return self`, `return False`.
-const LEAST_BODY: usize = 3;
-
-/// Stands before the number of a renamed variable; no identifier has it.
-const RENAMED: char = '$';
+use super::scopes;
 
 /// A function of a program: its fingerprint, and its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,18 +24,24 @@ pub struct Function {
     pub fingerprint: Digest,
 }
 
-/// Names a program.
+/// Names a program. Text that is no Python is named by its words.
 #[must_use]
 pub fn program_fingerprint(program: &str) -> Digest {
-    digest(&tokens(program))
+    on_a_deep_stack(|| match parsed(program) {
+        Some((module, true)) => digest(module.body),
+        _ => Digest::of(normalize_program(program).as_bytes()),
+    })
 }
 
 /// The functions of a program, methods and inner ones too, but for those that are too short to be told apart (`return self`).
 #[must_use]
 pub fn functions(program: &str) -> Vec<Function> {
-    let tokens = tokens(program);
-    let begins = (0..tokens.len()).filter(|index| matches!(tokens[*index], Token::Line(_)));
-    begins.filter_map(|index| function(&tokens[index..])).collect()
+    on_a_deep_stack(|| {
+        let Some((module, _)) = parsed(program) else { return Vec::new() };
+        let mut found = Functions(Vec::new());
+        found.visit_body(&module.body);
+        found.0
+    })
 }
 
 /// Names a sentence up to case, white space and punctuation: sentences that differ in nothing else ask the same.
@@ -46,164 +52,135 @@ pub fn text_fingerprint(text: &str) -> Digest {
     Digest::of(words.join(" ").as_bytes())
 }
 
-/// The function that `tokens` begin with, if they do.
-fn function(tokens: &[Token]) -> Option<Function> {
-    let [Token::Line(level), rest @ ..] = tokens else { return None };
-    let rest = rest.strip_prefix(&[Token::Name("async".to_owned())]).unwrap_or(rest);
-    let [def, Token::Name(name), ..] = rest else { return None };
-    if !def.is("def") {
+/// The syntax tree of a program, and whether all of it is Python; `None` where the text nests deeper than CPython reads.
+fn parsed(program: &str) -> Option<(ModModule, bool)> {
+    if nests_too_deep(program) {
         return None;
     }
-    let outside = |token: &Token| matches!(token, Token::Line(other) if other <= level);
-    let end = tokens[1..].iter().position(outside).map_or(tokens.len(), |at| at + 1);
-    let body = tokens[1..end].iter().skip_while(|token| !matches!(token, Token::Line(_)));
-    let long = body.filter(|token| !matches!(token, Token::Line(_))).count() >= LEAST_BODY;
-    let at_margin = |token: &Token| match token {
-        Token::Line(own) => Token::Line(own - level),
-        other => other.clone(),
-    };
-    let own: Vec<Token> = tokens[..end].iter().map(at_margin).collect();
-    long.then(|| Function { name: name.clone(), fingerprint: digest(&own) })
+    let parsed = parse_unchecked(program, ParseOptions::from(Mode::Module)).try_into_module()?;
+    let whole = parsed.errors().is_empty();
+    Some((parsed.into_syntax(), whole))
 }
 
-/// Renames bound names by the order in which they come, and hashes.
-fn digest(tokens: &[Token]) -> Digest {
-    let bound = bound_names(tokens);
-    let mut renamed: HashMap<&str, usize> = HashMap::new();
-    let mut text = String::new();
-    for token in tokens {
-        match token {
-            Token::Line(level) => text.push_str(&format!("\n{level}")),
-            Token::Name(name) if bound.contains(name.as_str()) => {
-                let next = renamed.len();
-                text.push_str(&format!("{RENAMED}{}", renamed.entry(name).or_insert(next)));
+/// Whether the tree of a text might be deeper than recursion over it can go: the parser has no limit of its own. The estimate is an upper
+/// bound: open brackets, columns of indentation, and the operators and words since the last comma of the bracket.
+fn nests_too_deep(program: &str) -> bool {
+    /// CPython reads 200 brackets, 100 levels of indentation and some thousands of nested expressions.
+    const MOST: usize = 2_000;
+    const WORDS: [&str; 9] = ["and", "await", "else", "for", "if", "in", "lambda", "not", "or"];
+    let (mut open, mut depth, mut indent): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
+    let mut rest = program;
+    while let Some(c) = rest.chars().next() {
+        let mut length = c.len_utf8();
+        match c {
+            '#' => length = rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            '\'' | '"' => {
+                length = string_length(rest, c);
+                depth += 1;
             }
-            Token::Name(own) | Token::Other(own) => text.push_str(own),
-        }
-        // Neither a token nor a level has one.
-        text.push('\0');
-    }
-    Digest::of(text.as_bytes())
-}
-
-/// Names that the program binds: functions, classes, parameters, targets of assignments and loops. What is used as an attribute or a
-/// keyword argument too keeps its name, since renaming it would not be renaming a variable.
-fn bound_names(tokens: &[Token]) -> BTreeSet<&str> {
-    let mut bound = BTreeSet::new();
-    for statement in tokens.split(|token| matches!(token, Token::Line(_))) {
-        bind_statement(statement, &mut bound);
-    }
-    let named = |index: usize| match &tokens[index] {
-        Token::Name(name) => Some(name.as_str()),
-        _ => None,
-    };
-    let fixed = (1..tokens.len()).filter(|index| tokens[index - 1].is(".") || is_keyword_argument(tokens, *index));
-    fixed.filter_map(named).for_each(|name| {
-        bound.remove(name);
-    });
-    bound
-}
-
-/// `name=` in the brackets of a call.
-fn is_keyword_argument(tokens: &[Token], index: usize) -> bool {
-    let followed = tokens.get(index + 1).is_some_and(|token| token.is("="));
-    if !followed || !(tokens[index - 1].is("(") || tokens[index - 1].is(",")) {
-        return false;
-    }
-    let start = tokens[..index].iter().rposition(|token| matches!(token, Token::Line(_))).map_or(0, |at| at + 1);
-    let statement = &tokens[start..];
-    let is_def = statement[0].is("def") || statement[0].is("async");
-    let count = |texts: [&str; 3]| {
-        let any = |token: &&Token| texts.iter().any(|text| token.is(text));
-        tokens[start..index].iter().filter(any).count()
-    };
-    let depth = count(["(", "[", "{"]).saturating_sub(count([")", "]", "}"]));
-    let in_lambda =
-        tokens[start..index].iter().rev().take_while(|token| !token.is(":")).any(|token| token.is("lambda"));
-    depth > usize::from(is_def) && !in_lambda
-}
-
-fn bind_statement<'a>(statement: &'a [Token], bound: &mut BTreeSet<&'a str>) {
-    let mut bind = |token: Option<&'a Token>| {
-        if let Some(Token::Name(name)) = token
-            && !KEYWORDS.contains(&name.as_str())
-        {
-            bound.insert(name);
-        }
-    };
-    for (index, token) in statement.iter().enumerate() {
-        let after = &statement[index + 1..];
-        match token {
-            Token::Name(word) if ["def", "class", "as"].contains(&word.as_str()) => bind(after.first()),
-            Token::Name(word) if word == "for" => {
-                after.iter().take_while(|token| !token.is("in")).for_each(|token| bind(Some(token)));
+            '(' | '[' | '{' => {
+                open.push(depth);
+                depth += 1;
             }
-            Token::Name(word) if word == "lambda" => {
-                parameters(after, ":").into_iter().for_each(|name| bind(Some(name)))
+            // What follows a bracket may be applied to it.
+            ')' | ']' | '}' => depth = open.pop().unwrap_or(depth) + 1,
+            ',' => depth = open.last().map_or(0, |depth| depth + 1),
+            '\n' | '\r' | ';' if open.is_empty() => {
+                depth = 0;
+                let next = &rest[length..];
+                indent = next.len() - next.trim_start_matches([' ', '\t']).len();
             }
-            Token::Other(operator) if operator == ":=" => bind(index.checked_sub(1).map(|before| &statement[before])),
+            '\\' if rest[1..].starts_with(['\n', '\r']) => length = 2,
+            c if c.is_alphanumeric() || c == '_' => {
+                length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+                depth += usize::from(WORDS.contains(&&rest[..length]));
+            }
+            c if c.is_ascii_punctuation() => depth += 1,
             _ => {}
         }
+        if depth + indent > MOST {
+            return true;
+        }
+        rest = &rest[length..];
     }
-    let def = statement.iter().take(2).position(|token| token.is("def"));
-    if let Some(def) = def
-        && let Some(inside) = statement.get(def + 3..)
-    {
-        parameters(inside, ")").into_iter().for_each(|name| bind(Some(name)));
-    }
-    targets(statement).into_iter().for_each(|name| bind(Some(name)));
+    false
 }
 
-/// The names of a list of parameters that ends at `end`.
-fn parameters<'a>(tokens: &'a [Token], end: &str) -> Vec<&'a Token> {
-    let (mut depth, mut names, mut expected) = (0_usize, Vec::new(), true);
-    for token in tokens {
-        if depth == 0 && token.is(end) {
-            break;
+/// The length of the literal that a text begins with, its quotes included.
+fn string_length(text: &str, quote: char) -> usize {
+    let triple: String = [quote; 3].iter().collect();
+    let (end, long) = if text.starts_with(&triple) { (triple, true) } else { (quote.to_string(), false) };
+    let mut at = end.len();
+    while let Some(c) = text[at..].chars().next() {
+        if text[at..].starts_with(&end) {
+            return at + end.len();
         }
-        depth += usize::from(["(", "[", "{"].iter().any(|open| token.is(open)));
-        depth -= usize::from([")", "]", "}"].iter().any(|close| token.is(close))).min(depth);
-        match token {
-            Token::Name(_) if expected => {
-                names.push(token);
-                expected = false;
-            }
-            _ => expected = depth == 0 && ([",", "*", "**"].iter().any(|before| token.is(before))),
+        if !long && (c == '\n' || c == '\r') {
+            return at;
         }
-    }
-    names
-}
-
-/// The names that an assignment binds: not those of `x.y`, `x[y]` and `x(y)`.
-fn targets(statement: &[Token]) -> Vec<&Token> {
-    const ASSIGNS: [&str; 14] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=", "**=", "//=", ">>=", "<<="];
-    let mut depths = Vec::with_capacity(statement.len());
-    let mut open: Vec<bool> = Vec::new();
-    for (index, token) in statement.iter().enumerate() {
-        if ["(", "[", "{"].iter().any(|bracket| token.is(bracket)) {
-            // A bracket behind a value is a call or an index; names in it are used.
-            let before = index.checked_sub(1).map(|before| &statement[before]);
-            let used =
-                before.is_some_and(|before| matches!(before, Token::Name(_)) || before.is(")") || before.is("]"));
-            open.push(used || open.last().copied().unwrap_or(false));
-        }
-        depths.push((open.len(), open.last().copied().unwrap_or(false)));
-        if [")", "]", "}"].iter().any(|bracket| token.is(bracket)) {
-            open.pop();
+        at += c.len_utf8();
+        if c == '\\' {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
         }
     }
-    let assigns = |index: &usize| depths[*index].0 == 0 && ASSIGNS.iter().any(|assign| statement[*index].is(assign));
-    let Some(last) = (0..statement.len()).rev().find(assigns) else { return Vec::new() };
-    let is_target = |index: &usize| {
-        let used = statement.get(index + 1).is_some_and(|next| [".", "[", "("].iter().any(|text| next.is(text)));
-        !used && !depths[*index].1
-    };
-    (0..last).filter(is_target).map(|index| &statement[index]).collect()
+    text.len()
 }
 
-/// Words that bind nothing where a name is looked for.
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
-    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-];
+/// Parsing and comparing recurse, and the texts are a policy's.
+fn on_a_deep_stack<T>(work: impl FnOnce() -> T) -> T {
+    const STACK: usize = 64 << 20;
+    stacker::maybe_grow(STACK, STACK, work)
+}
+
+struct Functions(Vec<Function>);
+
+impl<'a> SourceOrderVisitor<'a> for Functions {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if let Stmt::FunctionDef(function) = stmt
+            && !is_short(function)
+        {
+            let own = StmtFunctionDef { decorator_list: Vec::new(), ..function.clone() };
+            let fingerprint = digest(vec![Stmt::FunctionDef(own)]);
+            self.0.push(Function { name: function.name.to_string(), fingerprint });
+        }
+        walk_stmt(self, stmt);
+    }
+}
+
+/// Whether a function says nothing of its own: it does nothing, or one statement with one name or literal, such as `return self`.
+fn is_short(function: &StmtFunctionDef) -> bool {
+    let plain = |value: Option<&Expr>| value.is_none_or(|value| value.is_name_expr() || value.is_literal_expr());
+    let mut body = function.body.iter().filter(|stmt| !scopes::does_nothing(stmt));
+    match (body.next(), body.next()) {
+        (None, _) => true,
+        (Some(Stmt::Return(stmt)), None) => plain(stmt.value.as_deref()),
+        (Some(Stmt::Raise(stmt)), None) => plain(stmt.exc.as_deref()),
+        (Some(Stmt::Expr(stmt)), None) => match &*stmt.value {
+            Expr::Yield(value) => plain(value.value.as_deref()),
+            Expr::Await(value) => plain(Some(&value.value)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Renames what is bound, and hashes.
+fn digest(mut body: Vec<Stmt>) -> Digest {
+    scopes::rename(&mut body);
+    let mut bytes = Bytes(Vec::new());
+    body.iter().map(ComparableStmt::from).collect::<Vec<_>>().hash(&mut bytes);
+    Digest::of(&bytes.0)
+}
+
+/// What a tree hashes, as it is.
+struct Bytes(Vec<u8>);
+
+impl Hasher for Bytes {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}

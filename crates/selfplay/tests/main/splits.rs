@@ -33,6 +33,40 @@ fn layout_comments_docstrings_quotes_annotations_and_names_of_variables_do_not_m
         ),
         ("async def f(x):\n    await x", "async def g(y):\n    await y"),
         ("class A:\n    pass\nx = A()", "class B:\n    'Nothing.'\ny = B()"),
+        ("def f(s):\n    count = s.count('a')\n    return count", "def f(s):\n    n = s.count('a')\n    return n"),
+        (
+            "def f(s):\n    key = len\n    return sorted(s, key=key)",
+            "def f(s):\n    by = len\n    return sorted(s, key=by)",
+        ),
+        (
+            "def f(x, y):\n    return [c for c in x], [c for c in y]",
+            "def f(x, y):\n    return [c for c in x], [d for d in y]",
+        ),
+        (
+            "def f(s):\n    return sorted(s, key=lambda s: -ord(s))",
+            "def f(s):\n    return sorted(s, key=lambda c: -ord(c))",
+        ),
+        (
+            "def f(x):\n    match x:\n        case [first, *rest]: return first, rest\n        case {'a': b, **c} as d: return b, c, d",
+            "def f(y):\n    match y:\n        case [k, *l]: return k, l\n        case {'a': m, **n} as o: return m, n, o",
+        ),
+        ("def f[T](text: T, k):\n    return text * k", "def f(s, times):\n    return s * times"),
+        ("def f(a, b):\n    return g(a, b)", "def f(\n    a,\n    b,\n):\n    return (g(a, b,))"),
+        (
+            "def f(a):\n    for x, y in a:\n        (c, d) = x, y\n    return c + d",
+            "def f(a):\n    for (x, y) in a:\n        c, d = (x, y)\n    return c \\\n        + d",
+        ),
+        ("def f():\n    return 'ab' + 'c'", "def f():\n    return 'a' \"b\" + \"\"\"c\"\"\""),
+        ("def f(x):\n    'Sums ' 'things.'\n    return x + 1", "def f(x):\n    ('Sums.')\n    ...\n    return x + 1"),
+        (
+            "def f(x):\n    total = 0\n    return total + x",
+            "def f(x):\n    y: str\n    total: int = 0\n    return total + x",
+        ),
+        (
+            "def f(x):\n    def g(): nonlocal x; x = 1\n    g()\n    return x",
+            "def f(y):\n    def h(): nonlocal y; y = 1\n    h()\n    return y",
+        ),
+        ("try:\n    f()\nexcept E as e:\n    print(e)", "try:\n    f()\nexcept E as error:\n    print(error)"),
     ] {
         assert_eq!(program_fingerprint(one), program_fingerprint(other), "{one}\n{other}");
     }
@@ -56,6 +90,14 @@ fn what_a_program_computes_is_in_its_fingerprint() {
         ("def f(x):\n    return f'{x}'", "def f(x):\n    return '{x}'"),
         ("def f(x):\n    return r'\\n'", "def f(x):\n    return '\\n'"),
         ("def f(x):\n    return b'a'", "def f(x):\n    return 'a'"),
+        ("def f(x):\n    return [x for y in x]", "def f(x):\n    return [y for y in x]"),
+        ("def f(x):\n    return [y for x in x]", "def f(x):\n    return [x for x in x]"),
+        ("class A:\n    a = 1", "class A:\n    b = 1"),
+        ("def f(x):\n    def g(x): return x\n    return g(1)", "def f(x):\n    def g(y): return x\n    return g(1)"),
+        ("x = 0\ndef f():\n    global x\n    x = 1", "x = 0\ndef f():\n    x = 1"),
+        ("import os as a\na.x()", "import re as a\na.x()"),
+        ("def f(x):\n    if x: return 1\n    elif f: return 2", "def f(x):\n    if x: return 1\n    else: return 2"),
+        ("this is no python", "this is no other"),
     ] {
         assert_ne!(program_fingerprint(one), program_fingerprint(other), "{one}\n{other}");
     }
@@ -134,6 +176,34 @@ fn texts_that_differ_in_layout_alone_are_one() {
     assert!(same.iter().all(|text| text_fingerprint(text) == text_fingerprint(same[0])));
     let others = ["add -3 to x", "add 3 to y", "add 33 to x", "add x to 3"];
     assert!(others.iter().all(|text| text_fingerprint(text) != text_fingerprint(same[0])));
+}
+
+/// Texts are a policy's, and recursion over their trees must not end the process.
+#[test]
+fn nesting_without_end_has_a_fingerprint() {
+    let deep = |open: &str, middle: &str, close: &str| {
+        for count in [50, 1_500, 200_000] {
+            let text = format!("x = {}{middle}{}\n", open.repeat(count), close.repeat(count));
+            assert_eq!(program_fingerprint(&text), program_fingerprint(&format!("{text}\n\n")), "{open} {count}");
+            assert_eq!(functions(&text), []);
+        }
+    };
+    deep("(", "1", ")");
+    deep("[", "", "]");
+    deep("f(", "", ")");
+    deep("-", "1", "");
+    deep("not ", "1", "");
+    deep("lambda: ", "1", "");
+    deep("1 if 2 else ", "3", "");
+    deep("", "a", ".b");
+    deep("", "a", "()");
+    deep("", "a", "[0]");
+    deep("1 % ", "1", "");
+    deep("a or ", "b", "");
+    deep("f'{", "1", "}'");
+    deep("f\"{", "1", "}\"");
+    let blocks: String = (0..3_000).map(|level| format!("{}if x:\n", " ".repeat(level))).collect();
+    assert_eq!(functions(&blocks), []);
 }
 
 proptest! {
