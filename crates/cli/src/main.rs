@@ -13,7 +13,6 @@ mod isolate;
 mod logfile;
 mod memory;
 mod model;
-mod overlap;
 mod play;
 mod progress;
 mod repository;

@@ -110,7 +110,7 @@ impl<E: Environment> Play for SelfPlay<E> {
         let asked = |task: &E::Task| Asked { task: task.clone(), source: crate::task_pool::Source::Seed, proposal: None };
         let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked(&one.task)).collect();
         let rows: Vec<&str> = all.iter().map(|one| one.row.as_str()).collect();
-        let mut judged = |stage| -> Result<Vec<(usize, Result<Verdict, Dropped>)>, PlayError> {
+        let judged = |stage| -> Result<Vec<(usize, Result<Verdict, Dropped>)>, PlayError> {
             let solutions = self.solve(arena, &tasks, stage, 0)?;
             Ok(solutions.into_iter().map(|one| (one.finished.source, one.judged.verdict)).collect())
         };

@@ -24,7 +24,7 @@ pub trait Environment: Sync + Sized {
     /// What solvers are asked to do.
     type Task: PoolTask;
     /// What one proposer is asked for, as far as the log needs it to replay the episode.
-    type Request: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Sync;
+    type Request: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
     /// An episode of either role.
     type Episode: Episode;
     /// What is logged of a judged proposal beside its verdict and task.

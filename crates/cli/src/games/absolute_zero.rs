@@ -1,25 +1,16 @@
-//! `absolute_zero`: its configuration, its tasks, and its half-steps with judging beside generating.
+//! `absolute_zero`: its configuration, and its tasks from the corpus.
 
-mod again;
-mod begin;
 mod config;
-mod judge;
-mod measure;
-mod propose;
-mod records;
-mod solve;
-mod tasks;
 mod teach;
 
-use veriplay_core::{Execute, Status, Task, TaskType};
+use std::sync::LazyLock;
+
+use veriplay_core::{Execute, Task, TaskType};
+use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::games::absolute_zero::{
-    self, AbsoluteZero, GameState, ProposalRecord, SolverRecord, StepMetrics,
-};
-use veriplay_selfplay::heldout::EvalTable;
-use veriplay_selfplay::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
-use veriplay_selfplay::prompts::ProposerRequest;
-use veriplay_selfplay::splits::{self, Guard};
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, TaskSource, draft_tasks};
+use veriplay_selfplay::splits::Guard;
 
 use super::{Demand, EvalSet, Setup};
 use crate::config::LearnConfig;
@@ -29,19 +20,8 @@ use crate::workers::Workers;
 
 pub(crate) use config::AbsoluteZeroSetup;
 
-use measure::measure;
-use records::RecordLine;
-
-/// The game with its tasks.
-pub(crate) struct InPlay {
-    setup: AbsoluteZeroSetup,
-    game: AbsoluteZero,
-    /// What is measured.
-    held_out: Vec<Task>,
-}
-
 impl Setup for AbsoluteZeroSetup {
-    type Game = InPlay;
+    type Game = SelfPlay<AbsoluteZero>;
     const NAME: &'static str = absolute_zero::GAME.name;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
@@ -65,107 +45,59 @@ impl Setup for AbsoluteZeroSetup {
         self.lines()
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, InPlay), Failure> {
+    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<AbsoluteZero>), Failure> {
         let referee = Referee::open(workers)?;
-        let (mut guard, mut held_out) = (Guard::default(), Vec::new());
+        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = tasks::set(set, &self.tasks, &self.eval, &self.game, &self.gate, &referee)?;
+            let tasks = self.evaluation_tasks(set, &referee)?;
             for (number, task) in tasks.iter().enumerate() {
                 guard.measure_program(set.measured(), &format!("task {number}"), task.question.program());
             }
             if set == self.eval.set {
-                held_out = tasks;
+                evaluation = tasks;
             }
         }
-        let game = AbsoluteZero::new(self.game.clone(), guard).or_fail(ExitCode::Input)?;
-        Ok((referee, InPlay { setup: self.clone(), game, held_out }))
+        // Checked here, so that drawing them cannot fail.
+        self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
+        let source = self.source(evaluation);
+        let game = AbsoluteZero::new(self.game.clone(), source, guard).or_fail(ExitCode::Input)?;
+        Ok((referee, SelfPlay(game)))
     }
 }
 
-impl Play for InPlay {
-    type State = GameState;
-    type Record = RecordLine;
-    type Metrics = StepMetrics;
-    type Held = EvalTable;
+/// Tasks are drawn from it for as long as the process lives.
+static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::embedded_tiny);
 
-    fn guard(&self) -> &Guard {
-        self.game.guard()
+impl AbsoluteZeroSetup {
+    /// One of the two sets: the same for every run, whatever its seed.
+    fn evaluation_tasks(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
+        let mut all = Vec::new();
+        for task_type in TaskType::ALL {
+            let drafts = self.drafts(set.into(), &self.tasks.eval_mix, task_type, self.tasks.eval_seed)?;
+            all.extend(draft_tasks(execute, &self.gate, Box::new(drafts), self.eval.tasks_per_type)?);
+        }
+        Ok(all)
     }
 
-    fn begin(&self, arena: &Arena<'_>) -> Result<GameState, PlayError> {
-        begin::state(self, arena)
-    }
-
-    fn step(
-        &self,
-        arena: &Arena<'_>,
-        state: &mut GameState,
-        step: u64,
-    ) -> Result<Played<StepMetrics, RecordLine>, PlayError> {
-        let (proposer_turns, proposals) = propose::propose(self, arena, state, step)?;
-        let (turns, answers) = solve::solve(self, arena, state, step, &proposals)?;
-        let scored = self.game.score(state, arena.seed, step, &proposals, &turns, &answers);
-        let batch = self.game.train_batch(state, arena.seed, step, &scored, &proposals, &answers);
-        let asked =
-            records::Asked { proposer_turns: &proposer_turns, proposals: &proposals, turns: &turns, answers: &answers };
-        let records = records::lines(step, &asked, &scored);
-        let lessons = if batch.samples.is_empty() { Vec::new() } else { vec![Lesson::Samples(batch)] };
-        Ok(Played { lessons, records, counts: counts(&proposals, &answers), metrics: scored.metrics })
-    }
-
-    fn measure(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
-        measure(arena, &self.game, &self.held_out, &self.setup.eval)
-    }
-
-    fn judge_again(&self, execute: &dyn Execute, records: &[RecordLine]) -> Result<Again, PlayError> {
-        again::judge_again(self, execute, records)
-    }
-
-    /// On seeds: what is measured is no part of a prompt of play.
-    fn examples(&self, execute: &dyn Execute) -> Result<Vec<Example>, PlayError> {
-        let count = self.setup.game.references.max(1);
-        let seeds: Vec<Task> = begin::seeds(&self.setup, 0, count, execute)?.concat();
-        let of_type = |task_type| seeds.iter().filter(move |task| task.question.task_type() == task_type);
-        let format = self.game.format();
-        let example = |task_type: TaskType| {
-            let references = of_type(task_type).take(self.setup.game.references).collect();
-            let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
-            let given = given.map(|task| task.question.program());
-            let request = ProposerRequest { task_type, references, given, inputs: self.setup.game.induction_inputs() };
-            let proposer =
-                Example { what: format!("proposer, {}", task_type.name()), prompt: format.proposer_prompt(&request) };
-            let solver = of_type(task_type).next().map(|task| Example {
-                what: format!("solver, {}", task_type.name()),
-                prompt: format.solver_prompt(task),
-            });
-            std::iter::once(proposer).chain(solver)
-        };
-        Ok(TaskType::ALL.into_iter().flat_map(example).collect())
-    }
-}
-
-fn counts(proposals: &[ProposalRecord], answers: &[SolverRecord]) -> Counts {
-    let mut counts = Counts::default();
-    for record in proposals {
-        match &record.judged {
-            Ok(judged) => {
-                counts.proposals += 1;
-                counts.valid_proposals += u64::from(judged.verdict.status == Status::Valid);
-                counts.proposals_in_held_out += u64::from(splits::is_refusal(&judged.verdict));
-            }
-            Err(_) => counts.dropped += 1,
+    fn source(&self, evaluation: Vec<Task>) -> TaskSource {
+        let setup = self.clone();
+        TaskSource {
+            gate: self.gate.clone(),
+            seed_drafts: Box::new(move |task_type, seed| {
+                let drafts = setup.drafts(Split::Train, &setup.tasks.seed_mix, task_type, seed);
+                Box::new(drafts.into_iter().flatten())
+            }),
+            seeds_per_type: self.tasks.seeds_per_type,
+            sft_per_type: self.tasks.anchors_per_type,
+            evaluation,
+            eval_samples: self.eval.samples,
         }
     }
-    for record in answers {
-        match &record.judged {
-            Ok(verdict) => {
-                counts.attempts += 1;
-                counts.accepted += u64::from(verdict.status == Status::Accepted);
-            }
-            Err(_) => counts.dropped += 1,
-        }
+
+    fn drafts(&self, split: Split, mix: &str, task_type: TaskType, seed: u64) -> Result<Drafts<'static>, Failure> {
+        let inputs = self.game.induction_inputs();
+        Drafts::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
     }
-    counts
 }
 
 #[cfg(test)]
@@ -173,7 +105,11 @@ mod tests {
     use std::collections::HashMap;
 
     use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
-    use veriplay_selfplay::splits::HELD_OUT;
+    use veriplay_selfplay::environment::Environment;
+    use veriplay_selfplay::play::{Arena, Play};
+    use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
+    use veriplay_selfplay::step::LogRecord;
+    use veriplay_selfplay::task_pool::PoolTask;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
     use super::*;
@@ -209,41 +145,47 @@ mod tests {
         })
     }
 
+    /// The game whose evaluation has this program, too.
+    fn measuring(program: &str) -> SelfPlay<AbsoluteZero> {
+        let setup = small();
+        let mut guard = Guard::default();
+        guard.measure_program(MeasuredSet::Validation, "task 9", program);
+        SelfPlay(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
+    }
+
     #[test]
     fn a_proposal_with_a_measured_program_is_refused_and_counted_and_another_is_admitted() {
         let (referee, played) = small().open(Workers::Thread).expect("the image is there");
-        let policy = policy(&played.held_out[0]);
+        let measured = played.0.evaluation_tasks()[0].task.clone();
+        let policy = policy(&measured);
         let arena = Arena { policy: &policy, execute: &referee, seed: 1 };
         let mut state = played.begin(&arena).expect("nothing of the seeds is measured");
         let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
-        let anchors: Vec<String> = state.anchors().iter().map(|anchor| told(&anchor.tokens)).collect();
+        let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| told(&anchor.tokens)).collect();
         assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
         assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
         let step = played.step(&arena, &mut state, 0).expect("a step");
         let mut rules: HashMap<&str, usize> = HashMap::new();
         for record in &step.records {
-            if let RecordLine::Proposer(record) = record {
-                let verdict = &record.judged.as_ref().expect("no host fault").verdict;
+            if let LogRecord::Proposal(record) = record {
+                let verdict = record.judged.verdict.as_ref().expect("no host fault");
                 *rules.entry(verdict.evidence.rule.as_str()).or_default() += 1;
             }
         }
         assert_eq!(rules.get(HELD_OUT), Some(&2), "one of each type with a program: {rules:?}");
         assert_eq!(step.counts.proposals_in_held_out, 2);
         assert_eq!(step.counts.valid_proposals, 2, "{rules:?}");
-        let measured = program_hash(played.held_out[0].question.program());
+        let measured = program_hash(measured.question.program());
         for task_type in TaskType::ALL {
-            let programs = || state.buffer(task_type).entries().iter().map(|entry| entry.task.question.program());
+            let programs = || state.pool.of_kind(task_type.name()).map(|entry| entry.task.question.program());
             assert!(programs().all(|program| program_hash(program) != measured));
             let own = programs().any(|program| program.contains("12345"));
             assert_eq!(own, task_type != TaskType::Induction, "{task_type:?}");
         }
         let again = played.judge_again(&referee, &step.records).expect("no host fault");
         assert_eq!(again.verdicts, again.same);
-        let mut guard = played.guard().clone();
-        let seed = state.buffer(TaskType::Deduction).entries()[0].task.question.program().to_owned();
-        guard.measure_program(splits::MeasuredSet::Validation, "task 9", &seed);
-        let game = AbsoluteZero::new(played.setup.game.clone(), guard).expect("it is valid");
-        let error = InPlay { game, ..played }.begin(&arena).expect_err("a seed is measured").to_string();
+        let seed = state.pool.entries()[0].task.question.program().to_owned();
+        let error = measuring(&seed).begin(&arena).expect_err("a seed is measured").to_string();
         assert!(
             error.starts_with("seed 0 of type `deduction` of `tasks.seed_mix`") && error.contains("task 9"),
             "{error}"

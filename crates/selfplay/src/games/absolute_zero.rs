@@ -211,17 +211,19 @@ impl Environment for AbsoluteZero {
             standing => standing,
         };
         let mut originals: HashMap<Digest, &Judged<Self>> = HashMap::new();
-        let mut standing = |one| match &one.detail {
-            Attempt::Proposal(proposal) => match *originals.entry(proposal_key(proposal)).or_insert(one) {
-                original if one.known && !std::ptr::eq(original, one) => match own(original) {
-                    Standing::Valid(_) => Standing::Duplicate,
-                    refused => refused,
-                },
+        let mut standings = Vec::with_capacity(judged.len());
+        for one in judged {
+            let original = match &one.detail {
+                Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
+                _ => one,
+            };
+            standings.push(match own(original) {
+                Standing::Valid(_) if one.known && !std::ptr::eq(original, one) => Standing::Duplicate,
+                refused if one.known && !std::ptr::eq(original, one) => refused,
                 _ => own(one),
-            },
-            _ => own(one),
-        };
-        judged.iter().map(&mut standing).collect()
+            });
+        }
+        standings
     }
 
     /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`
