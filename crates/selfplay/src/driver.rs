@@ -22,7 +22,9 @@ use crate::rewards::ProposalOutcome;
 use crate::rollout::{Episode, Finished, LoggedSampler, PolicySampler, overlap, run_episodes};
 use crate::scoring::{Scored, train_batch, weigh};
 use crate::splits::Guard;
-use crate::step::{AttemptRecord, ProposalEpisode, ProposalRecord, Record, LogRecord, SolverEpisode, StepFacts, TaskRecord};
+use crate::step::{
+    AttemptRecord, LogRecord, ProposalEpisode, ProposalRecord, Record, SolverEpisode, StepFacts, TaskRecord,
+};
 use crate::task_pool::{Asked, PoolTask, TaskChoice, TaskPool};
 
 /// A game as the loop plays it.
@@ -76,14 +78,16 @@ impl<E: Environment> Play for SelfPlay<E> {
         let admitted = proposals.iter().filter_map(|proposal| proposal.standing.task()).cloned();
         state.pool.admit(admitted, step, settings.pool_capacity);
         let solutions = self.solve(arena, &tasks, Stage::Solve, step)?;
-        let statuses = solutions.iter().filter_map(|one| Some((one.finished.source, one.judged.verdict.as_ref().ok()?.status)));
+        let statuses =
+            solutions.iter().filter_map(|one| Some((one.finished.source, one.judged.verdict.as_ref().ok()?.status)));
         let solved = solve_counts(tasks.len(), statuses);
         for (asked, count) in tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
             state.pool.note(&asked.task.id(), *count);
         }
         let mut scored = self.rewarded(&proposals, &tasks, &solved, &solutions);
         weigh(&mut scored, &settings, E::KINDS, &mut state.memory, now);
-        let sft = Imitation { anchors: &state.sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
+        let sft =
+            Imitation { anchors: &state.sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
         let batch = train_batch(&scored, &settings, sft, now, |scored| match scored.role {
             Role::Proposer => proposals[scored.index].finished.turns.as_slice(),
             Role::Solver | Role::Verifier => solutions[scored.index].finished.turns.as_slice(),
@@ -96,7 +100,8 @@ impl<E: Environment> Play for SelfPlay<E> {
             scored: &scored,
             pool: &state.pool,
         };
-        let (propose, solve) = (self.0.seeds(Stage::Propose, arena.seed, step), self.0.seeds(Stage::Solve, arena.seed, step));
+        let (propose, solve) =
+            (self.0.seeds(Stage::Propose, arena.seed, step), self.0.seeds(Stage::Solve, arena.seed, step));
         Ok(Played {
             lessons: batch.map(Lesson::Samples).into_iter().collect(),
             metrics: self.0.metrics(&facts),
@@ -107,7 +112,8 @@ impl<E: Environment> Play for SelfPlay<E> {
 
     fn measure(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
         let all = self.0.evaluation_tasks();
-        let asked = |task: &E::Task| Asked { task: task.clone(), source: crate::task_pool::Source::Seed, proposal: None };
+        let asked =
+            |task: &E::Task| Asked { task: task.clone(), source: crate::task_pool::Source::Seed, proposal: None };
         let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked(&one.task)).collect();
         let rows: Vec<&str> = all.iter().map(|one| one.row.as_str()).collect();
         let judged = |stage| -> Result<Vec<(usize, Result<Verdict, Dropped>)>, PlayError> {
@@ -255,7 +261,8 @@ impl<E: Environment> SelfPlay<E> {
             tasks.chunks(size).enumerate(),
             |(chunk, asked)| {
                 let own: Vec<&E::Task> = asked.iter().map(|asked| &asked.task).collect();
-                let episodes = self.0.solver_episodes(execute, &own).into_iter().collect::<Result<Vec<_>, Dropped>>()?;
+                let episodes =
+                    self.0.solver_episodes(execute, &own).into_iter().collect::<Result<Vec<_>, Dropped>>()?;
                 let first = episodes.into_iter().enumerate().map(|(place, one)| (chunk * size + place, one)).collect();
                 self.sample(arena, first, Draw { stage, group, chunk, round: 0 }, step, seeds)
             },

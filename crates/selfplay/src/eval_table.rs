@@ -10,7 +10,7 @@ use crate::statistics::{mean, share};
 /// Samples that pass@8 needs of every task.
 pub const LEAST_SAMPLES: u32 = 8;
 
-/// Three numbers, as fractions of 1.
+/// Means over rows, as fractions of 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvalNumbers {
@@ -22,16 +22,20 @@ pub struct EvalNumbers {
     pub pass8: f64,
 }
 
-/// Tasks of one row, such as a kind of task.
+/// Tasks of one row, such as a kind of task: means over them, as fractions of 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EvalRow {
     /// Its name.
     pub row: String,
     /// How many tasks it has.
     pub tasks: usize,
-    /// Means over its tasks.
-    #[serde(flatten)]
-    pub numbers: EvalNumbers,
+    /// pass@1 at temperature 1.
+    pub pass1: f64,
+    /// Greedy accuracy.
+    pub greedy: f64,
+    /// pass@8 at temperature 1.
+    pub pass8: f64,
 }
 
 /// An evaluation.
@@ -60,7 +64,8 @@ impl EvalTable {
     ) -> Result<Self, PlayError> {
         let (sampled, greedy) = (whole(names.len(), sampled)?, whole(names.len(), greedy)?);
         if let Some(count) = sampled.iter().find(|count| count.judged < LEAST_SAMPLES) {
-            let what = format!("an evaluation task has `{}` samples: pass@8 needs `{LEAST_SAMPLES}` or more", count.judged);
+            let what =
+                format!("an evaluation task has `{}` samples: pass@8 needs `{LEAST_SAMPLES}` or more", count.judged);
             return Err(PlayError::Setup(what));
         }
         let mut rows: Vec<(&str, Vec<usize>)> = Vec::new();
@@ -75,23 +80,22 @@ impl EvalTable {
             let right = tasks.iter().filter(|index| greedy[**index].solved > 0).count();
             let pass = |k| mean_pass_at_k(&counts, k).unwrap_or_default();
             let greedy = share(right, tasks.len()).unwrap_or_default();
-            let numbers = EvalNumbers { pass1: pass(1), greedy, pass8: pass(8) };
-            EvalRow { row: row.to_owned(), tasks: tasks.len(), numbers }
+            EvalRow { row: row.to_owned(), tasks: tasks.len(), pass1: pass(1), greedy, pass8: pass(8) }
         };
         let rows: Vec<EvalRow> = rows.into_iter().map(row).collect();
-        let of = |number: fn(&EvalNumbers) -> f64| {
-            mean(&rows.iter().map(|row| number(&row.numbers)).collect::<Vec<_>>())
+        let of = |number: fn(&EvalRow) -> f64| {
+            mean(&rows.iter().map(number).collect::<Vec<_>>())
                 .ok_or_else(|| PlayError::Setup("there is no task to evaluate on: configure at least one".to_owned()))
         };
-        let mean = EvalNumbers { pass1: of(|row| row.pass1)?, greedy: of(|row| row.greedy)?, pass8: of(|row| row.pass8)? };
+        let mean =
+            EvalNumbers { pass1: of(|row| row.pass1)?, greedy: of(|row| row.greedy)?, pass8: of(|row| row.pass8)? };
         Ok(Self { rows, mean })
     }
 }
 
 impl HeldOut for EvalTable {
     fn rows(&self) -> Vec<(String, [f64; 3])> {
-        let numbers = |row: &EvalNumbers| [row.pass1, row.greedy, row.pass8];
-        self.rows.iter().map(|row| (row.row.clone(), numbers(&row.numbers))).collect()
+        self.rows.iter().map(|row| (row.row.clone(), [row.pass1, row.greedy, row.pass8])).collect()
     }
 
     fn mean(&self) -> [f64; 3] {
@@ -101,7 +105,9 @@ impl HeldOut for EvalTable {
 
 fn whole(tasks: usize, judged: Vec<JudgedEpisode>) -> Result<Vec<SolveCount>, PlayError> {
     let status = |(task, judged): JudgedEpisode| -> Result<(usize, Status), Dropped> {
-        let void = |dropped: Dropped| Dropped { why: format!("the evaluation is void, an attempt was dropped: {}", dropped.why) };
+        let void = |dropped: Dropped| Dropped {
+            why: format!("the evaluation is void, an attempt was dropped: {}", dropped.why),
+        };
         Ok((task, judged.map_err(void)?.status))
     };
     let judged: Vec<(usize, Status)> = judged.into_iter().map(status).collect::<Result<_, _>>()?;

@@ -192,7 +192,8 @@ pub(crate) fn run_episodes<E: Episode>(
     mut advance: impl FnMut(&mut [Finished<E>]),
 ) -> Result<Vec<Finished<E>>, PlayError> {
     let begin = |(source, episode): (usize, E)| {
-        let copy = move |sample| Finished { source, sample, episode: episode.clone(), turns: Vec::new(), dropped: None };
+        let copy =
+            move |sample| Finished { source, sample, episode: episode.clone(), turns: Vec::new(), dropped: None };
         (0..group).map(copy)
     };
     let mut all: Vec<Finished<E>> = first.into_iter().flat_map(begin).collect();

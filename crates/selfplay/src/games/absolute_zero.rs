@@ -40,7 +40,7 @@ use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 
 pub use config::{GameConfig, ProposerMode, ZeroAdvantage};
 pub use judge::draft_tasks;
-pub use metrics::{RoleMetrics, StepMetrics};
+pub use metrics::{RoleMetrics, StepMetrics, Triplets, step_metrics};
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {

@@ -1,10 +1,9 @@
 //! Each setting that has no meaning is refused with its key, value and range.
 
 use expect_test::expect;
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig};
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::games::absolute_zero::GameConfig;
 
-use crate::support::config;
+use crate::support::{config, game};
 
 const GOOD: &str = r#"
 format = "compact"
@@ -38,14 +37,14 @@ fn with(line: &str) -> String {
 
 fn told(line: &str) -> String {
     let config: GameConfig = toml::from_str(&with(line)).unwrap();
-    let error = AbsoluteZero::new(config, Guard::default()).err();
+    let error = game(config).err();
     error.map_or_else(|| format!("{line}: accepted"), |error| error.to_string())
 }
 
 #[test]
 fn a_good_config_is_read_and_written_back() {
     let config: GameConfig = toml::from_str(GOOD).unwrap();
-    assert!(AbsoluteZero::new(config.clone(), Guard::default()).is_ok());
+    assert!(game(config.clone()).is_ok());
     assert_eq!(toml::from_str::<GameConfig>(&toml::to_string(&config).unwrap()).unwrap(), config);
 }
 
@@ -77,7 +76,7 @@ fn values_at_the_edge_of_their_range_are_accepted() {
         [("trr", true), ("rae", true), ("reinforce_plus_plus", true), ("grpo", false), ("dr_grpo", false)]
     {
         let config = GameConfig { group: 1, advantage: advantage.to_owned(), ..config() };
-        assert_eq!(AbsoluteZero::new(config, Guard::default()).is_ok(), alone, "{advantage}");
+        assert_eq!(game(config).is_ok(), alone, "{advantage}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use veriplay_core::{Attempt, Question, Role, Task, TaskType, Value, program_hash};
-use veriplay_selfplay::games::absolute_zero::proposal_digest;
+use veriplay_selfplay::games::absolute_zero::proposal_key;
 use veriplay_selfplay::prompts::{PROMPT_FORMATS, PromptFormat, ProposerRequest, by_name, names};
 use veriplay_verifier::{FORMATS, ProposalShape, format_by_name};
 
@@ -373,7 +373,7 @@ fn the_verifier_reads_back_every_ideal_proposal() {
             let given = (task_type == TaskType::Induction).then_some(proposal.program());
             let shape = ProposalShape { task_type, given, inputs: 3 };
             match responses.extract_proposal(&shape, &text) {
-                Attempt::Proposal(read) => assert_eq!(proposal_digest(&read), proposal_digest(&proposal)),
+                Attempt::Proposal(read) => assert_eq!(proposal_key(&read), proposal_key(&proposal)),
                 attempt => panic!("{attempt:?} of {text}"),
             }
         }

@@ -18,7 +18,7 @@ const OTHER_STATUSES: [Status; 8] = [
 #[track_caller]
 fn check(name: &str, solver: [f64; 3], refused: [f64; 3], solved: [f64; 5]) {
     let scheme = by_name(name).unwrap();
-    let pays = |outcome| scheme.proposer(outcome, true).total();
+    let pays = |outcome| scheme.proposer(outcome, true).unwrap().total();
     let statuses = [Status::Accepted, Status::WrongAnswer, Status::Malformed];
     assert_eq!(statuses.map(|status| scheme.solver(status, true).total()), solver, "{name}, solver");
     let outcomes = [ProposalOutcome::Malformed, ProposalOutcome::Invalid, ProposalOutcome::Duplicate];
@@ -69,16 +69,16 @@ fn no_way_to_be_wrong_pays_a_solver_better_than_another_readable_one() {
 #[test]
 fn a_duplicate_never_pays_better_than_a_learnable_task() {
     for scheme in REWARDS {
-        let duplicate = scheme.proposer(ProposalOutcome::Duplicate, true).total();
+        let duplicate = scheme.proposer(ProposalOutcome::Duplicate, true).unwrap().total();
         for solved in 1..8 {
             let rate = f64::from(solved) / 8.0;
             assert!(
-                scheme.proposer(ProposalOutcome::Solved { rate }, true).total() > duplicate,
+                scheme.proposer(ProposalOutcome::Solved { rate }, true).unwrap().total() > duplicate,
                 "{}, {rate}",
                 scheme.name()
             );
         }
-        assert!(scheme.proposer(ProposalOutcome::Invalid, true).total() <= duplicate, "{}", scheme.name());
+        assert!(scheme.proposer(ProposalOutcome::Invalid, true).unwrap().total() <= duplicate, "{}", scheme.name());
     }
 }
 
@@ -88,7 +88,7 @@ fn a_bad_frame_costs_under_azr_alone_and_whatever_it_holds() {
         let outcomes = [ProposalOutcome::Invalid, ProposalOutcome::Duplicate, ProposalOutcome::Solved { rate: 0.5 }];
         let statuses = [Status::Accepted, Status::WrongAnswer, Status::Malformed];
         if scheme.name().starts_with("azr") {
-            assert!(outcomes.iter().all(|outcome| scheme.proposer(*outcome, false).total() == -1.0));
+            assert!(outcomes.iter().all(|outcome| scheme.proposer(*outcome, false).unwrap().total() == -1.0));
             assert!(statuses.iter().all(|status| scheme.solver(*status, false).total() == -1.0));
         } else {
             assert!(outcomes.iter().all(|outcome| scheme.proposer(*outcome, false) == scheme.proposer(*outcome, true)));

@@ -4,7 +4,9 @@ use veriplay_core::{
     Attempt, Dropped, Evidence, Finish, IoPair, Judged, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout,
     Status, Task, TaskType, Value, Verdict,
 };
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, Aggregation, GameConfig, ProposerMode, ZeroAdvantage};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, ProposerMode, TaskSource, ZeroAdvantage};
+use veriplay_selfplay::scoring::Aggregation;
+use veriplay_selfplay::settings::ConfigError;
 use veriplay_selfplay::splits::Guard;
 
 pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
@@ -37,8 +39,13 @@ pub(crate) fn config() -> GameConfig {
     }
 }
 
-pub(crate) fn game(config: GameConfig) -> AbsoluteZero {
-    AbsoluteZero::new(config, Guard::default()).unwrap()
+/// Absolute Zero without seeds and without an evaluation.
+pub(crate) fn game(config: GameConfig) -> Result<AbsoluteZero, ConfigError> {
+    let gate = toml::from_str(include_str!("gate.toml")).unwrap();
+    let seed_drafts = Box::new(|_, _| -> Box<dyn Iterator<Item = Proposal>> { Box::new(std::iter::empty()) });
+    let (evaluation, eval_samples) = (Vec::new(), 8);
+    let tasks = TaskSource { gate, seed_drafts, seeds_per_type: 0, sft_per_type: 4, evaluation, eval_samples };
+    AbsoluteZero::new(config, tasks, Guard::default())
 }
 
 /// The program that adds `n`.
@@ -100,14 +107,6 @@ pub(crate) fn rollout(prompt: &str, text: &str) -> Rollout {
 
 pub(crate) fn verdict(status: Status) -> Verdict {
     Verdict { status, passed: 0, total: 1, evidence: Evidence::default() }
-}
-
-pub(crate) fn refused(status: Status) -> Result<Judged, Dropped> {
-    Ok(Judged { verdict: verdict(status), task: None })
-}
-
-pub(crate) fn accepted(task: Task) -> Result<Judged, Dropped> {
-    Ok(Judged { verdict: verdict(Status::Valid), task: Some(task) })
 }
 
 pub(crate) fn dropped() -> Dropped {

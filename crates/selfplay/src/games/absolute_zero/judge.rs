@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use veriplay_core::{Attempt, Digest, Dropped, Execute, Finish, Provenance, Rollout, Task};
-use veriplay_verifier::{
-    AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals,
-};
+use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, Drafts, proposal_key};
 use crate::environment::{Judged, JudgedProposal, Proposed, Solution, Stage, ToJudge};
@@ -119,7 +117,12 @@ fn no_verdict<T>() -> Result<T, Dropped> {
 ///
 /// # Errors
 /// Too few drafts pass, or a host fault.
-pub fn draft_tasks(execute: &dyn Execute, gate: &Gate, mut drafts: Drafts, count: usize) -> Result<Vec<Task>, PlayError> {
+pub fn draft_tasks(
+    execute: &dyn Execute,
+    gate: &Gate,
+    mut drafts: Drafts,
+    count: usize,
+) -> Result<Vec<Task>, PlayError> {
     /// Drafts judged together.
     const BLOCK: usize = 128;
     let (mut tasks, mut seen) = (Vec::with_capacity(count), HashSet::new());

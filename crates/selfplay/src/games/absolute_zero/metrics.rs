@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
-use super::AbsoluteZero;
-use crate::environment::Standing;
+use crate::environment::{Environment, Standing};
 use crate::metrics::SolveCount;
 use crate::statistics::{mean, share};
 use crate::step::{ProposalEpisode, SolverEpisode, StepFacts};
@@ -87,7 +86,14 @@ impl StepMetrics {
     }
 }
 
-pub(super) fn step_metrics(step: &StepFacts<'_, AbsoluteZero>) -> StepMetrics {
+/// A game with Absolute Zero's tasks and attempts, whoever judges them.
+pub trait Triplets: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Attempt> {}
+
+impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Attempt>> Triplets for E {}
+
+/// The numbers of a step of Absolute Zero, or of a game with its tasks and attempts.
+#[must_use]
+pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> StepMetrics {
     let proposer = |task_type: TaskType| {
         let fresh = step.solved_of_kind(task_type.name(), |asked| asked.source == Source::Fresh);
         finished(proposer_metrics(step, task_type), &fresh, step)
@@ -117,8 +123,8 @@ fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
     }
 }
 
-fn proposer_metrics(step: &StepFacts<'_, AbsoluteZero>, task_type: TaskType) -> RoleMetrics {
-    let of_type: Vec<(usize, &ProposalEpisode<AbsoluteZero>)> =
+fn proposer_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
+    let of_type: Vec<(usize, &ProposalEpisode<E>)> =
         step.proposals.iter().enumerate().filter(|(_, one)| one.kind == task_type.name()).collect();
     let asked = step.tasks.iter().zip(step.solved).filter(|(_, count)| count.judged > 0);
     let rated: BTreeSet<usize> = asked.filter_map(|(asked, _)| asked.proposal).collect();
@@ -138,9 +144,9 @@ fn proposer_metrics(step: &StepFacts<'_, AbsoluteZero>, task_type: TaskType) -> 
     }
 }
 
-fn solver_metrics(step: &StepFacts<'_, AbsoluteZero>, task_type: TaskType) -> RoleMetrics {
-    let kind = |one: &&SolverEpisode<AbsoluteZero>| step.tasks[one.finished.source].task.kind() == task_type.name();
-    let of_type: Vec<&SolverEpisode<AbsoluteZero>> = step.solutions.iter().filter(kind).collect();
+fn solver_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -> RoleMetrics {
+    let kind = |one: &&SolverEpisode<E>| step.tasks[one.finished.source].task.kind() == task_type.name();
+    let of_type: Vec<&SolverEpisode<E>> = step.solutions.iter().filter(kind).collect();
     RoleMetrics {
         rollouts: of_type.len(),
         dropped: of_type.iter().filter(|one| one.judged.verdict.is_err()).count(),
@@ -150,13 +156,13 @@ fn solver_metrics(step: &StepFacts<'_, AbsoluteZero>, task_type: TaskType) -> Ro
     }
 }
 
-fn is_malformed(one: &SolverEpisode<AbsoluteZero>) -> bool {
+fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
     let extracted_nothing = matches!(one.judged.detail, Attempt::Malformed { .. });
     one.judged.verdict.as_ref().is_ok_and(|verdict| extracted_nothing || verdict.status == Status::Malformed)
 }
 
 /// Adds what both roles have: solve rates and the mean reward.
-fn finished(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, AbsoluteZero>) -> RoleMetrics {
+fn finished<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, E>) -> RoleMetrics {
     let rates: Vec<f64> = counts.iter().filter_map(|count| count.rate()).collect();
     let learnable = counts.iter().filter(|count| count.is_learnable()).count();
     let batch = (metrics.role, metrics.task_type.name());

@@ -1,0 +1,150 @@
+//! Which prompts a step asks, and which proposals count as the same.
+
+use std::collections::BTreeSet;
+
+use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Scripted, Task, TaskType, Value};
+use veriplay_selfplay::environment::{Draw, Environment, Proposer, Stage};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, proposal_key};
+use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::rollout::Episode;
+use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
+
+use crate::support::{adds, config, game, proposal, seeds, task};
+
+struct Nobody;
+
+impl Execute for Nobody {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        panic!("{job:?} was to be run")
+    }
+}
+
+fn drawn(config: GameConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
+    let mut pool = TaskPool::default();
+    pool.add_seeds(seeds(numbers));
+    let policy = Scripted::new(|_| String::new());
+    let arena = Arena { policy: &policy, execute: &Nobody, seed };
+    let proposers = game(config).unwrap().proposers(&arena, &pool, stage, step).unwrap();
+    let asked = |one: Proposer<AbsoluteZero>| Asked {
+        task_type: one.request.task_type,
+        text: one.episode.prompt().unwrap().text,
+        given: one.request.given,
+        rollouts: one.rollouts,
+    };
+    proposers.into_iter().map(asked).collect()
+}
+
+#[derive(Debug, PartialEq)]
+struct Asked {
+    task_type: TaskType,
+    text: String,
+    given: Option<String>,
+    rollouts: usize,
+}
+
+fn of(asked: &[Asked], task_type: TaskType) -> Vec<&Asked> {
+    asked.iter().filter(|one| one.task_type == task_type).collect()
+}
+
+#[test]
+fn without_references_the_proposals_of_a_type_share_one_prompt() {
+    let asked = drawn(config(), 0..9, Stage::Propose, 1, 0);
+    for (task_type, text) in [(TaskType::Deduction, "<PD>"), (TaskType::Abduction, "<PA>")] {
+        let of_type = of(&asked, task_type);
+        assert_eq!((of_type.len(), of_type[0].rollouts, of_type[0].text.as_str()), (1, 4, text));
+        assert_eq!(of_type[0].given, None);
+    }
+}
+
+#[test]
+fn each_induction_proposal_is_given_another_program() {
+    let asked = drawn(config(), 0..9, Stage::Propose, 1, 0);
+    let of_type = of(&asked, TaskType::Induction);
+    let given: BTreeSet<&String> = of_type.iter().map(|one| one.given.as_ref().unwrap()).collect();
+    assert_eq!((of_type.len(), given.len()), (4, 4));
+    assert!(of_type.iter().all(|one| one.rollouts == 1 && one.text.contains(one.given.as_ref().unwrap())));
+}
+
+#[test]
+fn few_programs_are_asked_for_several_times_and_none_not_at_all() {
+    assert_eq!(of(&drawn(config(), 0..1, Stage::Propose, 1, 0), TaskType::Induction).len(), 4);
+    let asked = drawn(config(), 0..0, Stage::Propose, 1, 0);
+    assert_eq!(asked.len(), 2);
+    assert!(of(&asked, TaskType::Induction).is_empty());
+}
+
+#[test]
+fn each_proposal_has_its_own_references_while_there_are_any() {
+    let with = |numbers| drawn(GameConfig { references: 3, ..config() }, numbers, Stage::Propose, 1, 0);
+    let asked = with(0..20);
+    let of_type = of(&asked, TaskType::Deduction);
+    assert_eq!(of_type.iter().map(|one| &one.text).collect::<BTreeSet<_>>().len(), 4);
+    assert!(of_type.iter().all(|one| one.rollouts == 1 && one.text.matches("<R>").count() == 3));
+    assert!(of(&with(0..2), TaskType::Abduction).iter().all(|one| one.text.matches("<R>").count() == 2));
+    assert_eq!(of(&with(0..0), TaskType::Abduction)[0].text, "<PA>");
+}
+
+#[test]
+fn proposers_are_a_function_of_seed_step_and_stage() {
+    let asked = |stage, seed, step| drawn(GameConfig { references: 3, ..config() }, 0..30, stage, seed, step);
+    let first = asked(Stage::Propose, 1, 0);
+    assert_eq!(first, asked(Stage::Propose, 1, 0));
+    assert!(
+        [asked(Stage::Propose, 2, 0), asked(Stage::Propose, 1, 1), asked(Stage::SftPropose, 1, 0)]
+            .iter()
+            .all(|other| *other != first)
+    );
+    let none = GameConfig { proposals_per_type: 0, ..config() };
+    assert_eq!(drawn(none, 0..9, Stage::Propose, 1, 0), []);
+    let game = game(config()).unwrap();
+    let seed = |stage, group, run, step| game.sampling_seed(run, step, &Draw { stage, group, chunk: 0, round: 0 });
+    let seeds = [
+        seed(Stage::Solve, 4, 1, 0),
+        seed(Stage::Propose, 4, 1, 0),
+        seed(Stage::SftPropose, 4, 1, 0),
+        seed(Stage::Solve, 4, 2, 0),
+        seed(Stage::Solve, 4, 1, 1),
+        seed(Stage::Solve, 3, 1, 0),
+    ];
+    assert_eq!(seeds.iter().collect::<BTreeSet<_>>().len(), 6);
+}
+
+fn triplet(program: &str, input: i64) -> Proposal {
+    let input = vec![Value::int(input)];
+    Proposal::Triplet { task_type: TaskType::Deduction, program: program.to_owned(), input }
+}
+
+#[test]
+fn a_key_tells_type_program_and_inputs_apart_and_nothing_else() {
+    let plain = triplet("def f(x):\n    return x + 1", 1);
+    let same = triplet("def f(x):  # adds\n\n  return x + 1\n", 1);
+    assert_eq!(proposal_key(&plain), proposal_key(&same));
+    let others = [
+        triplet("def f(x):\n    return x + 2", 1),
+        triplet("def f(x):\n    return x + 1", 2),
+        proposal(TaskType::Abduction, 1),
+        proposal(TaskType::Induction, 1),
+    ];
+    assert!(others.iter().all(|other| proposal_key(other) != proposal_key(&plain)));
+    let float = vec![Value::Float(1.0)];
+    let float = Proposal::Triplet { task_type: TaskType::Deduction, program: adds(1), input: float };
+    assert_ne!(proposal_key(&float), proposal_key(&plain));
+}
+
+#[test]
+fn a_message_does_not_make_an_induction_proposal_new() {
+    let with = |message: &str| Proposal::Inputs {
+        program: adds(1),
+        inputs: vec![vec![Value::int(1)], vec![Value::int(2)]],
+        message: message.to_owned(),
+    };
+    assert_eq!(proposal_key(&with("")), proposal_key(&with("it adds")));
+}
+
+#[test]
+fn a_task_has_the_key_of_its_proposal() {
+    for task_type in TaskType::ALL {
+        let task: Task = task(task_type, 5);
+        assert_eq!(PoolTask::key(&task), proposal_key(&proposal(task_type, 5)));
+    }
+}

@@ -1,0 +1,703 @@
+//! Whole steps of the driver: a scripted policy behind the `Policy` seam, and verdicts read from what it writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use veriplay_core::{
+    Attempt, Digest, Dropped, Execute, ExecuteError, Job, Outcome, Prompt, Role, Scripted, Status, Task, TaskType,
+    TrainBatch, Value,
+};
+use veriplay_selfplay::anchors::Anchor;
+use veriplay_selfplay::driver::{GameState, SelfPlay};
+use veriplay_selfplay::environment::{
+    Draw, Environment, EvalTask, Judged, JudgedProposal, Proposer, Settings, Solution, Stage, Standing, ToJudge,
+};
+use veriplay_selfplay::games::absolute_zero::{
+    AbsoluteZero, GameConfig, ProposerMode, Request, RoleMetrics, StepMetrics, ZeroAdvantage, step_metrics,
+};
+use veriplay_selfplay::play::{Arena, Lesson, Play, PlayError};
+use veriplay_selfplay::rollout::{Finished, SingleTurn};
+use veriplay_selfplay::scoring::Aggregation;
+use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, StepFacts, TaskRecord};
+use veriplay_selfplay::task_pool::{PoolTask, Source, TaskChoice, TaskPool};
+
+use crate::support::{config, dropped, game, malformed, proposal, rollout, seeds, task, verdict};
+
+/// Absolute Zero, judged by a table: a proposal is a word and a number, such as `good 7`; an answer is a word.
+struct Table {
+    game: AbsoluteZero,
+    seeds: std::ops::Range<i64>,
+}
+
+impl Environment for Table {
+    type Task = Task;
+    type Request = Request;
+    type Episode = SingleTurn;
+    type ProposalDetail = Attempt;
+    type SolutionDetail = Attempt;
+    type Metrics = StepMetrics;
+
+    const KINDS: &'static [&'static str] = AbsoluteZero::KINDS;
+
+    fn settings(&self) -> Settings {
+        self.game.settings()
+    }
+
+    fn guard(&self) -> &Guard {
+        self.game.guard()
+    }
+
+    fn evaluation_tasks(&self) -> &[EvalTask<Task>] {
+        self.game.evaluation_tasks()
+    }
+
+    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<Task>, PlayError> {
+        let mut pool = TaskPool::default();
+        pool.add_seeds(seeds(self.seeds.clone()));
+        Ok(pool)
+    }
+
+    fn proposers(
+        &self,
+        context: &Arena<'_>,
+        pool: &TaskPool<Task>,
+        stage: Stage,
+        step: u64,
+    ) -> Result<Vec<Proposer<Self>>, PlayError> {
+        let proposers = self.game.proposers(context, pool, stage, step)?.into_iter();
+        let own = |one: Proposer<AbsoluteZero>| {
+            let Proposer { request, episode, rollouts, kind } = one;
+            Proposer { request, episode, rollouts, kind }
+        };
+        Ok(proposers.map(own).collect())
+    }
+
+    fn proposer_episode(&self, execute: &dyn Execute, request: &Request) -> Result<Option<SingleTurn>, PlayError> {
+        self.game.proposer_episode(execute, request)
+    }
+
+    fn judge_proposals(
+        &self,
+        _execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        let mut judge = |(place, one): (usize, &ToJudge<'_, Self>)| {
+            let (word, number) = one.finished.last().unwrap().text.split_once(' ').unwrap_or(("junk", "0"));
+            let (task_type, number) = (one.request.task_type, number.parse().unwrap());
+            let made = task(task_type, number);
+            let known = word != "junk" && is_known(place, &made.key());
+            let (detail, verdict, task) = match word {
+                "good" if known => (true, Ok(verdict(Status::Invalid)), None),
+                "good" => (true, Ok(verdict(Status::Valid)), Some(made)),
+                "bad" => (true, Ok(verdict(Status::Invalid)), None),
+                "lost" => (true, Err(dropped()), None),
+                _ => (false, Ok(verdict(Status::Malformed)), None),
+            };
+            let detail = if detail { Attempt::Proposal(proposal(task_type, number)) } else { malformed() };
+            JudgedProposal { verdict, task, known, detail }
+        };
+        proposals.iter().enumerate().map(&mut judge).collect()
+    }
+
+    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
+        self.game.standings(judged)
+    }
+
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
+        self.game.choose_tasks(choice);
+    }
+
+    fn solver_episodes(&self, execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<SingleTurn, Dropped>> {
+        self.game.solver_episodes(execute, tasks)
+    }
+
+    fn judge_solutions(
+        &self,
+        _execute: &dyn Execute,
+        _seed: u64,
+        solutions: &[(&Task, &Finished<SingleTurn>)],
+    ) -> Vec<Solution<Attempt>> {
+        let judge = |(_, episode): &(&Task, &Finished<SingleTurn>)| {
+            let value = Attempt::Value(Value::None);
+            let (detail, verdict) = match episode.last().unwrap().text.as_str() {
+                "right" => (value, Ok(verdict(Status::Accepted))),
+                "wrong" => (value, Ok(verdict(Status::WrongAnswer))),
+                "lost" => (value, Err(dropped())),
+                _ => (malformed(), Ok(verdict(Status::Malformed))),
+            };
+            Solution { verdict, detail }
+        };
+        solutions.iter().map(judge).collect()
+    }
+
+    fn is_well_formed(&self, episode: &Finished<SingleTurn>) -> bool {
+        self.game.is_well_formed(episode)
+    }
+
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+        step_metrics(step)
+    }
+
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        self.game.preview(execute)
+    }
+
+    fn chunk(&self, stage: Stage) -> usize {
+        self.game.chunk(stage)
+    }
+
+    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+        self.game.sampling_seed(run, step, draw)
+    }
+}
+
+/// Nothing is run: the table has all verdicts.
+struct Nobody;
+
+impl Execute for Nobody {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        panic!("{job:?} was to be run")
+    }
+}
+
+/// What the policy writes.
+struct Script {
+    /// The proposals of each deduction and abduction batch, and of each induction batch.
+    proposals: Vec<String>,
+    /// The answer to sample `j` of a prompt.
+    answer: fn(&Prompt, usize) -> &'static str,
+}
+
+impl Script {
+    /// Four good proposals that no other step makes; every second answer is right.
+    fn fresh(step: u64) -> Self {
+        let proposals = (0..4).map(|index| format!("good {}", 1_000 + 10 * step + index)).collect();
+        Self { proposals, answer: |_, sample| ["right", "wrong"][sample % 2] }
+    }
+
+    /// No proposals; about half of the prompts are learnable, the others always solved.
+    fn half_learnable() -> Self {
+        let answer = |prompt: &Prompt, sample| {
+            let is_learnable = Digest::of(prompt.text.as_bytes()).as_str() < "8";
+            if is_learnable && sample > 0 { "wrong" } else { "right" }
+        };
+        Self { proposals: Vec::new(), answer }
+    }
+
+    fn of(proposals: &[&str]) -> Self {
+        Self { proposals: proposals.iter().map(|text| (*text).to_owned()).collect(), ..Self::fresh(0) }
+    }
+
+    fn policy(&self) -> Scripted {
+        let (proposals, answer) = (self.proposals.clone(), self.answer);
+        Scripted::new(move |turn| match turn.prompt.role {
+            Role::Proposer => proposals[turn.index * turn.sampling.group + turn.sample].clone(),
+            Role::Solver | Role::Verifier => answer(turn.prompt, turn.sample).to_owned(),
+        })
+    }
+}
+
+type State = GameState<Task>;
+
+fn table(config: GameConfig) -> SelfPlay<Table> {
+    SelfPlay(Table { game: game(config).unwrap(), seeds: 0..9 })
+}
+
+/// The state with seeds on the programs that add `numbers`, and without supervised examples.
+fn seeded(numbers: std::ops::Range<i64>) -> State {
+    let mut pool = TaskPool::default();
+    pool.add_seeds(seeds(numbers));
+    GameState { pool, sft_examples: Vec::new(), memory: Default::default() }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Played {
+    proposals: Vec<ProposalRecord<Request, Task, Attempt>>,
+    tasks: Vec<TaskRecord<Task, Attempt>>,
+    metrics: StepMetrics,
+    batch: Option<TrainBatch>,
+}
+
+impl Played {
+    fn attempts(&self) -> impl Iterator<Item = &AttemptRecord<Attempt>> {
+        self.tasks.iter().flat_map(|task| &task.attempts)
+    }
+
+    fn samples(&self) -> &[veriplay_core::Sample] {
+        self.batch.as_ref().map_or(&[], |batch| &batch.samples)
+    }
+
+    fn of_type(&self, task_type: TaskType) -> impl Iterator<Item = &ProposalRecord<Request, Task, Attempt>> {
+        self.proposals.iter().filter(move |one| one.request.task_type == task_type)
+    }
+
+    /// The reward of each proposal of `task_type`, in order; `None` where it has none.
+    fn rewards(&self, task_type: TaskType) -> Vec<Option<f64>> {
+        self.of_type(task_type).map(|one| one.episode.reward.as_ref().map(veriplay_core::Reward::total)).collect()
+    }
+
+    fn proposer(&self) -> &RoleMetrics {
+        self.metrics.of(Role::Proposer, TaskType::Deduction).unwrap()
+    }
+}
+
+fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script: &Script) -> Played {
+    let policy = script.policy();
+    let arena = Arena { policy: &policy, execute: &Nobody, seed };
+    let played = game.step(&arena, state, step).unwrap();
+    let (mut proposals, mut tasks) = (Vec::new(), Vec::new());
+    for record in played.records {
+        // As the log gives it back.
+        let text = serde_json::to_string(&record).unwrap();
+        match serde_json::from_str::<Record<Table>>(&text).unwrap() {
+            LogRecord::Proposal(one) => proposals.push(*one),
+            LogRecord::Task(one) => tasks.push(*one),
+        }
+    }
+    let batch = played.lessons.into_iter().next().map(|lesson| match lesson {
+        Lesson::Samples(batch) => batch,
+        Lesson::Pairs(_) => panic!("no pairs were asked for"),
+    });
+    Played { proposals, tasks, metrics: played.metrics, batch }
+}
+
+fn play_once(config: GameConfig, script: &Script) -> Played {
+    play(&table(config), &mut seeded(0..9), 1, 0, script)
+}
+
+#[test]
+fn a_whole_step_rewards_both_roles_on_all_types() {
+    let mut state = seeded(0..9);
+    let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
+    let played = play(&table(config()), &mut state, 1, 0, &script);
+    for task_type in TaskType::ALL {
+        // Half of the rollouts solve the first; the last is a seed.
+        assert_eq!(played.rewards(task_type), [Some(0.5), Some(-0.5), Some(-0.5), Some(-0.25)], "{task_type:?}");
+        assert_eq!(state.pool.of_kind(task_type.name()).count(), 10);
+    }
+    assert_eq!((played.tasks.len(), played.attempts().count()), (12, 48));
+    let metrics = played.proposer();
+    assert_eq!((metrics.rollouts, metrics.valid, metrics.malformed, metrics.duplicates), (4, 1, 1, 1));
+    assert_eq!((metrics.valid_rate, metrics.solve_rate, metrics.learnable_share), (Some(0.25), Some(0.5), Some(1.0)));
+    assert_eq!(metrics.reward_mean, Some(-0.1875));
+    assert_eq!(metrics.response_tokens_mean, Some(f64::from(8 + 5 + 7 + 7) / 4.0));
+    assert_eq!(played.metrics.valid_proposals(), (3, 12));
+    assert_eq!(played.metrics.solve_rate(), Some(0.5));
+    let solver = played.metrics.of(Role::Solver, TaskType::Induction).unwrap();
+    assert_eq!((solver.rollouts, solver.tasks, solver.reward_mean), (16, 4, Some(0.5)));
+}
+
+#[test]
+fn rollouts_that_estimate_difficulty_train_the_solver() {
+    let played = play_once(config(), &Script::of(&["good 20", "good 21", "good 22", "good 23"]));
+    assert!(played.tasks.iter().all(|task| task.source == Source::Fresh));
+    let trained = |attempt: &&AttemptRecord<Attempt>| {
+        played.samples().iter().any(|sample| sample.response == attempt.episode.turns[0].tokens)
+    };
+    assert_eq!(played.attempts().filter(trained).count(), 48);
+    assert_eq!(played.samples().iter().filter(|sample| !sample.imitate).count(), 48);
+}
+
+#[test]
+fn a_copy_of_a_refused_proposal_is_rewarded_as_refused_and_not_as_a_duplicate() {
+    let played = play_once(config(), &Script::of(&["bad 20", "bad 20", "good 21", "good 21"]));
+    assert_eq!(played.rewards(TaskType::Deduction), [Some(-0.5), Some(-0.5), Some(0.5), Some(-0.25)]);
+    assert_eq!(played.proposer().duplicates, 1);
+}
+
+#[test]
+fn a_dropped_proposal_and_its_copies_are_not_rewarded_trained_on_or_counted() {
+    let played = play_once(config(), &Script::of(&["lost 20", "lost 20", "good 21", "junk"]));
+    assert_eq!(played.rewards(TaskType::Deduction), [None, None, Some(0.5), Some(-0.5)]);
+    let metrics = played.proposer();
+    assert_eq!((metrics.rollouts, metrics.dropped, metrics.valid_rate), (4, 2, Some(0.5)));
+    assert_eq!(metrics.reward_mean, Some(0.0));
+    let lost = rollout("", "lost 20").tokens;
+    assert!(played.samples().iter().all(|sample| sample.response != lost));
+}
+
+#[test]
+fn a_solve_rate_is_over_the_rollouts_that_were_judged() {
+    let answer = |_: &Prompt, sample: usize| ["right", "lost", "wrong", "wrong"][sample];
+    let script = Script { answer, ..Script::of(&["good 20"; 4]) };
+    let mut state = seeded(0..9);
+    let played = play(&table(config()), &mut state, 1, 0, &script);
+    assert!((played.rewards(TaskType::Deduction)[0].unwrap() - 2.0 / 3.0).abs() < 1e-9);
+    assert_eq!(played.metrics.of(Role::Solver, TaskType::Deduction).unwrap().dropped, 4);
+    let lost = rollout("", "lost").tokens;
+    assert!(played.samples().iter().all(|sample| sample.response != lost));
+    assert!(played.attempts().any(|attempt| attempt.episode.turns[0].tokens == lost));
+    let noted = state.pool.of_kind("deduction").last().unwrap().last.unwrap();
+    assert_eq!((noted.solved, noted.judged), (1, 3));
+}
+
+#[test]
+fn a_proposal_whose_rollouts_were_all_dropped_has_no_reward() {
+    let script = Script { answer: |_, _| "lost", ..Script::of(&["good 20", "junk", "junk", "junk"]) };
+    let mut state = seeded(0..9);
+    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    let played = play(&table(config()), &mut state, 1, 0, &script);
+    assert_eq!(played.rewards(TaskType::Deduction), [None, Some(-0.5), Some(-0.5), Some(-0.5)]);
+    assert_eq!(played.proposer().unrated, 1);
+    assert_eq!(state.pool.of_kind("deduction").last().unwrap().last, None);
+    assert_eq!(played.metrics.solve_rate(), None);
+    // No solver has a reward, so the normalizer is the batch's own tokens, and never 0.
+    assert!(played.batch.unwrap().normalizer >= 1.0);
+}
+
+#[test]
+fn valid_proposals_beyond_the_fresh_share_enter_the_pool_without_a_reward() {
+    let mut state = seeded(0..9);
+    let game = table(GameConfig { fresh_fraction: 0.5, ..config() });
+    let played = play(&game, &mut state, 1, 0, &Script::of(&["good 20", "good 21", "good 22", "good 22"]));
+    // The last copies one that is valid, though unrated.
+    assert_eq!(played.rewards(TaskType::Abduction), [Some(0.5), Some(0.5), None, Some(-0.25)]);
+    assert_eq!(state.pool.of_kind("abduction").count(), 12);
+    assert_eq!(played.proposer().unrated, 1);
+}
+
+#[test]
+fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_still_counts_as_solved() {
+    let first = |format: &str| {
+        let (format, reward) = (format.to_owned(), "azr".to_owned());
+        let played = play_once(GameConfig { format, reward, ..config() }, &Script::fresh(0));
+        let reward = played.tasks[0].attempts[0].episode.reward.as_ref().unwrap().total();
+        (reward, played.metrics.solve_rate())
+    };
+    // `compact` has no frame to miss.
+    assert_eq!((first("compact"), first("fenced")), ((1.0, Some(0.5)), (-1.0, Some(0.5))));
+}
+
+#[test]
+fn groups_of_equal_rewards_are_left_out_of_the_batch_and_count_in_its_denominator() {
+    let script = Script { answer: |_, _| "right", ..Script::of(&["junk"; 4]) };
+    let mut state = seeded(0..9);
+    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    let played = play(&table(config()), &mut state, 1, 0, &script);
+    let advantages = played.attempts().map(|attempt| attempt.episode.advantage);
+    assert!(advantages.chain(played.proposals.iter().map(|one| one.episode.advantage)).all(|one| one == Some(0.0)));
+    let batch = played.batch.unwrap();
+    assert!(batch.samples.iter().all(|sample| sample.imitate));
+    // The solver's loss is a mean over all it wrote.
+    assert_eq!(batch.normalizer, 48.0 * 6.0);
+}
+
+#[test]
+fn a_frozen_proposer_has_advantages_and_is_not_trained() {
+    let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
+    let count = |proposer| {
+        let played = play_once(GameConfig { proposer, ..config() }, &script);
+        assert!(played.proposals.iter().all(|one| one.episode.advantage != Some(0.0)));
+        let prompts = ["<PD>", "<PA>"].map(|text| rollout(text, "").prompt_tokens);
+        played.samples().iter().filter(|sample| prompts.iter().any(|prompt| *sample.prompt == **prompt)).count()
+    };
+    assert_eq!((count(ProposerMode::Train), count(ProposerMode::Frozen)), (8, 0));
+}
+
+#[test]
+fn weights_are_advantages_times_the_weight_of_the_role() {
+    let played = play_once(config(), &Script::of(&["good 20", "junk", "bad 21", "good 1"]));
+    let turns = |role: f64, episode: &veriplay_selfplay::step::EpisodeRecord| {
+        let weight = (episode.advantage.unwrap() * role) as f32;
+        let tokens = &episode.turns[0].tokens;
+        weight == 0.0 || played.samples().iter().any(|sample| sample.response == *tokens && sample.weight == weight)
+    };
+    assert!(played.proposals.iter().all(|one| turns(0.5, &one.episode)));
+    assert!(played.attempts().all(|one| turns(1.0, &one.episode)));
+}
+
+#[test]
+fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
+    let mut state = seeded(0..9);
+    state.sft_examples.extend((0..40).map(|number| Anchor::from(&rollout("<PD>", &format!("example {number}")))));
+    let drawn = |config: GameConfig, step| {
+        let played = play(&table(config), &mut state.clone(), 1, step, &Script::of(&["junk"; 4]));
+        let examples = played.samples().iter().filter(|sample| sample.imitate);
+        examples.map(|sample| (sample.response.clone(), sample.weight)).collect::<Vec<_>>()
+    };
+    let first = drawn(config(), 0);
+    assert_eq!(first.iter().map(|(_, weight)| *weight).collect::<Vec<_>>(), [0.25, 0.25]);
+    assert_ne!(first[0], first[1]);
+    assert_eq!(first, drawn(config(), 0));
+    assert_ne!(first, drawn(config(), 1));
+    assert!(drawn(GameConfig { anchor_weight: 0.0, ..config() }, 0).is_empty());
+    assert_eq!(drawn(GameConfig { anchor_samples: 99, ..config() }, 0).len(), 40);
+}
+
+#[test]
+fn samples_of_one_prompt_stand_side_by_side() {
+    let mut state = seeded(0..9);
+    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
+    let played = play(&table(config()), &mut state, 1, 0, &script);
+    let runs: Vec<Vec<u32>> =
+        played.samples().chunk_by(|a, b| a.prompt == b.prompt).map(|run| run[0].prompt.to_vec()).collect();
+    assert_eq!(runs.iter().collect::<BTreeSet<_>>().len(), runs.len());
+    assert!(played.samples().iter().all(|sample| sample.weight != 0.0 && sample.masked == 0));
+}
+
+/// Rewards by role and type, sorted; and as they come.
+fn rewards(played: &Played) -> (BTreeMap<(Role, TaskType), Vec<String>>, Vec<f64>) {
+    let (mut batches, mut all): (BTreeMap<_, Vec<String>>, _) = (BTreeMap::new(), Vec::new());
+    let proposals = played.proposals.iter().map(|one| (Role::Proposer, one.request.task_type, &one.episode));
+    let attempts = played
+        .tasks
+        .iter()
+        .flat_map(|task| task.attempts.iter().map(|one| (Role::Solver, task.task.question.task_type(), &one.episode)));
+    for (role, task_type, episode) in proposals.chain(attempts) {
+        if let Some(reward) = &episode.reward {
+            batches.entry((role, task_type)).or_default().push(reward.total().to_string());
+            all.push(reward.total());
+        }
+    }
+    batches.values_mut().for_each(|rewards| rewards.sort());
+    (batches, all)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn random_keeps_the_rewards_of_each_batch_and_moves_them(seed in any::<u64>(), step in 0..1_000_u64) {
+        let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
+        let run = |reward: &str, seed| {
+            let game = table(GameConfig { reward: reward.to_owned(), ..config() });
+            play(&game, &mut seeded(0..9), seed, step, &script)
+        };
+        let (plain, control) = (run("quickstart", seed), run("random", seed));
+        prop_assert_eq!(rewards(&plain).0, rewards(&control).0);
+        prop_assert_ne!(rewards(&plain).1, rewards(&control).1);
+        prop_assert_eq!(&control, &run("random", seed));
+        prop_assert_ne!(rewards(&control).1, rewards(&run("random", seed.wrapping_add(1))).1);
+        // What is said of the step is true under the control too.
+        prop_assert_eq!(plain.metrics.solve_rate(), control.metrics.solve_rate());
+    }
+
+    #[test]
+    fn whatever_is_proposed_weights_are_finite_and_the_normalizer_positive(
+        words in prop::collection::vec(prop::sample::select(vec!["good", "bad", "lost", "junk"]), 4),
+        numbers in prop::collection::vec(0..12_i64, 4),
+        reward in prop::sample::select(veriplay_selfplay::rewards::names()),
+        advantage in prop::sample::select(veriplay_selfplay::advantages::names()),
+        fresh_fraction in 0.0..=1.0_f64,
+    ) {
+        let proposals: Vec<String> = words.iter().zip(&numbers).map(|(word, number)| format!("{word} {number}")).collect();
+        let answer = |prompt: &Prompt, sample: usize| ["right", "wrong", "lost", "junk"][(prompt.text.len() + sample * sample) % 4];
+        let script = Script { proposals, answer };
+        let (reward, advantage) = (reward.to_owned(), advantage.to_owned());
+        let game = table(GameConfig { reward, advantage, fresh_fraction, ..config() });
+        let played = play(&game, &mut seeded(0..5), 1, 0, &script);
+        if let Some(batch) = &played.batch {
+            prop_assert!(batch.normalizer >= 1.0);
+            prop_assert!(batch.samples.iter().all(|sample| sample.weight.is_finite() && !sample.response.is_empty()));
+        }
+        prop_assert!(rewards(&played).1.iter().all(|reward| reward.abs() <= 1.0));
+        prop_assert_eq!(played.metrics.roles.len(), 6);
+        for role in &played.metrics.roles {
+            prop_assert!(role.valid_rate.is_none_or(|rate| (0.0..=1.0).contains(&rate)));
+            prop_assert!(role.malformed + role.duplicates + role.valid + role.dropped <= role.rollouts);
+        }
+    }
+
+    #[test]
+    fn the_pool_never_holds_a_task_or_a_proposal_twice(steps in prop::collection::vec(0..3_u64, 1..6)) {
+        let game = table(GameConfig { buffer_capacity: 7, ..config() });
+        let mut state = seeded(0..2);
+        for (step, script) in (0..).zip(steps) {
+            play(&game, &mut state, 1, step, &Script::fresh(script));
+            let entries = state.pool.entries();
+            prop_assert_eq!(entries.iter().map(|entry| &entry.id).collect::<BTreeSet<_>>().len(), entries.len());
+            prop_assert_eq!(state.pool.keys().len(), entries.len());
+            for kind in Table::KINDS {
+                prop_assert!(state.pool.of_kind(kind).filter(|entry| !entry.seed).count() <= 7);
+            }
+        }
+    }
+}
+
+/// The batch of one step under an aggregation, and the numbers of rewarded solvers' rollouts and of their tokens.
+fn aggregated(aggregation: Aggregation, zero_advantage: ZeroAdvantage) -> (TrainBatch, usize, usize) {
+    let mut state = seeded(0..9);
+    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    let game = table(GameConfig { aggregation, zero_advantage, ..config() });
+    let played = play(&game, &mut state, 1, 0, &Script::fresh(0));
+    let lengths: Vec<usize> = played.attempts().map(|one| one.episode.turns[0].tokens.len()).collect();
+    (played.batch.unwrap(), lengths.len(), lengths.iter().sum())
+}
+
+#[test]
+fn aggregations_differ_in_scales_and_denominators_alone() {
+    let (token, count, tokens) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
+    assert_eq!(token.normalizer, tokens as f64);
+    assert!(token.samples.iter().all(|sample| sample.scale == 1.0));
+    let (sequence, ..) = aggregated(Aggregation::SequenceMean, ZeroAdvantage::Drop);
+    assert_eq!(sequence.normalizer, count as f64);
+    assert!(sequence.samples.iter().all(|sample| sample.scale == 1.0 / sample.response.len() as f32));
+    let (constant, ..) = aggregated(Aggregation::ConstantLength, ZeroAdvantage::Drop);
+    assert_eq!(constant.normalizer, (count * config().solver_max_tokens) as f64);
+    assert_eq!(constant.samples, token.samples);
+    let weights = |batch: &TrainBatch| batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>();
+    assert_eq!(weights(&sequence), weights(&token));
+}
+
+#[test]
+fn rollouts_bring_their_behaviour_and_supervised_examples_are_imitated() {
+    let (batch, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
+    assert!(batch.samples.iter().any(|sample| sample.imitate) && batch.samples.iter().any(|sample| !sample.imitate));
+    for sample in &batch.samples {
+        let behaviour = sample.behaviour.as_ref().map(Vec::len);
+        assert_eq!(behaviour, (!sample.imitate).then_some(sample.response.len()));
+    }
+}
+
+#[test]
+fn samples_of_advantage_zero_are_kept_where_the_config_says_so() {
+    let zeros = |batch: &TrainBatch| batch.samples.iter().filter(|sample| sample.weight == 0.0).count();
+    let (dropped, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
+    let (kept, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Keep);
+    assert_eq!(zeros(&dropped), 0);
+    assert!(zeros(&kept) > 0);
+    assert_eq!((kept.samples.len() - zeros(&kept), kept.normalizer), (dropped.samples.len(), dropped.normalizer));
+}
+
+/// Tasks of one type: fresh ones, seeds, and earlier proposals.
+fn mix(played: &Played) -> [usize; 3] {
+    let of_type = || played.tasks.iter().filter(|task| task.task.question.task_type() == TaskType::Deduction);
+    [Source::Fresh, Source::Seed, Source::Pool].map(|source| of_type().filter(|task| task.source == source).count())
+}
+
+#[test]
+fn fresh_proposals_come_first_and_up_to_their_share() {
+    let game = table(GameConfig { tasks_per_type: 8, fresh_fraction: 0.25, seed_share: 0.5, ..config() });
+    let mut state = seeded(0..9);
+    // Nothing earlier yet: seeds fill the rest.
+    assert_eq!(mix(&play(&game, &mut state, 1, 0, &Script::fresh(0))), [2, 6, 0]);
+    // Four proposals were admitted at step 0.
+    assert_eq!(mix(&play(&game, &mut state, 1, 1, &Script::fresh(1))), [2, 3, 3]);
+}
+
+#[test]
+fn where_seeds_are_few_earlier_proposals_fill_the_rest_and_what_is_missing_is_left_out() {
+    let game = table(GameConfig { tasks_per_type: 12, seed_share: 1.0, ..config() });
+    let mut state = seeded(0..2);
+    let mut next = |step| mix(&play(&game, &mut state, 1, step, &Script::fresh(step)));
+    assert_eq!([next(0), next(1), next(2)], [[4, 2, 0], [4, 2, 4], [4, 2, 6]]);
+}
+
+#[test]
+fn no_task_is_asked_twice_in_a_step() {
+    let game = table(GameConfig { tasks_per_type: 12, fresh_fraction: 0.2, ..config() });
+    let mut state = seeded(0..4);
+    for step in 0..6 {
+        let played = play(&game, &mut state, 3, step, &Script::fresh(step));
+        let ids: BTreeSet<_> = played.tasks.iter().map(|task| task.task.id()).collect();
+        assert_eq!(ids.len(), played.tasks.len());
+    }
+}
+
+/// Half of the seeds are learnable after step 0; how often step 1 draws those, over many run seeds.
+fn learnable_draws(weight: f64) -> usize {
+    let all = GameConfig { proposals_per_type: 0, resample_learnable: Some(weight), tasks_per_type: 20, ..config() };
+    let mut state = seeded(0..20);
+    play(&table(all.clone()), &mut state, 1, 0, &Script::half_learnable());
+    let few = table(GameConfig { tasks_per_type: 4, ..all });
+    let is_learnable = |task: &TaskRecord<Task, Attempt>| {
+        let entry = state.pool.entries().iter().find(|entry| entry.id == task.task.id());
+        entry.unwrap().last.unwrap().is_learnable()
+    };
+    let draws = |seed| play(&few, &mut state.clone(), seed, 1, &Script::half_learnable());
+    (0..50).map(|seed| draws(seed).tasks.iter().filter(|task| is_learnable(task)).count()).sum()
+}
+
+#[test]
+fn learnable_tasks_are_drawn_in_proportion_to_their_weight() {
+    // 600 draws of tasks half of which are learnable.
+    let (none, even, often) = (learnable_draws(0.0), learnable_draws(1.0), learnable_draws(9.0));
+    assert_eq!(none, 0);
+    assert!((240..=360).contains(&even), "{even}");
+    assert!((480..=590).contains(&often), "{often}");
+}
+
+#[test]
+fn the_start_models_valid_proposals_are_the_supervised_examples() {
+    let policy = Script::of(&["good 20", "junk", "bad 21", "good 1"]).policy();
+    let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
+    let state = table(config()).begin(&arena).unwrap();
+    assert_eq!(state.pool, seeded(0..9).pool);
+    assert_eq!(state.sft_examples.len(), 3);
+    let none = GameConfig { anchor_samples: 0, ..config() };
+    assert!(table(none).begin(&arena).unwrap().sft_examples.is_empty());
+}
+
+/// A state with everything in it: seeds, examples, admitted proposals and solve rates.
+fn full_state(steps: u64) -> State {
+    let mut state = seeded(0..5);
+    state.sft_examples.extend([Anchor::from(&rollout("<PD>", "x")), Anchor::from(&rollout("<PA>", "y"))]);
+    for step in 0..steps {
+        play(&table(config()), &mut state, 1, step, &Script::fresh(step));
+    }
+    state
+}
+
+fn round_trip(state: &State) -> State {
+    serde_json::from_str(&serde_json::to_string(state).unwrap()).unwrap()
+}
+
+#[test]
+fn json_gives_the_state_back_exactly_and_refuses_unknown_keys() {
+    let state = full_state(3);
+    assert!(Table::KINDS.iter().all(|kind| state.pool.of_kind(kind).count() > 5));
+    assert_eq!(round_trip(&state), state);
+    let text = serde_json::to_string(&state).unwrap();
+    assert_eq!(serde_json::to_string(&round_trip(&state)).unwrap(), text);
+    assert!(serde_json::from_str::<State>(&text.replacen('{', "{\"x\":1,", 1)).is_err());
+}
+
+#[test]
+fn a_saved_state_continues_as_the_live_one() {
+    let mut live = full_state(2);
+    let mut saved = round_trip(&live);
+    let next = |state: &mut State| play(&table(config()), state, 1, 2, &Script::fresh(2));
+    assert_eq!(next(&mut live), next(&mut saved));
+    assert_eq!(live, saved);
+}
+
+#[test]
+fn over_capacity_the_newest_proposals_and_all_seeds_are_kept() {
+    let game = table(GameConfig { buffer_capacity: 6, ..config() });
+    let mut state = seeded(0..2);
+    state.pool.add_seeds(seeds(1..2));
+    for step in 0..5 {
+        play(&game, &mut state, 1, step, &Script::fresh(step));
+        // Before step 1 nothing is over the capacity.
+        let count = |seed: bool| state.pool.of_kind("deduction").filter(|entry| entry.seed == seed).count();
+        assert_eq!((count(true), count(false)), (2, if step == 0 { 4 } else { 6 }));
+    }
+    let steps: Vec<u64> = state.pool.of_kind("deduction").map(|entry| entry.step).collect();
+    assert_eq!(steps, [0, 0, 3, 3, 4, 4, 4, 4]);
+}
+
+#[test]
+fn a_logged_step_is_replayed_with_the_same_verdicts_and_a_changed_one_is_noticed() {
+    let (game, policy) = (table(config()), Script::of(&["good 20", "junk", "lost 21", "good 20"]).policy());
+    let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
+    let mut records = game.step(&arena, &mut seeded(0..9), 0).unwrap().records;
+    let report = game.judge_again(&Nobody, &records).unwrap();
+    // Three proposals of each type and 48 attempts; one of each type was dropped.
+    assert_eq!((report.verdicts, report.same, report.dropped), (9 + 48, 9 + 48, 3));
+    for record in &mut records {
+        match record {
+            LogRecord::Proposal(one) if one.request.task_type == TaskType::Deduction => {
+                if let Ok(verdict) = &mut one.judged.verdict {
+                    verdict.evidence.rule = "another".to_owned();
+                }
+            }
+            LogRecord::Task(one) if one.index == 0 => one.attempts[1].episode.turns[0].text = "right".to_owned(),
+            _ => {}
+        }
+    }
+    let report = game.judge_again(&Nobody, &records).unwrap();
+    assert_eq!((report.verdicts, report.same), (9 + 48, 9 + 48 - 3 - 1));
+}
