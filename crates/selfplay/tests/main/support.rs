@@ -1,8 +1,8 @@
 //! Fixtures: small tasks, rollouts made of bytes, and verdicts made by hand.
 
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Finish, IoPair, Judged, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout,
-    Status, Task, TaskType, Value, Verdict,
+    Attempt, Dropped, Evidence, Finish, IoPair, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout, Status,
+    Task, TaskType, Value, Verdict,
 };
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, ProposerMode, TaskSource, ZeroAdvantage};
 use veriplay_selfplay::scoring::Aggregation;

@@ -7,7 +7,7 @@ use veriplay_core::{
     Scripted, Status, TextFiles, Turn,
 };
 use veriplay_selfplay::games::bug_repair::{BugRepair, GameConfig, GameState, Place, Record, Repositories, SetupError};
-use veriplay_selfplay::play::{Arena, HeldOut, Play, PlayError};
+use veriplay_selfplay::play::{Arena, Play, PlayError};
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
 
