@@ -2,7 +2,6 @@
 
 use super::errno::Errno;
 use super::files::{Kind, Node, NodeId, ROOT};
-use crate::weakness::{self, Weakness};
 
 /// Descriptors a job may hold at once.
 const MAX_OPEN: usize = 256;
@@ -46,7 +45,7 @@ impl Fd {
 }
 
 /// Open descriptors by number.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Table(Vec<Option<Fd>>);
 
 impl Table {
@@ -55,30 +54,23 @@ impl Table {
         Self(vec![Some(Fd::Stdin), Some(Fd::Stdout), Some(Fd::Stderr), Some(Fd::Dir(ROOT))])
     }
 
-    /// The place of `fd`; the root's for what is not open, where that is the weakness.
-    fn index(&self, fd: i32) -> Result<usize, Errno> {
-        let index = usize::try_from(fd).map_err(|_| Errno::BADF);
-        if weakness::is(Weakness::DescriptorsUnchecked)
-            && self.0.get(index.unwrap_or(usize::MAX)).is_none_or(Option::is_none)
-        {
-            return Ok(3);
-        }
-        index
+    /// The place of `fd`, if it is one.
+    fn index(fd: i32) -> Result<usize, Errno> {
+        usize::try_from(fd).map_err(|_| Errno::BADF)
     }
 
     pub(crate) fn get(&self, fd: i32) -> Result<&Fd, Errno> {
-        self.0.get(self.index(fd)?).and_then(Option::as_ref).ok_or(Errno::BADF)
+        self.0.get(Self::index(fd)?).and_then(Option::as_ref).ok_or(Errno::BADF)
     }
 
     pub(crate) fn get_mut(&mut self, fd: i32) -> Result<&mut Fd, Errno> {
-        let index = self.index(fd)?;
-        self.0.get_mut(index).and_then(Option::as_mut).ok_or(Errno::BADF)
+        self.0.get_mut(Self::index(fd)?).and_then(Option::as_mut).ok_or(Errno::BADF)
     }
 
     /// Gives `fd` the lowest free number.
     pub(crate) fn open(&mut self, fd: Fd) -> Result<u32, Errno> {
         let index = self.0.iter().position(Option::is_none).unwrap_or(self.0.len());
-        if index >= MAX_OPEN && !weakness::is(Weakness::DescriptorsUncapped) {
+        if index >= MAX_OPEN {
             return Err(Errno::NFILE);
         }
         if index == self.0.len() {
@@ -89,15 +81,13 @@ impl Table {
     }
 
     pub(crate) fn close(&mut self, fd: i32) -> Result<Fd, Errno> {
-        let index = self.index(fd)?;
-        self.0.get_mut(index).and_then(Option::take).ok_or(Errno::BADF)
+        self.0.get_mut(Self::index(fd)?).and_then(Option::take).ok_or(Errno::BADF)
     }
 
     /// The directory `fd`, to resolve a path from.
     pub(crate) fn dir(&self, fd: i32) -> Result<NodeId, Errno> {
         match self.get(fd)? {
             Fd::Dir(node) => Ok(*node),
-            _ if weakness::is(Weakness::DescriptorsUnchecked) => Ok(ROOT),
             _ => Err(Errno::NOTDIR),
         }
     }

@@ -7,7 +7,6 @@ use super::descriptors::{self, APPEND, Fd, PREOPEN, dirent, fdstat, file_type, f
 use super::errno::{Answer, Errno};
 use super::files::NodeId;
 use super::view::View;
-use crate::weakness::{self, Weakness};
 
 const SET_ATIME: i32 = 1;
 const SET_ATIME_NOW: i32 = 2;
@@ -16,10 +15,7 @@ const SET_MTIME_NOW: i32 = 8;
 
 /// An offset or a size: not below zero.
 fn unsigned(value: i64) -> Result<u64, Errno> {
-    match u64::try_from(value) {
-        Err(_) if weakness::is(Weakness::CountsUnchecked) => Ok(0),
-        checked => checked.map_err(|_| Errno::INVAL),
-    }
+    u64::try_from(value).map_err(|_| Errno::INVAL)
 }
 
 impl Wasi {
@@ -237,8 +233,7 @@ impl Wasi {
             _ => return Err(Errno::INVAL.into()),
         };
         let target = from.checked_add_signed(delta).filter(|target| i64::try_from(*target).is_ok());
-        let unchecked = weakness::is(Weakness::CountsUnchecked).then_some(from.wrapping_add_signed(delta));
-        *offset = target.or(unchecked).ok_or(Errno::INVAL)?;
+        *offset = target.ok_or(Errno::INVAL)?;
         Ok(view.write_u64(out, *offset)?)
     }
 

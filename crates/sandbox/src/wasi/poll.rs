@@ -3,7 +3,6 @@
 use super::Wasi;
 use super::errno::{Answer, Errno};
 use super::view::View;
-use crate::weakness::{self, Weakness};
 
 const MAX_SUBSCRIPTIONS: i32 = 64;
 const CLOCK: u8 = 0;
@@ -20,8 +19,7 @@ struct Subscription {
 
 impl Wasi {
     pub(super) fn poll_oneoff(&mut self, view: &mut View<'_>, subs: i32, events: i32, count: i32, out: i32) -> Answer {
-        let most = if weakness::is(Weakness::CountsUnchecked) { i32::MAX / 48 } else { MAX_SUBSCRIPTIONS };
-        if !(1..=most).contains(&count) {
+        if !(1..=MAX_SUBSCRIPTIONS).contains(&count) {
             return Err(Errno::INVAL.into());
         }
         let subscriptions: Vec<Subscription> =

@@ -3,7 +3,6 @@
 use veriplay_core::LimitKind;
 
 use crate::stop::Stop;
-use crate::weakness::{self, Weakness};
 
 /// What the program reads.
 #[derive(Debug, Default)]
@@ -46,17 +45,6 @@ impl Capture {
     /// # Errors
     /// When the cap is exceeded: the bytes that fit are kept, and the job ends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        if weakness::is(Weakness::OutputShared) {
-            self.bytes = weakness::board(|board| {
-                board.output.extend_from_slice(bytes);
-                board.output.clone()
-            });
-            return if self.bytes.len() as u64 <= self.cap { Ok(()) } else { Err(self.full(0)) };
-        }
-        if weakness::is(Weakness::OutputUncapped) {
-            self.bytes.extend_from_slice(bytes);
-            return Ok(());
-        }
         let room = usize::try_from(self.cap - self.bytes.len() as u64).unwrap_or(usize::MAX);
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() <= room {
