@@ -9,8 +9,8 @@ use crate::model::packed::Purpose;
 use crate::rollout::{Ask, DeviceSampler, End, Frozen, Queue, Sampled, Sampler};
 use crate::score::backend;
 use crate::speaker::Speaker;
-use crate::team::Team;
 use crate::train::on_threads;
+use veriplay_kernels::thread_pool::ThreadPool;
 
 /// What was sampled behind a prompt.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ struct Division {
     /// Decoding loops, side by side.
     loops: usize,
     /// Who shares each.
-    team: Team,
+    pool: ThreadPool,
     /// Rows of each.
     slots: usize,
 }
@@ -109,7 +109,7 @@ impl Learner {
         if asks.is_empty() {
             return Ok(Vec::new());
         }
-        let Division { loops, team, slots } = self.divide(asks.iter().map(|ask| ask.samples).sum())?;
+        let Division { loops, pool, slots } = self.divide(asks.iter().map(|ask| ask.samples).sum())?;
         let queue = Queue::new(asks, slots, PREFILL_TOKENS);
         let engine = self.engine(Mode::Detached, Purpose::Forward)?;
         if !self.compute.kernels {
@@ -119,7 +119,7 @@ impl Learner {
         }
         let frozen = Frozen::new(&self.config, &engine, self.rope())?;
         let run = || {
-            team.enter(|| self.with_space(&team, |space| Sampler::new(&frozen, &engine, &queue, space, &team).run()))
+            pool.enter(|| self.with_space(&pool, |space| Sampler::new(&frozen, &engine, &queue, space, &pool).run()))
         };
         let parts: Result<Vec<_>> = on_threads(0..loops, |_| run()).into_iter().collect();
         let mut all: Vec<Sampled> = parts?.into_iter().flatten().collect();
@@ -133,9 +133,9 @@ impl Learner {
         let (shards, slots) = (self.shards(), self.options.rollout_rows);
         let few = slots.min(samples.div_ceil(shards)) < ENOUGH_ROWS;
         Ok(if few && self.is_large() {
-            Division { loops: 1, team: self.team()?, slots: slots * shards }
+            Division { loops: 1, pool: self.pool()?, slots: slots * shards }
         } else {
-            Division { loops: shards, team: Team::alone(), slots }
+            Division { loops: shards, pool: ThreadPool::single(), slots }
         })
     }
 

@@ -7,11 +7,11 @@ use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var};
 use veriplay_core::LearnError;
 
 use crate::Result;
-use crate::kernels::math::accumulate;
 use crate::model::Weights;
 use crate::model::names::TensorSpec;
 use crate::model::weights::values;
 use crate::ops::slices::{floats, floats_mut};
+use veriplay_kernels::math::accumulate;
 
 /// A sum of gradients. A weight that no backward pass reached has no entry.
 #[derive(Debug, Default)]

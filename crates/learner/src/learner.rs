@@ -10,7 +10,6 @@ use veriplay_core::PolicyVersion;
 
 use crate::checkpoint::Companions;
 use crate::config::{ConfigError, ModelConfig};
-use crate::kernels::rope::RopeTable;
 use crate::lora::{Adapters, Lora};
 use crate::model::names::{TensorSpec, tensor_specs};
 use crate::model::packed::Purpose;
@@ -20,8 +19,9 @@ use crate::optim::OptimizerState;
 use crate::options::LearnerOptions;
 use crate::place::{Compute, PlaceError};
 use crate::rollout::RolloutSpace;
-use crate::team::Team;
 use crate::tokenizer::Tokenizer;
+use veriplay_kernels::rope::RopeTable;
+use veriplay_kernels::thread_pool::ThreadPool;
 
 /// A tensor with its name and shape.
 pub type NamedTensor = (TensorSpec, Vec<f32>);
@@ -200,7 +200,7 @@ impl Learner {
     /// As [`Learner::engine`], of other weights of the same model.
     pub(crate) fn engine_of(&self, weights: &Weights, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
         let view = View::new(&self.config, weights, mode, self.compute.dtype)?;
-        Engine::new(&self.config, &self.rope, view, purpose, self.compute.kernels, &self.team()?)
+        Engine::new(&self.config, &self.rope, view, purpose, self.compute.kernels, &self.pool()?)
     }
 
     /// Whether its weights are more than a thread's own caches hold.
@@ -209,8 +209,12 @@ impl Learner {
     }
 
     /// The threads that share what concerns all weights, where they are many.
-    pub(crate) fn team(&self) -> candle_core::Result<Team> {
-        if self.shards() > 1 && self.is_large() { Team::new(self.shards()) } else { Ok(Team::alone()) }
+    pub(crate) fn pool(&self) -> candle_core::Result<ThreadPool> {
+        if self.shards() == 1 || !self.is_large() {
+            return Ok(ThreadPool::single());
+        }
+        let refused = |e| candle_core::Error::Msg(format!("{e}; lower `shards` or raise the limit on threads"));
+        ThreadPool::new(self.shards()).map_err(refused)
     }
 
     /// Parts that work is dealt to: threads of the CPU, or one device.
@@ -237,15 +241,15 @@ impl Learner {
         &self.rope
     }
 
-    /// Runs `work` with the buffers of a sampling thread, which `team` shares.
-    pub(crate) fn with_space<R>(&self, team: &Team, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
+    /// Runs `work` with the buffers of a sampling thread, which `pool` shares.
+    pub(crate) fn with_space<R>(&self, pool: &ThreadPool, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = idle().pop();
         let mut space = kept.unwrap_or_default();
-        space.shared_by(team);
+        space.shared_by(pool);
         let result = work(&mut space);
-        // A team ends with its call.
-        space.shared_by(&Team::alone());
+        // A pool ends with its call.
+        space.shared_by(&ThreadPool::single());
         idle().push(space);
         result
     }

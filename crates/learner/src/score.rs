@@ -10,8 +10,8 @@ use crate::model::Mode;
 use crate::model::layout::{MicroBatch, Response, bundle, deal};
 use crate::model::packed::Purpose;
 use crate::ops::{Engine, SharedSpace};
-use crate::team::Team;
 use crate::train::on_threads;
+use veriplay_kernels::thread_pool::ThreadPool;
 
 impl Learner {
     /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains.
@@ -40,7 +40,7 @@ impl Learner {
         let samples = asked.iter().enumerate().map(response);
         let shards = deal(bundle(samples, self.options.micro_tokens), self.shards(), self.options.micro_tokens);
         let parts: Vec<Result<Vec<Vec<f32>>>> = on_threads(shards.iter(), |share| {
-            self.with_space(&Team::alone(), |space| {
+            self.with_space(&ThreadPool::single(), |space| {
                 share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect()
             })
         });
@@ -83,7 +83,7 @@ impl Learner {
             let mut batch = MicroBatch::default();
             batch.push_prompt(tokens);
             let rows: Vec<usize> = (0..tokens.len()).collect();
-            self.with_space(&Team::alone(), |space| {
+            self.with_space(&ThreadPool::single(), |space| {
                 let decoder = engine.decoder(&space.ops);
                 decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
             })

@@ -10,7 +10,6 @@ use candle_core::{Tensor, Var};
 
 use crate::Result;
 use crate::gradients::Gradients;
-use crate::kernels::logprob::Prediction;
 use crate::model::layout::MicroBatch;
 use crate::model::names::EMBEDDING;
 use crate::model::weights::values;
@@ -18,6 +17,7 @@ use crate::model::{Decoder, Weights};
 use crate::objective::{Evaluated, Objective};
 use crate::options::Segments;
 use crate::train::Totals;
+use veriplay_kernels::logprob::Prediction;
 
 /// What a backward pass by segments works with.
 pub(crate) struct Segmented<'a> {

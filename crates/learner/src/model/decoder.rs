@@ -9,9 +9,9 @@ use candle_core::{Result, Tensor};
 
 use super::layout::MicroBatch;
 use super::view::{Layer, View};
-use crate::kernels::attention::Group;
-use crate::kernels::logprob::Prediction;
 use crate::ops::{Ops, Site};
+use veriplay_kernels::attention::Group;
+use veriplay_kernels::logprob::Prediction;
 
 /// Weights and the operations that read them.
 #[derive(Debug)]

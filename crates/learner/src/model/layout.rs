@@ -2,8 +2,8 @@
 //!
 //! Pure and deterministic: the same samples give the same micro-batches on every machine.
 
-use crate::kernels::attention::Group;
-use crate::kernels::logprob::Prediction;
+use veriplay_kernels::attention::Group;
+use veriplay_kernels::logprob::Prediction;
 
 /// A prompt and some of its responses, by index into the list of responses it came from.
 #[derive(Debug, Clone, PartialEq)]

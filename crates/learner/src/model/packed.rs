@@ -1,13 +1,13 @@
-//! The matrices of a model, packed for [`crate::kernels::gemm`]: once per optimizer step, read by all threads.
+//! The matrices of a model, packed for [`veriplay_kernels::gemm`]: once per optimizer step, read by all threads.
 
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
 
 use super::view::{Layer, View};
-use crate::kernels::gemm::{self, Packed};
 use crate::ops::slices::Slice;
-use crate::team::Team;
+use veriplay_kernels::gemm::{self, Packed};
+use veriplay_kernels::thread_pool::ThreadPool;
 
 /// What a packed model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +57,13 @@ pub(crate) struct PackedModel {
 }
 
 impl PackedModel {
-    /// Packs every matrix, which the threads of `team` share.
-    pub(crate) fn new(view: &View, purpose: Purpose, team: &Team) -> Result<Self> {
+    /// Packs every matrix, which the threads of `pool` share.
+    pub(crate) fn new(view: &View, purpose: Purpose, pool: &ThreadPool) -> Result<Self> {
         // The head first: it is the largest by far.
         let weights: Vec<&Tensor> =
             std::iter::once(&view.head).chain(view.layers.iter().flat_map(Layer::matrices)).collect();
         let packed: Vec<Arc<Linear>> =
-            team.map(&weights, |weight| Linear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
+            pool.map(&weights, |weight| Linear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
         let (head, layers) = (&packed[0], packed[1..].as_chunks().0);
         let layer = |[qkv, output, gate_up, down]: [Arc<Linear>; 4]| PackedLayer { qkv, output, gate_up, down };
         Ok(Self { head: Arc::clone(head), layers: layers.iter().cloned().map(layer).collect() })

@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 
 use super::slices::{Slice, floats, gradient, output};
-use crate::kernels::bias::{add_bias, bias_backward};
+use veriplay_kernels::bias::{add_bias, bias_backward};
 
 /// x [rows, width], b [width] → [rows, width].
 pub(super) struct AddBias;

@@ -12,10 +12,10 @@ use super::mlp::Mlp;
 use super::norm::RmsNorm;
 use super::space::SharedSpace;
 use super::{Ops, Site};
-use crate::kernels::attention::{Group, HeadSizes};
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
 use crate::model::packed::PackedModel;
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
 
 /// One thread's operations.
 #[derive(Debug)]

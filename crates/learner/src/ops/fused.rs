@@ -10,9 +10,9 @@ use candle_core::{D, DType, Device, Result, Tensor};
 use super::attached::{rms_norm, rope, softmax, widened};
 use super::stock::{log_softmax, mask};
 use super::{Ops, Site};
-use crate::kernels::attention::{Group, HeadSizes};
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
 
 /// One micro-batch's operations.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl Fused {
             return Ok(Arc::clone(tables));
         }
         let table = |group: &Group| {
-            let positions = group.places().map(|place| place.position);
+            let positions = group.visible_rows().map(|place| place.position);
             let [cos, sin] = rotations(&self.rope, positions, dtype, device)?;
             Ok(GroupTables { cos, sin, mask: mask(group, DType::F32, device)? })
         };

@@ -1,7 +1,7 @@
 //! y = x·Wᵀ as a candle operation, on weights packed once per optimizer step.
 //!
 //! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves
-//! off. [`crate::kernels::gemm`] ran at 150 to 210 GFLOP/s a core on this model's shapes where candle's matmul ran at about 60 (AMD
+//! off. [`veriplay_kernels::gemm`] ran at 150 to 210 GFLOP/s a core on this model's shapes where candle's matmul ran at about 60 (AMD
 //! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example speed -- matmul=1`, which times candle's matmul beside a
 //! whole forward pass that is nearly all products (46 and at least 115 on a core shared with other work).
 
@@ -11,8 +11,8 @@ use candle_core::{CpuStorage, CustomOp2, Error, Layout, Result, Shape, Tensor};
 
 use super::slices::{Slice, floats, gradient, output};
 use super::space::{SharedSpace, Space};
-use crate::kernels::gemm::{Target, View, multiply};
 use crate::model::packed::Linear;
+use veriplay_kernels::gemm::{Target, View, multiply};
 
 /// x [rows, inputs], W [outputs, inputs] → [rows, outputs].
 ///

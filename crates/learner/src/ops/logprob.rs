@@ -4,7 +4,7 @@ use candle_core::{CpuStorage, CustomOp1, Layout, Result, Shape, Tensor};
 
 use super::slices::{Slice, floats, gradient, output};
 use super::space::SharedSpace;
-use crate::kernels::logprob::{Prediction, selected, selected_backward};
+use veriplay_kernels::logprob::{Prediction, selected, selected_backward};
 
 /// Logits [rows, vocab] → log-probability (row 0) and entropy (row 1) of every prediction [2, predictions].
 pub(super) struct SelectedLogprob {

@@ -10,10 +10,10 @@ use candle_core::{CpuStorage, CustomOp3, Layout, Result, Shape, Tensor};
 use super::linear::{check, weight_gradient};
 use super::slices::{Slice, floats, gradient, output};
 use super::space::{SharedSpace, Space};
-use crate::kernels::gemm::{Target, View, multiply};
-use crate::kernels::simd::Buffer;
-use crate::kernels::swiglu::{swiglu, swiglu_backward};
 use crate::model::packed::Linear;
+use veriplay_kernels::gemm::{Target, View, multiply};
+use veriplay_kernels::simd::Buffer;
+use veriplay_kernels::swiglu::{swiglu, swiglu_backward};
 
 /// x [rows, hidden], gate and up projections [2·inner, hidden], down projection [hidden, inner] → [rows, hidden].
 ///

@@ -1,7 +1,7 @@
 //! What a decoder layer is made of: one trait with three implementations, and the choice between them.
 //!
 //! Called by [`crate::model::Decoder`]. All are differentiable, and tests hold them to the same losses and gradients. Those of
-//! the CPU run on the calling thread, but for products and attention that a team shares.
+//! the CPU run on the calling thread, but for products and attention that a pool shares.
 
 mod attached;
 mod attention;
@@ -23,17 +23,17 @@ use std::sync::Arc;
 use candle_core::{Result, Tensor};
 
 use crate::config::ModelConfig;
-use crate::kernels::attention::{Group, HeadSizes};
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
 use crate::model::packed::{PackedModel, Purpose};
 use crate::model::{Decoder, View};
-use crate::team::Team;
 use cpu::Kernels;
 use fused::{Fused, Tables};
 pub(crate) use fused::{rotations, step_attention, step_heads};
 pub(crate) use space::SharedSpace;
 use stock::Stock;
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
+use veriplay_kernels::thread_pool::ThreadPool;
 
 /// Which matrix of the model a linear map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,17 +84,17 @@ enum Kind {
 }
 
 impl Engine {
-    /// Our kernels, on the CPU, or else candle's with a backward of ours. `team` packs the weights.
+    /// Our kernels, on the CPU, or else candle's with a backward of ours. `pool` packs the weights.
     pub(crate) fn new(
         config: &ModelConfig,
         rope: &Arc<RopeTable>,
         view: View,
         purpose: Purpose,
         kernels: bool,
-        team: &Team,
+        pool: &ThreadPool,
     ) -> Result<Self> {
         let kind = match kernels {
-            true => Kind::Kernels(Arc::new(PackedModel::new(&view, purpose, team)?)),
+            true => Kind::Kernels(Arc::new(PackedModel::new(&view, purpose, pool)?)),
             false => Kind::Fused(Arc::default()),
         };
         Ok(Self { kind, ..Self::stock(config, rope, view) })
@@ -102,7 +102,7 @@ impl Engine {
 
     /// Candle's own operations, wherever the weights are.
     pub(crate) fn stock(config: &ModelConfig, rope: &Arc<RopeTable>, view: View) -> Self {
-        Self { view, sizes: HeadSizes::new(config), rope: Arc::clone(rope), kind: Kind::Stock }
+        Self { view, sizes: config.head_sizes(), rope: Arc::clone(rope), kind: Kind::Stock }
     }
 
     /// The same without a record for backward.

@@ -3,7 +3,7 @@
 use candle_core::{CpuStorage, CustomOp2, Layout, Result, Shape, Tensor};
 
 use super::slices::{Slice, floats, gradient, output};
-use crate::kernels::norm::{rms_norm, rms_norm_backward};
+use veriplay_kernels::norm::{rms_norm, rms_norm_backward};
 
 /// x [rows, width], gain [width] → [rows, width].
 pub(super) struct RmsNorm {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use candle_core::{D, DType, Device, Result, Tensor};
 
 use super::{Ops, Site};
-use crate::kernels::attention::{Group, HeadSizes};
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
 
 /// Any device, any float type.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Stock {
         let half = self.sizes.dim / 2;
         let rows = group.rows().len();
         let (mut cos, mut sin) = (Vec::with_capacity(rows * half), Vec::with_capacity(rows * half));
-        for place in group.places() {
+        for place in group.visible_rows() {
             let (c, s) = self.rope.at(place.position);
             cos.extend_from_slice(c);
             sin.extend_from_slice(s);
@@ -100,7 +100,7 @@ impl Stock {
 pub(super) fn mask(group: &Group, dtype: DType, device: &Device) -> Result<Tensor> {
     let rows = group.rows().len();
     let mut mask = Vec::with_capacity(rows * rows);
-    for place in group.places() {
+    for place in group.visible_rows() {
         let cell = |j: usize| if j < place.shared || place.own.contains(&j) { 0.0_f32 } else { f32::NEG_INFINITY };
         mask.extend((0..rows).map(cell));
     }

@@ -1,7 +1,5 @@
 //! Optimizers: AdamW, and Muon for hidden matrices. State is f32, kept for every weight, saved and restored to the bit.
 
-mod adamw;
-mod muon;
 mod tensors;
 
 use std::borrow::Cow;
@@ -9,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use candle_core::{CpuStorage, InplaceOp2, Layout, Result, Tensor, Var};
 use serde::{Deserialize, Serialize};
+use veriplay_kernels::{adamw, muon};
 
 use crate::gradients::Gradients;
 use crate::model::Weights;
@@ -35,6 +34,22 @@ impl Default for AdamW {
     /// What the quickstart uses.
     fn default() -> Self {
         Self { beta1: 0.9, beta2: 0.98, eps: 1e-8, weight_decay: 0.0 }
+    }
+}
+
+impl AdamW {
+    /// For step `step`, counted from 1; `decay` is learning rate times weight decay.
+    fn constants(&self, step: u64, rate: Rate, decay: f64) -> adamw::Constants {
+        let power = |beta: f64| 1.0 - beta.powf(step as f64);
+        adamw::Constants {
+            beta1: self.beta1 as f32,
+            beta2: self.beta2 as f32,
+            rate: (rate.learning_rate / power(self.beta1)) as f32,
+            root: (1.0 / power(self.beta2).sqrt()) as f32,
+            eps: self.eps as f32,
+            keep: (1.0 - decay) as f32,
+            scale: rate.scale,
+        }
     }
 }
 
@@ -191,7 +206,7 @@ struct Job<'a> {
 }
 
 fn drain(queue: &Mutex<Vec<Job<'_>>>, optimizer: &Optimizer, step: u64, rate: Rate) -> Result<()> {
-    let mut space = muon::Space::default();
+    let mut space = muon::Workspace::default();
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(Job { spec, weight, gradient, moments }) = next else { return Ok(()) };
@@ -217,7 +232,7 @@ impl Rule {
                 let constants = muon::Constants { rate: learning_rate * ratio, momentum, decay: decay * ratio, scale };
                 Self::Muon(constants, (spec.shape[0], spec.shape[1]))
             }
-            _ => Self::AdamW(adamw::Constants::new(optimizer.adamw(), step, rate, decay)),
+            _ => Self::AdamW(optimizer.adamw().constants(step, rate, decay)),
         }
     }
 }
@@ -225,7 +240,7 @@ impl Rule {
 /// One step on one weight, in place. Operations are given shared; the lock is for the moments and is never waited for.
 struct Step<'a> {
     rule: Rule,
-    state: Mutex<(&'a mut Moments, &'a mut muon::Space)>,
+    state: Mutex<(&'a mut Moments, &'a mut muon::Workspace)>,
 }
 
 impl InplaceOp2 for Step<'_> {

@@ -2,8 +2,10 @@
 
 use candle_core::{DType, Result, Tensor, Var};
 
-use super::muon::{QUINTIC, STEPS};
-use super::{Rule, adamw, muon};
+use veriplay_kernels::muon::{QUINTIC, STEPS};
+use veriplay_kernels::{adamw, muon};
+
+use super::Rule;
 
 /// One step on one weight; `moments` are the first and the second.
 pub(super) fn step(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], rule: &Rule) -> Result<()> {

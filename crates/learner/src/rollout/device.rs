@@ -14,11 +14,11 @@ use super::draw::Draw;
 use super::queue::{Ask, Queue, Sampled};
 use super::sampler::uniform;
 use crate::config::ModelConfig;
-use crate::kernels::attention::HeadSizes;
-use crate::kernels::rope::RopeTable;
 use crate::model::Decoder;
 use crate::model::layout::MicroBatch;
 use crate::ops::{Engine, SharedSpace, rotations, step_attention, step_heads};
+use veriplay_kernels::attention::HeadSizes;
+use veriplay_kernels::rope::RopeTable;
 
 /// Steps between two looks of the host.
 const CHECKED_EVERY: usize = 8;
@@ -63,7 +63,7 @@ impl<'a> DeviceSampler<'a> {
         let decoder = engine.decoder(&SharedSpace::default());
         let (device, dtype) = (engine.view.device(), engine.view.dtype);
         Ok(Self {
-            sizes: HeadSizes::new(config),
+            sizes: config.head_sizes(),
             rotations: rotations(rope, 0..config.max_position_embeddings, dtype, device)?,
             columns: Columns::default(),
             waiting: (0..queue.asks.len()).map(|ask| (ask, 0)).collect(),

@@ -3,11 +3,11 @@
 use candle_core::{Result, Tensor};
 
 use crate::config::ModelConfig;
-use crate::kernels::attention::{HeadSizes, Heads};
-use crate::kernels::rope::RopeTable;
 use crate::model::packed::PackedModel;
 use crate::ops::Engine;
 use crate::ops::slices::Slice;
+use veriplay_kernels::attention::Heads;
+use veriplay_kernels::rope::RopeTable;
 
 /// The small weights of one layer.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl<'a> Frozen<'a> {
     /// Shapes and gains of one layer's attention.
     pub(super) fn heads(&self, layer: usize) -> Heads<'_> {
         let gains = self.layers[layer].qk.as_ref().map(|[query, key]| [&**query, &**key]);
-        HeadSizes::new(self.config).with(gains, self.rope)
+        self.config.head_sizes().with(gains, self.rope)
     }
 
     /// The epsilon of the norms.

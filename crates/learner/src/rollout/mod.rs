@@ -5,8 +5,6 @@
 //! because every row of every kernel is computed on its own; so threads may take prompts from one queue in any order or share the
 //! steps of one loop, and the number of slots is free to choose.
 
-mod attend;
-mod cache;
 mod columns;
 mod decode;
 mod device;
@@ -15,6 +13,7 @@ mod frozen;
 mod prompts;
 mod queue;
 mod sampler;
+mod step;
 mod stops;
 mod truncate;
 

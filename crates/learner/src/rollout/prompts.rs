@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use super::cache::Cache;
+use veriplay_kernels::attention::KvCache;
 
 /// A prompt that has been computed.
 #[derive(Debug)]
 pub(super) struct Prompt {
     pub(super) ask: usize,
-    pub(super) cache: Cache,
+    pub(super) cache: KvCache,
     /// Of the first token [vocab]; taken by the last sample that starts.
     pub(super) logits: Vec<f32>,
     /// Samples of it, how many have started, and how many have ended.
@@ -70,8 +70,8 @@ impl Prompts {
         }
     }
 
-    #[inline(always)]
-    pub(super) fn cache(&self, at: usize) -> Option<&Cache> {
-        self.places[at].as_ref().map(|prompt| &prompt.cache)
+    /// The cache of a prompt whose samples have not all ended.
+    pub(super) fn cache(&self, at: usize) -> &KvCache {
+        &self.places[at].as_ref().expect("a prompt is kept until its last sample ends").cache
     }
 }

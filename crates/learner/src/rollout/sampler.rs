@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::truncate::Truncation;
-use crate::kernels::math::{LANES, exp, max};
-use crate::kernels::simd::wide;
+use veriplay_kernels::math::{LANES, exp, max};
+use veriplay_kernels::simd::wide;
 
 /// A number in (0, 1) for one token: a pure function of the seed and the token's place, with 53 random bits.
 ///

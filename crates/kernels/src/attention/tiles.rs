@@ -2,7 +2,7 @@
 
 use pulp::Simd;
 
-use crate::kernels::math::axpy;
+use crate::math::axpy;
 
 /// Columns `from..to` of `out` [G, end]: dot products of `G` queries with the columns of a transposed panel.
 #[inline(always)]

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, HeadSizes, Heads, Place, Scratch, Spans, load_panels, panel_stride, softmax};
-use crate::kernels::simd::dispatch;
+use super::{Group, HeadSizes, Heads, Scratch, Spans, VisibleRows, load_panels, panel_stride, softmax};
+use crate::simd::dispatch;
 
 /// Some rows of a micro-batch.
 pub(super) struct Forward<'a> {
@@ -47,30 +47,37 @@ impl Forward<'_> {
         load_panels(self.heads, self.scratch, self.qkv, group, kv, false);
         let first = group.rows().start;
         let wanted = self.rows.start.max(first) - first..self.rows.end.min(group.rows().end) - first;
-        for (t, place) in group.places().enumerate().take(wanted.end).skip(wanted.start) {
+        for (t, visible) in group.visible_rows().enumerate().take(wanted.end).skip(wanted.start) {
             let mut heads = self.heads.sharing(kv);
             while heads.len() >= 2 {
-                self.queries::<S, 2>(simd, group, t, &place, heads.start);
+                self.queries::<S, 2>(simd, group, t, &visible, heads.start);
                 heads.start += 2;
             }
             if !heads.is_empty() {
-                self.queries::<S, 1>(simd, group, t, &place, heads.start);
+                self.queries::<S, 1>(simd, group, t, &visible, heads.start);
             }
         }
     }
 
     /// `G` query heads of one row, from head `first` on.
     #[inline(always)]
-    fn queries<S: Simd, const G: usize>(&mut self, simd: S, group: &Group, t: usize, place: &Place, first: usize) {
+    fn queries<S: Simd, const G: usize>(
+        &mut self,
+        simd: S,
+        group: &Group,
+        t: usize,
+        visible: &VisibleRows,
+        first: usize,
+    ) {
         let HeadSizes { heads, dim, .. } = self.heads.sizes;
         let rows = group.rows();
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
         let at = row - self.rows.start;
         let Scratch { keys_t, values, probs, head, .. } = &mut *self.scratch;
-        let spans = Spans::new(place);
+        let spans = Spans::new(visible);
         let probs = probs.resize(G * spans.end);
         let queries = head.resize(G * dim);
-        self.heads.place_queries(queries, &self.qkv[row * self.heads.width() + first * dim..], place.position);
+        self.heads.rotate_queries(queries, &self.qkv[row * self.heads.width() + first * dim..], visible.position);
         spans.scores::<S, G>(simd, probs, queries, keys_t.as_slice(), stride);
         let out = &mut self.out[(at * heads + first) * dim..][..G * dim];
         out.fill(0.0);

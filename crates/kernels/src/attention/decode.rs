@@ -2,36 +2,61 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::decode::Row;
-use super::prompts::Prompts;
-use crate::kernels::attention::{HeadSizes, Heads, Spans, softmax};
-use crate::kernels::simd::{Buffer, dispatch};
+use super::{HeadSizes, Heads, KvCache, Spans, softmax};
+use crate::simd::{Buffer, dispatch};
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
-pub(super) struct Space {
+pub struct DecodeScratch {
     weights: Buffer,
     head: Buffer,
 }
 
-/// One layer's step of some rows; `out` [rows, heads·dim] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
-pub(super) struct Step<'a> {
-    pub(super) out: &'a mut [f32],
-    pub(super) qkv: &'a [f32],
-    pub(super) rows: &'a mut [Row],
-    pub(super) prompts: &'a Prompts,
-    pub(super) layer: usize,
-    pub(super) heads: &'a Heads<'a>,
-    pub(super) space: &'a mut Space,
+/// One sequence that is being decoded.
+#[derive(Debug)]
+pub struct DecodeRow<'a> {
+    /// Keys and values of its prompt, which it may share with other rows.
+    pub prompt: &'a KvCache,
+    /// Tokens of the prompt.
+    pub prompt_len: usize,
+    /// Keys and values of its own tokens, with room for one more.
+    pub own: &'a mut KvCache,
+    /// Tokens of its own in the cache, before this step.
+    pub cached: usize,
 }
 
-impl Step<'_> {
-    pub(super) fn run(&mut self) {
+impl DecodeRow<'_> {
+    /// Positions that the row sees in this step, its new token included.
+    #[must_use]
+    pub const fn visible(&self) -> usize {
+        self.prompt_len + self.cached + 1
+    }
+}
+
+/// One layer's step of some rows: appends each row's key and value to its own cache, then attends.
+pub struct DecodeStep<'a, 'c> {
+    /// Overwritten [rows, heads·dim].
+    pub out: &'a mut [f32],
+    /// Raw projections of the new tokens [rows, (heads + 2·kv_heads)·dim].
+    pub qkv: &'a [f32],
+    /// The rows.
+    pub rows: &'a mut [DecodeRow<'c>],
+    /// Which layer's slots of the caches.
+    pub layer: usize,
+    /// The layer's attention.
+    pub heads: &'a Heads<'a>,
+    /// Buffers of the thread that runs it.
+    pub scratch: &'a mut DecodeScratch,
+}
+
+impl DecodeStep<'_, '_> {
+    /// Runs it. Every row is computed on its own: its result does not depend on the others.
+    pub fn run(&mut self) {
         dispatch(self);
     }
 }
 
-impl WithSimd for &mut Step<'_> {
+impl WithSimd for &mut DecodeStep<'_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -52,15 +77,16 @@ impl WithSimd for &mut Step<'_> {
     }
 }
 
-impl Step<'_> {
+impl DecodeStep<'_, '_> {
     /// Puts the new token's key and value at the end of the row's own cache.
     #[inline(always)]
     fn append(&mut self, at: usize, kv: usize) {
         let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let raw = &self.qkv[at * self.heads.width()..(at + 1) * self.heads.width()];
         let row = &mut self.rows[at];
-        let key = self.space.head.resize(dim);
-        self.heads.place(key, &raw[(heads + kv) * dim..][..dim], self.heads.k_gain, row.prompt_len + row.cached, 1.0);
+        let key = self.scratch.head.resize(dim);
+        let position = row.prompt_len + row.cached;
+        self.heads.rotate_head(key, &raw[(heads + kv) * dim..][..dim], self.heads.k_gain, position, 1.0);
         row.own.write(self.layer * kv_heads + kv, row.cached, key, &raw[(heads + kv_heads + kv) * dim..][..dim]);
     }
 
@@ -69,15 +95,15 @@ impl Step<'_> {
     fn queries<S: Simd, const G: usize>(&mut self, simd: S, at: usize, kv: usize, first: usize) {
         let HeadSizes { heads, kv_heads, dim, .. } = self.heads.sizes;
         let row = &self.rows[at];
-        let Some(prompt) = self.prompts.cache(row.prompt) else { return };
         let slot = self.layer * kv_heads + kv;
-        let ((prompt_keys, prompt_values), (own_keys, own_values)) = (prompt.slot(slot), row.own.slot(slot));
+        let ((prompt_keys, prompt_values), (own_keys, own_values)) = (row.prompt.slot(slot), row.own.slot(slot));
         let (shared, own) = (row.prompt_len, row.cached + 1);
         let spans = Spans::of(shared, 0..own);
-        let weights = self.space.weights.resize(G * spans.end);
-        let queries = self.space.head.resize(G * dim);
-        self.heads.place_queries(queries, &self.qkv[at * self.heads.width() + first * dim..], shared + row.cached);
-        spans.scores_of::<S, G>(simd, weights, queries, (prompt_keys, prompt.stride()), (own_keys, row.own.stride()));
+        let weights = self.scratch.weights.resize(G * spans.end);
+        let queries = self.scratch.head.resize(G * dim);
+        self.heads.rotate_queries(queries, &self.qkv[at * self.heads.width() + first * dim..], shared + row.cached);
+        let (prompt_stride, own_stride) = (row.prompt.stride(), row.own.stride());
+        spans.scores_of::<S, G>(simd, weights, queries, (prompt_keys, prompt_stride), (own_keys, own_stride));
         let mut totals = [0.0; G];
         for (total, weights) in totals.iter_mut().zip(weights.chunks_exact_mut(spans.end)) {
             *total = softmax(weights).0;

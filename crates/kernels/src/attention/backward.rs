@@ -2,25 +2,25 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, HeadSizes, Heads, Place, Scratch, Spans, Workspace, load_panels, panel_stride};
-use crate::kernels::math::{dot, exp};
-use crate::kernels::simd::dispatch;
+use super::{Group, HeadSizes, Heads, Scratch, Spans, VisibleRows, Workspace, load_panels, panel_stride};
+use crate::math::{dot, exp};
+use crate::simd::dispatch;
 
 /// What [`attention_backward`] reads.
 #[derive(Debug)]
-pub(crate) struct Saved<'a> {
+pub struct Saved<'a> {
     /// Raw projections, as given to forward.
-    pub(crate) qkv: &'a [f32],
+    pub qkv: &'a [f32],
     /// What forward returned.
-    pub(crate) out: &'a [f32],
+    pub out: &'a [f32],
     /// Its log-sum-exp.
-    pub(crate) lse: &'a [f32],
+    pub lse: &'a [f32],
     /// Gradient of `out`.
-    pub(crate) dout: &'a [f32],
+    pub dout: &'a [f32],
 }
 
 /// Backward: overwrites `dqkv`, adds to the gains' gradients (`dgains`: query, key; empty where there are no gains).
-pub(crate) fn attention_backward(
+pub fn attention_backward(
     dqkv: &mut [f32],
     dgains: (&mut [f32], &mut [f32]),
     saved: &Saved<'_>,
@@ -61,14 +61,14 @@ impl Backward<'_> {
         let size = group.rows().len() * self.heads.dim;
         self.scratch.dkeys.zeroed(size);
         self.scratch.dvalues.zeroed(size);
-        for (t, place) in group.places().enumerate() {
+        for (t, visible) in group.visible_rows().enumerate() {
             let mut heads = self.heads.sharing(kv);
             while heads.len() >= 2 {
-                self.queries::<S, 2>(simd, group, t, &place, heads.start);
+                self.queries::<S, 2>(simd, group, t, &visible, heads.start);
                 heads.start += 2;
             }
             if !heads.is_empty() {
-                self.queries::<S, 1>(simd, group, t, &place, heads.start);
+                self.queries::<S, 1>(simd, group, t, &visible, heads.start);
             }
         }
         self.store_keys(group, kv);
@@ -76,16 +76,23 @@ impl Backward<'_> {
 
     /// `G` query heads of one row, from head `first` on.
     #[inline(always)]
-    fn queries<S: Simd, const G: usize>(&mut self, simd: S, group: &Group, t: usize, place: &Place, first: usize) {
+    fn queries<S: Simd, const G: usize>(
+        &mut self,
+        simd: S,
+        group: &Group,
+        t: usize,
+        visible: &VisibleRows,
+        first: usize,
+    ) {
         let HeadSizes { heads, dim, .. } = self.heads.sizes;
         let rows = group.rows();
         let (row, stride) = (rows.start + t, panel_stride(rows.len()));
         let Scratch { keys, keys_t, values_t, dkeys, dvalues, probs, dprobs, head, .. } = &mut *self.scratch;
-        let spans = Spans::new(place);
+        let spans = Spans::new(visible);
         let (probs, dprobs) = (probs.resize(G * spans.end), dprobs.resize(G * spans.end));
         let (queries, dqueries) = head.resize(2 * G * dim).split_at_mut(G * dim);
         let raw = &self.saved.qkv[row * self.heads.width() + first * dim..][..G * dim];
-        self.heads.place_queries(queries, raw, place.position);
+        self.heads.rotate_queries(queries, raw, visible.position);
         let at = (row * heads + first) * dim;
         let (dout, out) = (&self.saved.dout[at..at + G * dim], &self.saved.out[at..at + G * dim]);
         spans.scores::<S, G>(simd, probs, queries, keys_t.as_slice(), stride);
@@ -104,7 +111,7 @@ impl Backward<'_> {
             dquery.iter_mut().for_each(|x| *x *= self.heads.scale());
             let dq = &mut self.dqkv[row * self.heads.width() + (first + g) * dim..][..dim];
             let raw = &raw[g * dim..(g + 1) * dim];
-            self.heads.unplace((dq, self.dgains.0), raw, self.heads.q_gain, place.position, dquery);
+            self.heads.rotate_head_backward((dq, self.dgains.0), raw, self.heads.q_gain, visible.position, dquery);
         }
     }
 
@@ -115,12 +122,12 @@ impl Backward<'_> {
         let width = self.heads.width();
         let dkeys = self.scratch.dkeys.as_mut_slice();
         let dvalues = self.scratch.dvalues.as_slice();
-        for (t, place) in group.places().enumerate() {
+        for (t, visible) in group.visible_rows().enumerate() {
             let row = (group.prompt.start + t) * width;
             let dkey = &mut dkeys[t * dim..(t + 1) * dim];
             let at = row + (heads + kv) * dim;
             let (dk, raw) = (&mut self.dqkv[at..at + dim], &self.saved.qkv[at..at + dim]);
-            self.heads.unplace((dk, self.dgains.1), raw, self.heads.k_gain, place.position, dkey);
+            self.heads.rotate_head_backward((dk, self.dgains.1), raw, self.heads.k_gain, visible.position, dkey);
             let at = row + (heads + kv_heads + kv) * dim;
             self.dqkv[at..at + dim].copy_from_slice(&dvalues[t * dim..(t + 1) * dim]);
         }

@@ -1,46 +1,46 @@
 //! Muon (K. Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024): momentum, then the nearest
 //! semi-orthogonal matrix by five Newton–Schulz steps with the authors' quintic coefficients.
 
-use crate::kernels::gemm::{Packed, Target, View, Workspace, multiply};
-use crate::kernels::simd::Buffer;
+use crate::gemm::{self, Packed, Target, View, multiply};
+use crate::simd::Buffer;
 
 /// Coefficients of the quintic a·X + b·(XXᵀ)X + c·(XXᵀ)²X.
-pub(super) const QUINTIC: [f32; 3] = [3.4445, -4.7750, 2.0315];
+pub const QUINTIC: [f32; 3] = [3.4445, -4.7750, 2.0315];
 /// Newton–Schulz steps.
-pub(super) const STEPS: usize = 5;
+pub const STEPS: usize = 5;
 
 /// Constants of one step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Constants {
+pub struct Constants {
     /// Learning rate.
-    pub(super) rate: f64,
+    pub rate: f64,
     /// Decay of the momentum.
-    pub(super) momentum: f64,
+    pub momentum: f64,
     /// Learning rate times weight decay.
-    pub(super) decay: f64,
+    pub decay: f64,
     /// Factor of the gradient.
-    pub(super) scale: f32,
+    pub scale: f32,
 }
 
-/// Buffers of one thread.
+/// Buffers of one thread, kept between steps.
 #[derive(Debug, Default)]
-pub(super) struct Space {
+pub struct Workspace {
     x: Buffer,
     next: Buffer,
     gram: Buffer,
     polynomial: Buffer,
     right: Packed,
-    products: Workspace,
+    products: gemm::Workspace,
 }
 
 /// One step on one matrix of shape (rows, columns), in place. The update is scaled by sqrt(max(1, rows / columns)).
-pub(super) fn step(
+pub fn step(
     weight: &mut [f32],
     gradient: &[f32],
     first: &mut [f32],
     shape: (usize, usize),
     c: &Constants,
-    space: &mut Space,
+    space: &mut Workspace,
 ) {
     let momentum = c.momentum as f32;
     let (rows, columns) = shape;
@@ -63,8 +63,8 @@ pub(super) fn step(
 }
 
 /// Replaces `space.x` [short, long] by the nearest semi-orthogonal matrix, roughly (singular values end between 0.7 and 1.2).
-fn orthogonalise(short: usize, long: usize, space: &mut Space) {
-    let Space { x, next, gram, polynomial, right, products } = space;
+fn orthogonalise(short: usize, long: usize, space: &mut Workspace) {
+    let Workspace { x, next, gram, polynomial, right, products } = space;
     let norm = x.as_slice().iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>().sqrt();
     let inverse = (1.0 / (norm + 1e-7)) as f32;
     x.as_mut_slice().iter_mut().for_each(|v| *v *= inverse);

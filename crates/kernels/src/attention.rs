@@ -3,46 +3,52 @@
 //! A group is one prompt and the responses behind it, lying side by side in the rows of a micro-batch: no padding and no mask.
 //! A prompt row sees the prompt up to itself; a response row sees the whole prompt and its own response up to itself. The
 //! probabilities are not kept: backward recomputes them from the saved log-sum-exp, as FlashAttention does (Dao et al. 2022).
+//! Decoding has a path of its own, which reads a key-value cache: [`DecodeStep`]. Grouped queries are those of Ainslie et al. 2023.
+
 mod backward;
+mod cache;
+mod decode;
 mod forward;
 mod shared;
 mod spans;
 mod tiles;
 
-pub(crate) use backward::{Saved, attention_backward};
-pub(crate) use shared::{Workspace, attention};
-pub(crate) use spans::Spans;
-
 use std::ops::Range;
 
-use super::math::{LANES, exp, max, sum};
-use super::norm::{inverse_rms, row_backward};
-use super::rope::{RopeTable, rotate, unrotate};
-use super::simd::Buffer;
-use crate::config::ModelConfig;
+pub use backward::{Saved, attention_backward};
+pub use cache::KvCache;
+pub use decode::{DecodeRow, DecodeScratch, DecodeStep};
+pub use shared::{Workspace, attention};
+pub(crate) use spans::Spans;
+
+use crate::math::{LANES, exp, max, sum};
+use crate::norm::{inverse_rms, row_backward};
+use crate::rope::{RopeTable, rotate, unrotate};
+use crate::simd::Buffer;
 
 /// Rows of one prompt and of its responses. `responses` follow `prompt` without a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Group {
+pub struct Group {
     /// Rows of the prompt.
-    pub(crate) prompt: Range<usize>,
+    pub prompt: Range<usize>,
     /// Rows of each response.
-    pub(crate) responses: Vec<Range<usize>>,
+    pub responses: Vec<Range<usize>>,
 }
 
 impl Group {
     /// All its rows.
-    pub(crate) fn rows(&self) -> Range<usize> {
+    #[must_use]
+    pub fn rows(&self) -> Range<usize> {
         self.prompt.start..self.responses.last().map_or(self.prompt.end, |r| r.end)
     }
 
-    /// For every row from the first on: its position, and the first row (relative to the group) of its own segment.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + '_ {
+    /// What every row sees, from the first row on.
+    pub fn visible_rows(&self) -> impl Iterator<Item = VisibleRows> + '_ {
         let first = self.prompt.start;
         let length = self.prompt.len();
-        let prompt = (0..length).map(|t| Place { position: t, shared: t + 1, own: 0..0 });
+        let prompt = (0..length).map(|t| VisibleRows { position: t, shared: t + 1, own: 0..0 });
         let responses = self.responses.iter().flat_map(move |r| {
-            r.clone().map(move |t| Place {
+            r.clone().map(move |t| VisibleRows {
                 position: length + t - r.start,
                 shared: length,
                 own: r.start - first..t + 1 - first,
@@ -52,63 +58,62 @@ impl Group {
     }
 }
 
-/// What one row sees: rows `0..shared` and `own` of its group.
-pub(crate) struct Place {
-    pub(crate) position: usize,
-    pub(crate) shared: usize,
-    pub(crate) own: Range<usize>,
+/// What one row sees, by indices relative to the first row of its group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisibleRows {
+    /// The row's position in its sequence.
+    pub position: usize,
+    /// It sees this many rows of the prompt,
+    pub shared: usize,
+    /// and these of its own response.
+    pub own: Range<usize>,
 }
 
 /// Sizes and constants of every layer's attention.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HeadSizes {
+pub struct HeadSizes {
     /// Query heads.
-    pub(crate) heads: usize,
+    pub heads: usize,
     /// Key-value heads.
-    pub(crate) kv_heads: usize,
+    pub kv_heads: usize,
     /// Width of a head.
-    pub(crate) dim: usize,
+    pub dim: usize,
     /// Of all norms.
-    pub(crate) eps: f32,
+    pub eps: f32,
 }
 
 impl HeadSizes {
-    pub(crate) const fn new(config: &ModelConfig) -> Self {
-        Self {
-            heads: config.num_attention_heads,
-            kv_heads: config.num_key_value_heads,
-            dim: config.head_dim,
-            eps: config.rms_norm_eps as f32,
-        }
-    }
-
-    /// One layer's attention. `gains` are those of queries and keys where both are normalised.
-    pub(crate) fn with<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
+    /// One layer's attention. `gains` [dim] are those of queries and keys where both are normalised.
+    #[must_use]
+    pub fn with<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
         let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));
         Heads { sizes: self, q_gain, k_gain, rope }
     }
 
     /// Width of the raw projections.
-    pub(crate) const fn width(&self) -> usize {
+    #[must_use]
+    pub const fn width(&self) -> usize {
         (self.heads + 2 * self.kv_heads) * self.dim
     }
 
     /// Softmax scale 1 / sqrt(dim).
-    pub(crate) fn scale(&self) -> f32 {
+    #[must_use]
+    pub fn scale(&self) -> f32 {
         1.0 / (self.dim as f32).sqrt()
     }
 }
 
 /// The attention of one layer.
 #[derive(Debug)]
-pub(crate) struct Heads<'a> {
-    pub(crate) sizes: HeadSizes,
+pub struct Heads<'a> {
+    /// Sizes and constants.
+    pub sizes: HeadSizes,
     /// Gain of the query norm, `dim` floats; none where queries are not normalised.
-    pub(crate) q_gain: Option<&'a [f32]>,
+    pub q_gain: Option<&'a [f32]>,
     /// Gain of the key norm.
-    pub(crate) k_gain: Option<&'a [f32]>,
+    pub k_gain: Option<&'a [f32]>,
     /// Rotary tables.
-    pub(crate) rope: &'a RopeTable,
+    pub rope: &'a RopeTable,
 }
 
 impl std::ops::Deref for Heads<'_> {
@@ -123,7 +128,7 @@ impl std::ops::Deref for Heads<'_> {
 impl Heads<'_> {
     /// Rotated head from its raw projection, normalised where there is a gain.
     #[inline(always)]
-    pub(crate) fn place(&self, out: &mut [f32], raw: &[f32], gain: Option<&[f32]>, position: usize, scale: f32) {
+    pub(crate) fn rotate_head(&self, out: &mut [f32], raw: &[f32], gain: Option<&[f32]>, position: usize, scale: f32) {
         match gain {
             Some(gain) => {
                 let r = inverse_rms(raw, self.eps) * scale;
@@ -134,9 +139,9 @@ impl Heads<'_> {
         rotate(out, self.rope.at(position));
     }
 
-    /// Backward of [`Heads::place`] without its scale: adds to `draw` and `dgain`; `dout` is overwritten.
+    /// Backward of [`Heads::rotate_head`] without its scale: adds to `draw` and `dgain`; `dout` is overwritten.
     #[inline(always)]
-    pub(crate) fn unplace(
+    pub(crate) fn rotate_head_backward(
         &self,
         (draw, dgain): (&mut [f32], &mut [f32]),
         raw: &[f32],
@@ -162,9 +167,9 @@ impl Heads<'_> {
 
     /// Several neighbouring query heads at once, scaled for the scores.
     #[inline(always)]
-    pub(crate) fn place_queries(&self, out: &mut [f32], raw: &[f32], position: usize) {
+    pub(crate) fn rotate_queries(&self, out: &mut [f32], raw: &[f32], position: usize) {
         for (out, raw) in out.chunks_exact_mut(self.dim).zip(raw.chunks_exact(self.dim)) {
-            self.place(out, raw, self.q_gain, position, self.scale());
+            self.rotate_head(out, raw, self.q_gain, position, self.scale());
         }
     }
 }
@@ -203,10 +208,10 @@ fn load_panels(heads: &Heads<'_>, scratch: &mut Scratch, qkv: &[f32], group: &Gr
     let keys = scratch.keys.resize(rows.len() * dim);
     let values = scratch.values.resize(rows.len() * dim);
     let keys_t = scratch.keys_t.zeroed(dim * stride);
-    for (t, place) in group.places().enumerate() {
+    for (t, visible) in group.visible_rows().enumerate() {
         let raw = &qkv[(rows.start + t) * heads.width()..][..heads.width()];
         let key = &mut keys[t * dim..(t + 1) * dim];
-        heads.place(key, &raw[(heads.heads + kv) * dim..][..dim], heads.k_gain, place.position, 1.0);
+        heads.rotate_head(key, &raw[(heads.heads + kv) * dim..][..dim], heads.k_gain, visible.position, 1.0);
         values[t * dim..(t + 1) * dim].copy_from_slice(&raw[(heads.heads + heads.kv_heads + kv) * dim..][..dim]);
         for (d, &x) in key.iter().enumerate() {
             keys_t[d * stride + t] = x;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulp::Simd;
 
 use super::tiles::{mix, scores, spread};
-use super::{Place, padded};
+use super::{VisibleRows, padded};
 
 /// Where the scores of one row lie: `shared` of the prompt, then from `split` on `own.len()` of its own segment, up to `end`. The
 /// gaps that fill up whole vectors hold −∞.
@@ -19,8 +19,8 @@ pub(crate) struct Spans {
 
 impl Spans {
     #[inline(always)]
-    pub(super) fn new(place: &Place) -> Self {
-        Self::of(place.shared, place.own.clone())
+    pub(super) fn new(visible: &VisibleRows) -> Self {
+        Self::of(visible.shared, visible.own.clone())
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 /// cos and sin for every position: rows of `half` = head_dim / 2 floats.
 #[derive(Debug)]
-pub(crate) struct RopeTable {
+pub struct RopeTable {
     cos: Vec<f32>,
     sin: Vec<f32>,
     /// Pairs of a head.
@@ -11,7 +11,8 @@ pub(crate) struct RopeTable {
 
 impl RopeTable {
     /// Tables for positions 0 to `positions` − 1; the angle of pair i is position · `frequencies[i]`.
-    pub(crate) fn new(positions: usize, frequencies: &[f64]) -> Self {
+    #[must_use]
+    pub fn new(positions: usize, frequencies: &[f64]) -> Self {
         let half = frequencies.len();
         let mut cos = Vec::with_capacity(positions * half);
         let mut sin = Vec::with_capacity(positions * half);
@@ -27,15 +28,16 @@ impl RopeTable {
 
     /// The rows of one position.
     #[inline(always)]
-    pub(crate) fn at(&self, position: usize) -> (&[f32], &[f32]) {
+    #[must_use]
+    pub fn at(&self, position: usize) -> (&[f32], &[f32]) {
         let range = position * self.half..(position + 1) * self.half;
         (&self.cos[range.clone()], &self.sin[range])
     }
 }
 
-/// Rotates one head in place: (a, b) → (a·cos − b·sin, b·cos + a·sin).
+/// Rotates one head [2·half] in place by a row [half] of cos and of sin: (a, b) → (a·cos − b·sin, b·cos + a·sin).
 #[inline(always)]
-pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
+pub fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());
     for (((a, b), &c), &s) in first.iter_mut().zip(second).zip(cos).zip(sin) {
         (*a, *b) = (*a * c - *b * s, *b * c + *a * s);
@@ -44,7 +46,7 @@ pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
 
 /// The transpose of [`rotate`], which is its inverse: what backward needs.
 #[inline(always)]
-pub(crate) fn unrotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
+pub fn unrotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());
     for (((a, b), &c), &s) in first.iter_mut().zip(second).zip(cos).zip(sin) {
         (*a, *b) = (*a * c + *b * s, *b * c - *a * s);

@@ -3,8 +3,8 @@
 use pulp::Arch;
 
 use super::{Multiply, PackRight, Packed, Target, View, Workspace};
-use crate::kernels::simd::Buffer;
-use crate::team::Team;
+use crate::simd::Buffer;
+use crate::thread_pool::ThreadPool;
 
 /// Every width of vectors that this machine has: each has tiles of its own.
 fn widths() -> Vec<Arch> {
@@ -84,7 +84,7 @@ fn a_row_comes_to_the_same_bits_alone_and_among_others() {
 fn a_product_comes_to_the_same_bits_however_threads_share_it() {
     for threads in [2, 3, 5] {
         let mut space = Workspace::default();
-        space.shared_by(&Team::new(threads).expect("threads start"));
+        space.shared_by(&ThreadPool::new(threads).expect("threads start"));
         for (rows, depth, cols) in shapes().chain([(100, 40, 200), (3, 300, 321)]) {
             let (a, b, c) = (numbers(rows * depth, 7), numbers(depth * cols, 8), numbers(rows * cols, 9));
             let mut packed = Packed::default();

@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-use super::simd::{Buffer, dispatch};
-pub(crate) use shared::Workspace;
+use crate::simd::{Buffer, dispatch};
+pub use shared::Workspace;
 
 mod shared;
 #[cfg(test)]
@@ -28,7 +28,7 @@ const MAX_TILE_COLS: usize = 32;
 
 /// A matrix seen through strides: element (i, j) is `data[i * row + j * col]`, and one of the strides is 1.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a> {
+pub struct View<'a> {
     data: &'a [f32],
     row: usize,
     col: usize,
@@ -37,45 +37,49 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     /// A matrix whose rows are contiguous and start `stride` floats apart.
     #[inline]
-    pub(crate) fn rows(data: &'a [f32], stride: usize) -> Self {
+    #[must_use]
+    pub fn rows(data: &'a [f32], stride: usize) -> Self {
         Self { data, row: stride, col: 1 }
     }
 
     /// The same matrix, transposed.
     #[inline]
-    pub(crate) fn transposed(self) -> Self {
+    #[must_use]
+    pub fn transposed(self) -> Self {
         Self { data: self.data, row: self.col, col: self.row }
     }
 }
 
 /// Where a product goes: rows start `stride` floats apart.
 #[derive(Debug)]
-pub(crate) struct Target<'a> {
+pub struct Target<'a> {
     /// First float is element (0, 0).
-    pub(crate) data: &'a mut [f32],
+    pub data: &'a mut [f32],
     /// Distance of two rows.
-    pub(crate) stride: usize,
+    pub stride: usize,
     /// Add to what is there, instead of overwriting.
-    pub(crate) add: bool,
+    pub add: bool,
 }
 
 impl<'a> Target<'a> {
     /// Overwrites.
     #[inline]
-    pub(crate) fn set(data: &'a mut [f32], stride: usize) -> Self {
+    #[must_use]
+    pub fn set(data: &'a mut [f32], stride: usize) -> Self {
         Self { data, stride, add: false }
     }
 
     /// Adds.
     #[inline]
-    pub(crate) fn add(data: &'a mut [f32], stride: usize) -> Self {
+    #[must_use]
+    pub fn add(data: &'a mut [f32], stride: usize) -> Self {
         Self { data, stride, add: true }
     }
 }
 
 /// The right-hand side of a product, packed for this machine's vector width.
 #[derive(Debug, Default)]
-pub(crate) struct Packed {
+pub struct Packed {
     data: Buffer,
     depth: usize,
     cols: usize,
@@ -84,7 +88,8 @@ pub(crate) struct Packed {
 
 impl Packed {
     /// Rows and columns of what was packed.
-    pub(crate) const fn shape(&self) -> (usize, usize) {
+    #[must_use]
+    pub const fn shape(&self) -> (usize, usize) {
         (self.depth, self.cols)
     }
 
@@ -93,7 +98,7 @@ impl Packed {
     }
 
     /// Packs the first `depth` × `cols` of `b`.
-    pub(crate) fn pack(&mut self, b: View<'_>, depth: usize, cols: usize) {
+    pub fn pack(&mut self, b: View<'_>, depth: usize, cols: usize) {
         dispatch(PackRight { packed: self, b, depth, cols });
     }
 }
@@ -177,8 +182,8 @@ fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: us
     }
 }
 
-/// C (+)= A · B for the first `rows` rows of A and a packed B.
-pub(crate) fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut Workspace) {
+/// C (+)= A · B for the first `rows` rows of A [rows, depth] and a packed B [depth, cols].
+pub fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut Workspace) {
     if rows > 0 && b.depth > 0 && b.cols > 0 {
         space.multiply(rows, a, b, c);
     }
@@ -234,12 +239,16 @@ impl Multiply<'_> {
                 }
                 for (p, right) in right.chunks_exact(tile * deep).enumerate() {
                     let cols = tile.min(self.b.cols - (self.panels.start + p) * tile);
-                    let place =
-                        |row: usize| Place { at: row * self.c.stride + p * tile, stride: self.c.stride, cols, add };
+                    let target = |row: usize| TileTarget {
+                        at: row * self.c.stride + p * tile,
+                        stride: self.c.stride,
+                        cols,
+                        add,
+                    };
                     for (q, left) in tiles.chunks_exact(M * deep).enumerate() {
-                        put::<S, M>(simd, left, right, self.c.data, place(first + q * M), M);
+                        put::<S, M>(simd, left, right, self.c.data, target(first + q * M), M);
                     }
-                    put_last::<S, M>(simd, last, rest, right, self.c.data, place(first + whole), count - whole);
+                    put_last::<S, M>(simd, last, rest, right, self.c.data, target(first + whole), count - whole);
                 }
             }
             add = true;
@@ -264,7 +273,7 @@ const fn last_tile(rest: usize, most: usize) -> usize {
 
 /// Where one tile of C goes.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct TileTarget {
     at: usize,
     stride: usize,
     /// Columns there are.
@@ -280,24 +289,24 @@ fn put_last<S: Simd, const M: usize>(
     left: &[f32],
     right: &[f32],
     c: &mut [f32],
-    place: Place,
+    target: TileTarget,
     rows: usize,
 ) {
     match tile {
         0 => {}
-        1 => put::<S, 1>(simd, left, right, c, place, rows),
-        2 => put::<S, 2>(simd, left, right, c, place, rows),
-        4 => put::<S, 4>(simd, left, right, c, place, rows),
-        8 if M > 8 => put::<S, 8>(simd, left, right, c, place, rows),
-        _ => put::<S, M>(simd, left, right, c, place, rows),
+        1 => put::<S, 1>(simd, left, right, c, target, rows),
+        2 => put::<S, 2>(simd, left, right, c, target, rows),
+        4 => put::<S, 4>(simd, left, right, c, target, rows),
+        8 if M > 8 => put::<S, 8>(simd, left, right, c, target, rows),
+        _ => put::<S, M>(simd, left, right, c, target, rows),
     }
 }
 
-/// Computes a tile of C and puts its first `rows` rows in their place.
+/// Computes a tile of C and puts its first `rows` rows in their target.
 #[inline(always)]
-fn put<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32], c: &mut [f32], place: Place, rows: usize) {
+fn put<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32], c: &mut [f32], target: TileTarget, rows: usize) {
     let acc = product::<S, M>(simd, left, right);
-    store::<S, M>(simd, acc, &mut c[place.at..], place.stride, rows, place.cols, place.add);
+    store::<S, M>(simd, acc, &mut c[target.at..], target.stride, rows, target.cols, target.add);
 }
 
 /// One tile of C: `M` rows by two vectors, held in registers.

@@ -1,30 +1,30 @@
-//! Forward of attention, shared by the threads of a team: each takes neighbouring rows, so many that all see about as much.
+//! Forward of attention, shared by the threads of a pool: each takes neighbouring rows, so many that all see about as much.
 
 use std::ops::Range;
 
 use super::forward::Forward;
 use super::{Group, Heads, Scratch};
-use crate::team::Team;
+use crate::thread_pool::ThreadPool;
 
 /// What attention works in.
 #[derive(Debug, Default)]
-pub(crate) struct Workspace {
-    team: Team,
+pub struct Workspace {
+    pool: ThreadPool,
     /// Of the calling thread, and for backward.
     pub(super) first: Scratch,
     others: Vec<Scratch>,
 }
 
 impl Workspace {
-    /// Lets `team` share what is worth it.
-    pub(crate) fn shared_by(&mut self, team: &Team) {
-        self.team = team.clone();
-        self.others.resize_with(team.threads() - 1, Scratch::default);
+    /// Lets `pool` share what is worth it.
+    pub fn shared_by(&mut self, pool: &ThreadPool) {
+        self.pool = pool.clone();
+        self.others.resize_with(pool.threads() - 1, Scratch::default);
     }
 }
 
 /// Forward: `out` [rows, heads·dim] and the log-sum-exp `lse` [rows, heads] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
-pub(crate) fn attention(
+pub fn attention(
     out: &mut [f32],
     lse: &mut [f32],
     qkv: &[f32],
@@ -33,13 +33,14 @@ pub(crate) fn attention(
     space: &mut Workspace,
 ) {
     let rows = 0..lse.len() / heads.heads;
-    if space.team.threads() == 1 {
+    if space.pool.threads() == 1 {
         return Forward { rows, out, lse, qkv, groups, heads, scratch: &mut space.first }.run();
     }
-    let seen: Vec<usize> = groups.iter().flat_map(Group::places).map(|place| place.shared + place.own.len()).collect();
+    let seen: Vec<usize> =
+        groups.iter().flat_map(Group::visible_rows).map(|visible| visible.shared + visible.own.len()).collect();
     debug_assert_eq!(seen.len(), rows.end, "groups lie side by side");
     // A query and a weight for each row seen.
-    let threads = space.team.share(2 * heads.heads * heads.dim * seen.iter().sum::<usize>());
+    let threads = space.pool.share(2 * heads.heads * heads.dim * seen.iter().sum::<usize>());
     let mut scratches = std::iter::once(&mut space.first).chain(&mut space.others);
     let (mut outs, mut lses) = (out, lse);
     let mut parts = Vec::with_capacity(threads);
@@ -49,7 +50,7 @@ pub(crate) fn attention(
         (lse, lses) = lses.split_at_mut(rows.len() * heads.heads);
         parts.push(Forward { rows, out, lse, qkv, groups, heads, scratch });
     }
-    space.team.each(&mut parts, Forward::run);
+    space.pool.each(&mut parts, Forward::run);
 }
 
 /// All of `costs` in at most `parts` ranges of about the same sum.

@@ -11,7 +11,7 @@ pub(crate) fn dispatch<W: pulp::WithSimd>(work: W) -> W::Output {
 
 /// Runs `work` compiled for the widest vectors this machine has. `work` and what it calls must be `#[inline(always)]`.
 #[inline(always)]
-pub(crate) fn wide<R>(work: impl FnOnce() -> R) -> R {
+pub fn wide<R>(work: impl FnOnce() -> R) -> R {
     dispatch(work)
 }
 
@@ -20,7 +20,7 @@ const LINE: usize = 16;
 
 /// A growing buffer of `f32` that starts on a cache line, so that wide loads do not straddle two.
 #[derive(Debug, Default)]
-pub(crate) struct Buffer {
+pub struct Buffer {
     data: Vec<f32>,
     start: usize,
     len: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     /// Room for `len` floats; their values are unspecified (whatever was there, or 0).
-    pub(crate) fn resize(&mut self, len: usize) -> &mut [f32] {
+    pub fn resize(&mut self, len: usize) -> &mut [f32] {
         if self.data.len() < len + LINE {
             self.data = vec![0.0; len + LINE];
             let offset = self.data.as_ptr().align_offset(LINE * size_of::<f32>());
@@ -39,19 +39,20 @@ impl Buffer {
     }
 
     /// Room for `len` zeros.
-    pub(crate) fn zeroed(&mut self, len: usize) -> &mut [f32] {
+    pub fn zeroed(&mut self, len: usize) -> &mut [f32] {
         let slice = self.resize(len);
         slice.fill(0.0);
         slice
     }
 
     /// What [`Buffer::resize`] last made room for.
-    pub(crate) fn as_slice(&self) -> &[f32] {
+    #[must_use]
+    pub fn as_slice(&self) -> &[f32] {
         &self.data[self.start..self.start + self.len]
     }
 
     /// As [`Buffer::as_slice`], to write.
-    pub(crate) fn as_mut_slice(&mut self) -> &mut [f32] {
+    pub fn as_mut_slice(&mut self) -> &mut [f32] {
         &mut self.data[self.start..self.start + self.len]
     }
 }

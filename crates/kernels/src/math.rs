@@ -1,13 +1,14 @@
 //! Scalar functions that vectorise when inlined in a loop.
 
 /// Lanes of the partial sums: wide enough for the widest vectors, fixed so that sums do not depend on the machine's width.
-pub(crate) const LANES: usize = 16;
+pub const LANES: usize = 16;
 
 /// e^x to about 2 units in the last place; 0 below -87, saturating above 88.
 ///
 /// Cody–Waite reduction x = n·ln 2 + r with |r| <= ln 2 / 2, then the degree-6 Taylor polynomial of e^r.
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+#[must_use]
+pub fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23: adding it leaves the nearest integer in the low mantissa bits
     const LN2_HIGH: f32 = 0.693_359_4; // 355 / 512, exact in f32: n · LN2_HIGH does not round
     const LN2_LOW: f32 = -2.121_944_4e-4;
@@ -21,9 +22,10 @@ pub(crate) fn exp(x: f32) -> f32 {
     if x < -87.0 { 0.0 } else { poly * scale }
 }
 
-/// Σ a·b.
+/// Σ a·b of two slices [n].
 #[inline(always)]
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+#[must_use]
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a_lanes, a_rest) = a.as_chunks::<LANES>();
     let (b_lanes, b_rest) = b.as_chunks::<LANES>();
     let mut acc = [0.0_f32; LANES];
@@ -38,7 +40,8 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 /// Σ a.
 #[inline(always)]
-pub(crate) fn sum(a: &[f32]) -> f32 {
+#[must_use]
+pub fn sum(a: &[f32]) -> f32 {
     let (lanes, rest) = a.as_chunks::<LANES>();
     let mut acc = [0.0_f32; LANES];
     for x in lanes {
@@ -51,7 +54,8 @@ pub(crate) fn sum(a: &[f32]) -> f32 {
 
 /// The largest of a non-empty slice.
 #[inline(always)]
-pub(crate) fn max(a: &[f32]) -> f32 {
+#[must_use]
+pub fn max(a: &[f32]) -> f32 {
     let (lanes, rest) = a.as_chunks::<LANES>();
     let mut acc = [f32::NEG_INFINITY; LANES];
     for x in lanes {
@@ -72,17 +76,17 @@ fn fold(acc: [f32; LANES]) -> f32 {
     (half[0] + half[4]) + (half[1] + half[5]) + ((half[2] + half[6]) + (half[3] + half[7]))
 }
 
-/// `out += scale * x`.
+/// `out += scale · x`; both [n].
 #[inline(always)]
-pub(crate) fn axpy(out: &mut [f32], scale: f32, x: &[f32]) {
+pub fn axpy(out: &mut [f32], scale: f32, x: &[f32]) {
     for (o, &v) in out.iter_mut().zip(x) {
         *o += scale * v;
     }
 }
 
-/// `out += x`.
-pub(crate) fn accumulate(out: &mut [f32], x: &[f32]) {
-    super::simd::wide(
+/// `out += x`; both [n].
+pub fn accumulate(out: &mut [f32], x: &[f32]) {
+    crate::simd::wide(
         #[inline(always)]
         || {
             for (o, &v) in out.iter_mut().zip(x) {

@@ -1,15 +1,15 @@
-//! Selected log-probabilities, entropy and their gradient, on rows of logits.
+//! Selected log-probabilities, entropies and their gradient, on rows of logits: log softmax at one token, and −Σ p·log p.
 
-use super::math::{LANES, exp, max, sum};
-use super::simd::wide;
+use crate::math::{LANES, exp, max, sum};
+use crate::simd::wide;
 
 /// A token that a row of logits is asked to predict.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Prediction {
+pub struct Prediction {
     /// Index of the row of logits.
-    pub(crate) row: usize,
+    pub row: usize,
     /// The token.
-    pub(crate) token: u32,
+    pub token: u32,
 }
 
 /// Log-sum-exp of a row and its entropy in nats; leaves the probabilities in `row`.
@@ -51,8 +51,8 @@ fn by_row(predictions: &[Prediction], mut work: impl FnMut(usize, std::ops::Rang
     }
 }
 
-/// Log-probability and entropy of every prediction from `logits` [rows, vocab]; `scratch` is a row.
-pub(crate) fn selected(
+/// Log-probability and entropy, in nats, of every prediction [predictions] from `logits` [rows, vocab]; `scratch` is a row [vocab].
+pub fn selected(
     (logprobs, entropies): (&mut [f32], &mut [f32]),
     logits: &[f32],
     predictions: &[Prediction],
@@ -76,7 +76,7 @@ pub(crate) fn selected(
 /// Backward of [`selected`]: overwrites `dlogits`, which holds zeros, in the rows that predict.
 ///
 /// d log p(token) / d logits = onehot(token) − p, and d entropy / d logits = −p · (ln p + entropy).
-pub(crate) fn selected_backward(
+pub fn selected_backward(
     dlogits: &mut [f32],
     logits: &[f32],
     vocab: usize,

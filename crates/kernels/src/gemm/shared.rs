@@ -1,16 +1,16 @@
-//! Products that the threads of a team share: by columns where rows are few, so that every weight is read once, and by rows where
+//! Products that the threads of a pool share: by columns where rows are few, so that every weight is read once, and by rows where
 //! they are many. Either way an element is summed as by one thread, to the same bits.
 
 use std::ops::Range;
 
 use super::{MAX_TILE_ROWS, Multiply, Packed, Target, View};
-use crate::kernels::simd::{Buffer, dispatch};
-use crate::team::Team;
+use crate::simd::{Buffer, dispatch};
+use crate::thread_pool::ThreadPool;
 
 /// What products work in.
 #[derive(Debug, Default)]
-pub(crate) struct Workspace {
-    team: Team,
+pub struct Workspace {
+    pool: ThreadPool,
     first: Hand,
     others: Vec<Hand>,
 }
@@ -28,14 +28,14 @@ struct Hand {
 const MANY_ROWS: usize = 8 * MAX_TILE_ROWS;
 
 impl Workspace {
-    /// Lets `team` share the products that are worth it.
-    pub(crate) fn shared_by(&mut self, team: &Team) {
-        self.team = team.clone();
-        self.others.resize_with(team.threads() - 1, Hand::default);
+    /// Lets `pool` share the products that are worth it.
+    pub fn shared_by(&mut self, pool: &ThreadPool) {
+        self.pool = pool.clone();
+        self.others.resize_with(pool.threads() - 1, Hand::default);
     }
 
     pub(super) fn multiply(&mut self, rows: usize, a: View<'_>, b: &Packed, c: Target<'_>) {
-        match self.team.share(rows * b.depth * b.cols) {
+        match self.pool.share(rows * b.depth * b.cols) {
             1 => dispatch(Multiply { rows, a, b, panels: 0..b.panels(), c, left: &mut self.first.left }),
             threads if rows < MANY_ROWS => self.by_columns(threads, rows, a, b, c),
             threads => self.by_rows(threads, rows, a, b, c),
@@ -48,11 +48,11 @@ impl Workspace {
     }
 
     pub(super) fn by_rows(&mut self, threads: usize, rows: usize, a: View<'_>, b: &Packed, c: Target<'_>) {
-        let team = self.team.clone();
+        let pool = self.pool.clone();
         let share = rows.div_ceil(threads).next_multiple_of(MAX_TILE_ROWS);
         let shares = c.data.chunks_mut(share * c.stride).zip((0..rows).step_by(share));
         let mut parts: Vec<_> = self.hands(threads).zip(shares).collect();
-        team.each(&mut parts, |(hand, (data, first))| {
+        pool.each(&mut parts, |(hand, (data, first))| {
             let a = View { data: &a.data[*first * a.row..], ..a };
             let c = Target { data, stride: c.stride, add: c.add };
             let rows = share.min(rows - *first);
@@ -61,13 +61,13 @@ impl Workspace {
     }
 
     pub(super) fn by_columns(&mut self, threads: usize, rows: usize, a: View<'_>, b: &Packed, c: Target<'_>) {
-        let team = self.team.clone();
+        let pool = self.pool.clone();
         let (panels, share) = (b.panels(), b.panels().div_ceil(threads));
         let shares = (0..panels).step_by(share).map(|first| first..(first + share).min(panels));
         let mut parts: Vec<_> = self.hands(threads).zip(shares).collect();
         let Target { data, stride, add } = c;
         let before: &[f32] = data;
-        team.each(&mut parts, |(hand, panels)| {
+        pool.each(&mut parts, |(hand, panels)| {
             let columns = columns(b, panels);
             let out = hand.columns.resize(rows * columns.len());
             if add {

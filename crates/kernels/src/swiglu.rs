@@ -1,10 +1,10 @@
 //! SwiGLU (Shazeer 2020): h = silu(gate) ∘ up, on rows that hold gate and up side by side.
 
-use super::math::exp;
-use super::simd::wide;
+use crate::math::exp;
+use crate::simd::wide;
 
 /// `out` [rows, width] from `gate_up` [rows, 2·width].
-pub(crate) fn swiglu(out: &mut [f32], gate_up: &[f32], width: usize) {
+pub fn swiglu(out: &mut [f32], gate_up: &[f32], width: usize) {
     wide(
         #[inline(always)]
         || {
@@ -18,10 +18,11 @@ pub(crate) fn swiglu(out: &mut [f32], gate_up: &[f32], width: usize) {
     );
 }
 
-/// Backward of [`swiglu`]: overwrites `gate_up` with its gradient, and `hidden`'s gradient with the recomputed `hidden`.
+/// Backward of [`swiglu`]: overwrites `gate_up` [rows, 2·width] with its gradient, and the gradient of the result in `hidden`
+/// [rows, width] with the recomputed result.
 ///
 /// d silu(g)/dg = σ(g)·(1 + g·(1 − σ(g))).
-pub(crate) fn swiglu_backward(gate_up: &mut [f32], hidden: &mut [f32], width: usize) {
+pub fn swiglu_backward(gate_up: &mut [f32], hidden: &mut [f32], width: usize) {
     wide(
         #[inline(always)]
         || {
