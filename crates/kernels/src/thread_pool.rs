@@ -1,4 +1,5 @@
-//! Threads that share the products and the attention of one call, where one thread alone would be slow: a large model with few rows.
+//! Threads: those that share the products and the attention of one call, where one thread alone would be slow (a large model with few
+//! rows), and those that run whole items side by side.
 //!
 //! Called by sampling and by the products inside it, and where weights are packed. Where there are rows enough for every thread, each
 //! thread samples its own instead, with [`ThreadPool::single`].
@@ -76,4 +77,18 @@ impl ThreadPool {
             _ => self.enter(|| items.par_iter_mut().with_max_len(1).for_each(work)),
         }
     }
+}
+
+/// Runs `work` on every item, one new thread each, and returns the results in the order of the items. The first item runs on the calling
+/// thread, whose allocator still holds the pages of the last call.
+pub fn run_on_threads<T: Send, R: Send>(mut items: impl Iterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let first = items.next();
+        let others: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
+        let first = first.map(work);
+        let join =
+            |h: std::thread::ScopedJoinHandle<'_, R>| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        first.into_iter().chain(others.into_iter().map(join)).collect()
+    })
 }

@@ -9,6 +9,7 @@ mod error;
 mod keys;
 mod read;
 mod rope;
+mod tensors;
 mod write;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub use architecture::Architecture;
 pub use error::ConfigError;
 pub(crate) use keys::end_tokens;
 pub use rope::Llama3Scaling;
+pub(crate) use tensors::EMBEDDING;
+pub use tensors::{TensorSpec, tensor_specs};
 
 use error::check;
 

@@ -9,7 +9,7 @@ use super::error::check;
 use super::keys::Keys;
 use super::{ConfigError, MAX_CONTEXT};
 
-/// How Llama 3.1 stretches rotary frequencies for contexts longer than it was first trained on (Llama ThreadPool 2024, §3.4.2; the
+/// How Llama 3.1 stretches rotary frequencies for contexts longer than it was first trained on (Llama Team 2024, §3.4.2; the
 /// formula is that of the released code).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Llama3Scaling {

@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
-
-use super::layout::MicroBatch;
-use super::view::{Layer, View};
-use crate::ops::{Ops, Site};
 use veriplay_kernels::attention::Group;
 use veriplay_kernels::logprob::Prediction;
+
+use super::layers::{Layer, View};
+use super::microbatch::MicroBatch;
+use crate::ops::{Ops, Site};
 
 /// Weights and the operations that read them.
 #[derive(Debug)]

@@ -6,13 +6,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::{D, DType, Device, Result, Tensor};
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
 
 use super::attached::{rms_norm, rope, softmax, widened};
 use super::stock::{log_softmax, mask};
 use super::{Ops, Site};
-use veriplay_kernels::attention::{Group, HeadSizes};
-use veriplay_kernels::logprob::Prediction;
-use veriplay_kernels::rope::RopeTable;
 
 /// One micro-batch's operations.
 #[derive(Debug)]

@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use candle_core::{D, DType, Device, Result, Tensor};
-
-use super::{Ops, Site};
 use veriplay_kernels::attention::{Group, HeadSizes};
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::rope::RopeTable;
+
+use super::{Ops, Site};
 
 /// Any device, any float type.
 #[derive(Debug)]

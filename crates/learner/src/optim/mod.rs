@@ -7,14 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use candle_core::{CpuStorage, InplaceOp2, Layout, Result, Tensor, Var};
 use serde::{Deserialize, Serialize};
+use veriplay_kernels::thread_pool::run_on_threads;
 use veriplay_kernels::{adamw, muon};
 
+use crate::config::TensorSpec;
 use crate::gradients::Gradients;
-use crate::model::Weights;
-use crate::model::names::TensorSpec;
-use crate::model::weights::values;
+use crate::model::{Weights, values};
 use crate::ops::slices::{floats, floats_mut};
-use crate::train::on_threads;
 
 /// Constants of AdamW (Loshchilov and Hutter 2019). Weight decay is decoupled and acts on matrices alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -104,10 +103,10 @@ pub(crate) struct Moments {
 pub(crate) struct OptimizerState {
     /// Steps made.
     pub(crate) step: u64,
-    /// Of every weight, in the order of `tensor_specs`. Empty while `placed` has them.
+    /// Of every weight, in the order of `tensor_specs`. Empty while `on_device` has them.
     moments: Vec<Moments>,
     /// The same where the weights are, from the first step by tensors on.
-    placed: Vec<[Tensor; 2]>,
+    on_device: Vec<[Tensor; 2]>,
 }
 
 impl OptimizerState {
@@ -118,16 +117,16 @@ impl OptimizerState {
 
     /// As it was after `step` steps.
     pub(crate) const fn restored(step: u64, moments: Vec<Moments>) -> Self {
-        Self { step, moments, placed: Vec::new() }
+        Self { step, moments, on_device: Vec::new() }
     }
 
     /// The moments of every weight, in the order of `tensor_specs`.
     pub(crate) fn moments(&self) -> Result<Cow<'_, [Moments]>> {
-        if self.placed.is_empty() {
+        if self.on_device.is_empty() {
             return Ok(Cow::Borrowed(&self.moments));
         }
         let fetch = |[first, second]: &[Tensor; 2]| Ok(Moments { first: values(first)?, second: values(second)? });
-        self.placed.iter().map(fetch).collect::<Result<_>>().map(Cow::Owned)
+        self.on_device.iter().map(fetch).collect::<Result<_>>().map(Cow::Owned)
     }
 
     /// As [`OptimizerState::step`], in tensor operations, where the weights are.
@@ -140,8 +139,8 @@ impl OptimizerState {
         rate: Rate,
     ) -> Result<()> {
         self.step += 1;
-        self.place(specs, weights)?;
-        for (spec, moments) in specs.iter().zip(&mut self.placed) {
+        self.move_to_device(specs, weights)?;
+        for (spec, moments) in specs.iter().zip(&mut self.on_device) {
             let gradient = gradients.get(&spec.name).ok_or_else(|| missing(spec))?;
             let rule = Rule::new(optimizer, spec, self.step, rate);
             tensors::step(weights.var(&spec.name)?, gradient, moments, &rule)?;
@@ -150,11 +149,11 @@ impl OptimizerState {
     }
 
     /// Moves the moments to where the weights are.
-    fn place(&mut self, specs: &[TensorSpec], weights: &Weights) -> Result<()> {
+    fn move_to_device(&mut self, specs: &[TensorSpec], weights: &Weights) -> Result<()> {
         for (spec, Moments { first, second }) in specs.iter().zip(std::mem::take(&mut self.moments)) {
             let device = weights.var(&spec.name)?.device();
-            let place = |values: Vec<f32>| Tensor::from_vec(values, spec.shape.as_slice(), device);
-            self.placed.push([place(first)?, place(second)?]);
+            let upload = |values: Vec<f32>| Tensor::from_vec(values, spec.shape.as_slice(), device);
+            self.on_device.push([upload(first)?, upload(second)?]);
         }
         Ok(())
     }
@@ -178,7 +177,7 @@ impl OptimizerState {
         // The largest first, then each to the next free thread: order does not matter to the result.
         work.sort_by_key(|job| job.spec.elements());
         let (step, queue) = (self.step, Mutex::new(work));
-        on_threads(0..rate.threads, |_| drain(&queue, optimizer, step, rate)).into_iter().collect()
+        run_on_threads(0..rate.threads, |_| drain(&queue, optimizer, step, rate)).into_iter().collect()
     }
 }
 

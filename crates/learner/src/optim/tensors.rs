@@ -1,7 +1,6 @@
 //! The optimizers in tensor operations, for weights that are on a device: the same formulas, moments on the device, no host in between.
 
 use candle_core::{DType, Result, Tensor, Var};
-
 use veriplay_kernels::muon::{QUINTIC, STEPS};
 use veriplay_kernels::{adamw, muon};
 

@@ -17,13 +17,9 @@ use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Samplin
 
 use self::file::Gguf;
 use self::model::Model;
-use crate::Result;
-use crate::complete::{Request, RequestError};
 use crate::config::Architecture;
-use crate::generate::Continuation;
-use crate::rollout::Ask;
+use crate::sampling::{Ask, Continuation, Request, RequestError, SamplingContext};
 use crate::score::backend;
-use crate::speaker::Speaker;
 use crate::tokenizer::Tokenizer;
 
 pub use self::error::GgufError;
@@ -112,8 +108,8 @@ impl GgufPolicy {
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
     pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
-        self.speaker().check(requests)?;
-        let asks = requests.iter().map(|request| self.speaker().request(request)).collect();
+        self.sampling_context().check(requests)?;
+        let asks = requests.iter().map(|request| self.sampling_context().request(request)).collect();
         Ok(self.continuations(asks)?)
     }
 
@@ -123,19 +119,19 @@ impl GgufPolicy {
     /// No token, one outside the vocabulary, or more than the context holds.
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>, PolicyError> {
         let sampling = Sampling { temperature: 0.0, max_tokens: 1, group: 1, seed: 0 };
-        self.speaker().check_prompts(&[tokens.to_vec()], &sampling)?;
+        self.sampling_context().check_prompts(&[tokens.to_vec()], &sampling)?;
         self.model.lock().unwrap_or_else(PoisonError::into_inner).begin(tokens).map_err(backend)
     }
 
     /// The text of a continuation, as [`crate::Learner::text`].
     #[must_use]
     pub fn text(&self, continuation: &Continuation) -> String {
-        self.speaker().text(continuation)
+        self.sampling_context().text(continuation)
     }
 
-    fn speaker(&self) -> Speaker<'_> {
+    fn sampling_context(&self) -> SamplingContext<'_> {
         let Self { tokenizer, end_tokens, vocabulary, context, .. } = self;
-        Speaker { tokenizer, end_tokens, vocabulary: *vocabulary, context: *context }
+        SamplingContext { tokenizer, end_tokens, vocabulary: *vocabulary, context: *context }
     }
 
     fn continuations(&self, asks: Vec<Ask<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {
@@ -146,7 +142,7 @@ impl GgufPolicy {
 }
 
 /// All samples of one ask.
-fn group(model: &mut Model, ask: &Ask<'_>) -> Result<Vec<Continuation>> {
+fn group(model: &mut Model, ask: &Ask<'_>) -> candle_core::Result<Vec<Continuation>> {
     if ask.samples == 0 {
         return Ok(Vec::new());
     }
@@ -164,7 +160,12 @@ fn group(model: &mut Model, ask: &Ask<'_>) -> Result<Vec<Continuation>> {
 }
 
 /// One sample, from the logits behind its prompt, which the model holds.
-fn continuation(model: &mut Model, ask: &Ask<'_>, sample: usize, mut logits: Vec<f32>) -> Result<Continuation> {
+fn continuation(
+    model: &mut Model,
+    ask: &Ask<'_>,
+    sample: usize,
+    mut logits: Vec<f32>,
+) -> candle_core::Result<Continuation> {
     let (mut tokens, mut logprobs) = (Vec::new(), Vec::new());
     loop {
         if let Some(end) = ask.extend(sample, &mut tokens, &mut logprobs, &mut logits) {
@@ -178,8 +179,8 @@ fn continuation(model: &mut Model, ask: &Ask<'_>, sample: usize, mut logits: Vec
 impl Policy for GgufPolicy {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let speaker = self.speaker();
-        let continuations = |tokens: &[Vec<u32>]| self.continuations(speaker.asks(tokens, sampling));
-        speaker.generate(prompts, sampling, PolicyVersion(0), continuations)
+        let context = self.sampling_context();
+        let continuations = |tokens: &[Vec<u32>]| self.continuations(context.asks(tokens, sampling));
+        context.generate(prompts, sampling, PolicyVersion(0), continuations)
     }
 }

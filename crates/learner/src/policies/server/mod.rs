@@ -27,8 +27,7 @@ use self::place::Place;
 use self::retry::Patience;
 use self::transport::Client;
 use self::wire::{Asked, Told};
-use crate::rollout::uniform;
-use crate::speaker::check_sampling;
+use crate::sampling::{check_sampling, uniform};
 use crate::tokenizer::Tokenizer;
 
 pub use self::error::ServerError;

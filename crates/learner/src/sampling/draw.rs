@@ -1,4 +1,4 @@
-//! Draws of one token a row where the logits are: what `sampler` does on the CPU, in tensor operations.
+//! Draws of one token a row where the logits are: what `token_sampler` does on the CPU, in tensor operations.
 //!
 //! Called by the decoding loop of a device. The draw is the same inversion at the same number in (0, 1), in the order of ids, so a device
 //! draws the tokens that the CPU draws, but for f32 sums: a token whose probability is near 1e-7 may be missed by as much. Truncation
@@ -76,7 +76,7 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     use super::Draw;
-    use crate::rollout::{TokenSampler, uniform};
+    use crate::sampling::{TokenSampler, uniform};
 
     fn logits(row: usize, vocab: usize) -> Vec<f32> {
         (0..vocab).map(|at| 4.0 * ((at * 7 + row * 13) as f32 * 0.37).sin()).collect()

@@ -1,33 +1,13 @@
-//! Gradients of one objective: its responses dealt to shards, computed in parallel, summed in shard order.
+//! Gradients of one objective: its responses dealt to data-parallel workers (`shards`), computed in parallel, summed in their order.
 
-use candle_core::Tensor;
+use candle_core::{Result, Tensor};
+use veriplay_kernels::thread_pool::run_on_threads;
 
-use crate::Result;
 use crate::gradients::Gradients;
-use crate::model::layout::{MicroBatch, bundle, deal};
-use crate::model::weights::values;
-use crate::model::{Decoder, Weights};
-use crate::objective::{Evaluated, Metrics, Objective};
-use crate::ops::{Engine, SharedSpace};
-use crate::options::Segments;
-use crate::segments::Segmented;
-
-/// What a pass over a batch gave.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Totals {
-    /// The objective's value.
-    pub(crate) loss: f64,
-    /// Σ entropy, one term a prediction.
-    pub(crate) entropy: f64,
-    /// Predictions.
-    pub(crate) count: u64,
-    /// Rows that went through the model.
-    pub(crate) tokens: u64,
-    /// The largest slope, without its sign.
-    pub(crate) steepest: f32,
-    /// What the objective says of itself.
-    pub(crate) metrics: Metrics,
-}
+use crate::model::{Decoder, Engine, MicroBatch, Weights, bundle, deal, values};
+use crate::objective::{Objective, Totals};
+use crate::ops::SharedSpace;
+use crate::segments::{Segmented, Segments};
 
 /// Says once that candle's own pool works beside the shards.
 ///
@@ -73,7 +53,7 @@ pub(crate) fn gradients(
         let pass = Segmented { tracked: &tracked, quiet: &quiet.decoder(space), weights, sizes: *sizes };
         shard(share, |batch, sum| pass.run(objective, batch, sum))
     };
-    let parts = on_threads(spaces.iter().zip(&shards), work);
+    let parts = run_on_threads(spaces.iter().zip(&shards), work);
     let mut sum = (Totals::default(), Gradients::default());
     for part in parts {
         let (totals, gradients) = part?;
@@ -113,41 +93,4 @@ fn one(
     let slopes = slopes.to_dtype(predicted.dtype())?;
     sum.add(weights, (predicted * slopes)?.sum_all()?.backward()?)?;
     Ok(totals)
-}
-
-impl Totals {
-    /// Of one micro-batch.
-    pub(crate) fn of(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
-        Self {
-            loss: evaluated.loss,
-            entropy: entropies.iter().map(|&e| f64::from(e)).sum(),
-            count: batch.predictions.len() as u64,
-            tokens: batch.tokens.len() as u64,
-            steepest: evaluated.slopes.iter().fold(0.0, |most: f32, slope| most.max(slope.abs())),
-            metrics: evaluated.metrics.clone(),
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.loss += other.loss;
-        self.entropy += other.entropy;
-        self.count += other.count;
-        self.tokens += other.tokens;
-        self.steepest = self.steepest.max(other.steepest);
-        self.metrics.merge(&other.metrics);
-    }
-}
-
-/// Runs `work` on every item, one thread each, and returns the results in their order. The first runs on the calling thread, whose
-/// allocator still holds the pages of the last call.
-pub(crate) fn on_threads<T: Send, R: Send>(mut items: impl Iterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let work = &work;
-    std::thread::scope(|scope| {
-        let first = items.next();
-        let others: Vec<_> = items.map(|item| scope.spawn(move || work(item))).collect();
-        let first = first.map(work);
-        let join =
-            |h: std::thread::ScopedJoinHandle<'_, R>| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        first.into_iter().chain(others.into_iter().map(join)).collect()
-    })
 }

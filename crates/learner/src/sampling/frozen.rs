@@ -1,13 +1,13 @@
 //! The weights as the decoding loop reads them: detached, as slices, for the length of one call.
 
 use candle_core::{Result, Tensor};
-
-use crate::config::ModelConfig;
-use crate::model::packed::PackedModel;
-use crate::ops::Engine;
-use crate::ops::slices::Slice;
 use veriplay_kernels::attention::Heads;
 use veriplay_kernels::rope::RopeTable;
+
+use crate::config::ModelConfig;
+use crate::model::Engine;
+use crate::ops::PackedModel;
+use crate::ops::slices::Slice;
 
 /// The small weights of one layer.
 #[derive(Debug)]

@@ -2,9 +2,8 @@
 
 use candle_core::{DType, Device, Error, Result, Tensor};
 
-use super::names::EMBEDDING;
 use super::weights::{Mode, Weights};
-use crate::config::{Architecture, ModelConfig};
+use crate::config::{Architecture, EMBEDDING, ModelConfig};
 
 /// One decoder layer.
 #[derive(Debug)]
@@ -49,8 +48,8 @@ impl Layer {
     }
 
     /// Those that rows are multiplied with, in the order of their use.
-    pub(super) const fn matrices(&self) -> [&Tensor; 4] {
-        [&self.qkv, &self.output, &self.gate_up, &self.down]
+    pub(super) fn matrices(&self) -> [Tensor; 4] {
+        [&self.qkv, &self.output, &self.gate_up, &self.down].map(Tensor::clone)
     }
 
     fn detached(&self) -> Self {

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
-
-use super::view::{Layer, View};
-use crate::ops::slices::Slice;
 use veriplay_kernels::gemm::{self, Packed};
 use veriplay_kernels::thread_pool::ThreadPool;
+
+use super::slices::Slice;
 
 /// What a packed model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +56,16 @@ pub(crate) struct PackedModel {
 }
 
 impl PackedModel {
-    /// Packs every matrix, which the threads of `pool` share.
-    pub(crate) fn new(view: &View, purpose: Purpose, pool: &ThreadPool) -> Result<Self> {
+    /// Packs every matrix, which the threads of `pool` share: the head, and of each layer its joined query, key and value projections,
+    /// its output projection, its joined gate and up projections, and its down projection.
+    pub(crate) fn new(
+        head: &Tensor,
+        layers: impl Iterator<Item = [Tensor; 4]>,
+        purpose: Purpose,
+        pool: &ThreadPool,
+    ) -> Result<Self> {
         // The head first: it is the largest by far.
-        let weights: Vec<&Tensor> =
-            std::iter::once(&view.head).chain(view.layers.iter().flat_map(Layer::matrices)).collect();
+        let weights: Vec<Tensor> = std::iter::once(head.clone()).chain(layers.flatten()).collect();
         let packed: Vec<Arc<Linear>> =
             pool.map(&weights, |weight| Linear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
         let (head, layers) = (&packed[0], packed[1..].as_chunks().0);

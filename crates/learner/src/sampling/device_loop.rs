@@ -1,6 +1,6 @@
 //! Sampling where the weights are: all rows of a batch in one step of tensor operations.
 //!
-//! Called in place of [`super::Sampler`] where our kernels do not compute. Tokens stay on the device from draw to lookup; the host sees
+//! Called in place of `CpuLoop` where our kernels do not compute. Tokens stay on the device from draw to lookup; the host sees
 //! them every [`CHECKED_EVERY`] steps, to end rows, and what a row drew behind its end is thrown away. Rows with a truncation or with
 //! forced tokens are drawn on the CPU, a step at a time. A row's tokens depend on its own request, but on a card products of another
 //! number of rows may round otherwise, so not to the bit.
@@ -8,17 +8,16 @@
 use std::collections::VecDeque;
 
 use candle_core::{DType, Device, Result, Tensor};
+use veriplay_kernels::attention::HeadSizes;
+use veriplay_kernels::rope::RopeTable;
 
 use super::columns::{Columns, Incoming};
 use super::draw::Draw;
-use super::queue::{Ask, Queue, Sampled};
-use super::sampler::uniform;
+use super::queue::{Ask, End, Queue, Sampled};
+use super::token_sampler::uniform;
 use crate::config::ModelConfig;
-use crate::model::Decoder;
-use crate::model::layout::MicroBatch;
-use crate::ops::{Engine, SharedSpace, rotations, step_attention, step_heads};
-use veriplay_kernels::attention::HeadSizes;
-use veriplay_kernels::rope::RopeTable;
+use crate::model::{Decoder, Engine, MicroBatch};
+use crate::ops::{SharedSpace, rotations, step_attention, step_heads};
 
 /// Steps between two looks of the host.
 const CHECKED_EVERY: usize = 8;
@@ -35,7 +34,7 @@ struct Row {
 }
 
 /// The state of one call.
-pub(crate) struct DeviceSampler<'a> {
+pub(crate) struct DeviceLoop<'a> {
     decoder: Decoder<'a>,
     sizes: HeadSizes,
     config: &'a ModelConfig,
@@ -53,7 +52,7 @@ pub(crate) struct DeviceSampler<'a> {
     finished: Vec<Sampled>,
 }
 
-impl<'a> DeviceSampler<'a> {
+impl<'a> DeviceLoop<'a> {
     pub(crate) fn new(
         config: &'a ModelConfig,
         engine: &'a Engine,
@@ -271,7 +270,7 @@ impl<'a> DeviceSampler<'a> {
     }
 
     /// Gives a row that goes on one more token, and lets it end.
-    fn accept(&mut self, at: usize, extend: impl FnOnce(&Ask<'a>, &mut Row) -> Option<super::End>) {
+    fn accept(&mut self, at: usize, extend: impl FnOnce(&Ask<'a>, &mut Row) -> Option<End>) {
         let row = &mut self.rows[at];
         if !row.alive {
             return;

@@ -1,19 +1,17 @@
 //! Where a learner computes, and in which numbers.
 //!
-//! Called when a learner is made. A place that cannot be had is an error that says what to do: nothing moves to the CPU in silence.
+//! Called when a learner is made. A device that cannot be had is an error that says what to do: nothing moves to the CPU in silence.
 
 use std::fmt;
 use std::str::FromStr;
 
-use candle_core::{DType, Device};
+use candle_core::DType;
 use serde::{Deserialize, Serialize};
-
-use crate::checkpoint::Precision;
 
 /// Where a learner computes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub enum Place {
+pub enum DeviceSpec {
     /// The CPU, by our own kernels: what is reproducible to the bit.
     #[default]
     Cpu,
@@ -23,7 +21,7 @@ pub enum Place {
     Cuda(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DeviceSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cpu => f.write_str("cpu"),
@@ -34,16 +32,16 @@ impl fmt::Display for Place {
     }
 }
 
-impl From<Place> for String {
-    fn from(place: Place) -> Self {
-        place.to_string()
+impl From<DeviceSpec> for String {
+    fn from(device: DeviceSpec) -> Self {
+        device.to_string()
     }
 }
 
-impl FromStr for Place {
-    type Err = PlaceError;
+impl FromStr for DeviceSpec {
+    type Err = DeviceError;
 
-    fn from_str(text: &str) -> Result<Self, PlaceError> {
+    fn from_str(text: &str) -> Result<Self, DeviceError> {
         let number = |text: &str| text.parse().ok().filter(|number| *number < 256);
         match text {
             "cpu" => Ok(Self::Cpu),
@@ -53,22 +51,51 @@ impl FromStr for Place {
                 .strip_prefix("cuda:")
                 .and_then(number)
                 .map(Self::Cuda)
-                .ok_or_else(|| PlaceError::Unknown(text.to_owned())),
+                .ok_or_else(|| DeviceError::Unknown(text.to_owned())),
         }
     }
 }
 
-impl TryFrom<String> for Place {
-    type Error = PlaceError;
+impl TryFrom<String> for DeviceSpec {
+    type Error = DeviceError;
 
-    fn try_from(text: String) -> Result<Self, PlaceError> {
+    fn try_from(text: String) -> Result<Self, DeviceError> {
         text.parse()
     }
 }
 
-/// A place that cannot be had.
+/// Numbers: how weights are saved, and what is computed in. In memory weights are f32, whatever is computed in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// As they are: what is saved is what is loaded.
+    #[default]
+    F32,
+    /// Rounded to bfloat16, half the size: 8 bits of precision are left.
+    Bf16,
+}
+
+impl Precision {
+    /// As torch names it.
+    pub(crate) const fn torch_dtype(self) -> &'static str {
+        match self {
+            Self::F32 => "float32",
+            Self::Bf16 => "bfloat16",
+        }
+    }
+
+    /// Bytes of one number.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::Bf16 => 2,
+        }
+    }
+}
+
+/// A device that cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlaceError {
+pub enum DeviceError {
     /// No such word.
     #[error("device `{0}` is not known: want `cpu`, `cpu-portable`, `cuda` or `cuda:N`")]
     Unknown(String),
@@ -76,12 +103,12 @@ pub enum PlaceError {
     #[error(
         "device `{0}`: this program was built without CUDA; build it with `bash scripts/build-cuda`, which runs `cargo build --release --features cuda`"
     )]
-    NotBuilt(Place),
+    NotBuilt(DeviceSpec),
     /// The driver, a library or the card is not there.
-    #[error("device `{place}` cannot be used: {reason}; hint: {hint}")]
+    #[error("device `{device}` cannot be used: {reason}; hint: {hint}")]
     Unavailable {
         /// What was asked for.
-        place: Place,
+        device: DeviceSpec,
         /// What the driver said.
         reason: String,
         /// What to do.
@@ -94,62 +121,71 @@ pub enum PlaceError {
     Bf16OnCpu,
 }
 
-impl Place {
+impl DeviceSpec {
     /// Whether these two go together, in this program.
     ///
     /// # Errors
     /// They do not. Whether there is such a device only [`crate::Learner`] finds out.
-    pub const fn check(self, precision: Precision) -> Result<(), PlaceError> {
+    pub const fn check(self, precision: Precision) -> Result<(), DeviceError> {
         match (self, precision) {
-            (Self::Cuda(_), _) if !cfg!(feature = "cuda") => Err(PlaceError::NotBuilt(self)),
-            (Self::Cpu, Precision::Bf16) => Err(PlaceError::Bf16OnCpu),
+            (Self::Cuda(_), _) if !cfg!(feature = "cuda") => Err(DeviceError::NotBuilt(self)),
+            (Self::Cpu, Precision::Bf16) => Err(DeviceError::Bf16OnCpu),
             _ => Ok(()),
         }
     }
 }
 
-impl Place {
+impl DeviceSpec {
     /// Opens it, which a learner does too: what is wrong shows before a model is read.
     ///
     /// # Errors
     /// It cannot be had.
-    pub fn probe(self, precision: Precision) -> Result<(), PlaceError> {
-        Compute::open(self, precision).map(|_| ())
+    pub fn probe(self, precision: Precision) -> Result<(), DeviceError> {
+        OpenDevice::open(self, precision).map(|_| ())
     }
 }
 
-/// A place that is open.
+/// A device that is open.
 #[derive(Debug, Clone)]
-pub(crate) struct Compute {
-    pub(crate) device: Device,
+pub(crate) struct OpenDevice {
+    pub(crate) device: candle_core::Device,
     /// Of activations, and of weights as operations read them. Weights are kept in f32.
     pub(crate) dtype: DType,
     /// Whether our own kernels compute: on the CPU alone.
     pub(crate) kernels: bool,
 }
 
-impl Compute {
-    pub(crate) fn open(place: Place, precision: Precision) -> Result<Self, PlaceError> {
-        place.check(precision)?;
+impl OpenDevice {
+    pub(crate) fn open(device: DeviceSpec, precision: Precision) -> Result<Self, DeviceError> {
+        device.check(precision)?;
         let dtype = match precision {
             Precision::F32 => DType::F32,
             Precision::Bf16 => DType::BF16,
         };
-        let device = match place {
-            Place::Cpu | Place::Portable => Device::Cpu,
-            Place::Cuda(number) => cuda(number)?,
+        let kernels = device == DeviceSpec::Cpu;
+        let device = match device {
+            DeviceSpec::Cpu | DeviceSpec::Portable => candle_core::Device::Cpu,
+            DeviceSpec::Cuda(number) => cuda(number)?,
         };
-        Ok(Self { device, dtype, kernels: place == Place::Cpu })
+        Ok(Self { device, dtype, kernels })
+    }
+
+    /// Bytes that the device has free, where it is not the CPU and says so.
+    pub(crate) fn free_memory(&self) -> Option<u64> {
+        #[cfg(feature = "cuda")]
+        return crate::cuda::memory(&self.device).map(|(free, _)| free);
+        #[cfg(not(feature = "cuda"))]
+        None
     }
 }
 
 #[cfg(not(feature = "cuda"))]
-const fn cuda(number: usize) -> Result<Device, PlaceError> {
-    Err(PlaceError::NotBuilt(Place::Cuda(number)))
+const fn cuda(number: usize) -> Result<candle_core::Device, DeviceError> {
+    Err(DeviceError::NotBuilt(DeviceSpec::Cuda(number)))
 }
 
 #[cfg(feature = "cuda")]
-fn cuda(number: usize) -> Result<Device, PlaceError> {
+fn cuda(number: usize) -> Result<candle_core::Device, DeviceError> {
     crate::cuda::open(number).map_err(|error| {
         let text = error.to_string();
         let none = ["NO_DEVICE", "INVALID_DEVICE", "STUB_LIBRARY"].iter().any(|code| text.contains(code));
@@ -158,7 +194,7 @@ fn cuda(number: usize) -> Result<Device, PlaceError> {
         } else {
             "LD_LIBRARY_PATH must name the folder of cuBLAS, cuRAND and NVRTC for CUDA 13, where they are not installed system-wide"
         };
-        PlaceError::Unavailable { place: Place::Cuda(number), reason: told(&text).to_owned(), hint }
+        DeviceError::Unavailable { device: DeviceSpec::Cuda(number), reason: told(&text).to_owned(), hint }
     })
 }
 
@@ -171,17 +207,16 @@ fn told(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, PlaceError, told};
-    use crate::checkpoint::Precision;
+    use super::{DeviceError, DeviceSpec, Precision, told};
 
     #[test]
-    fn a_place_is_written_as_it_is_read() {
+    fn a_device_is_written_as_it_is_read() {
         for text in ["cpu", "cpu-portable", "cuda", "cuda:1", "cuda:15"] {
-            assert_eq!(text.parse::<Place>().map(|place| place.to_string()).as_deref(), Ok(text));
+            assert_eq!(text.parse::<DeviceSpec>().map(|device| device.to_string()).as_deref(), Ok(text));
         }
-        assert_eq!("cuda:0".parse(), Ok(Place::Cuda(0)));
+        assert_eq!("cuda:0".parse(), Ok(DeviceSpec::Cuda(0)));
         for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:9999", "CUDA", "cuda:1 "] {
-            assert_eq!(text.parse::<Place>(), Err(PlaceError::Unknown(text.to_owned())), "{text}");
+            assert_eq!(text.parse::<DeviceSpec>(), Err(DeviceError::Unknown(text.to_owned())), "{text}");
         }
     }
 
@@ -193,9 +228,9 @@ mod tests {
 
     #[test]
     fn bf16_is_refused_on_the_cpu_and_cuda_where_it_was_not_built() {
-        assert_eq!(Place::Cpu.check(Precision::Bf16), Err(PlaceError::Bf16OnCpu));
-        assert_eq!(Place::Portable.check(Precision::Bf16), Ok(()));
-        let built = Place::Cuda(0).check(Precision::Bf16);
+        assert_eq!(DeviceSpec::Cpu.check(Precision::Bf16), Err(DeviceError::Bf16OnCpu));
+        assert_eq!(DeviceSpec::Portable.check(Precision::Bf16), Ok(()));
+        let built = DeviceSpec::Cuda(0).check(Precision::Bf16);
         assert_eq!(built.is_ok(), cfg!(feature = "cuda"));
         if let Err(error) = built {
             assert!(error.to_string().contains("cargo build --release --features cuda"), "{error}");

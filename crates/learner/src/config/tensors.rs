@@ -2,7 +2,7 @@
 //!
 //! Matrices are [out, in], row by row.
 
-use crate::config::ModelConfig;
+use super::ModelConfig;
 
 /// The embedding, and the head too where they are tied.
 pub(crate) const EMBEDDING: &str = "model.embed_tokens.weight";

@@ -1,18 +1,17 @@
 //! The decoding loop of one thread, or of a pool's: compute prompts, start samples, step all rows together, retire rows that ended.
 
-use candle_core::Result;
+use std::collections::VecDeque;
 
+use candle_core::Result;
 use veriplay_kernels::attention::{DecodeRow, Group, KvCache};
 use veriplay_kernels::thread_pool::ThreadPool;
 
+use super::cpu_step::{Step, StepSpace};
 use super::frozen::Frozen;
-use super::prompts::{Prompt, Prompts, Start};
 use super::queue::{Ask, End, Queue, Sampled};
-use super::step::{Step, StepSpace};
-use crate::model::Decoder;
-use crate::model::layout::MicroBatch;
+use crate::model::{Decoder, Engine, MicroBatch};
+use crate::ops::SharedSpace;
 use crate::ops::slices::Slice;
-use crate::ops::{Engine, SharedSpace};
 
 /// A sample in flight.
 #[derive(Debug)]
@@ -46,7 +45,7 @@ const FIRST_CAPACITY: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct RolloutSpace {
     /// For prompts, which go through the graph.
-    pub(crate) ops: SharedSpace,
+    ops: SharedSpace,
     /// Caches of rows that ended.
     spare: Vec<KvCache>,
     step: StepSpace,
@@ -61,7 +60,7 @@ impl RolloutSpace {
 }
 
 /// The state of one loop.
-pub(crate) struct Sampler<'a> {
+pub(crate) struct CpuLoop<'a> {
     model: &'a Frozen<'a>,
     decoder: Decoder<'a>,
     queue: &'a Queue<'a>,
@@ -72,7 +71,7 @@ pub(crate) struct Sampler<'a> {
     finished: Vec<Sampled>,
 }
 
-impl<'a> Sampler<'a> {
+impl<'a> CpuLoop<'a> {
     pub(crate) fn new(
         model: &'a Frozen<'a>,
         engine: &'a Engine,
@@ -211,5 +210,77 @@ impl<'a> Sampler<'a> {
             }
         });
         ends
+    }
+}
+
+/// A prompt that has been computed.
+#[derive(Debug)]
+struct Prompt {
+    ask: usize,
+    cache: KvCache,
+    /// Of the first token [vocab]; taken by the last sample that starts.
+    logits: Vec<f32>,
+    /// Samples of it, how many have started, and how many have ended.
+    samples: usize,
+    started: usize,
+    ended: usize,
+}
+
+/// A sample that may start now.
+#[derive(Debug)]
+struct Start {
+    /// Where its prompt is.
+    prompt: usize,
+    ask: usize,
+    sample: usize,
+    logits: Vec<f32>,
+}
+
+/// The prompts of one loop. A place is used again when its prompt is done.
+#[derive(Debug, Default)]
+struct Prompts {
+    places: Vec<Option<Prompt>>,
+    /// Places of prompts whose samples have not all started.
+    waiting: VecDeque<usize>,
+}
+
+impl Prompts {
+    fn keep(&mut self, prompt: Prompt) {
+        let free = self.places.iter().position(Option::is_none).unwrap_or(self.places.len());
+        if free == self.places.len() {
+            self.places.push(None);
+        }
+        self.places[free] = Some(prompt);
+        self.waiting.push_back(free);
+    }
+
+    /// The next sample to start: those of one prompt one after the other.
+    fn start(&mut self) -> Option<Start> {
+        let &at = self.waiting.front()?;
+        let prompt = self.places[at].as_mut()?;
+        let sample = prompt.started;
+        prompt.started += 1;
+        let last = prompt.started == prompt.samples;
+        let logits = if last { std::mem::take(&mut prompt.logits) } else { prompt.logits.clone() };
+        let start = Start { prompt: at, ask: prompt.ask, sample, logits };
+        if last {
+            self.waiting.pop_front();
+        }
+        Some(start)
+    }
+
+    /// One sample of the prompt has ended.
+    fn end(&mut self, at: usize) {
+        if let Some(prompt) = &mut self.places[at] {
+            prompt.ended += 1;
+            if prompt.ended == prompt.samples {
+                self.places[at] = None;
+            }
+        }
+    }
+
+    /// The cache of a prompt whose samples have not all ended.
+    fn cache(&self, at: usize) -> &KvCache {
+        &self.places[at].as_ref().expect("a prompt is kept until its last sample ends").cache
     }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::sampler::{TokenSampler, log_probability, uniform};
+use veriplay_core::Finish;
+
 use super::stops::Stops;
+use super::token_sampler::{TokenSampler, log_probability, uniform};
 
 /// One prompt to continue.
 #[derive(Debug, Clone, Copy)]
@@ -103,6 +105,28 @@ pub enum End {
     Stop(String),
     /// It has as many tokens as were allowed.
     Length,
+}
+
+/// What was sampled behind a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Continuation {
+    /// Its tokens; the end token included, and those of a stop string, where there is one.
+    pub tokens: Vec<u32>,
+    /// Log-probability of every token in the distribution that it was drawn from, in nats: see [`TokenSampler`].
+    pub logprobs: Vec<f32>,
+    /// Why it ended.
+    pub end: End,
+}
+
+impl Continuation {
+    /// Whether it ended by itself or by the limit.
+    #[must_use]
+    pub const fn finish(&self) -> Finish {
+        match self.end {
+            End::Token(_) | End::Stop(_) => Finish::Stop,
+            End::Length => Finish::Length,
+        }
+    }
 }
 
 /// One finished sample.
