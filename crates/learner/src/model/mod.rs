@@ -7,6 +7,7 @@
 mod adapters;
 mod decoder;
 mod engine;
+mod layer_loop;
 mod layers;
 mod microbatch;
 mod weights;
@@ -21,6 +22,7 @@ use veriplay_kernels::thread_pool::ThreadPool;
 pub(crate) use adapters::Adapters;
 pub(crate) use decoder::Decoder;
 pub(crate) use engine::Engine;
+pub(crate) use layer_loop::{LayerBackend, run_layers};
 pub(crate) use layers::View;
 pub(crate) use microbatch::{MicroBatch, Response, bundle, deal};
 pub(crate) use weights::{Mode, Weights, initial_values, values};

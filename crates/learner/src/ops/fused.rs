@@ -10,8 +10,7 @@ use veriplay_kernels::attention::{Group, HeadSizes};
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::rope::RopeTable;
 
-use super::attached::{rms_norm, rope, softmax, widened};
-use super::stock::{log_softmax, mask};
+use super::attached::{log_softmax, mask, rms_norm, rope, softmax, widened};
 use super::{Ops, Site};
 
 /// One micro-batch's operations.

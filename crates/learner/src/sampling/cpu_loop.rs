@@ -6,7 +6,7 @@ use candle_core::Result;
 use veriplay_kernels::attention::{DecodeRow, Group, KvCache};
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::cpu_step::{Step, StepSpace};
+use super::cpu_step::{CpuStep, StepSpace};
 use super::frozen::Frozen;
 use super::queue::{Ask, End, Queue, Sampled};
 use crate::model::{Decoder, Engine, MicroBatch};
@@ -90,7 +90,7 @@ impl<'a> CpuLoop<'a> {
             if self.rows.is_empty() {
                 return Ok(self.finished);
             }
-            self.step();
+            self.step()?;
         }
     }
 
@@ -169,7 +169,7 @@ impl<'a> CpuLoop<'a> {
     }
 
     /// One token for every row.
-    fn step(&mut self) {
+    fn step(&mut self) -> Result<()> {
         debug_assert!(self.rows.len() <= self.queue.slots);
         let slots = self.model.slots();
         for row in &mut self.rows {
@@ -186,13 +186,15 @@ impl<'a> CpuLoop<'a> {
             cached: row.cached,
         });
         let mut decoding: Vec<DecodeRow<'_>> = decoding.collect();
-        Step { model: self.model, space: &mut self.space.step, pool: self.pool }.run(&tokens, &mut decoding);
+        let space = &mut self.space.step;
+        CpuStep { model: self.model, space, pool: self.pool, rows: &mut decoding }.run(&tokens)?;
         // From the last row down, so that a retired row is replaced by one that was looked at.
         for (at, end) in self.draw().into_iter().enumerate().rev() {
             if let Some(end) = end {
                 self.retire(at, end);
             }
         }
+        Ok(())
     }
 
     /// Gives every row a token from its logits. Says of each row why it is done, if it is.

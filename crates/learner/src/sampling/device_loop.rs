@@ -16,7 +16,7 @@ use super::draw::Draw;
 use super::queue::{Ask, End, Queue, Sampled};
 use super::token_sampler::uniform;
 use crate::config::ModelConfig;
-use crate::model::{Decoder, Engine, MicroBatch};
+use crate::model::{Decoder, Engine, LayerBackend, MicroBatch, run_layers};
 use crate::ops::{SharedSpace, rotations, step_attention, step_heads};
 
 /// Steps between two looks of the host.
@@ -185,16 +185,9 @@ impl<'a> DeviceLoop<'a> {
     fn step(&mut self, tokens: &Tensor, positions: &Tensor) -> Result<Tensor> {
         self.columns.reserve()?;
         let rotations = self.rotations_at(positions)?;
-        let view = self.decoder.view;
-        let mut x = self.decoder.embed_tokens(tokens)?;
-        for (at, layer) in view.layers.iter().enumerate() {
-            let qkv = self.decoder.project(at, layer, &x)?;
-            let [q, key, value] = step_heads(&self.sizes, &qkv, self.gains(at), &rotations)?;
-            let [keys, values, mask] = self.columns.append(at, &key, &value)?;
-            let mixed = step_attention(&self.sizes, &q, &keys, &values, &mask)?;
-            x = (&x + self.decoder.output(at, layer, &mixed)?)?;
-            x = (&x + self.decoder.feed(at, layer, &x)?)?;
-        }
+        let decoder = &self.decoder;
+        let mut step = DeviceStep { decoder, sizes: &self.sizes, rotations, columns: &mut self.columns };
+        let x = run_layers(&mut step, 0..decoder.layers(), decoder.embed_tokens(tokens)?)?;
         self.columns.used += 1;
         self.decoder.head(&x)?.to_dtype(DType::F32)
     }
@@ -284,4 +277,38 @@ impl<'a> DeviceLoop<'a> {
 
 fn lost() -> candle_core::Error {
     candle_core::Error::Msg("rows without logits cannot be drawn from".to_owned())
+}
+
+/// The layers of one step of all rows, in tensor operations; attention reads the columns of the cache.
+struct DeviceStep<'a> {
+    decoder: &'a Decoder<'a>,
+    sizes: &'a HeadSizes,
+    /// cos and sin at the rows' positions [rows, 1, dim / 2].
+    rotations: [Tensor; 2],
+    columns: &'a mut Columns,
+}
+
+impl LayerBackend for DeviceStep<'_> {
+    type Stream = Tensor;
+    type Projections = Tensor;
+    type Mixed = Tensor;
+
+    fn project(&mut self, layer: usize, x: &Tensor) -> Result<Tensor> {
+        self.decoder.project(layer, x)
+    }
+
+    fn attend(&mut self, layer: usize, qkv: Tensor) -> Result<Tensor> {
+        let gains = self.decoder.view.layers[layer].qk_norms.as_ref();
+        let [q, key, value] = step_heads(self.sizes, &qkv, gains, &self.rotations)?;
+        let [keys, values, mask] = self.columns.append(layer, &key, &value)?;
+        step_attention(self.sizes, &q, &keys, &values, &mask)
+    }
+
+    fn add_attention(&mut self, layer: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
+        self.decoder.add_attention(layer, &x, &mixed)
+    }
+
+    fn add_mlp(&mut self, layer: usize, x: Tensor) -> Result<Tensor> {
+        self.decoder.add_mlp(layer, &x)
+    }
 }
