@@ -275,7 +275,7 @@ impl Learner {
         if sampling.group == 0 {
             return Ok(prompts.iter().map(|_| Vec::new()).collect());
         }
-        self.sampler.continuations(&self.model, context.asks(prompts, sampling)).map_err(backend)
+        self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(backend)
     }
 
     /// Continues every request: [`Request::samples`] continuations each, in the order of the requests.
@@ -285,8 +285,8 @@ impl Learner {
     pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
         let context = SamplingContext::of(&self.model);
         context.check(requests)?;
-        let asks = requests.iter().map(|request| context.request(request)).collect();
-        Ok(self.sampler.continuations(&self.model, asks).map_err(backend)?)
+        let queued_prompts = requests.iter().map(|request| context.queue_request(request)).collect();
+        Ok(self.sampler.continuations(&self.model, queued_prompts).map_err(backend)?)
     }
 
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no

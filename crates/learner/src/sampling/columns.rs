@@ -88,7 +88,7 @@ impl Columns {
 }
 
 fn empty() -> Error {
-    Error::Msg("a cache without rows was asked for a column".to_owned())
+    Error::Msg("a cache without rows has no columns".to_owned())
 }
 
 /// Moves [rows, kv_heads, tokens, dim] so that the tokens end at column `used` of `capacity`.

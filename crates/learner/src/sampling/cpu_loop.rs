@@ -8,7 +8,7 @@ use veriplay_kernels::thread_pool::ThreadPool;
 
 use super::cpu_step::{CpuStep, StepSpace};
 use super::frozen::Frozen;
-use super::queue::{Ask, End, Queue, Sampled};
+use super::queue::{End, Queue, QueuedPrompt, Sampled};
 use crate::model::{Decoder, Engine, MicroBatch};
 use crate::ops::SharedSpace;
 use crate::ops::slices::Slice;
@@ -16,7 +16,7 @@ use crate::ops::slices::Slice;
 /// A sample in flight.
 #[derive(Debug)]
 struct Row {
-    ask: usize,
+    queued: usize,
     sample: usize,
     tokens: Vec<u32>,
     logprobs: Vec<f32>,
@@ -30,8 +30,8 @@ struct Row {
 
 impl Row {
     /// Takes one more token. Says why the row is done, if it is.
-    fn extend(&mut self, ask: &Ask<'_>, logits: &mut [f32]) -> Option<End> {
-        ask.extend(self.sample, &mut self.tokens, &mut self.logprobs, logits)
+    fn extend(&mut self, queued: &QueuedPrompt<'_>, logits: &mut [f32]) -> Option<End> {
+        queued.extend(self.sample, &mut self.tokens, &mut self.logprobs, logits)
     }
 }
 
@@ -83,7 +83,7 @@ impl<'a> CpuLoop<'a> {
         Self { model, decoder, queue, space, pool, rows: Vec::new(), prompts: Prompts::default(), finished: Vec::new() }
     }
 
-    /// Takes asks until none is left, and returns every sample of those it took.
+    /// Takes prompts from the queue until none is left, and returns every sample of those it took.
     pub(crate) fn run(mut self) -> Result<Vec<Sampled>> {
         loop {
             self.refill()?;
@@ -117,9 +117,9 @@ impl<'a> CpuLoop<'a> {
         let (mut taken, mut samples) = (Vec::new(), 0);
         while batch.tokens.len() < self.queue.prefill_tokens && samples < self.free() {
             let Some(index) = self.queue.take() else { break };
-            let ask = &self.queue.asks[index];
-            batch.push_prompt(ask.prompt);
-            samples += ask.samples;
+            let queued = &self.queue.prompts[index];
+            batch.push_prompt(queued.prompt);
+            samples += queued.samples;
             taken.push(index);
         }
         if taken.is_empty() {
@@ -137,9 +137,9 @@ impl<'a> CpuLoop<'a> {
         let logits = self.decoder.logits(&last, &batch.outputs)?;
         let logits = Slice::of(&logits)?;
         let rows = logits.chunks_exact(self.model.config.vocab_size);
-        for ((ask, cache), row) in taken.into_iter().zip(caches).zip(rows) {
-            let samples = self.queue.asks[ask].samples;
-            self.prompts.keep(Prompt { ask, cache, logits: row.to_vec(), samples, started: 0, ended: 0 });
+        for ((queued, cache), row) in taken.into_iter().zip(caches).zip(rows) {
+            let samples = self.queue.prompts[queued].samples;
+            self.prompts.keep(Prompt { queued, cache, logits: row.to_vec(), samples, started: 0, ended: 0 });
         }
         Ok(true)
     }
@@ -147,14 +147,14 @@ impl<'a> CpuLoop<'a> {
     /// Starts samples of computed prompts while there are free slots: their first tokens come from the prompt's logits.
     fn start(&mut self) {
         while self.free() > 0 {
-            let Some(Start { prompt, ask, sample, mut logits }) = self.prompts.start() else { return };
-            let (config, slots, asked) = (self.model.config, self.model.slots(), &self.queue.asks[ask]);
-            let new = || KvCache::new(slots, config.head_dim, FIRST_CAPACITY.min(asked.max_tokens));
+            let Some(Start { prompt, queued, sample, mut logits }) = self.prompts.start() else { return };
+            let (config, slots, request) = (self.model.config, self.model.slots(), &self.queue.prompts[queued]);
+            let new = || KvCache::new(slots, config.head_dim, FIRST_CAPACITY.min(request.max_tokens));
             let own = self.space.spare.pop().unwrap_or_else(new);
-            let (tokens, logprobs, prompt_len) = (Vec::new(), Vec::new(), asked.prompt.len());
-            self.rows.push(Row { ask, sample, tokens, logprobs, prompt, prompt_len, cached: 0, own });
+            let (tokens, logprobs, prompt_len) = (Vec::new(), Vec::new(), request.prompt.len());
+            self.rows.push(Row { queued, sample, tokens, logprobs, prompt, prompt_len, cached: 0, own });
             let at = self.rows.len() - 1;
-            if let Some(end) = self.rows[at].extend(asked, &mut logits) {
+            if let Some(end) = self.rows[at].extend(request, &mut logits) {
                 self.retire(at, end);
             }
         }
@@ -162,9 +162,9 @@ impl<'a> CpuLoop<'a> {
 
     /// Ends a row.
     fn retire(&mut self, at: usize, end: End) {
-        let Row { ask, sample, tokens, logprobs, prompt, own, .. } = self.rows.swap_remove(at);
+        let Row { queued, sample, tokens, logprobs, prompt, own, .. } = self.rows.swap_remove(at);
         self.prompts.end(prompt);
-        self.finished.push(Sampled { ask, sample, tokens, logprobs, end });
+        self.finished.push(Sampled { queued, sample, tokens, logprobs, end });
         self.space.spare.push(own);
     }
 
@@ -208,7 +208,7 @@ impl<'a> CpuLoop<'a> {
         self.pool.each(&mut parts, |((rows, logits), ends)| {
             for ((row, logits), end) in rows.iter_mut().zip(logits.chunks_exact_mut(vocab)).zip(ends.iter_mut()) {
                 row.cached += 1;
-                *end = row.extend(&self.queue.asks[row.ask], logits);
+                *end = row.extend(&self.queue.prompts[row.queued], logits);
             }
         });
         ends
@@ -218,7 +218,7 @@ impl<'a> CpuLoop<'a> {
 /// A prompt that has been computed.
 #[derive(Debug)]
 struct Prompt {
-    ask: usize,
+    queued: usize,
     cache: KvCache,
     /// Of the first token [vocab]; taken by the last sample that starts.
     logits: Vec<f32>,
@@ -233,7 +233,7 @@ struct Prompt {
 struct Start {
     /// Where its prompt is.
     prompt: usize,
-    ask: usize,
+    queued: usize,
     sample: usize,
     logits: Vec<f32>,
 }
@@ -264,7 +264,7 @@ impl Prompts {
         prompt.started += 1;
         let last = prompt.started == prompt.samples;
         let logits = if last { std::mem::take(&mut prompt.logits) } else { prompt.logits.clone() };
-        let start = Start { prompt: at, ask: prompt.ask, sample, logits };
+        let start = Start { prompt: at, queued: prompt.queued, sample, logits };
         if last {
             self.waiting.pop_front();
         }

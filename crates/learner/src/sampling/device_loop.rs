@@ -13,7 +13,7 @@ use veriplay_kernels::rope::RopeTable;
 
 use super::columns::{Columns, Incoming};
 use super::draw::Draw;
-use super::queue::{Ask, End, Queue, Sampled};
+use super::queue::{End, Queue, QueuedPrompt, Sampled};
 use super::token_sampler::uniform;
 use crate::config::ModelConfig;
 use crate::model::{Decoder, Engine, LayerBackend, MicroBatch, run_layers};
@@ -25,7 +25,7 @@ const CHECKED_EVERY: usize = 8;
 /// A sample in flight.
 #[derive(Debug)]
 struct Row {
-    ask: usize,
+    queued: usize,
     sample: usize,
     tokens: Vec<u32>,
     logprobs: Vec<f32>,
@@ -47,7 +47,7 @@ pub(crate) struct DeviceLoop<'a> {
     logits: Option<Tensor>,
     /// How the present rows draw, once they have.
     draw: Option<Draw>,
-    /// Samples that wait: of an ask, from this one on.
+    /// Samples that wait: of a queued prompt, from this one on.
     waiting: VecDeque<(usize, usize)>,
     finished: Vec<Sampled>,
 }
@@ -65,7 +65,7 @@ impl<'a> DeviceLoop<'a> {
             sizes: config.head_sizes(),
             rotations: rotations(rope, 0..config.max_position_embeddings, dtype, device)?,
             columns: Columns::default(),
-            waiting: (0..queue.asks.len()).map(|ask| (ask, 0)).collect(),
+            waiting: (0..queue.prompts.len()).map(|queued| (queued, 0)).collect(),
             rows: Vec::new(),
             logits: None,
             draw: None,
@@ -76,14 +76,14 @@ impl<'a> DeviceLoop<'a> {
         })
     }
 
-    /// Every sample of every ask.
+    /// Every sample of every queued prompt.
     pub(crate) fn run(mut self) -> Result<Vec<Sampled>> {
         loop {
             self.turn_over()?;
             if self.rows.is_empty() {
                 return Ok(self.finished);
             }
-            if self.rows.iter().any(|row| self.ask(row).needs_host()) {
+            if self.rows.iter().any(|row| self.queued(row).needs_host()) {
                 self.draw_on_host()?;
             } else {
                 self.draw_on_device()?;
@@ -91,8 +91,8 @@ impl<'a> DeviceLoop<'a> {
         }
     }
 
-    fn ask(&self, row: &Row) -> &Ask<'a> {
-        &self.queue.asks[row.ask]
+    fn queued(&self, row: &Row) -> &QueuedPrompt<'a> {
+        &self.queue.prompts[row.queued]
     }
 
     fn device(&self) -> &'a Device {
@@ -135,15 +135,15 @@ impl<'a> DeviceLoop<'a> {
         let mut room = free;
         while room > 0 && batch.tokens.len() < self.queue.prefill_tokens.max(1) {
             let Some((index, first)) = self.waiting.pop_front() else { break };
-            let ask = &self.queue.asks[index];
-            let last = ask.samples.min(first + room);
-            if last < ask.samples {
+            let queued = &self.queue.prompts[index];
+            let last = queued.samples.min(first + room);
+            if last < queued.samples {
                 self.waiting.push_front((index, last));
             }
-            batch.push_prompt(ask.prompt);
+            batch.push_prompt(queued.prompt);
             room -= last - first;
             taken.push(first..last);
-            let row = |sample| Row { ask: index, sample, tokens: Vec::new(), logprobs: Vec::new(), alive: true };
+            let row = |sample| Row { queued: index, sample, tokens: Vec::new(), logprobs: Vec::new(), alive: true };
             self.rows.extend((first..last).map(row));
         }
         let mut caches: Vec<Incoming> = batch.groups.iter().map(|_| Vec::new()).collect();
@@ -195,13 +195,13 @@ impl<'a> DeviceLoop<'a> {
     /// Position of every row's token `later` steps from now, of those that have none more than the context.
     fn positions(&self, later: usize) -> Vec<u32> {
         let last = self.config.max_position_embeddings - 1;
-        let of = |row: &Row| (self.ask(row).prompt.len() + row.tokens.len() + later).min(last) as u32;
+        let of = |row: &Row| (self.queued(row).prompt.len() + row.tokens.len() + later).min(last) as u32;
         self.rows.iter().map(of).collect()
     }
 
     fn draw_on_device(&mut self) -> Result<()> {
         let (device, rows) = (self.device(), self.rows.len());
-        let left = |row: &Row| self.ask(row).max_tokens - row.tokens.len();
+        let left = |row: &Row| self.queued(row).max_tokens - row.tokens.len();
         let most = self.rows.iter().filter(|row| row.alive).map(left).max().unwrap_or(1);
         let steps = most.min(CHECKED_EVERY);
         let draw = match self.draw.take() {
@@ -230,20 +230,22 @@ impl<'a> DeviceLoop<'a> {
         let tokens = Tensor::stack(&tokens, 0)?.to_vec2::<u32>()?;
         for (tokens, logprobs) in tokens.iter().zip(&logprobs) {
             for at in 0..rows {
-                self.accept(at, |ask, row| ask.accept(&mut row.tokens, &mut row.logprobs, tokens[at], logprobs[at]));
+                self.accept(at, |queued, row| {
+                    queued.accept(&mut row.tokens, &mut row.logprobs, tokens[at], logprobs[at])
+                });
             }
         }
         Ok(())
     }
 
     fn temperatures(&self) -> Vec<f32> {
-        self.rows.iter().map(|row| self.ask(row).sampler.temperature).collect()
+        self.rows.iter().map(|row| self.queued(row).sampler.temperature).collect()
     }
 
     /// The number at which a row's token `later` steps from now is drawn.
     fn number(&self, row: &Row, later: usize) -> f32 {
-        let ask = self.ask(row);
-        let u = uniform(ask.seed, ask.stream, row.sample as u64, (row.tokens.len() + later) as u64);
+        let queued = self.queued(row);
+        let u = uniform(queued.seed, queued.stream, row.sample as u64, (row.tokens.len() + later) as u64);
         // Rounded to f32 it may be 1, which is no number below it.
         (u as f32).min(1.0 - f32::EPSILON / 2.0)
     }
@@ -252,7 +254,7 @@ impl<'a> DeviceLoop<'a> {
         let positions = self.positions(0);
         let mut logits = self.logits.take().ok_or_else(lost)?.to_vec2::<f32>()?;
         for (at, logits) in logits.iter_mut().enumerate() {
-            self.accept(at, |ask, row| ask.extend(row.sample, &mut row.tokens, &mut row.logprobs, logits));
+            self.accept(at, |queued, row| queued.extend(row.sample, &mut row.tokens, &mut row.logprobs, logits));
         }
         if self.rows.iter().any(|row| row.alive) {
             let tokens: Vec<u32> = self.rows.iter().map(|row| row.tokens.last().copied().unwrap_or(0)).collect();
@@ -263,15 +265,15 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// Gives a row that goes on one more token, and lets it end.
-    fn accept(&mut self, at: usize, extend: impl FnOnce(&Ask<'a>, &mut Row) -> Option<End>) {
+    fn accept(&mut self, at: usize, extend: impl FnOnce(&QueuedPrompt<'a>, &mut Row) -> Option<End>) {
         let row = &mut self.rows[at];
         if !row.alive {
             return;
         }
-        let Some(end) = extend(&self.queue.asks[row.ask], row) else { return };
+        let Some(end) = extend(&self.queue.prompts[row.queued], row) else { return };
         row.alive = false;
         let (tokens, logprobs) = (std::mem::take(&mut row.tokens), std::mem::take(&mut row.logprobs));
-        self.finished.push(Sampled { ask: row.ask, sample: row.sample, tokens, logprobs, end });
+        self.finished.push(Sampled { queued: row.queued, sample: row.sample, tokens, logprobs, end });
     }
 }
 

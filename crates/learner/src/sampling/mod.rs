@@ -27,8 +27,8 @@ use crate::ops::Purpose;
 use cpu_loop::{CpuLoop, RolloutSpace};
 use device_loop::DeviceLoop;
 use frozen::Frozen;
-pub(crate) use queue::{Ask, Queue, Sampled};
 pub use queue::{Continuation, End};
+pub(crate) use queue::{Queue, QueuedPrompt, Sampled};
 pub use requests::{Request, RequestError};
 pub(crate) use requests::{SamplingContext, check_sampling};
 pub use token_sampler::{TokenSampler, uniform};
@@ -66,33 +66,39 @@ impl Sampler {
     /// The log-probabilities of given tokens, one response for each prompt, by the path that samples.
     pub(crate) fn force(&self, model: &Model, prompts: &[Vec<u32>], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>> {
         let context = SamplingContext::of(model);
-        let asks = prompts.iter().zip(responses).enumerate().map(|(index, (prompt, response))| {
+        let queued_prompts = prompts.iter().zip(responses).enumerate().map(|(index, (prompt, response))| {
             let sampling = Sampling { temperature: 1.0, max_tokens: response.len(), group: 1, seed: 0 };
-            Ask { forced: Some(response), ..context.ask(index, prompt, &sampling) }
+            QueuedPrompt { forced: Some(response), ..context.queue_prompt(index, prompt, &sampling) }
         });
-        Ok(self.sample(model, asks.collect())?.into_iter().map(|sample| sample.logprobs).collect())
+        Ok(self.sample(model, queued_prompts.collect())?.into_iter().map(|sample| sample.logprobs).collect())
     }
 
-    /// The continuations of every ask, in order.
-    pub(crate) fn continuations(&self, model: &Model, asks: Vec<Ask<'_>>) -> Result<Vec<Vec<Continuation>>> {
-        let mut groups: Vec<Vec<Continuation>> = asks.iter().map(|ask| Vec::with_capacity(ask.samples)).collect();
-        for Sampled { ask, tokens, logprobs, end, .. } in self.sample(model, asks)? {
-            groups[ask].push(Continuation { tokens, logprobs, end });
+    /// The continuations of every queued prompt, in order.
+    pub(crate) fn continuations(
+        &self,
+        model: &Model,
+        queued_prompts: Vec<QueuedPrompt<'_>>,
+    ) -> Result<Vec<Vec<Continuation>>> {
+        let mut groups: Vec<Vec<Continuation>> =
+            queued_prompts.iter().map(|queued| Vec::with_capacity(queued.samples)).collect();
+        for Sampled { queued, tokens, logprobs, end, .. } in self.sample(model, queued_prompts)? {
+            groups[queued].push(Continuation { tokens, logprobs, end });
         }
         Ok(groups)
     }
 
-    /// All samples, by ask and sample.
-    fn sample(&self, model: &Model, asks: Vec<Ask<'_>>) -> Result<Vec<Sampled>> {
-        if asks.is_empty() {
+    /// All samples, by queued prompt and sample.
+    fn sample(&self, model: &Model, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Sampled>> {
+        if queued_prompts.is_empty() {
             return Ok(Vec::new());
         }
-        let Division { loops, pool, slots } = self.divide(model, asks.iter().map(|ask| ask.samples).sum())?;
-        let queue = Queue::new(asks, slots, PREFILL_TOKENS);
+        let Division { loops, pool, slots } =
+            self.divide(model, queued_prompts.iter().map(|queued| queued.samples).sum())?;
+        let queue = Queue::new(queued_prompts, slots, PREFILL_TOKENS);
         let engine = model.engine(Mode::Detached, Purpose::Forward)?;
         if !model.device.kernels {
             let mut all = DeviceLoop::new(&model.config, &engine, &model.rope, &queue)?.run()?;
-            all.sort_unstable_by_key(|s| (s.ask, s.sample));
+            all.sort_unstable_by_key(|s| (s.queued, s.sample));
             return Ok(all);
         }
         let frozen = Frozen::new(&model.config, &engine, &model.rope)?;
@@ -101,7 +107,7 @@ impl Sampler {
         };
         let parts: Result<Vec<_>> = run_on_threads(0..loops, |_| run()).into_iter().collect();
         let mut all: Vec<Sampled> = parts?.into_iter().flatten().collect();
-        all.sort_unstable_by_key(|s| (s.ask, s.sample));
+        all.sort_unstable_by_key(|s| (s.queued, s.sample));
         Ok(all)
     }
 

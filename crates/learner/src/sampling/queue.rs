@@ -7,9 +7,9 @@ use veriplay_core::Finish;
 use super::stops::Stops;
 use super::token_sampler::{TokenSampler, log_probability, uniform};
 
-/// One prompt to continue.
+/// One prompt to continue, with all options.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct QueuedPrompt<'a> {
     /// Never empty.
     pub(crate) prompt: &'a [u32],
     /// Samples of it; at least one.
@@ -18,7 +18,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) max_tokens: usize,
     pub(crate) sampler: TokenSampler,
     pub(crate) seed: u64,
-    /// Tells asks of one seed apart.
+    /// Tells queued prompts of one seed apart.
     pub(crate) stream: u64,
     /// Any of them ends a sample.
     pub(crate) end_tokens: &'a [u32],
@@ -28,8 +28,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) forced: Option<&'a [u32]>,
 }
 
-impl Ask<'_> {
-    /// Gives a sample of this ask one more token, from the logits behind what it has. Says why the sample is done, if it is.
+impl QueuedPrompt<'_> {
+    /// Gives a sample of this prompt one more token, from the logits behind what it has. Says why the sample is done, if it is.
     pub(crate) fn extend(
         &self,
         sample: usize,
@@ -71,28 +71,28 @@ impl Ask<'_> {
     }
 }
 
-/// Asks, and how they are worked off.
+/// Prompts to continue, and how much of them is in work at a time.
 #[derive(Debug)]
 pub(crate) struct Queue<'a> {
-    pub(crate) asks: Vec<Ask<'a>>,
+    pub(crate) prompts: Vec<QueuedPrompt<'a>>,
     /// Samples in flight in one loop, at most.
     pub(crate) slots: usize,
     /// Prompt tokens computed together, about.
     pub(crate) prefill_tokens: usize,
-    /// The next ask nobody has taken.
+    /// The next prompt that no thread has taken.
     next: AtomicUsize,
 }
 
 impl<'a> Queue<'a> {
-    pub(crate) const fn new(asks: Vec<Ask<'a>>, slots: usize, prefill_tokens: usize) -> Self {
-        Self { asks, slots, prefill_tokens, next: AtomicUsize::new(0) }
+    pub(crate) const fn new(prompts: Vec<QueuedPrompt<'a>>, slots: usize, prefill_tokens: usize) -> Self {
+        Self { prompts, slots, prefill_tokens, next: AtomicUsize::new(0) }
     }
 
-    /// An ask nobody has taken, by its index.
+    /// Takes a prompt that no thread has taken, by its index.
     pub(super) fn take(&self) -> Option<usize> {
         // Relaxed: the counter orders nothing but itself.
         let index = self.next.fetch_add(1, Ordering::Relaxed);
-        (index < self.asks.len()).then_some(index)
+        (index < self.prompts.len()).then_some(index)
     }
 }
 
@@ -132,8 +132,8 @@ impl Continuation {
 /// One finished sample.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sampled {
-    /// Index of its ask.
-    pub(crate) ask: usize,
+    /// Index of its queued prompt.
+    pub(crate) queued: usize,
     pub(crate) sample: usize,
     pub(crate) tokens: Vec<u32>,
     pub(crate) logprobs: Vec<f32>,

@@ -1,4 +1,4 @@
-//! From prompts and options to what the decoding loop is asked, and from samples to rollouts: the same for our own models and
+//! From prompts and options to the queue of the decoding loop, and from samples to rollouts: the same for our own models and
 //! quantised ones.
 //!
 //! Called by [`crate::Learner`] and [`crate::GgufPolicy`]. Prompts become tokens and are checked, and what was sampled becomes rollouts.
@@ -7,7 +7,7 @@
 
 use veriplay_core::{PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
-use super::queue::{Ask, Continuation, End};
+use super::queue::{Continuation, End, QueuedPrompt};
 use super::stops::Stops;
 use super::token_sampler::TokenSampler;
 use crate::model::Model;
@@ -69,7 +69,7 @@ pub enum RequestError {
     },
     /// No room.
     #[error(
-        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or ask for {} tokens at most", context.saturating_sub(*prompt)
+        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or queued for {} tokens at most", context.saturating_sub(*prompt)
     )]
     TooLong {
         /// Which request.
@@ -135,13 +135,13 @@ impl<'a> SamplingContext<'a> {
         Ok(tokens.into_iter().zip(groups).map(rollouts).collect())
     }
 
-    /// What `sampling` asks of the sampling loop for each prompt.
-    pub(crate) fn asks(&self, prompts: &'a [Vec<u32>], sampling: &Sampling) -> Vec<Ask<'a>> {
-        prompts.iter().enumerate().map(|(index, prompt)| self.ask(index, prompt, sampling)).collect()
+    /// Every prompt as the decoding loop takes it, with the options of `sampling`.
+    pub(crate) fn queue_prompts(&self, prompts: &'a [Vec<u32>], sampling: &Sampling) -> Vec<QueuedPrompt<'a>> {
+        prompts.iter().enumerate().map(|(index, prompt)| self.queue_prompt(index, prompt, sampling)).collect()
     }
 
-    pub(crate) fn ask(&self, index: usize, prompt: &'a [u32], sampling: &Sampling) -> Ask<'a> {
-        Ask {
+    pub(crate) fn queue_prompt(&self, index: usize, prompt: &'a [u32], sampling: &Sampling) -> QueuedPrompt<'a> {
+        QueuedPrompt {
             prompt,
             samples: sampling.group,
             max_tokens: sampling.max_tokens,
@@ -212,10 +212,10 @@ impl<'a> SamplingContext<'a> {
         requests.iter().enumerate().try_for_each(|(index, request)| self.check_request(index, request))
     }
 
-    /// What a request asks of the sampling loop.
-    pub(crate) fn request(&self, request: &'a Request) -> Ask<'a> {
+    /// A request as the decoding loop takes it.
+    pub(crate) fn queue_request(&self, request: &'a Request) -> QueuedPrompt<'a> {
         let stops = Stops { texts: &request.stop, tokenizer: self.tokenizer };
-        Ask {
+        QueuedPrompt {
             prompt: &request.prompt,
             samples: request.samples,
             max_tokens: request.max_tokens,

@@ -18,7 +18,7 @@ use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Samplin
 use self::file::Gguf;
 use self::model::Model;
 use crate::config::Architecture;
-use crate::sampling::{Ask, Continuation, Request, RequestError, SamplingContext};
+use crate::sampling::{Continuation, QueuedPrompt, Request, RequestError, SamplingContext};
 use crate::score::backend;
 use crate::tokenizer::Tokenizer;
 
@@ -109,8 +109,8 @@ impl GgufPolicy {
     /// The first request that cannot be done; nothing is sampled then.
     pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
         self.sampling_context().check(requests)?;
-        let asks = requests.iter().map(|request| self.sampling_context().request(request)).collect();
-        Ok(self.continuations(asks)?)
+        let queued_prompts = requests.iter().map(|request| self.sampling_context().queue_request(request)).collect();
+        Ok(self.continuations(queued_prompts)?)
     }
 
     /// Logits of the next token behind `tokens` [vocabulary].
@@ -134,45 +134,45 @@ impl GgufPolicy {
         SamplingContext { tokenizer, end_tokens, vocabulary: *vocabulary, context: *context }
     }
 
-    fn continuations(&self, asks: Vec<Ask<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {
+    fn continuations(&self, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {
         // A call that panicked left a sequence behind; the next one begins with another anyway.
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
-        asks.iter().map(|ask| group(&mut model, ask).map_err(backend)).collect()
+        queued_prompts.iter().map(|queued| group(&mut model, queued).map_err(backend)).collect()
     }
 }
 
-/// All samples of one ask.
-fn group(model: &mut Model, ask: &Ask<'_>) -> candle_core::Result<Vec<Continuation>> {
-    if ask.samples == 0 {
+/// All samples of one queued prompt.
+fn group(model: &mut Model, queued: &QueuedPrompt<'_>) -> candle_core::Result<Vec<Continuation>> {
+    if queued.samples == 0 {
         return Ok(Vec::new());
     }
-    let mut logits = model.begin(ask.prompt)?;
+    let mut logits = model.begin(queued.prompt)?;
     let one = |sample| {
         if let Some(mut fork) = model.fork() {
-            return continuation(&mut fork, ask, sample, logits.clone());
+            return continuation(&mut fork, queued, sample, logits.clone());
         }
         if sample > 0 {
-            logits = model.begin(ask.prompt)?;
+            logits = model.begin(queued.prompt)?;
         }
-        continuation(model, ask, sample, logits.clone())
+        continuation(model, queued, sample, logits.clone())
     };
-    (0..ask.samples).map(one).collect()
+    (0..queued.samples).map(one).collect()
 }
 
 /// One sample, from the logits behind its prompt, which the model holds.
 fn continuation(
     model: &mut Model,
-    ask: &Ask<'_>,
+    queued: &QueuedPrompt<'_>,
     sample: usize,
     mut logits: Vec<f32>,
 ) -> candle_core::Result<Continuation> {
     let (mut tokens, mut logprobs) = (Vec::new(), Vec::new());
     loop {
-        if let Some(end) = ask.extend(sample, &mut tokens, &mut logprobs, &mut logits) {
+        if let Some(end) = queued.extend(sample, &mut tokens, &mut logprobs, &mut logits) {
             return Ok(Continuation { tokens, logprobs, end });
         }
         let last = tokens.len() - 1;
-        logits = model.extend(&tokens[last..], ask.prompt.len() + last)?;
+        logits = model.extend(&tokens[last..], queued.prompt.len() + last)?;
     }
 }
 
@@ -180,7 +180,7 @@ impl Policy for GgufPolicy {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let context = self.sampling_context();
-        let continuations = |tokens: &[Vec<u32>]| self.continuations(context.asks(tokens, sampling));
+        let continuations = |tokens: &[Vec<u32>]| self.continuations(context.queue_prompts(tokens, sampling));
         context.generate(prompts, sampling, PolicyVersion(0), continuations)
     }
 }

@@ -8,14 +8,14 @@ use super::error::ServerError;
 
 /// A server and a model of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Endpoint {
     url: String,
     host: String,
     pub(super) model: String,
     pub(super) tokenizer: Option<PathBuf>,
 }
 
-impl Place {
+impl Endpoint {
     pub(super) fn parse(name: &str) -> Result<Self, ServerError> {
         let mut parts = name.splitn(3, '#');
         let (url, model) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -40,7 +40,7 @@ impl Place {
     }
 
     /// The server's completions.
-    pub(super) fn endpoint(&self) -> String {
+    pub(super) fn completions(&self) -> String {
         let version = if self.url.ends_with("/v1") { "" } else { "/v1" };
         format!("{}{version}/completions", self.url)
     }
