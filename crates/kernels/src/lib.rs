@@ -2,8 +2,8 @@
 //!
 //! Called by `veriplay-learner`. Matrices are row-major slices; a comment such as `x [rows, width]` gives their shape. The functions know
 //! shapes and nothing of models, samples or candle. They run on the calling thread, except products and attention, whose forward a
-//! [`thread_pool::ThreadPool`] may share. Invariant: sums have a fixed order that depends neither on the vector width of the
-//! machine's lanes of partial sums nor on the number of threads, so the same input gives the same bits on one machine.
+//! [`thread_pool::ThreadPool`] may share. Invariant: every sum has a fixed order, whatever the number of threads, and a row of a result
+//! depends on its own rows of the input alone: the same input gives the same bits on one machine.
 
 pub mod adamw;
 pub mod attention;
