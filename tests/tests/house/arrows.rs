@@ -11,7 +11,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("veriplay-corpus", &["veriplay-core"]),
     ("veriplay-verifier", &["veriplay-core"]),
     ("veriplay-selfplay", &["veriplay-core", "veriplay-verifier"]),
-    ("veriplay-learner", &["veriplay-core"]),
+    ("veriplay-kernels", &[]),
+    ("veriplay-learner", &["veriplay-core", "veriplay-kernels"]),
     (
         "veriplay-fuzz",
         &["veriplay-core", "veriplay-corpus", "veriplay-sandbox", "veriplay-selfplay", "veriplay-verifier"],
