@@ -115,8 +115,8 @@ fn a_patch_that_is_too_much_for_the_scan_is_malformed_and_says_why() {
         assert_eq!(verdict.evidence.fuel > 0, rule == "machinery");
     }
     let ground = Ground { limits: Limits { fuel: 50_000_000, ..LIMITS }, ..bed.ground() };
-    let patch = artifact.bug.bug_inject.reverse().to_string() + "\n";
-    let patch = patch.replace("+        for", "+        # as it was\n+        for").replace("+10,5", "+10,6");
+    let after = repaired(bed, artifact, "# as it was\n");
+    let patch = veriplay_core::Patch::make(&bed.weakened(artifact), &after).unwrap().to_string();
     let request = RepairRequest { artifact, patch: &patch, fuzz: veriplay_core::Fuzz::NONE, seed: 0 };
     let verdict = grade(&bed.sandbox, &ground, &request).unwrap();
     assert_eq!((verdict.status, verdict.evidence.rule.as_str()), (Status::Malformed, "scan"), "{:?}", verdict.evidence);
