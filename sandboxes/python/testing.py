@@ -37,7 +37,10 @@ def run(style, setup, sources, functions, program, readings):
     """
     pytest.in_tests = True
     if program is not None:
-        return run_shared(style, setup, sources, functions, program), []
+        try:
+            return run_shared(style, setup, sources, functions, program), []
+        except pytest.Unsupported as error:
+            return [("tests", UNJUDGEABLE, text_of(error))], []
     split = Split(setup, sources, functions, readings)
     records = split.run(style)
     return records, split.other_readings()
@@ -412,7 +415,10 @@ class Judged:
             self.split.start_test(self.split.sources if sources is None else sources)
 
     def end(self, result):
-        return result if self.split is None else self.split.caller.end_test() or result
+        unsupported = (UNJUDGEABLE, pytest.unsupported[0][:300]) if pytest.unsupported else None
+        pytest.unsupported.clear()
+        trouble = None if self.split is None else self.split.caller.end_test()
+        return trouble or unsupported or result
 
 
 def outcome_of(test):
@@ -420,9 +426,9 @@ def outcome_of(test):
         finish(test)
     except pytest.Unsupported as error:
         return UNJUDGEABLE, text_of(error)
-    except AssertionError as error:
+    except (AssertionError, pytest.Failed) as error:
         return FAILED, text_of(error)
-    except unittest.SkipTest as error:
+    except (unittest.SkipTest, pytest.Skipped) as error:
         return SKIPPED, text_of(error)
     except BaseException as error:
         return ERROR, text_of(error)
@@ -462,14 +468,43 @@ def run_check(names, sources, functions, judged):
 
 
 def run_functions(names, sources, _functions, judged):
-    before = dict(names)
+    before, module = dict(names), sys.modules[names["__name__"]]
     exec(judged.compiled(sources[0], "<test>"), names)
-    records = around_records("setup_module", names.get("setup_module"), names, judged)
+    records = around_records("setup_module", names.get("setup_module"), module, judged)
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
             records.extend(records_of(name, found, names, judged))
     records += around_records("teardown of fixtures", pytest.end_shared_fixtures, None, judged)
-    return records + around_records("teardown_module", names.get("teardown_module"), names, judged)
+    records += around_records("teardown_module", names.get("teardown_module"), module, judged)
+    return without_left_out(records, left_out(ast.parse(sources[0])))
+
+
+def left_out(tree):
+    """Names of tests and classes that nobody runs, whatever the program is: their decorators say so without a condition."""
+    left, run = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            (left if any(map(leaves_out, node.decorator_list)) else run).add(node.name)
+    return left - run
+
+
+def leaves_out(decorator):
+    """`skip`, or `parametrize` with a list of no cases, or with one that is skipped."""
+    call = decorator if isinstance(decorator, ast.Call) else None
+    word = named(decorator if call is None else call.func)
+    if word != "parametrize" or call is None:
+        return word == "skip"
+    values = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "argvalues")]
+    is_empty = any(isinstance(value, (ast.List, ast.Tuple)) and not value.elts for value in values)
+    return is_empty or any(named(node) == "skip" for node in ast.walk(call))
+
+
+def without_left_out(records, left):
+    """Where another test has passed, one that is left out is no part of what the program is judged by."""
+    if not any(result == PASSED for _, result, _ in records):
+        return records
+    is_left = lambda test: not left.isdisjoint(test.partition("[")[0].split("."))
+    return [record for record in records if not (record[1] == SKIPPED and is_left(record[0]))]
 
 
 def around_records(label, function, argument, judged):
@@ -484,23 +519,40 @@ def records_of(name, found, names, judged):
     # By `type()`: asking a proxy for its class is a question to the program.
     is_class, is_function = issubclass(type(found), type), type(found) is types.FunctionType
     if is_class and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
-        return unittest_records(found, judged)
-    if is_class and name.startswith("Test"):
-        return class_records(name, found, names, judged)
+        return unittest_records(found, judged) if is_collected(found) else []
+    if is_class and is_named(name, found, "Test"):
+        return class_records(name, found, names, judged, marks_of_module(names))
     # A function of the program's may be named so too.
-    if is_function and name.startswith("test") and found.__globals__ is not globals():
+    if is_function and is_named(name, found, "test") and found.__globals__ is not globals():
         return function_records(name, found, names, judged)
     return []
 
 
-def class_records(label, owner, names, judged):
-    """Of its methods, and of the classes in it."""
-    records = around_records(label + ".setup_class", getattr(owner, "setup_class", None), owner, judged)
+def is_named(name, found, prefix):
+    return name.startswith(prefix) and getattr(found, "__test__", True) or getattr(found, "__test__", False) is True
+
+
+def is_collected(owner):
+    return getattr(owner, "__test__", True) and not inspect.isabstract(owner)
+
+
+def marks_of_module(names):
+    return pytest.as_marks(names.get("pytestmark", []))
+
+
+def class_records(label, owner, names, judged, outer):
+    """Of its methods, and of the classes in it. One that takes arguments is none of pytest's."""
+    if not is_collected(owner) or owner.__init__ is not object.__init__ or owner.__new__ is not object.__new__:
+        return []
+    records, marks = [], [*pytest.marks_of(owner), *outer]
+    records += around_records(label + ".setup_class", getattr(owner, "setup_class", None), owner, judged)
     for name in dict.fromkeys(name for base in reversed(owner.__mro__) for name in vars(base)):
-        if name.startswith("test"):
-            records.extend(method_records(label, owner, name, names, judged))
-        elif name.startswith("Test") and issubclass(type(getattr(owner, name)), type):
-            records.extend(class_records(label + "." + name, getattr(owner, name), names, judged))
+        found = None if name.startswith("__") else getattr(owner, name)
+        if issubclass(type(found), type):
+            if is_named(name, found, "Test"):
+                records.extend(class_records(label + "." + name, found, names, judged, marks))
+        elif type(found) in (types.FunctionType, types.MethodType) and is_named(name, found, "test"):
+            records.extend(method_records(label, owner, name, names, judged, marks))
     return records + around_records(label + ".teardown_class", getattr(owner, "teardown_class", None), owner, judged)
 
 
@@ -522,6 +574,15 @@ class Result(unittest.TestResult):
 
     def addSuccess(self, test):
         self.succeeded = True
+
+    def addError(self, test, error):
+        """Also of what ends tests of pytest's."""
+        if issubclass(error[0], pytest.Skipped):
+            self.addSkip(test, str(error[1]))
+        elif issubclass(error[0], pytest.Failed):
+            self.addFailure(test, error)
+        else:
+            super().addError(test, error)
 
     def addExpectedFailure(self, test, error):
         """A test whose failure was expected and came has passed."""
@@ -565,7 +626,7 @@ def unittest_records(case, judged):
     return records + [(case.__name__, word, last_line(text)) for text, word in of_class]
 
 
-def method_records(label, owner, method, names, judged):
+def method_records(label, owner, method, names, judged, marks):
     def bound(**arguments):
         instance = owner()
         around = lambda name: call_around(getattr(instance, name, None), getattr(instance, method))
@@ -575,11 +636,9 @@ def method_records(label, owner, method, names, judged):
         finally:
             around("teardown_method")
 
-    function = getattr(owner, method)
-    bound.__dict__.update(function.__dict__)
-    code = function.__code__
-    wanted = code.co_varnames[1 : code.co_argcount - len(function.__defaults__ or ())]
-    return parametrized(label + "." + method, bound, wanted, names, judged)
+    wanted = lambda: pytest.method_argument_names(owner, method)
+    own = {name: found for base in reversed(owner.__mro__) for name, found in vars(base).items()}
+    return parametrized(label + "." + method, bound, wanted, [*pytest.marks_of(getattr(owner, method)), *marks], {**names, **own}, judged)
 
 
 def call_around(function, argument):
@@ -591,8 +650,6 @@ def call_around(function, argument):
 
 
 def function_records(name, function, names, judged):
-    code = function.__code__
-
     def around(**arguments):
         call_around(names.get("setup_function"), function)
         try:
@@ -600,17 +657,23 @@ def function_records(name, function, names, judged):
         finally:
             call_around(names.get("teardown_function"), function)
 
-    around.__dict__.update(function.__dict__)
-    return parametrized(name, around, code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())], names, judged)
+    wanted = lambda: pytest.argument_names(function)
+    return parametrized(name, around, wanted, [*pytest.marks_of(function), *marks_of_module(names)], names, judged)
 
 
-def parametrized(name, function, wanted, names, judged):
-    cases = pytest.cases_of(function)
-    if not cases:
-        return [(name, SKIPPED, "it has no cases")]
+def parametrized(name, function, wanted, marks, names, judged):
+    cases = []
+
+    def collect():
+        function.arguments = wanted()
+        cases.extend(pytest.cases_of(function, marks, names))
+
+    result = judged.verdict_of(collect)
+    if result[0] != PASSED:
+        return [(name, *result)]
     records = []
-    for label, arguments in cases:
-        test = lambda: pytest.call_with_fixtures(function, wanted, arguments, names)
+    for label, arguments, own in cases:
+        test = lambda: pytest.call_with_fixtures(function, arguments, own, names)
         records.append((name + label, *judged.verdict_of(test)))
     return records
 
