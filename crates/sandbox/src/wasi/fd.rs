@@ -161,7 +161,6 @@ impl Wasi {
 
     fn read_some(&mut self, fd: i32, at: Option<u64>, out: &mut [u8]) -> Result<usize, Errno> {
         match self.fds.get_mut(fd)? {
-            Fd::Stdin if at.is_none() => Ok(self.stdin.read(out)),
             Fd::File { node, offset, read: true, .. } => {
                 let got = self.tree.read_at(*node, at.unwrap_or(*offset), out)?;
                 if at.is_none() {
@@ -170,7 +169,6 @@ impl Wasi {
                 Ok(got)
             }
             Fd::Dir(_) => Err(Errno::ISDIR),
-            Fd::Stdin => Err(Errno::SPIPE),
             _ => Err(Errno::BADF),
         }
     }
@@ -228,7 +226,7 @@ impl Wasi {
         let (node, offset) = match self.fds.get_mut(fd)? {
             Fd::File { node, offset, .. } => (node, offset),
             Fd::Dir(_) => return Err(Errno::BADF.into()),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
+            Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
         };
         let from = match whence {
             0 => 0,
@@ -246,7 +244,7 @@ impl Wasi {
         match self.fds.get(fd)? {
             Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
             Fd::Dir(_) => Err(Errno::BADF.into()),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
+            Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
         }
     }
 

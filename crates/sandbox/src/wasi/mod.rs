@@ -32,7 +32,7 @@ use descriptors::Table;
 use errno::{Answer, Errno};
 use files::{Content, Kind, Tree};
 use random::Random;
-use stdio::{Capture, Input};
+use stdio::Capture;
 use view::View;
 
 use crate::weakness::{self, Weakness};
@@ -40,6 +40,8 @@ use crate::weakness::{self, Weakness};
 /// Bytes one `random_get` may ask for: libc asks for at most 256.
 const MAX_RANDOM: u32 = 1 << 20;
 
+/// Standard input: a file, as where a shell's `<` has opened it. Opened by this path it is read from its start.
+const STDIN: &str = "/dev/stdin";
 /// Where a job's files lie, and where it starts.
 const WORK: &str = Place::Work.path();
 /// Where `..` above the root leads where that is the weakness.
@@ -55,7 +57,6 @@ pub(crate) struct Wasi {
     tree: Tree,
     clock: Clock,
     random: Random,
-    stdin: Input,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
 }
@@ -76,6 +77,7 @@ pub(crate) fn base_tree(library_at: &str, library: Arc<Vec<u8>>) -> Result<Tree,
     let dir = || Kind::Dir(std::collections::BTreeMap::new());
     tree.provide(library_at, Kind::File(Content::Shared(library)), true)?;
     tree.provide("/dev/null", Kind::Null, true)?;
+    tree.provide(STDIN, Kind::File(Content::Owned(Vec::new())), true)?;
     tree.provide("/tmp", dir(), false)?;
     tree.provide(WORK, dir(), false)?;
     Ok(tree)
@@ -92,7 +94,10 @@ impl Wasi {
 
     /// The same; over the last job's tree and descriptors where a weakened sandbox has `kept` them.
     pub(crate) fn over(base: &Tree, kept: Option<(Tree, Table)>, setup: &Setup<'_>) -> Result<Self, Errno> {
-        let (mut tree, fds) = kept.unwrap_or_else(|| (base.clone(), Table::new()));
+        let (mut tree, mut fds) = kept.unwrap_or_else(|| (base.clone(), Table::new()));
+        let input = tree.input_file(STDIN, stdin(setup.stdin));
+        tree.opened(input)?;
+        fds.set_stdin(input);
         for (path, bytes) in setup.files {
             let content = Content::Shared(Arc::new(bytes.clone()));
             tree.provide(&format!("{WORK}/{path}"), Kind::File(content), false)?;
@@ -114,7 +119,6 @@ impl Wasi {
             tree,
             clock: Clock::new(setup.seed),
             random: Random::new(setup.seed),
-            stdin: Input::new(stdin(setup.stdin)),
             stdout: Capture::new(setup.output_bytes),
             stderr: Capture::new(setup.output_bytes),
         })
