@@ -243,7 +243,16 @@ class Split:
         for name in ("setrecursionlimit", "getrecursionlimit"):
             noted_of_tests(sys, name, "the limit of recursion")
         for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__"):
-            noted(type(os.environ), name, lambda _: self.note_process("os.environ"))
+            noted(type(os.environ), name, lambda _: self.note_environ())
+
+    def note_environ(self):
+        """A module of the library that is being imported may look: the tests do not see what it finds."""
+        frame = sys._getframe()
+        while frame is not None and frame.f_globals.get("__builtins__") is not self.view:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                return
+            frame = frame.f_back
+        self.note_process("os.environ")
 
     def note_process(self, name):
         self.caller.note(UNJUDGEABLE, "the tests look at " + name + ", which the program does not share")

@@ -223,11 +223,11 @@ def test():
 # == fail_expected: passed 1
 def test():
     with pytest.raises(pytest.fail.Exception, match="no"):
-        pytest.fail(reason="no", pytrace=False)
+        pytest.fail(reason=same("no"), pytrace=False)
 # == fail_by_another_keyword: passed 1
 def test():
     with pytest.raises(TypeError):
-        pytest.fail(msg="no")
+        pytest.fail(msg=same("no"))
 # == skip_now: skipped
 def test():
     pytest.skip("not today")
