@@ -21,6 +21,7 @@ def _veriplay_harness():
     import atexit
     import builtins
     import collections
+    import compression._common._streams as streams
     import datetime
     import decimal
     import fractions
@@ -344,7 +345,8 @@ def _veriplay_harness():
 
     def compiled(source):
         try:
-            return compile_(source, "<program>", "exec", 0, True)
+            # A file may begin with a mark of its byte order.
+            return compile_(source[1:] if source[:1] == "\ufeff" else source, "<program>", "exec", 0, True)
         except base_exception as error:
             host(b"C" + cut(name_of(type_(error)) + ": " + message_of(error), 400))
             error.__traceback__ = None
@@ -493,13 +495,15 @@ def _veriplay_harness():
         seed_random(from_bytes(data[1:9], "little"))
         cap_of_job, = u32_at(data, 9)
         source, at = text_at(data, 13)
-        callee = modules["_veriplay_objects"].Callee if data[0] == 79 else None
+        callee = modules["_veriplay_objects"].Callee(source) if data[0] == 79 else None
         code = compiled(source)
         if code is not None:
             names = run_module(code, "__main__" if script else "program", source)
             if names is not None and data[0] in (80, 79):
                 served = names
-                shared = callee(names) if data[0] == 79 else None
+                shared = callee
+                if callee is not None:
+                    callee.names = names
             elif names is not None and data[0] == 87:
                 # What is there now is alive in every job of the image that comes of this.
                 del modules["program"]
@@ -539,6 +543,9 @@ def _veriplay_harness():
     tools.ask_peer, tools.PeerError, tools.is_plain, tools.message_of = ask_peer, PeerError, is_plain, message_of
     random.seed(0)
     sys.argv = ["<program>"]
+    # What programs take for the largest number there is. Lengths stay below 1 << 31: compressed files are read by one.
+    streams.sys = types.SimpleNamespace(maxsize=sys.maxsize)
+    sys.maxsize = (1 << 63) - 1
     os.chdir("/work")
     gc.collect()
     return job
