@@ -261,9 +261,16 @@ class Split:
     def delete_attribute(self, found, name, /):
         delattr(self.owner(found), name)
 
-    def imported(self, *arguments, **keywords):
-        """What `import` calls. A module is taken note of as it is before the tests can change it."""
-        found = import_module(*arguments, **keywords)
+    def imported(self, name, *arguments, **keywords):
+        """What `import` calls. A module is taken note of as it is before the tests can change it, and what its import has changed of
+        the process is no change of the tests'."""
+        if name in sys.modules:
+            found = import_module(name, *arguments, **keywords)
+        else:
+            before = changed_state(self.process)
+            found = import_module(name, *arguments, **keywords)
+            now = state_of_process()
+            self.process |= {label: now[label] for label in STATE if label not in before}
         self.watch_modules()
         return found
 
@@ -303,8 +310,10 @@ class Split:
             old, new = before.get(key, Split), now.get(key, Split)
             if old is new:
                 continue
-            # What a module itself keeps, and submodules that have been imported since.
-            if key.startswith("_") and (old is Split or type(old) in KEPT) or old is Split and type(new) is types.ModuleType or (name, key) in IN_STATE:
+            # What a module itself keeps, and what of the library has been imported since.
+            is_kept = key.startswith("_") and (old is Split or type(old) in KEPT) or (name, key) in IN_STATE
+            is_imported = type(new) is types.ModuleType or is_library(getattr(new, "__module__", None))
+            if is_kept or is_imported and (old is Split or type(old) is LAZY):
                 before.pop(key, None)
                 if new is not Split:
                     before[key] = new
@@ -367,10 +376,10 @@ class Split:
             noted_of_tests(sys, name, "the limit of recursion")
         importer = importlib.import_module
 
-        def import_by_name(*arguments, **keywords):
-            found = importer(*arguments, **keywords)
-            self.watch_modules()
-            return found
+        def import_by_name(name, *arguments, **keywords):
+            if type(name) is str and not name.startswith("."):
+                self.imported(name)
+            return importer(name, *arguments, **keywords)
 
         importlib.import_module = import_by_name
         for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__"):
@@ -398,6 +407,8 @@ import_module = builtins.__import__
 TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_tests"}
 # Of a module's own state, what has these types.
 KEPT = {type(None), bool, int, float, str, bytes, tuple, list, dict, set}
+# A name that is not imported before it is asked for.
+LAZY = getattr(types, "LazyImportType", None)
 # What `STATE` compares by what is in it.
 IN_STATE = {("sys", name) for name in ("path", "argv", "stdout", "stderr", "stdin", "excepthook", "displayhook", "unraisablehook", "flags")}
 # Built-in functions that compile texts, and all by which names can be reached that the tests' text does not name.
