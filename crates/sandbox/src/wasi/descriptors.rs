@@ -27,7 +27,6 @@ pub(crate) const PREOPEN: i32 = 3;
 /// An open descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fd {
-    Stdin,
     Stdout,
     Stderr,
     Dir(NodeId),
@@ -39,7 +38,7 @@ impl Fd {
     pub(crate) const fn node(&self) -> Option<NodeId> {
         match self {
             Fd::Dir(node) | Fd::File { node, .. } => Some(*node),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => None,
+            Fd::Stdout | Fd::Stderr => None,
         }
     }
 }
@@ -49,9 +48,14 @@ impl Fd {
 pub(crate) struct Table(Vec<Option<Fd>>);
 
 impl Table {
-    /// The three streams and the root.
+    /// The two streams and the root; standard input is still to be set.
     pub(crate) fn new() -> Self {
-        Self(vec![Some(Fd::Stdin), Some(Fd::Stdout), Some(Fd::Stderr), Some(Fd::Dir(ROOT))])
+        Self(vec![None, Some(Fd::Stdout), Some(Fd::Stderr), Some(Fd::Dir(ROOT))])
+    }
+
+    /// Makes descriptor 0 the file `node`.
+    pub(crate) fn set_stdin(&mut self, node: NodeId) {
+        self.0[0] = Some(Fd::File { node, offset: 0, read: true, write: false, flags: 0 });
     }
 
     /// The place of `fd`, if it is one.
@@ -111,7 +115,7 @@ pub(crate) fn fdstat(fd: &Fd, kind: Option<&Kind>) -> [u8; 24] {
         record[2..4].copy_from_slice(&flags.to_le_bytes());
     }
     let rights = match fd {
-        Fd::Stdin | Fd::Stdout | Fd::Stderr => ALL_RIGHTS & !RIGHTS_SEEK,
+        Fd::Stdout | Fd::Stderr => ALL_RIGHTS & !RIGHTS_SEEK,
         Fd::File { read, write, .. } => ALL_RIGHTS & !(u64::from(!read) << 1) & !(u64::from(!write) << 6),
         Fd::Dir(_) => ALL_RIGHTS & !RIGHTS_OF_FILES,
     };

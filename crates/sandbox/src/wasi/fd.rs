@@ -157,7 +157,6 @@ impl Wasi {
 
     fn read_some(&mut self, fd: i32, at: Option<u64>, out: &mut [u8]) -> Result<usize, Errno> {
         match self.fds.get_mut(fd)? {
-            Fd::Stdin if at.is_none() => Ok(self.stdin.read(out)),
             Fd::File { node, offset, read: true, .. } => {
                 let got = self.tree.read_at(*node, at.unwrap_or(*offset), out)?;
                 if at.is_none() {
@@ -166,7 +165,6 @@ impl Wasi {
                 Ok(got)
             }
             Fd::Dir(_) => Err(Errno::ISDIR),
-            Fd::Stdin => Err(Errno::SPIPE),
             _ => Err(Errno::BADF),
         }
     }
@@ -224,7 +222,7 @@ impl Wasi {
         let (node, offset) = match self.fds.get_mut(fd)? {
             Fd::File { node, offset, .. } => (node, offset),
             Fd::Dir(_) => return Err(Errno::BADF.into()),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
+            Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
         };
         let from = match whence {
             0 => 0,
@@ -241,7 +239,7 @@ impl Wasi {
         match self.fds.get(fd)? {
             Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
             Fd::Dir(_) => Err(Errno::BADF.into()),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
+            Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
         }
     }
 

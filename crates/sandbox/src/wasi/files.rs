@@ -245,6 +245,21 @@ impl Tree {
         Ok(here)
     }
 
+    /// The file that holds a job's input: the one at `path`, or one without a name where the tree has none there.
+    pub(crate) fn input_file(&mut self, path: &str, bytes: Vec<u8>) -> NodeId {
+        let kind = Kind::File(Content::Shared(Arc::new(bytes)));
+        let place = self.resolve(ROOT, path).ok().and_then(|place| place.node);
+        if let Some(id) = place
+            && let Ok(node) = self.node_mut(id)
+        {
+            node.kind = kind;
+            return id;
+        }
+        let id = self.insert(ROOT, kind, true, 0);
+        self.nodes[id].iter_mut().for_each(|node| node.linked = false);
+        id
+    }
+
     pub(crate) fn opened(&mut self, id: NodeId) -> Result<(), Errno> {
         self.node_mut(id)?.open += 1;
         Ok(())

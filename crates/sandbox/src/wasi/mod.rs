@@ -32,12 +32,14 @@ use descriptors::Table;
 use errno::{Answer, Errno};
 use files::{Content, Kind, Tree};
 use random::Random;
-use stdio::{Capture, Input};
+use stdio::Capture;
 use view::View;
 
 /// Bytes one `random_get` may ask for: libc asks for at most 256.
 const MAX_RANDOM: u32 = 1 << 20;
 
+/// Standard input: a file, as where a shell's `<` has opened it. Opened by this path it is read from its start.
+const STDIN: &str = "/dev/stdin";
 /// Where a job's files lie, and where it starts.
 const WORK: &str = Place::Work.path();
 const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
@@ -51,7 +53,6 @@ pub(crate) struct Wasi {
     tree: Tree,
     clock: Clock,
     random: Random,
-    stdin: Input,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
 }
@@ -72,6 +73,7 @@ pub(crate) fn base_tree(library_at: &str, library: Arc<Vec<u8>>) -> Result<Tree,
     let dir = || Kind::Dir(std::collections::BTreeMap::new());
     tree.provide(library_at, Kind::File(Content::Shared(library)), true)?;
     tree.provide("/dev/null", Kind::Null, true)?;
+    tree.provide(STDIN, Kind::File(Content::Owned(Vec::new())), true)?;
     tree.provide("/tmp", dir(), false)?;
     tree.provide(WORK, dir(), false)?;
     Ok(tree)
@@ -83,18 +85,20 @@ impl Wasi {
     /// # Errors
     /// When two of the job's files clash, as `a` and `a/b` do.
     pub(crate) fn new(base: &Tree, setup: &Setup<'_>) -> Result<Self, Errno> {
-        let mut tree = base.clone();
+        let (mut tree, mut fds) = (base.clone(), Table::new());
+        let input = tree.input_file(STDIN, stdin(setup.stdin));
+        tree.opened(input)?;
+        fds.set_stdin(input);
         for (path, bytes) in setup.files {
             let content = Content::Shared(Arc::new(bytes.clone()));
             tree.provide(&format!("{WORK}/{path}"), Kind::File(content), false)?;
         }
         tree.set_cap(setup.file_bytes);
         Ok(Self {
-            fds: Table::new(),
+            fds,
             tree,
             clock: Clock::new(setup.seed),
             random: Random::new(setup.seed),
-            stdin: Input::new(setup.stdin.to_vec()),
             stdout: Capture::new(setup.output_bytes),
             stderr: Capture::new(setup.output_bytes),
         })
