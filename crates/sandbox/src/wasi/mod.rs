@@ -86,7 +86,7 @@ impl Wasi {
     /// When two of the job's files clash, as `a` and `a/b` do.
     pub(crate) fn new(base: &Tree, setup: &Setup<'_>) -> Result<Self, Errno> {
         let (mut tree, mut fds) = (base.clone(), Table::new());
-        let input = tree.input_file(STDIN, stdin(setup.stdin));
+        let input = tree.input_file(STDIN, setup.stdin.to_vec());
         tree.opened(input)?;
         fds.set_stdin(input);
         for (path, bytes) in setup.files {
