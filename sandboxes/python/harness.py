@@ -344,7 +344,8 @@ def _veriplay_harness():
 
     def compiled(source):
         try:
-            return compile_(source, "<program>", "exec", 0, True)
+            # A file may begin with a mark of its byte order.
+            return compile_(source[1:] if source[:1] == "\ufeff" else source, "<program>", "exec", 0, True)
         except base_exception as error:
             host(b"C" + cut(name_of(type_(error)) + ": " + message_of(error), 400))
             error.__traceback__ = None
@@ -493,13 +494,15 @@ def _veriplay_harness():
         seed_random(from_bytes(data[1:9], "little"))
         cap_of_job, = u32_at(data, 9)
         source, at = text_at(data, 13)
-        callee = modules["_veriplay_objects"].Callee if data[0] == 79 else None
+        callee = modules["_veriplay_objects"].Callee(source) if data[0] == 79 else None
         code = compiled(source)
         if code is not None:
             names = run_module(code, "__main__" if script else "program", source)
             if names is not None and data[0] in (80, 79):
                 served = names
-                shared = callee(names) if data[0] == 79 else None
+                shared = callee
+                if callee is not None:
+                    callee.names = names
             elif names is not None and data[0] == 87:
                 # What is there now is alive in every job of the image that comes of this.
                 del modules["program"]

@@ -7,22 +7,39 @@ depth, on a return or a raise, are those of one instance; strings and numbers al
 A message is made of items and entries. An item is `(handle,)`, the empty tuple, or a plain value without contents. An entry is
 `(handle, kind, payload)`: a new object, or the new contents of a mutable one. Nothing here decides a test: what cannot cross is
 `Uncrossable`, and what the other side sends is checked before it is used, since a program may send anything.
+
+An exception of the program's is one of its class on the tests' side, with all that the library's part of it has. What the program's
+own classes add to that stays with the program, and is asked for there: see `StandIn`.
+
+The state of a process is no object. Each side says what of `STATE` is no longer as the image has it, and the tests are unjudgeable
+where one side changes what the other names.
 """
 
 import _veriplay
+import builtins
 import collections
+import decimal
 import functools
+import gc
 import importlib
 import itertools
 import math
 import operator
 import random
+import re
 import sys
 import types
+import warnings
 
 ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration, GeneratorExit)
 # Objects that call and nothing else, as far as tests can tell.
-FUNCTIONS = {types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial, type(functools.lru_cache(len))}
+FUNCTIONS = {
+    types.FunctionType: "function",
+    types.MethodType: "method",
+    types.BuiltinFunctionType: "builtin_function_or_method",
+    functools.partial: "partial",
+    type(functools.lru_cache(len)): "_lru_cache_wrapper",
+}
 SCALARS = {type(None), bool, int, str, bytes}
 # Of these every instance has one object for a value.
 SINGLETONS = {type(None), bool}
@@ -31,7 +48,9 @@ RUNNERS = {"unittest", "doctest"}
 # What one side makes out of the items of another kind's payload.
 IMMUTABLE = {"tuple": tuple, "frozenset": frozenset}
 MAX_NESTING, MAX_CAUSES = 200, 8
-is_, bases_of = operator.is_, type.__dict__["__bases__"].__get__
+is_, bases_of, name_of, qualname_of, dict_of = (
+    operator.is_, *(type.__dict__["__" + name + "__"].__get__ for name in ("bases", "name", "qualname", "dict"))
+)
 
 
 class Uncrossable(Exception):
@@ -54,22 +73,30 @@ def _fill_list(found, items):
 
 
 def _fill_set(found, items):
-    found.clear()
+    now = set(items)
+    for item in [item for item in found if item not in now]:
+        found.discard(item)
     found.update(items)
 
 
-def _fill_dict(found, items):
+def _fill_dict(found, items, kind=dict):
+    """Only what differs changes, so that iterators over it live on as they do where the program is."""
     half = len(items) // 2
-    found.clear()
-    for key, value in zip(items[:half], items[half:], strict=True):
-        dict.__setitem__(found, key, value)
+    keys, values, known = items[:half], items[half:], list(kind.keys(found))
+    if len(items) != 2 * half:
+        raise ProtocolError("a key without a value")
+    if len(known) == half and same_all(known, keys):
+        for key, before, value in zip(known, list(kind.values(found)), values):
+            if before is not value:
+                kind.__setitem__(found, key, value)
+        return
+    kind.clear(found)
+    for key, value in zip(keys, values):
+        kind.__setitem__(found, key, value)
 
 
 def _fill_ordered(found, items):
-    half = len(items) // 2
-    found.clear()
-    for key, value in zip(items[:half], items[half:], strict=True):
-        found[key] = value
+    _fill_dict(found, items, OrderedDict)
 
 
 def _fill_defaultdict(found, items):
@@ -78,8 +105,13 @@ def _fill_defaultdict(found, items):
 
 
 def _fill_deque(found, items):
-    found.clear()
-    found.extend(items[1:])
+    if len(found) != len(items) - 1:
+        found.clear()
+        found.extend(items[1:])
+        return
+    for place, (before, item) in enumerate(zip(list(found), items[1:])):
+        if before is not item:
+            found[place] = item
 
 
 def _fill_bytes(found, items):
@@ -117,6 +149,16 @@ PARKABLE = {list, dict, bytearray}
 UNKNOWN = (object(),)
 
 
+def same(one, other):
+    """Whether they are one object, or values without identity that nobody can tell apart."""
+    kind = type(one)
+    return one is other or kind is type(other) and kind in SCALARS and one == other
+
+
+def same_all(before, now):
+    return len(before) == len(now) and all(map(same, before, now))
+
+
 def unchanged(before, now):
     """Whether contents of many objects are the same objects in the same order. `==` would take 1.0 for 1, and run code of theirs."""
     flat = itertools.chain.from_iterable
@@ -133,8 +175,11 @@ class Objects:
         # Of the mutable ones, as of the last crossing: by type, so that many are compared in a few calls.
         self.contents = {kind: {} for kind in KINDS}
         self.parked = {}  # the same of those that the program does not refer to, until they are mentioned again
+        self.errors = {}  # what was in each exception at the last crossing, by handle
         self.entries, self.added, self.mentioned = [], [], set()
         self.by_value = SCALARS  # types that cross without identity
+        self.digits = sys.get_int_max_str_digits()  # as both sides have it
+        self.decimals = False  # whether a decimal number has been sent, whose arithmetic is the process's
         self.copies = {}  # of the objects whose changes the last message brought in vain, by handle
 
     def keep_all_identities(self):
@@ -152,9 +197,12 @@ class Objects:
         try:
             return pack()
         except Exception as error:
-            for handle, _, _ in self.entries[entries:]:
+            for handle, kind, _ in self.entries[entries:]:
                 # What was there before and has been read now must be sent another time.
-                self.set_contents(handle, UNKNOWN)
+                if kind == "state":
+                    self.errors[handle] = UNKNOWN
+                else:
+                    self.set_contents(handle, UNKNOWN)
             del self.entries[entries:]
             for handle in self.added[added:]:
                 self.drop(handle)
@@ -175,6 +223,7 @@ class Objects:
         self.handles.pop(id(found), None)
         self.contents.get(type(found), {}).pop(handle, None)
         self.parked.pop(handle, None)
+        self.errors.pop(handle, None)
 
     def park(self, handle):
         """Leaves a container out of what is compared at each crossing, so that answers that tests keep cost nothing more."""
@@ -251,6 +300,7 @@ class Objects:
         if kind is str:
             return self.new(found, "text", [found, sys._is_interned(found)])
         if _veriplay.is_plain(found):
+            self.decimals = self.decimals or kind is decimal.Decimal
             # What does not equal itself is found by identity alone.
             return None if self.by_value is SCALARS and equals_itself(found) else self.new(found, "scalar", [found])
         place = self.library_place(found)
@@ -296,11 +346,15 @@ class Objects:
         refers to one in this message gets a copy that has changed."""
         if type(entries) is not list:
             raise ProtocolError("entries that are no list")
-        mutable, self.copies = [], {}
+        mutable, states, self.copies = [], [], {}
         for handle, kind, payload in map(entry_of, entries):
             known = self.objects.get(handle)
             self.wake(handle)
-            if handle in self.objects:
+            if kind == "state":
+                states.append((handle, payload))
+            elif kind == "digits":
+                self.take_digits(payload)
+            elif handle in self.objects:
                 if type(known) not in KINDS or KINDS[type(known)].name != kind:
                     raise ProtocolError("new contents of an object of another kind")
             elif handle % 2 == self.parity or handle <= 0:
@@ -310,7 +364,7 @@ class Objects:
             if kind in MUTABLE:
                 mutable.append((handle, payload))
         for handle, kind, payload in entries:
-            if kind not in MUTABLE:
+            if kind not in MUTABLE and kind not in ("state", "digits"):
                 self.learn(handle, self.made(handle, kind, payload))
         for handle, payload in mutable:
             if handle in ignored:
@@ -320,6 +374,28 @@ class Objects:
             kind = KINDS[type(found)]
             kind.fill(found, [self.at(item) for item in payload])
             self.set_contents(handle, UNKNOWN if handle in ignored else kind.contents(found))
+        for handle, payload in states:
+            self.fill_error(handle, payload)
+
+    def errors_in_use(self):
+        """Handles of exceptions that may have changed: what nothing else refers to cannot."""
+        return list(self.errors.keys() - idle_among(self.objects, self.errors)) if self.errors else ()
+
+    def fill_error(self, handle, payload):
+        raise ProtocolError("the state of an exception of the other side's")
+
+    def send_digits(self):
+        """How long a number may be in digits is the process's. Both sides keep to what either sets."""
+        if self.digits != sys.get_int_max_str_digits():
+            self.digits = sys.get_int_max_str_digits()
+            self.entries.append((0, "digits", [self.digits]))
+
+    def take_digits(self, payload):
+        try:
+            sys.set_int_max_str_digits(*payload)
+        except (TypeError, ValueError):
+            raise ProtocolError("no limit of digits") from None
+        self.digits = sys.get_int_max_str_digits()
 
     def learn(self, handle, found):
         if handle in self.objects:
@@ -454,20 +530,246 @@ class Unjudgeable(BaseException):
     """Ends a test that cannot be judged. What the test's code does about it changes nothing: the caller remembers."""
 
 
-def arguments_of(error):
-    """What its class is called with. An OSError does not keep the name of its file among its arguments."""
-    arguments = tuple(error.args)
-    if isinstance(error, OSError) and len(arguments) == 2 and error.filename is not None:
-        return (*arguments, error.filename)
-    return arguments
+# Exceptions.
+
+# Set apart from the descriptors of one class: what each exception has.
+ARGUMENTS, CAUSE, CONTEXT, SUPPRESSED, ATTRIBUTES = (
+    BaseException.__dict__[name] for name in ("args", "__cause__", "__context__", "__suppress_context__", "__dict__")
+)
+# Not state: the tests' own, or what an exception is made with.
+NO_STATE = {"args", "__cause__", "__context__", "__suppress_context__", "__dict__", "__traceback__", "__weakref__", "message", "exceptions"}
+FIELDS = {type(BaseException.args), type(OSError.errno)}
+BY_CLASS = {}
 
 
-def text_of(error):
-    text = str(error)
-    if type(text) is not str:
-        raise Uncrossable("a text of another type")
-    check_text(text)
-    return text
+def fields_of(kind):
+    """`(name, descriptor)` of what the library's classes among its bases keep beside arguments and attributes."""
+    if kind not in BY_CLASS:
+        found = {}
+        for base in reversed(kind.__mro__):
+            if type(base) is type and library_place(base):
+                found.update((name, part) for name, part in dict_of(base).items() if type(part) in FIELDS and name not in NO_STATE)
+        BY_CLASS[kind] = sorted(found.items())
+    return BY_CLASS[kind]
+
+
+def field(error, part):
+    try:
+        return part.__get__(error)
+    except (AttributeError, TypeError):
+        return None  # one that was not set
+
+
+def state_of(error, with_context=True):
+    """What an exception is, in a row."""
+    arguments, attributes = ARGUMENTS.__get__(error), ATTRIBUTES.__get__(error)
+    fields = [field(error, part) for _, part in fields_of(type(error))]
+    context = CONTEXT.__get__(error) if with_context else None
+    ends = (type(error), CAUSE.__get__(error), context, SUPPRESSED.__get__(error))
+    return (*ends, *fields, len(arguments), *arguments, *attributes, *attributes.values())
+
+
+# Special methods that are asked for where the program is: what they say is a plain value of one type. All others of the program's
+# could be told what is expected, or make of the exception what it is not.
+ASKED = {"__str__", "__repr__", "__format__", "__bool__", "__len__", "__hash__", "__int__", "__float__", "__index__"}
+# Those that are for the program alone, or that every class has.
+UNASKED = {"__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__init__", "__new__", "__del__", "__init_subclass__"}
+UNASKED |= {"__getattr__", "__set_name__", "__class_getitem__", "__slots__", "__annotations__", "__annotate__", "__annotate_func__"}
+UNASKED |= {"__annotations_cache__", "__firstlineno__", "__static_attributes__", "__type_params__", "__orig_bases__", "__match_args__"}
+
+
+def own_names(kind):
+    """What a class of the program's adds to its bases: the names that are asked for there, special methods, and those of them that
+    are None. Bases that are no exceptions are part of it."""
+    names, methods, nothing = {}, {}, {}
+    mixed = [part for base in bases_of(kind) if not issubclass(base, BaseException) for part in base.__mro__[:-1]]
+    for part in (kind, *mixed):
+        for name, found in dict_of(part).items():
+            if name in UNASKED or name in names or name in methods or name in nothing:
+                continue
+            is_method = name.startswith("__") and name.endswith("__") and name != "__class__"
+            is_method = is_method and type(found) not in SCALARS and type(found) not in CONTAINERS
+            (nothing if found is None and name == "__hash__" else methods if is_method else names)[name] = None
+    return list(names), list(methods), list(nothing)
+
+
+class StandIn(type):
+    """The type of classes in place of the program's classes of exceptions: of the same bases, and known by their handles. Making an
+    instance, and all that the program's class adds, is asked for there."""
+
+    caller = None
+
+    def __new__(meta, name, bases, names, **_):
+        meta.caller.spoil("unjudgeable", "the tests derive `" + str(name) + "` from a class of the program's")
+
+    def __call__(cls, /, *arguments, **keywords):
+        return StandIn.caller.call(StandIn.caller.handle_of_class(cls), arguments, keywords)
+
+    def __getattribute__(cls, name):
+        if name in LOCAL:
+            return type.__getattribute__(cls, name)
+        if name in ("__dict__", "__subclasses__"):
+            StandIn.caller.spoil("unjudgeable", "the tests look into a class of the program's")
+        return StandIn.caller.attribute(StandIn.caller.handle_of_class(cls), name)
+
+    def __setattr__(cls, name, _):
+        StandIn.caller.spoil("unjudgeable", "the tests set attribute `" + str(name) + "` of the program's class")
+
+    __delattr__ = lambda cls, name: StandIn.__setattr__(cls, name, None)
+
+    def __dir__(cls):
+        return StandIn.caller.operate("dir", cls)
+
+
+LOCAL = {"__mro__", "__bases__", "__base__", "__class__", "__name__", "__qualname__", "__module__", "mro", "__flags__"}
+
+
+class Asked:
+    """An attribute that the program's class defines, of a class in its place."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, error, _kind=None):
+        if self.name == "__class__":
+            StandIn.caller.spoil("unjudgeable", "the program's exception says itself of which class it is")
+        return StandIn.caller.attribute_of_error(error, self.name)
+
+    def __set__(self, error, _):
+        StandIn.caller.spoil("unjudgeable", "the tests set attribute `" + self.name + "` of the program's exception")
+
+    def __delete__(self, error):
+        self.__set__(error, None)
+
+
+def asked_method(name):
+    """A special method in place of the program's."""
+
+    def method(error, *arguments):
+        if name not in ASKED:
+            StandIn.caller.spoil("unjudgeable", "`" + name + "` of the program's exception would decide")
+        found = StandIn.caller.operate("special", error, name, *arguments)
+        if type(found) not in (str, int, bool, float):
+            StandIn.caller.spoil("unjudgeable", "`" + name + "` of the program's exception gives no plain value")
+        return found
+
+    method.__name__ = name
+    return method
+
+
+def asked_or_missing(error, name):
+    # The library looks for many that nobody has.
+    if name.startswith("__"):
+        raise AttributeError("'" + type(error).__name__ + "' object has no attribute '" + name + "'", name=name, obj=error)
+    return StandIn.caller.attribute_of_error(error, name)
+
+
+# Code that names one of these may find an attribute without naming it.
+ENUMERATES = {"__dict__", "vars", "dir", "getmembers", "copy", "deepcopy", "pickle", "__reduce__", "__reduce_ex__", "__getstate__", "attrgetter"}
+TRACES = {"__traceback__", "tb_frame", "tb_next", "tb_lineno", "extract_tb", "walk_tb", "format_tb", "format_exc", "format_exception"}
+TRACES |= {"TracebackException"}
+
+
+# The process.
+
+
+def words_of(text):
+    return set(re.findall(r"\w+", text))
+
+
+def logged():
+    """Of `logging`, what is not as it is when imported."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return ()
+    loggers = [logging.root, *logging.root.manager.loggerDict.values()]
+    rows = []
+    for logger in loggers:
+        of = vars(logger).get
+        if of("handlers") or of("filters") or of("level", 0) not in (0, 30) or of("disabled") or of("propagate") is False:
+            rows += [of("name"), of("level"), of("disabled"), of("propagate"), *of("handlers", ()), *of("filters", ())]
+    return (*rows, logging.root.manager.disable, logging.raiseExceptions) if rows or logging.root.manager.disable else ()
+
+
+get_context = decimal.getcontext
+
+
+def decimal_context():
+    context = get_context()
+    return (context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp, *context.traps.values())
+
+
+def dialects():
+    csv = sys.modules.get("csv")
+    return () if csv is None else tuple(sorted(set(csv.list_dialects()) - {"excel", "excel-tab", "unix"}))
+
+
+def pickled():
+    copyreg = sys.modules.get("copyreg")
+    return () if copyreg is None else tuple(copyreg.dispatch_table)
+
+
+# What both sides would share if they were one process: how it is read, the words by which code names it (all of one group), and
+# whether what the tests change of it matters whatever the program names.
+STATE = {
+    "sys.stdout": (lambda: (sys.stdout,), ("stdout", "redirect_stdout"), True),
+    "sys.stderr": (lambda: (sys.stderr,), ("stderr", "redirect_stderr"), True),
+    "sys.stdin": (lambda: (sys.stdin,), ("stdin",), True),
+    "the filters of warnings": (
+        lambda: (warnings.filters, *warnings.filters, warnings.showwarning, vars(warnings).get("_showwarnmsg_impl")),
+        ("warnings", "warn"),
+        True,
+    ),
+    "sys.argv": (lambda: tuple(sys.argv), ("argv",), True),
+    "sys.path": (lambda: tuple(sys.path), ("sys path",), False),
+    "the collector of garbage": (lambda: (gc.isenabled(), *gc.get_threshold(), gc.get_debug()), ("gc",), False),
+    "the hooks of sys": (
+        lambda: (sys.excepthook, sys.displayhook, sys.unraisablehook, sys.breakpointhook),
+        ("excepthook", "displayhook", "unraisablehook", "breakpointhook"),
+        False,
+    ),
+    "what traces calls": (lambda: (sys.getprofile(), sys.gettrace()), ("setprofile", "settrace", "getprofile", "gettrace"), True),
+    "the context of decimals": (decimal_context, ("decimal", "Decimal", "getcontext"), True),
+    "what is logged": (logged, ("logging", "getLogger", "assertLogs"), False),
+    "the dialects of csv": (dialects, ("csv",), False),
+    "how objects are pickled": (pickled, ("copyreg", "pickle", "copy"), False),
+}
+# Nobody can read these: code that names the first words changes them, code that names the second would see it.
+UNREADABLE = {
+    "the handlers of encoding errors": (
+        ("register_error", "codecs register"), ("encode", "decode", "codecs", "bytes", "bytearray", "open", "str")
+    ),
+    "the locale": (("setlocale",), ("locale", "strftime", "strxfrm", "strcoll", "format")),
+}
+
+
+# Words of each, for who would see a change. The program's alone: the tests' own imports and draws are no change.
+WORDS = {label: words for label, (_, words, _) in STATE.items()} | {label: words for label, (_, words) in UNREADABLE.items()}
+# Decimal numbers that cross bring their arithmetic along: no word is needed.
+WORDS |= {"sys.modules": ("sys modules",), "the seed of random": ("random",), "what decimal numbers come to": ("",)}
+
+
+def names_any(words, groups):
+    return any(words.issuperset(group.split()) for group in groups)
+
+
+def state_of_process():
+    found = {}
+    for label, (read, _, _) in STATE.items():
+        try:
+            found[label] = read()
+        except Exception:
+            found[label] = UNKNOWN
+    return found
+
+
+def changed_state(before):
+    now = state_of_process()
+    return [label for label in STATE if not same_all(before[label], now[label])]
+
+
+class Unjudgeable(BaseException):
+    """Ends a test that cannot be judged. What the test's code does about it changes nothing: the caller remembers."""
 
 
 class Caller(Objects):
@@ -491,6 +793,10 @@ class Caller(Objects):
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
         self.tell_names = lambda told: None
+        self.words = set()  # of the tests' text
+        self.attributes = set  # those of them that name attributes, found when asked for
+        self.words_of_program = set()  # labels of `STATE` that its text names
+        StandIn.caller = self
 
     def spoil(self, word, why, lasting=False):
         self.note(word, why, lasting)
@@ -517,10 +823,14 @@ class Caller(Objects):
         """What the program means by `name`; AttributeError where it means nothing."""
         return self.ask("look", name)
 
+    def all_names(self):
+        """Those of the program's module."""
+        return self.ask("names", "")
+
     def watch(self, names, options):
         """Asks to be told what these names stand for, now and whenever that changes. Of the options "identities" gives strings and
         numbers an identity, and "random" keeps the program from drawing."""
-        self.ask("watch", tuple(options), names)
+        self.words_of_program = set(self.ask("watch", tuple(options), names).split("\n"))
         if "identities" in options:
             self.keep_all_identities()
 
@@ -528,10 +838,25 @@ class Caller(Objects):
         self.thrown_away, self.fresh = True, ()
         return self.ask("attribute", (handle,), (name,))
 
+    def attribute_of_error(self, error, name):
+        if id(error) not in self.handles:
+            self.spoil("unjudgeable", "the tests make an exception of the program's class that the program does not know")
+        return self.attribute(self.handles[id(error)], name)
+
+    def handle_of_class(self, kind):
+        return self.handles[id(kind)]
+
+    def operate(self, operation, *arguments):
+        self.thrown_away, self.fresh = True, ()
+        return self.ask("operate", operation, arguments)
+
     def ask(self, action, target, arguments=(), keywords={}):
         if self.lasting:
             self.spoil(*self.lasting)
         self.check_process()
+        for handle in self.errors_in_use():
+            if not same_all(self.errors[handle], state_of(self.objects[handle], with_context=False)):
+                self.spoil("unjudgeable", "the tests change an exception of the program's")
         self.begin()
         self.given = (*arguments, *keywords.values())
 
@@ -546,6 +871,7 @@ class Caller(Objects):
         except Uncrossable as error:
             self.spoil("unjudgeable", "what the tests pass cannot cross to the program: " + error.args[0])
         idle = self.idle()
+        self.send_digits()
         request = ("share", action, target, items, keyword_items, self.entries, idle)
         try:
             reply = _veriplay.ask_peer(request)
@@ -557,17 +883,22 @@ class Caller(Objects):
             self.spoil("error", "the program left the protocol: " + str(error), lasting=True)
         try:
             word, payload = self.take_over(reply, idle)
-            error = self.exception(*payload) if word == "raised" else None
             value = None
             if word == "returned":
                 value = self.at_name(target, payload) if action == "look" else self.as_changed(self.at(payload))
+            elif word == "raised":
+                value = self.raised(self.at(payload))
         except Exception as error:
             why = "the program left the protocol: " + type(error).__name__ + ": " + str(error)
             self.spoil("error", why, lasting=True)
         if word == "returned":
             return value
         if word == "raised":
-            raise error
+            try:
+                raise_here(value, sys.exception())
+            finally:
+                # Or it would keep itself alive, by its traceback.
+                del value
         if word == "missing":
             raise AttributeError("the program does not define `" + str(target) + "`")
         self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
@@ -624,10 +955,12 @@ class Caller(Objects):
         return copied(found)
 
     def take_over(self, reply, idle):
-        word, payload, entries, names, dropped, parked = reply
+        word, payload, entries, names, dropped, parked, changed = reply
         words = ("returned", "raised", "missing", "uncrossable", "broken")
         if word not in words or not set(dropped) <= set(idle) or not all(map(self.can_park, parked)):
             raise ProtocolError("a reply that is none")
+        for label in changed:
+            self.check_state(label)
         moved = self.moved(word, entries)
         self.changed = self.changed or bool(moved)
         self.unpack(entries, moved if self.unseen else ())
@@ -660,110 +993,186 @@ class Caller(Objects):
 
     def made_here(self, handle, kind, payload):
         if kind == "function":
-            return Function(self, handle, payload == [True])
+            return PROXIES[payload[0]](self, handle)
         if kind == "exception":
-            return self.exception_class(payload[0], [self.at(item) for item in payload[1:]])
+            return self.exception_class(*payload)
+        if kind == "error":
+            return self.bare_error(*map(self.at, payload))
         return super().made_here(handle, kind, payload)
 
-    def exception_class(self, name, bases):
-        """A class of the tests' own in place of one of the program's: of the same bases, and known by its handle."""
-        if not bases or not all(isinstance(base, type) and issubclass(base, BaseException) for base in bases):
+    def check_state(self, label):
+        """The program has changed what its process has: of one process, the tests would see it."""
+        what, _, name = label.partition(" ")
+        groups = (name,) if what == "builtin" else WORDS.get(label, ())
+        if names_any(self.words, groups):
+            self.note("unjudgeable", "the program changes " + label + ", which the tests name and do not share", lasting=True)
+
+    def exception_class(self, name, qualname, module, doc, own, methods, nothing, gets, *bases):
+        """A class of the tests' own in place of one of the program's."""
+        bases = tuple(map(self.at, bases))
+        if not bases or not all(issubclass(type(base), type) and issubclass(base, BaseException) for base in bases):
             raise ProtocolError("a class that is no exception")
+        found = {name: Asked(name) for name in own}
+        found |= {name: asked_method(name) for name in methods}
+        found |= dict.fromkeys(nothing)
+        if gets:
+            found["__getattr__"] = lambda error, name: StandIn.caller.attribute_of_error(error, name)
+        elif not any(type(base) is StandIn for base in bases):
+            found["__getattr__"] = asked_or_missing
+        found = {"__doc__": doc} | found | {"__module__": module, "__qualname__": qualname}
+        return type.__new__(StandIn, name, bases, found)
 
-        def missing(error, attribute):
-            if attribute.startswith("__"):
-                raise AttributeError(attribute)
-            self.spoil("unjudgeable", "attribute `" + attribute + "` of the program's exception stays on its side")
+    def bare_error(self, kind, *arguments):
+        """An exception of that class, as yet with nothing in it but what groups are made with."""
+        if not issubclass(type(kind), type) or not issubclass(kind, BaseException):
+            raise ProtocolError("an exception that is none")
+        make = next(dict_of(base)["__new__"] for base in kind.__mro__ if base.__flags__ & 1 << 9 == 0 and "__new__" in dict_of(base))
+        return make.__func__(kind, *arguments) if type(make) is staticmethod else make(kind, *arguments)
 
-        def text(error):
-            found = error.__dict__.get("_text")
-            if found is None:
-                self.spoil("unjudgeable", "the text of the program's exception cannot cross to the tests")
-            return found
+    def fill_error(self, handle, payload):
+        error = self.objects.get(handle)
+        if error is None or not issubclass(type(error), BaseException):
+            raise ProtocolError("the state of what is no exception")
+        arguments, (cause, context, suppressed), fields, attributes, hidden, own_hidden = payload
+        hides = hidden if type(type(error)) is StandIn else hidden + own_hidden
+        if hides and not self.attributes().isdisjoint(hides) or (hidden or own_hidden) and not self.words.isdisjoint(ENUMERATES):
+            self.spoil("unjudgeable", "what the program's exception has beside its arguments cannot cross to the tests")
+        ARGUMENTS.__set__(error, tuple(map(self.at, arguments)))
+        CAUSE.__set__(error, self.at(cause))
+        CONTEXT.__set__(error, self.at(context))
+        SUPPRESSED.__set__(error, suppressed)
+        given = {name: self.at(item) for name, item in fields}
+        for name, part in fields_of(type(error)):
+            value = given.pop(name, None)
+            if field(error, part) is not value:
+                try:
+                    part.__set__(error, value)
+                except (TypeError, AttributeError):
+                    if value is not None:
+                        raise
+        if given:
+            raise ProtocolError("an exception with fields of another class")
+        found = ATTRIBUTES.__get__(error)
+        found.clear()
+        found.update((name, self.at(item)) for name, item in attributes)
+        self.errors[handle] = state_of(error, with_context=False)
 
-        return type(name, tuple(bases), {"__module__": "program", "__str__": text, "__getattr__": missing})
-
-    def exception(self, kind, arguments, text, attributes, whole, cause, context, suppressed):
-        """The exception that the program raised, as one of the tests' side."""
-        kind = self.at(kind)
-        if not isinstance(kind, type) or not issubclass(kind, BaseException) or type(text) not in (str, type(None)):
+    def raised(self, error):
+        """What the program raised."""
+        kind = type(error)
+        if not issubclass(kind, BaseException):
             raise ProtocolError("an exception that is none")
         if issubclass(kind, ENDS_OF_LOOPS):
             self.spoil("unjudgeable", "the program raised `" + kind.__name__ + "`, which would end a loop of the tests' own")
-        error = self.bare_exception(kind, None if arguments is None else [self.at(item) for item in arguments], whole)
-        error.__dict__.update((name, self.at(item)) for name, item in attributes.items())
-        if type(error) is not kind or kind.__module__ == "program":
-            error.__dict__["_text"] = text
-        error.__cause__ = None if cause is None else self.exception(*cause)
-        error.__context__ = None if context is None else self.exception(*context)
-        error.__suppress_context__ = suppressed
-        return error
-
-    def bare_exception(self, kind, arguments, whole):
-        """One of that class without its attributes. What of it is not known makes who asks for it unjudgeable."""
-        if arguments is not None and kind.__module__ == "program":
-            error = kind.__new__(kind, *arguments)
-            error.args = arguments
-            return error
-        if arguments is not None and whole:
-            try:
-                return kind(*arguments)
-            except Exception:
-                # Its class takes other arguments than it keeps. All it has beside those are its attributes.
-                error = kind.__new__(kind)
-                error.args = arguments
-                return error
-        part = self.exception_class(kind.__name__, [kind])
-        try:
-            error = kind.__new__(part)
-        except Exception:
-            self.spoil("unjudgeable", "the arguments of the program's `" + kind.__name__ + "` cannot cross to the tests")
-        if arguments is None:
-            part.args = property(lambda _: self.spoil("unjudgeable", "the arguments of the program's exception stay on its side"))
-        else:
-            error.args = arguments
+        if not self.words.isdisjoint(TRACES):
+            self.note("unjudgeable", "the tests look at the frames of what the program raised, which stay on its side")
         return error
 
 
-def remote(name):
-    return property(lambda function: function.__getattr__(name))
+def raise_here(error, handled):
+    """Raises what the program raised, in the context that it has there. What the tests handle meanwhile is behind all of that."""
+    context = CONTEXT.__get__(error)
+    try:
+        raise error
+    except BaseException:
+        CONTEXT.__set__(error, context)
+        if handled is not None:
+            set_last_context(error, handled)
+        raise
+    finally:
+        # Or they would keep themselves alive, by the traceback.
+        del error, handled, context
+
+
+def set_last_context(error, handled):
+    seen = {id(error)}
+    while CONTEXT.__get__(error) is not None and id(CONTEXT.__get__(error)) not in seen:
+        error = CONTEXT.__get__(error)
+        seen.add(id(error))
+    chain = handled
+    while chain is not None and id(chain) not in seen:
+        seen.add(id(chain))
+        chain = CONTEXT.__get__(chain)
+    if chain is None and CONTEXT.__get__(error) is None:
+        CONTEXT.__set__(error, handled)
 
 
 class Function:
     """A function of the program, as the tests see it: it can be called, passed back, and compared by identity. What they ask of its
     attributes is asked of the function itself."""
 
-    __slots__ = ("_caller", "_handle", "_is_plain", "__weakref__")
-    __doc__, __module__, __dict__ = remote("__doc__"), remote("__module__"), remote("__dict__")
+    __slots__ = ("_caller", "_handle", "__weakref__")
+    stands_for = None  # the library's type of what it stands for; None for one of the program's
 
-    def __init__(self, caller, handle, is_plain):
-        self._caller, self._handle, self._is_plain = caller, handle, is_plain
+    def __init__(self, caller, handle):
+        object.__setattr__(self, "_caller", caller)
+        object.__setattr__(self, "_handle", handle)
 
-    @property
-    def __class__(self):
-        if not self._is_plain:
-            self._caller.spoil("unjudgeable", "the tests ask for the class of an object of the program's")
-        return types.FunctionType
+    def __call__(self, /, *arguments, **keywords):
+        return caller_of(self).call(handle_of(self), arguments, keywords)
 
-    def __call__(self, *arguments, **keywords):
-        return self._caller.call(self._handle, arguments, keywords)
+    def __getattribute__(self, name):
+        if name == "__class__":
+            return class_of(self)
+        if name in LOCAL_OF_FUNCTIONS:
+            return object.__getattribute__(self, name)
+        return caller_of(self).attribute(handle_of(self), name)
 
-    def __getattr__(self, name):
-        return self._caller.attribute(self._handle, name)
+    def __setattr__(self, name, _):
+        caller_of(self).spoil("unjudgeable", "the tests set attribute `" + str(name) + "` of the program's function")
 
-    def __setattr__(self, name, value):
-        if name not in Function.__slots__:
-            self._caller.spoil("unjudgeable", "the tests set attribute `" + name + "` of the program's function")
-        object.__setattr__(self, name, value)
+    __delattr__ = lambda self, name: self.__setattr__(name, None)
+
+    def __dir__(self):
+        return caller_of(self).operate("dir", self)
 
     def __repr__(self):
-        self._caller.spoil("unjudgeable", "the tests show an object of the program's, address and all")
+        caller_of(self).spoil("unjudgeable", "the tests show an object of the program's, address and all")
+
+    def __reduce_ex__(self, _):
+        caller_of(self).spoil("unjudgeable", "the tests pickle an object of the program's")
 
     def __copy__(self):
         return self
 
     def __deepcopy__(self, _):
         return self
+
+
+LOCAL_OF_FUNCTIONS = {"__call__", "__get__", "__copy__", "__deepcopy__", "__reduce_ex__", "__setattr__"}
+caller_of, handle_of = Function._caller.__get__, Function._handle.__get__
+
+
+def class_of(function):
+    """What `type()` says of the function that it stands for."""
+    kind = type(function).stands_for
+    if kind is None:
+        caller_of(function).spoil("unjudgeable", "the tests ask for the class of an object of the program's")
+    return kind
+
+
+def bound(self, instance, _kind=None):
+    """As an attribute of a class of the tests' it becomes a method, like what it stands for."""
+    return self if instance is None else types.MethodType(self, instance)
+
+
+def equal(self, other):
+    if not issubclass(type(other), Function):
+        return NotImplemented
+    return self is other or caller_of(self).operate("eq", self, other)
+
+
+def proxy_of(kind, name):
+    """The class of what stands for functions of that type. They are equal by identity, but for those made anew at each look."""
+    own = {"__slots__": (), "stands_for": kind}
+    if kind is not types.MethodType and hasattr(kind, "__get__"):
+        own["__get__"] = bound
+    if kind in (types.MethodType, types.BuiltinFunctionType):
+        own |= {"__eq__": equal, "__hash__": lambda self: caller_of(self).operate("hash", self)}
+    return type(name, (Function,), own)
+
+
+PROXIES = {name: proxy_of(kind, name) for kind, name in FUNCTIONS.items()} | {"object": Function}
 
 
 # What a class has beside its methods, and what making an instance takes.
@@ -777,14 +1186,33 @@ def only_called(kind):
     return all(name in UNSEEN for name in own if name.startswith("__"))
 
 
+def made_of(kind):
+    return name_of(kind), qualname_of(kind), bases_of(kind), own_names(kind)
+
+
+# What the tests can ask of the program's objects beside calls and attributes.
+OPERATIONS = {
+    "eq": operator.eq,
+    "hash": hash,
+    "dir": dir,
+    "special": lambda error, name, *arguments: getattr(type(error), name)(error, *arguments),
+}
+
+
 class Callee(Objects):
     """The program's side: answers the requests of the tests."""
 
-    def __init__(self, names):
+    def __init__(self, source):
+        """Before the program runs."""
         super().__init__(2)
-        self.names = names
+        self.names = {}  # the program's module
+        self.words = words_of(source)
+        self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), set(vars(builtins))
+        self.seed = random.getstate() if names_any(self.words, ("seed", "setstate", "Random")) else None
+        self.unreadable = [label for label, (triggers, _) in UNREADABLE.items() if names_any(self.words, triggers)]
         self.watched = {}  # name -> what it was when last told
         self.dice = None  # the state of `random`, where the tests set theirs
+        self.classes = {}  # what there is to each class of exceptions that has been sent, by handle
 
     def library_place(self, found):
         """Of the library only what cannot lie crosses as a value: built-in types and exceptions. Functions are called here."""
@@ -793,15 +1221,67 @@ class Callee(Objects):
 
     def describe_own(self, found, kind, todo, depth):
         if kind in FUNCTIONS:
-            return self.new(found, "function", [kind is types.FunctionType])
-        if issubclass(kind, type) and issubclass(found, BaseException):
-            bases = [base for base in bases_of(found) if issubclass(base, BaseException)]
-            items = [self.item_of(base, todo, depth + 1) for base in bases]
-            return self.new(found, "exception", [type.__dict__["__name__"].__get__(found), *items])
+            return self.new(found, "function", [FUNCTIONS[kind]])
+        if kind is type and issubclass(found, BaseException):
+            return self.describe_class(found, todo, depth)
+        if issubclass(kind, BaseException):
+            return self.describe_error(found, kind, depth)
         return super().describe_own(found, kind, todo, depth)
 
+    def describe_class(self, found, todo, depth):
+        bases = [base for base in bases_of(found) if issubclass(base, BaseException)]
+        own, methods, nothing = own_names(found)
+        module, doc = dict_of(found).get("__module__"), dict_of(found).get("__doc__")
+        if type(module) is not str:
+            raise Uncrossable("a class of no module")
+        if type(doc) not in (str, type(None)):
+            own, doc = [*own, "__doc__"], None
+        for text in (name_of(found), qualname_of(found), module, doc or "", *own, *methods):
+            check_text(text)
+        items = [self.item_of(base, todo, depth + 1) for base in bases]
+        texts = [name_of(found), qualname_of(found), module, doc]
+        handle = self.new(found, "exception", [*texts, own, methods, nothing, any("__getattr__" in dict_of(base) for base in found.__mro__), *items])
+        self.classes[handle] = made_of(found)
+        return handle
+
+    def describe_error(self, error, kind, depth):
+        items = [self.item(kind)]
+        if issubclass(kind, BaseExceptionGroup):
+            items += [self.item(BaseExceptionGroup.message.__get__(error)), self.item(tuple(BaseExceptionGroup.exceptions.__get__(error)))]
+        handle = self.new(error, "error", items)
+        self.send_error(handle, depth)
+        return handle
+
+    def send_error(self, handle, depth):
+        """Arguments; cause, context, and whether that is suppressed; what the library's class keeps; attributes; and the names of
+        what of these cannot cross."""
+        error = self.objects[handle]
+        self.errors[handle] = UNKNOWN
+        state = state_of(error)
+        hidden, own_hidden = [], []
+        ends = []
+        for name, part in ("__cause__", CAUSE), ("__context__", CONTEXT):
+            found = part.__get__(error)
+            item = None if found is None else self.tried(lambda: self.item(found, depth + 1)) if depth < MAX_CAUSES else None
+            hidden += [name] * (found is not None and item is None)
+            ends.append(item)
+        arguments = [self.item(argument) for argument in ARGUMENTS.__get__(error)]
+        fields, attributes = [], []
+        own = [(name, field(error, part), fields) for name, part in fields_of(type(error))]
+        for name, value, row in own + [(name, value, attributes) for name, value in ATTRIBUTES.__get__(error).items()]:
+            if value is None and row is fields:
+                continue
+            pair = self.tried(lambda: [check_text(name) or name, self.item(value)])
+            if pair is None:
+                (hidden if row is fields else own_hidden).append(name if type(name) is str and name.isascii() else "")
+            else:
+                row.append(pair)
+        ends.append(bool(SUPPRESSED.__get__(error)))
+        self.entries.append((handle, "state", [arguments, ends, fields, attributes, hidden, own_hidden]))
+        self.errors[handle] = state
+
     def answer(self, request):
-        """The reply to one request: `(word, payload, entries, names, dropped, parked)`."""
+        """The reply to one request: `(word, payload, entries, names, dropped, parked, changed)`."""
         _, action, target, items, keywords, entries, idle = request
         self.unpack(entries)
         self.begin()
@@ -810,10 +1290,16 @@ class Callee(Objects):
             if "identities" in target:
                 self.keep_all_identities()
             self.dice = random.getstate() if "random" in target else None
-            result = lambda: ("returned", None)
+            named = [label for label, words in WORDS.items() if names_any(self.words, words)]
+            result = lambda: ("returned", "\n".join(named))
         elif action == "attribute":
             found, name = self.at(target), self.at(items[0])
             result = self.called(getattr, [found, name], {})
+        elif action == "operate":
+            result = self.called(OPERATIONS[target], [self.at(item) for item in items], {})
+        elif action == "names":
+            found = sorted(name for name in self.names if type(name) is str)
+            result = lambda: ("returned", self.item(found))
         elif action == "look":
             result = self.looked_up(target)
         else:
@@ -821,7 +1307,7 @@ class Callee(Objects):
         try:
             self.attempt(self.send_changes)
         except Uncrossable as error:
-            return ("broken", "a shared object holds " + error.args[0], [], [], [], [])
+            return ("broken", "a shared object holds " + error.args[0], [], [], [], [], [])
         names = self.changed_names()
         try:
             word, payload = self.attempt(result)
@@ -831,7 +1317,30 @@ class Callee(Objects):
         if self.dice is not None and random.getstate() != self.dice:
             word, payload = "broken", "what it draws, as the tests set a seed of their own"
         dropped, parked = self.sweep(set(idle)) if idle else ([], [])
-        return (word, payload, self.entries, names, dropped, parked)
+        self.send_digits()
+        return (word, payload, self.entries, names, dropped, parked, self.changed_state())
+
+    def send_changes(self):
+        super().send_changes()
+        for handle in self.errors_in_use():
+            if not same_all(self.errors[handle], state_of(self.objects[handle])):
+                self.send_error(handle, 0)
+        for handle, before in self.classes.items():
+            if before != made_of(self.objects[handle]):
+                raise Uncrossable("a class that has changed")
+
+    def changed_state(self):
+        """Labels of what the process has no longer as it was before the program ran."""
+        found = changed_state(self.state) + self.unreadable
+        if len(sys.modules) != self.modules + ("program" in sys.modules):
+            found.append("sys.modules")
+        if len(vars(builtins)) != len(self.builtins):
+            found += ["builtin " + name for name in vars(builtins).keys() - self.builtins if type(name) is str and name.isascii()]
+        if self.decimals and "the context of decimals" in found:
+            found.append("what decimal numbers come to")
+        if self.seed is not None and random.getstate() != self.seed:
+            found.append("the seed of random")
+        return found
 
     def sweep(self, idle):
         """What neither side refers to is dropped; of the rest, what the program does not refer to is parked."""
@@ -853,26 +1362,7 @@ class Callee(Objects):
         return lambda: ("returned", self.item(value))
 
     def raised(self, error):
-        return ("raised", self.exception_item(error, 0))
-
-    def exception_item(self, error, depth):
-        """Class, arguments, text, attributes, whether those are all, cause, context, and whether that is suppressed. None stands for
-        what cannot cross."""
-        if depth > MAX_CAUSES:
-            raise Uncrossable("an exception with too many causes")
-        kind = self.item(type(error))
-        arguments = self.tried(lambda: [self.item(argument) for argument in arguments_of(error)])
-        attributes, whole = {}, True
-        for name, value in error.__dict__.items():
-            item = self.tried(lambda: (check_text(name), self.item(value)))
-            whole = whole and item is not None
-            if item is not None:
-                attributes[name] = item[1]
-        cause, context = (
-            None if other is None else self.exception_item(other, depth + 1) for other in (error.__cause__, error.__context__)
-        )
-        text = self.tried(lambda: text_of(error))
-        return (kind, arguments, text, attributes, whole, cause, context, bool(error.__suppress_context__))
+        return ("raised", self.item(error))
 
     def tried(self, pack):
         """What `pack()` returns; None where it cannot cross, or code of the program's that it runs raises."""
@@ -900,7 +1390,7 @@ class Callee(Objects):
         except Uncrossable:
             if issubclass(type(found), type) or not callable(found) or not only_called(type(found)):
                 raise
-            handle = self.new(found, "function", [False])
+            handle = self.new(found, "function", ["object"])
             self.mentioned.add(handle)
             return (handle,)
 

@@ -13,6 +13,7 @@ import ast
 import builtins
 import decimal
 import gc
+import importlib
 import inspect
 import os
 import symtable
@@ -20,10 +21,24 @@ import sys
 import time
 import types
 import unittest
-import warnings
+from operator import is_
 
 import pytest
-from _veriplay_objects import CONTAINERS, Caller, Function, Unjudgeable
+from _veriplay_objects import (
+    CONTAINERS,
+    STATE,
+    UNREADABLE,
+    Caller,
+    Function,
+    StandIn,
+    Unjudgeable,
+    changed_state,
+    class_of,
+    is_library,
+    names_any,
+    state_of_process,
+    words_of,
+)
 
 PASSED, FAILED, ERROR, SKIPPED, MISSING = "passed", "failed", "error", "skipped", "missing"
 UNJUDGEABLE, VACUOUS = "unjudgeable", "vacuous"
@@ -37,7 +52,10 @@ def run(style, setup, sources, functions, program, readings):
     """
     pytest.in_tests = True
     if program is not None:
-        return run_shared(style, setup, sources, functions, program), []
+        try:
+            return run_shared(style, setup, sources, functions, program), []
+        except pytest.Unsupported as error:
+            return [("tests", UNJUDGEABLE, text_of(error))], []
     split = Split(setup, sources, functions, readings)
     records = split.run(style)
     return records, split.other_readings()
@@ -45,7 +63,8 @@ def run(style, setup, sources, functions, program, readings):
 
 def run_shared(style, setup, sources, functions, program):
     own = new_module("program").__dict__
-    exec(compile(program, "<program>", "exec", 0, True), own)
+    # A file may begin with a mark of its byte order.
+    exec(compile(program.removeprefix("\ufeff"), "<program>", "exec", 0, True), own)
     sys.modules["solution"] = sys.modules["program"]
     # A prompt's helpers are the tests' own. Its stub of the function under test is not.
     under_test = {name: own[name] for name in functions if name in own}
@@ -83,21 +102,31 @@ class Split:
         self.shadowed = set()  # builtins that the tests use and the program defines too
         self.hidden = {}  # names of the program's that cannot cross, and why
         self.read = frozenset()  # by the test under way
-        self.view = {**vars(builtins), CALLED: self.called}
+        own = {CALLED: self.called, TYPE_OF: self.type_of, DICT_OF: self.dict_of, OWNER: self.owner, "__import__": self.imported}
+        own |= {"setattr": self.set_attribute, "delattr": self.delete_attribute}
+        own |= {GLOBALS: self.globals_of, GLOBAL: self.global_of}
+        self.caller.words = self.words = set().union(*map(words_of, [setup, *sources]))
+        self.caller.attributes = lambda: set().union(*map(attributes_of, [setup, *sources]))
+        # Code in a text may name what the tests do not. Names are looked up slower by a class of our own.
+        self.view = {**vars(builtins), **own} if self.words.isdisjoint(COMPILES) else View(self, {**vars(builtins), **own})
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
-        self.process = process_state()
         self.caller.check_process = self.check_process
         sys.addaudithook(self.audit)
         self.watch_process()
+        self.process, self.builtins = state_of_process(), tuple(vars(builtins).values())
+        self.modules, self.watched, self.foreign = {}, {}, set()  # those that the tests have put in place themselves
         unittest.TestCase.assertLogs = unittest.TestCase.assertNoLogs = self.spoil_logs
 
     def run(self, style):
         names = new_module("tests").__dict__
         names["__builtins__"] = self.view
         sys.modules["solution"] = self.named
+        self.watch_modules()
         judged = Judged(self)
         try:
             self.resolve(*names_of([self.setup, *self.sources]))
+            if style == "asserts" and "locals" in self.words:
+                self.caller.note(UNJUDGEABLE, "the tests ask for all names that there are, of which some are the program's")
             exec(judged.compiled(self.setup, "<setup>"), names)
             if style == "check":
                 try:
@@ -128,7 +157,7 @@ class Split:
         self.bound, known = bound, vars(builtins).keys()
         free = read - bound - MODULE_NAMES
         self.own = (free - known) | (free & set(self.functions))
-        if not self.own and not self.functions and len(free) == 1 and not any(map(imports_solution, [self.setup, *self.sources])):
+        if not self.own and not self.functions and len(free) == 1 and free.isdisjoint(REACHES) and not any(map(imports_solution, [self.setup, *self.sources])):
             self.own = set(free)
         self.or_builtin = set() if self.functions else free - self.own
         self.tested = set(self.own)  # names by which the tests can come to the program
@@ -140,8 +169,14 @@ class Split:
         trees = [ast.parse(source) for source in [self.setup, *self.sources]]
         if any(map(patches, trees)):
             self.caller.note(UNJUDGEABLE, "the tests patch modules, which the program does not share")
-        options = ["identities"] * any(map(asks_for_identity, trees)) + ["random"] * any(map(sets_a_seed, trees))
+        if not self.words.isdisjoint(LIFETIMES):
+            self.caller.note(UNJUDGEABLE, "the tests look at how objects are kept, which is each side's own")
+        identities = any(map(asks_for_identity, trees)) or not self.words.isdisjoint(("pickle", "marshal"))
+        options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees))
         self.caller.watch(sorted(self.own | self.or_builtin), options)
+        for label, (triggers, _) in UNREADABLE.items():
+            if names_any(self.words, triggers) and label in self.caller.words_of_program:
+                self.note_change(label)
 
     def tell_names(self, told):
         for name, word, found in told:
@@ -165,8 +200,9 @@ class Split:
 
     def called(self, function, thrown_away, displays, deep):
         """What a call calls of which the source tells more than the call does, see `Marked`."""
-        if type(function) is not Function:
+        if not (issubclass(type(function), Function) or type(function) is StandIn):
             return function
+        handle = self.caller.handles[id(function)]
 
         def call(*arguments, **keywords):
             fresh = {id(arguments[place] if type(place) is int else keywords[place]) for place in displays}
@@ -176,9 +212,67 @@ class Split:
                 if type(part) in CONTAINERS:
                     fresh.add(id(part))
                     todo.extend((*part, *part.values()) if type(part) is dict else part)
-            return self.caller.call(function._handle, arguments, keywords, thrown_away, fresh)
+            return self.caller.call(handle, arguments, keywords, thrown_away, fresh)
 
         return call
+
+    def type_of(self, function, found):
+        """`type(found)`. Of what stands for an object of the program's, what that has."""
+        if function is type and issubclass(type(found), Function):
+            return class_of(found)
+        return type if function is type and type(found) is StandIn else function(found)
+
+    def dict_of(self, function, found):
+        """`vars(found)` or `found.__dict__`."""
+        if found is not self.named:
+            return found.__dict__ if function is None else function(found)
+        return {"__name__": "solution"} | {name: self.caller.look(name) for name in dir(found) if name not in MODULE_NAMES - {"__doc__"}}
+
+    def globals_of(self, function):
+        """`globals()`. Of one process, the program's names could be among them."""
+        if function is globals:
+            self.caller.note(UNJUDGEABLE, "the tests ask for all names that there are, of which some are the program's")
+            return sys._getframe(1).f_globals
+        return function()
+
+    def global_of(self, function, name):
+        """`globals()[name]`."""
+        found = sys._getframe(1).f_globals if function is globals else function()
+        if function is not globals or name in found or name in MODULE_NAMES:
+            return found[name]
+        self.used = True
+        try:
+            return self.caller.look(name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+    def owner(self, found):
+        """An object of which the tests are about to set an attribute."""
+        kind = type(found)
+        if issubclass(kind, type) and kind is not StandIn:
+            module = type.__dict__["__module__"].__get__(found)
+            if is_library(module) and module.partition(".")[0] not in TESTING:
+                self.note_change("`" + module + "." + found.__qualname__ + "`", lasting=True)
+        return found
+
+    def set_attribute(self, found, name, value, /):
+        setattr(self.owner(found), name, value)
+
+    def delete_attribute(self, found, name, /):
+        delattr(self.owner(found), name)
+
+    def imported(self, name, *arguments, **keywords):
+        """What `import` calls. A module is taken note of as it is before the tests can change it, and what its import has changed of
+        the process is no change of the tests'."""
+        if name in sys.modules:
+            found = import_module(name, *arguments, **keywords)
+        else:
+            before = changed_state(self.process)
+            found = import_module(name, *arguments, **keywords)
+            now = state_of_process()
+            self.process |= {label: now[label] for label in STATE if label not in before}
+        self.watch_modules()
+        return found
 
     def start_test(self, sources):
         self.caller.start_test()
@@ -190,10 +284,51 @@ class Split:
         for name in sorted((self.read - self.bound) & self.hidden.keys()):
             self.caller.note(UNJUDGEABLE, "`" + name + "` of the program cannot cross to the tests: " + self.hidden[name])
 
+    def note_change(self, what, lasting=False):
+        self.caller.note(UNJUDGEABLE, "the tests change " + what + ", which the program does not share", lasting)
+
     def check_process(self):
-        for name, before, now in zip(PROCESS_STATE, self.process, process_state()):
-            if not (before is now or type(before) is tuple and before == now):
-                self.caller.note(UNJUDGEABLE, "the tests change " + name + ", which the program does not share")
+        for label in changed_state(self.process):
+            if STATE[label][2] or label in self.caller.words_of_program:
+                self.note_change(label)
+        if not alike(self.builtins, vars(builtins).values()):
+            self.note_change("the built-in functions")
+        if not alike(self.modules.values(), sys.modules.values()):
+            self.watch_modules()
+            for name, module in self.modules.items():
+                if sys.modules.get(name) is not module:
+                    self.note_change("`" + name + "` of sys.modules")
+        for name in self.foreign:
+            if name in sys.modules:
+                self.note_change("`" + name + "` of sys.modules")
+        for name, before in self.watched.items():
+            if not alike(before.values(), vars(self.modules[name]).values()):
+                self.check_module(name, before, vars(self.modules[name]))
+
+    def check_module(self, name, before, now):
+        for key in before.keys() | now.keys():
+            old, new = before.get(key, Split), now.get(key, Split)
+            if old is new:
+                continue
+            # What a module itself keeps, and what of the library has been imported since.
+            is_kept = key.startswith("_") and (old is Split or type(old) in KEPT) or (name, key) in IN_STATE
+            is_imported = type(new) is types.ModuleType or is_library(getattr(new, "__module__", None))
+            if is_kept or is_imported and (old is Split or type(old) is LAZY):
+                before.pop(key, None)
+                if new is not Split:
+                    before[key] = new
+            else:
+                self.note_change("`" + name + "." + key + "`")
+
+    def watch_modules(self):
+        """Takes note of modules, and of what is in those that the tests may mean."""
+        for name in [name for name in sys.modules if name not in self.modules]:
+            module, (parent, _, last) = sys.modules[name], name.rpartition(".")
+            if self.modules and getattr(module, "__spec__", None) is None and (not parent or parent in self.foreign):
+                self.foreign.add(name)
+            if last in self.words and type(module) is types.ModuleType and name.partition(".")[0] not in TESTING:
+                self.watched[name] = dict(vars(module))
+        self.modules |= sys.modules
 
     def spoil_logs(self, *_, **__):
         self.caller.spoil(UNJUDGEABLE, "the tests read what is logged, which the program does not share")
@@ -239,8 +374,25 @@ class Split:
             noted_of_tests(decimal, name, "the context of decimals")
         for name in ("setrecursionlimit", "getrecursionlimit"):
             noted_of_tests(sys, name, "the limit of recursion")
+        importer = importlib.import_module
+
+        def import_by_name(name, *arguments, **keywords):
+            if type(name) is str and not name.startswith("."):
+                self.imported(name)
+            return importer(name, *arguments, **keywords)
+
+        importlib.import_module = import_by_name
         for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__"):
-            noted(type(os.environ), name, lambda _: self.note_process("os.environ"))
+            noted(type(os.environ), name, lambda _: self.note_environ())
+
+    def note_environ(self):
+        """A module of the library that is being imported may look: the tests do not see what it finds."""
+        frame = sys._getframe()
+        while frame is not None and frame.f_globals.get("__builtins__") is not self.view:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                return
+            frame = frame.f_back
+        self.note_process("os.environ")
 
     def note_process(self, name):
         self.caller.note(UNJUDGEABLE, "the tests look at " + name + ", which the program does not share")
@@ -250,17 +402,52 @@ class Split:
 
 
 LIBRARY = "/usr/local/lib/"
-PROCESS_STATE = ("sys.stdout", "sys.stderr", "sys.stdin", "the filters of warnings", "sys.argv", "the built-in functions")
+import_module = builtins.__import__
+# Modules of the tests' own, which no program is asked about.
+TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_tests"}
+# Of a module's own state, what has these types.
+KEPT = {type(None), bool, int, float, str, bytes, tuple, list, dict, set}
+# A name that is not imported before it is asked for.
+LAZY = getattr(types, "LazyImportType", None)
+# What `STATE` compares by what is in it.
+IN_STATE = {("sys", name) for name in ("path", "argv", "stdout", "stderr", "stdin", "excepthook", "displayhook", "unraisablehook", "flags")}
+# Built-in functions that compile texts, and all by which names can be reached that the tests' text does not name.
+COMPILES = {"eval", "exec", "compile"}
+REACHES = COMPILES | {"globals", "locals", "vars", "dir", "__import__"}
+# What asks how long objects live, and how they lie in memory.
+LIFETIMES = {"weakref", "getrefcount", "get_referrers", "get_referents", "get_objects", "getsizeof"}
 
 
-def process_state():
-    """State of this instance that the program would see if it ran here: standing for itself, or a tuple of what it holds."""
-    functions = tuple(map(id, vars(builtins).values()))
-    return sys.stdout, sys.stderr, sys.stdin, warnings.filters, tuple(sys.argv), functions
+def alike(before, now):
+    """Whether these are the same objects in the same order."""
+    return len(before) == len(now) and all(map(is_, before, now))
+
+
+class View(dict):
+    """The names that tests have beside their own, where code in a text may name more of the program's."""
+
+    def __init__(self, split, found):
+        super().__init__(found)
+        self.split = split
+
+    def __missing__(self, name):
+        try:
+            found = self.split.caller.look(name)
+        except AttributeError:
+            raise KeyError(name) from None
+        self.split.used = True
+        return found
 
 
 class PeerModule(types.ModuleType):
     """The program as a module: `from solution import f`."""
+
+    __doc__ = property(lambda self: self.__getattr__("__doc__"))
+
+    def __dir__(self):
+        split = self.__dict__["<split>"]
+        split.used = True
+        return split.caller.all_names()
 
     def __init__(self, split):
         super().__init__("solution")
@@ -297,13 +484,29 @@ KNOWN_NAMES = {}
 def patches(tree):
     """Whether test code uses `unittest.mock.patch`."""
     imports = (node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
-    mocks = any("mock" in ast.unparse(node) for node in imports)
+    texts = list(map(ast.unparse, imports))
+    if any("import patch as" in text or ", patch as" in text for text in texts):
+        return True
+    mocks = any("mock" in text for text in texts)
     return mocks and any(isinstance(node, (ast.Name, ast.Attribute)) and named(node) == "patch" for node in ast.walk(tree))
 
 
 def sets_a_seed(tree):
     """Whether test code may set the state of `random`, which the program does not share."""
     return any(named(node) in ("seed", "setstate", "getstate") for node in ast.walk(tree))
+
+
+def attributes_of(source):
+    """Words of test code that may name an attribute: those behind a dot or in a text."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.MatchClass):
+            found.update(node.kwd_attrs)
+        elif isinstance(node, ast.Constant) and type(node.value) is str:
+            found |= words_of(node.value)
+    return found
 
 
 def named(node):
@@ -347,7 +550,7 @@ def collect_names(table, read, bound):
         collect_names(child, read, bound)
 
 
-CALLED = "<called>"
+CALLED, TYPE_OF, DICT_OF, OWNER, GLOBALS, GLOBAL = "<called>", "<type>", "<dict>", "<owner>", "<globals>", "<global>"
 DISPLAYS = ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
 
 
@@ -363,7 +566,35 @@ class Marked(ast.NodeTransformer):
 
     def visit_Call(self, node):
         self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in ("type", "vars") and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
+            return asked(TYPE_OF if name == "type" else DICT_OF, node, node.func, node.args[0])
+        if is_globals(node):
+            return asked(GLOBALS, node, node.func)
         return marked(node, thrown_away=False)
+
+    def visit_Subscript(self, node):
+        if not is_globals(node.value):
+            return self.generic_visit(node)
+        node.slice = self.visit(node.slice)
+        # What is stored there is the tests' own.
+        return asked(GLOBAL, node, node.value.func, node.slice) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            node.value = asked(OWNER, node.value, node.value)
+        elif node.attr == "__dict__":
+            return asked(DICT_OF, node, ast.Constant(None), node.value)
+        return node
+
+
+def is_globals(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "globals" and not (node.args or node.keywords)
+
+
+def asked(name, node, *arguments):
+    return ast.fix_missing_locations(ast.copy_location(ast.Call(ast.Name(name, ast.Load()), list(arguments), []), node))
 
 
 def marked(node, thrown_away):
@@ -412,7 +643,10 @@ class Judged:
             self.split.start_test(self.split.sources if sources is None else sources)
 
     def end(self, result):
-        return result if self.split is None else self.split.caller.end_test() or result
+        unsupported = (UNJUDGEABLE, pytest.unsupported[0][:300]) if pytest.unsupported else None
+        pytest.unsupported.clear()
+        trouble = None if self.split is None else self.split.caller.end_test()
+        return trouble or unsupported or result
 
 
 def outcome_of(test):
@@ -420,9 +654,9 @@ def outcome_of(test):
         finish(test)
     except pytest.Unsupported as error:
         return UNJUDGEABLE, text_of(error)
-    except AssertionError as error:
+    except (AssertionError, pytest.Failed) as error:
         return FAILED, text_of(error)
-    except unittest.SkipTest as error:
+    except (unittest.SkipTest, pytest.Skipped) as error:
         return SKIPPED, text_of(error)
     except BaseException as error:
         return ERROR, text_of(error)
@@ -462,14 +696,43 @@ def run_check(names, sources, functions, judged):
 
 
 def run_functions(names, sources, _functions, judged):
-    before = dict(names)
+    before, module = dict(names), sys.modules[names["__name__"]]
     exec(judged.compiled(sources[0], "<test>"), names)
-    records = around_records("setup_module", names.get("setup_module"), names, judged)
+    records = around_records("setup_module", names.get("setup_module"), module, judged)
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
             records.extend(records_of(name, found, names, judged))
     records += around_records("teardown of fixtures", pytest.end_shared_fixtures, None, judged)
-    return records + around_records("teardown_module", names.get("teardown_module"), names, judged)
+    records += around_records("teardown_module", names.get("teardown_module"), module, judged)
+    return without_left_out(records, left_out(ast.parse(sources[0])))
+
+
+def left_out(tree):
+    """Names of tests and classes that nobody runs, whatever the program is: their decorators say so without a condition."""
+    left, run = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            (left if any(map(leaves_out, node.decorator_list)) else run).add(node.name)
+    return left - run
+
+
+def leaves_out(decorator):
+    """`skip`, or `parametrize` with a list of no cases, or with one that is skipped."""
+    call = decorator if isinstance(decorator, ast.Call) else None
+    word = named(decorator if call is None else call.func)
+    if word != "parametrize" or call is None:
+        return word == "skip"
+    values = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "argvalues")]
+    is_empty = any(isinstance(value, (ast.List, ast.Tuple)) and not value.elts for value in values)
+    return is_empty or any(named(node) == "skip" for node in ast.walk(call))
+
+
+def without_left_out(records, left):
+    """Where another test has passed, one that is left out is no part of what the program is judged by."""
+    if not any(result == PASSED for _, result, _ in records):
+        return records
+    is_left = lambda test: not left.isdisjoint(test.partition("[")[0].split("."))
+    return [record for record in records if not (record[1] == SKIPPED and is_left(record[0]))]
 
 
 def around_records(label, function, argument, judged):
@@ -482,25 +745,42 @@ def around_records(label, function, argument, judged):
 
 def records_of(name, found, names, judged):
     # By `type()`: asking a proxy for its class is a question to the program.
-    is_class, is_function = issubclass(type(found), type), type(found) is types.FunctionType
+    is_class, is_function = issubclass(type(found), type) and type(found) is not StandIn, type(found) is types.FunctionType
     if is_class and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
-        return unittest_records(found, judged)
-    if is_class and name.startswith("Test"):
-        return class_records(name, found, names, judged)
+        return unittest_records(found, judged) if is_collected(found) else []
+    if is_class and is_named(name, found, "Test"):
+        return class_records(name, found, names, judged, marks_of_module(names))
     # A function of the program's may be named so too.
-    if is_function and name.startswith("test") and found.__globals__ is not globals():
+    if is_function and is_named(name, found, "test") and found.__globals__ is not globals():
         return function_records(name, found, names, judged)
     return []
 
 
-def class_records(label, owner, names, judged):
-    """Of its methods, and of the classes in it."""
-    records = around_records(label + ".setup_class", getattr(owner, "setup_class", None), owner, judged)
+def is_named(name, found, prefix):
+    return name.startswith(prefix) and getattr(found, "__test__", True) or getattr(found, "__test__", False) is True
+
+
+def is_collected(owner):
+    return getattr(owner, "__test__", True) and not inspect.isabstract(owner)
+
+
+def marks_of_module(names):
+    return pytest.as_marks(names.get("pytestmark", []))
+
+
+def class_records(label, owner, names, judged, outer):
+    """Of its methods, and of the classes in it. One that takes arguments is none of pytest's."""
+    if not is_collected(owner) or owner.__init__ is not object.__init__ or owner.__new__ is not object.__new__:
+        return []
+    records, marks = [], [*pytest.marks_of(owner), *outer]
+    records += around_records(label + ".setup_class", getattr(owner, "setup_class", None), owner, judged)
     for name in dict.fromkeys(name for base in reversed(owner.__mro__) for name in vars(base)):
-        if name.startswith("test"):
-            records.extend(method_records(label, owner, name, names, judged))
-        elif name.startswith("Test") and issubclass(type(getattr(owner, name)), type):
-            records.extend(class_records(label + "." + name, getattr(owner, name), names, judged))
+        found = None if name.startswith("__") else getattr(owner, name)
+        if issubclass(type(found), type):
+            if is_named(name, found, "Test"):
+                records.extend(class_records(label + "." + name, found, names, judged, marks))
+        elif type(found) in (types.FunctionType, types.MethodType) and is_named(name, found, "test"):
+            records.extend(method_records(label, owner, name, names, judged, marks))
     return records + around_records(label + ".teardown_class", getattr(owner, "teardown_class", None), owner, judged)
 
 
@@ -522,6 +802,15 @@ class Result(unittest.TestResult):
 
     def addSuccess(self, test):
         self.succeeded = True
+
+    def addError(self, test, error):
+        """Also of what ends tests of pytest's."""
+        if issubclass(error[0], pytest.Skipped):
+            self.addSkip(test, str(error[1]))
+        elif issubclass(error[0], pytest.Failed):
+            self.addFailure(test, error)
+        else:
+            super().addError(test, error)
 
     def addExpectedFailure(self, test, error):
         """A test whose failure was expected and came has passed."""
@@ -565,7 +854,7 @@ def unittest_records(case, judged):
     return records + [(case.__name__, word, last_line(text)) for text, word in of_class]
 
 
-def method_records(label, owner, method, names, judged):
+def method_records(label, owner, method, names, judged, marks):
     def bound(**arguments):
         instance = owner()
         around = lambda name: call_around(getattr(instance, name, None), getattr(instance, method))
@@ -575,11 +864,9 @@ def method_records(label, owner, method, names, judged):
         finally:
             around("teardown_method")
 
-    function = getattr(owner, method)
-    bound.__dict__.update(function.__dict__)
-    code = function.__code__
-    wanted = code.co_varnames[1 : code.co_argcount - len(function.__defaults__ or ())]
-    return parametrized(label + "." + method, bound, wanted, names, judged)
+    wanted = lambda: pytest.method_argument_names(owner, method)
+    own = {name: found for base in reversed(owner.__mro__) for name, found in vars(base).items()}
+    return parametrized(label + "." + method, bound, wanted, [*pytest.marks_of(getattr(owner, method)), *marks], {**names, **own}, judged)
 
 
 def call_around(function, argument):
@@ -591,8 +878,6 @@ def call_around(function, argument):
 
 
 def function_records(name, function, names, judged):
-    code = function.__code__
-
     def around(**arguments):
         call_around(names.get("setup_function"), function)
         try:
@@ -600,17 +885,23 @@ def function_records(name, function, names, judged):
         finally:
             call_around(names.get("teardown_function"), function)
 
-    around.__dict__.update(function.__dict__)
-    return parametrized(name, around, code.co_varnames[: code.co_argcount - len(function.__defaults__ or ())], names, judged)
+    wanted = lambda: pytest.argument_names(function)
+    return parametrized(name, around, wanted, [*pytest.marks_of(function), *marks_of_module(names)], names, judged)
 
 
-def parametrized(name, function, wanted, names, judged):
-    cases = pytest.cases_of(function)
-    if not cases:
-        return [(name, SKIPPED, "it has no cases")]
+def parametrized(name, function, wanted, marks, names, judged):
+    cases = []
+
+    def collect():
+        function.arguments = wanted()
+        cases.extend(pytest.cases_of(function, marks, names))
+
+    result = judged.verdict_of(collect)
+    if result[0] != PASSED:
+        return [(name, *result)]
     records = []
-    for label, arguments in cases:
-        test = lambda: pytest.call_with_fixtures(function, wanted, arguments, names)
+    for label, arguments, own in cases:
+        test = lambda: pytest.call_with_fixtures(function, arguments, own, names)
         records.append((name + label, *judged.verdict_of(test)))
     return records
 

@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use veriplay_learner::{Kl, LearnerOptions, Lora, Loss, Place, Precision, Preference, Schedule, Shape};
+use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, Shape};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{AbsoluteZeroSetup, Setup};
@@ -67,7 +67,7 @@ pub(crate) struct LearnConfig {
     entropy_bonus: f64,
     /// Where the model computes: `cpu`, `cuda` or `cuda:N`. Absent means the CPU.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub(crate) device: Place,
+    pub(crate) device: DeviceSpec,
     /// What it computes in: `f32`, or `bf16` on a card. Absent means f32.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) precision: Precision,
@@ -130,7 +130,7 @@ impl LearnConfig {
     pub(crate) fn learner_options(&self) -> LearnerOptions {
         let Self { loss, preference, kl, entropy_bonus, device, precision, .. } = *self;
         let losses = LearnerOptions { loss, preference, kl, entropy_bonus, ..self.options.clone() };
-        LearnerOptions { lora: self.lora.clone(), place: device, precision, ..losses }
+        LearnerOptions { lora: self.lora.clone(), device, precision, ..losses }
     }
 
     /// Whether adapters train, on a base that does not.

@@ -3,7 +3,7 @@
 //! Called by every command that opens a model. A device that cannot be had is refused before anything is loaded.
 
 use clap::Args;
-use veriplay_learner::{LearnerOptions, Place, PlaceError, Precision};
+use veriplay_learner::{DeviceError, DeviceSpec, LearnerOptions, Precision};
 
 use crate::exit::{ExitCode, Failure};
 
@@ -12,7 +12,7 @@ use crate::exit::{ExitCode, Failure};
 pub(crate) struct DeviceArguments {
     /// Where the model computes: `cpu`, `cuda` or `cuda:N`; `cpu-portable` runs a card's operations on the CPU, to compare
     #[arg(long, value_name = "DEVICE")]
-    pub(crate) device: Option<Place>,
+    pub(crate) device: Option<DeviceSpec>,
     /// What it computes in: `f32`, or `bf16` on a card; weights are f32 in both
     #[arg(long, value_name = "PRECISION", value_parser = precision)]
     pub(crate) precision: Option<Precision>,
@@ -28,60 +28,60 @@ fn precision(text: &str) -> Result<Precision, String> {
 
 impl DeviceArguments {
     /// Takes the place of what is set.
-    pub(crate) fn apply(self, device: &mut Place, set: &mut Precision) {
+    pub(crate) fn apply(self, device: &mut DeviceSpec, set: &mut Precision) {
         *device = self.device.unwrap_or(*device);
         *set = self.precision.unwrap_or(*set);
     }
 
     /// These options, there.
     pub(crate) fn options(self, mut options: LearnerOptions) -> LearnerOptions {
-        self.apply(&mut options.place, &mut options.precision);
+        self.apply(&mut options.device, &mut options.precision);
         options
     }
 }
 
 /// Opens the device, so that what is wrong with it is said before a model is read.
 pub(crate) fn check(options: &LearnerOptions) -> Result<(), Failure> {
-    options.place.probe(options.precision).map_err(refused)
+    options.device.probe(options.precision).map_err(refused)
 }
 
 /// Refuses a device for a model that has kernels of the CPU alone, or is elsewhere.
 pub(crate) fn refuse_for(name: &str, options: &LearnerOptions) -> Result<(), Failure> {
-    if options.place == Place::Cpu && options.precision == Precision::F32 {
+    if options.device == DeviceSpec::Cpu && options.precision == Precision::F32 {
         return Ok(());
     }
     let what =
-        format!("`{name}` does not compute on a device of ours: device `{}` cannot be had for it", options.place);
+        format!("`{name}` does not compute on a device of ours: device `{}` cannot be had for it", options.device);
     Err(Failure::message(ExitCode::Input, what).hint("leave `--device` and `--precision` out"))
 }
 
-fn refused(error: PlaceError) -> Failure {
-    let code = if matches!(error, PlaceError::Unavailable { .. }) { ExitCode::Model } else { ExitCode::Input };
+fn refused(error: DeviceError) -> Failure {
+    let code = if matches!(error, DeviceError::Unavailable { .. }) { ExitCode::Model } else { ExitCode::Input };
     Failure::new(code, error)
 }
 
 #[cfg(test)]
 mod tests {
-    use veriplay_learner::{LearnerOptions, Place, Precision};
+    use veriplay_learner::{DeviceSpec, LearnerOptions, Precision};
 
     use super::{DeviceArguments, check, refuse_for};
 
     #[test]
     fn what_is_asked_takes_the_place_of_what_is_configured_and_nothing_else_does() {
         let configured =
-            LearnerOptions { place: Place::Portable, precision: Precision::Bf16, ..LearnerOptions::default() };
+            LearnerOptions { device: DeviceSpec::Portable, precision: Precision::Bf16, ..LearnerOptions::default() };
         assert_eq!(DeviceArguments::default().options(configured.clone()), configured);
-        let asked = DeviceArguments { device: Some(Place::Cpu), precision: None }.options(configured.clone());
-        assert_eq!((asked.place, asked.precision), (Place::Cpu, Precision::Bf16));
+        let asked = DeviceArguments { device: Some(DeviceSpec::Cpu), precision: None }.options(configured.clone());
+        assert_eq!((asked.device, asked.precision), (DeviceSpec::Cpu, Precision::Bf16));
         assert!(check(&asked).is_err_and(|failure| failure.to_string().contains("bf16")));
         assert!(check(&configured).is_ok());
     }
 
     #[test]
     fn models_that_are_not_ours_take_no_device() {
-        let options = |place| LearnerOptions { place, ..LearnerOptions::default() };
-        assert!(refuse_for("gguf:x", &options(Place::Cpu)).is_ok());
-        let failure = refuse_for("gguf:x", &options(Place::Cuda(1))).expect_err("refused").to_string();
+        let options = |device| LearnerOptions { device, ..LearnerOptions::default() };
+        assert!(refuse_for("gguf:x", &options(DeviceSpec::Cpu)).is_ok());
+        let failure = refuse_for("gguf:x", &options(DeviceSpec::Cuda(1))).expect_err("refused").to_string();
         assert!(failure.contains("gguf:x") && failure.contains("cuda:1"), "{failure}");
     }
 }

@@ -1,6 +1,6 @@
 //! Refuses a run that will not fit in memory, the machine's or the card's, before it begins. Called by `play` with the model it is to train.
 
-use veriplay_learner::{Learner, LearnerOptions, MemoryPlan, ModelConfig, Place};
+use veriplay_learner::{DeviceSpec, Learner, LearnerOptions, MemoryPlan, ModelConfig};
 
 use crate::exit::{ExitCode, Failure};
 use crate::games::Demand;
@@ -15,15 +15,15 @@ pub(crate) fn check(learner: &Learner, demand: &Demand) -> Result<(), Failure> {
 
 /// What the place that the learner computes in has left.
 fn available_to(learner: &Learner) -> Option<u64> {
-    match learner.options().place {
-        Place::Cuda(_) => learner.device_memory(),
-        Place::Cpu | Place::Portable => available(),
+    match learner.options().device {
+        DeviceSpec::Cuda(_) => learner.device_memory(),
+        DeviceSpec::Cpu | DeviceSpec::Portable => available(),
     }
 }
 
 /// With the one shard that a device has.
 fn effective(options: &LearnerOptions) -> LearnerOptions {
-    let shards = if options.place == Place::Cpu { options.shards } else { 1 };
+    let shards = if options.device == DeviceSpec::Cpu { options.shards } else { 1 };
     LearnerOptions { shards, ..options.clone() }
 }
 

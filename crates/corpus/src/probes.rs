@@ -1,10 +1,9 @@
 //! Probes: programs that try to break out of a sandbox, one Markdown file each, and what must become of them.
 //!
-//! `veriplay isolate` runs them, and the tests of `tests/` run them all again on a sandbox that was weakened on purpose:
-//! a probe names the weakened configurations under which it must be seen to escape, and one that none of them trips is
-//! not counted. `sandboxes/python/probes/README.md` is the format. [`run`] drives them through the seam
-//! [`veriplay_core::Execute`]; [`judge`] says what a run means. Invariants: every probe names a weakness; a program
-//! that says nothing is never taken for contained.
+//! `veriplay isolate` runs them. `cargo xtask sabotage` shows that they can fail: it removes one defence of the sandbox's
+//! source at a time and requires that the probes named in `tests/sabotage` escape. `sandboxes/python/probes/README.md` is
+//! the format. [`run`] drives them through the seam [`veriplay_core::Execute`]; [`judge`] says what a run means. Invariant:
+//! a program that says nothing is never taken for contained.
 
 mod embedded;
 pub mod judge;
@@ -16,9 +15,6 @@ use std::path::Path;
 use veriplay_core::Limits;
 
 use crate::CorpusError;
-
-/// The weakened configuration that is no sandbox at all: a plain `python3`.
-pub const NO_SANDBOX: &str = "no_sandbox";
 
 /// A class of probes.
 #[derive(Debug, PartialEq, Eq)]
@@ -133,12 +129,12 @@ pub struct Probe {
     pub order: Order,
     /// How it ends where it is contained.
     pub expect: Expect,
-    /// Weakened configurations under which it must be seen to escape. Never empty.
-    pub weakness: Vec<String>,
     /// Whether its last program is an honest one, and the probe has escaped when that does not end as it must.
     pub honest: bool,
     /// Whether it can be run by anything that runs a Python file, and harms no host that does not contain it.
     pub language_level: bool,
+    /// Whether it escapes from a plain `python3`; only language-level probes do.
+    pub escapes_unsandboxed: bool,
     /// What its programs may use.
     pub limits: Limits,
     /// What they read from standard input.

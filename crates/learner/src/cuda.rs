@@ -1,6 +1,6 @@
 //! An NVIDIA card, opened once for the whole program, with what makes candle fast on it.
 //!
-//! Called by [`crate::place`], under the feature `cuda` alone. Invariant: a card has one stream, whichever thread gives it work; so
+//! Called by [`crate::device`], under the feature `cuda` alone. Invariant: a card has one stream, whichever thread gives it work; so
 //! everything happens in the order it was asked for, and no allocation needs events of its own.
 
 use std::collections::BTreeMap;

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use candle_core::backprop::GradStore;
 use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var};
 use veriplay_core::LearnError;
+use veriplay_kernels::math::accumulate;
 
 use crate::Result;
-use crate::kernels::math::accumulate;
-use crate::model::Weights;
-use crate::model::names::TensorSpec;
-use crate::model::weights::values;
+use crate::config::TensorSpec;
+use crate::model::{Weights, values};
 use crate::ops::slices::{floats, floats_mut};
 
 /// A sum of gradients. A weight that no backward pass reached has no entry.
@@ -113,13 +112,13 @@ mod tests {
     use candle_core::Device;
 
     use super::*;
-    use crate::config::ModelConfig;
-    use crate::model::names::tensor_specs;
+    use crate::config::{ModelConfig, tensor_specs};
+    use crate::model::initial_values;
 
     /// Gradients of a sum over the squares of every weight; `cut` is detached first.
     fn squares(cut: Option<&str>) -> (Vec<TensorSpec>, Gradients) {
         let config = ModelConfig { num_hidden_layers: 1, vocab_size: 5, hidden_size: 4, ..ModelConfig::default() };
-        let weights = Weights::new(&config, crate::init::initial(&config, 1), &Device::Cpu).expect("weights");
+        let weights = Weights::new(&config, initial_values(&config, 1), &Device::Cpu).expect("weights");
         let mut loss = Tensor::new(0.0_f32, &Device::Cpu).expect("zero");
         for (name, var) in weights.trainable() {
             let weight = if Some(name.as_str()) == cut { var.as_detached_tensor() } else { var.as_tensor().clone() };

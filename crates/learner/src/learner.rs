@@ -1,132 +1,45 @@
-//! The learner: a model with its tokenizer and optimizer, behind the seams `Policy` and `Learn`.
+//! The learner: a [`Model`], a [`Trainer`] and a [`Sampler`] behind the seams `Policy` and `Learn`.
 //!
-//! Called by the command line. All randomness comes from seeds, all sums have a fixed order, and the number of shards is part
-//! of the options: the same calls give the same bits on the same machine.
+//! Called by the command line. Every method hands its work to one of the three. All randomness comes from seeds, all sums have a fixed
+//! order, and the number of data-parallel workers is part of the options: the same calls give the same bits on the same machine.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
 
-use candle_core::DType;
-use veriplay_core::PolicyVersion;
+use veriplay_core::{
+    Learn, LearnError, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, Rollout, Sampling, TrainBatch,
+    Update,
+};
 
-use crate::checkpoint::Companions;
+use crate::chat::{Chat, ChatError, ChatTemplate};
+use crate::checkpoint::CheckpointError;
 use crate::config::{ConfigError, ModelConfig};
-use crate::kernels::rope::RopeTable;
-use crate::lora::{Adapters, Lora};
-use crate::model::names::{TensorSpec, tensor_specs};
-use crate::model::packed::Purpose;
-use crate::model::{Mode, View, Weights};
-use crate::ops::{Engine, SharedSpace};
-use crate::optim::OptimizerState;
+use crate::device::Precision;
+use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
-use crate::place::{Compute, PlaceError};
-use crate::rollout::RolloutSpace;
-use crate::team::Team;
+use crate::sampling::{Continuation, Request, RequestError, Sampler, SamplingContext};
+use crate::score::{Pair, backend, check_score, logits, score, score_by_candle};
 use crate::tokenizer::Tokenizer;
-
-/// A tensor with its name and shape.
-pub type NamedTensor = (TensorSpec, Vec<f32>);
-
-/// Parameters of 16 MiB.
-const LARGE: usize = 1 << 22;
+use crate::trainer::Trainer;
 
 /// A model that samples and learns.
 #[derive(Debug)]
 pub struct Learner {
-    pub(crate) config: ModelConfig,
-    pub(crate) tokenizer: Tokenizer,
-    pub(crate) options: LearnerOptions,
-    /// Where it computes.
-    pub(crate) compute: Compute,
-    pub(crate) specs: Vec<TensorSpec>,
-    /// Those that train: all, or the adapters.
-    pub(crate) trainable: Vec<TensorSpec>,
-    pub(crate) weights: Weights,
-    pub(crate) state: OptimizerState,
-    pub(crate) version: PolicyVersion,
-    /// The small files of the checkpoint it came from.
-    pub(crate) companions: Companions,
-    /// Any of them ends an answer.
-    pub(crate) end_tokens: Vec<u32>,
-    pub(crate) rope: Arc<RopeTable>,
-    /// Whether an update has shown that every parameter gets a gradient.
-    pub(crate) checked: bool,
-    /// What the policy is held to, when it is.
-    pub(crate) reference: Option<Weights>,
-    /// Buffers of the shards.
-    pub(crate) spaces: Vec<SharedSpace>,
-    /// Buffers of sampling threads that are not sampling now.
-    idle: Mutex<Vec<RolloutSpace>>,
+    model: Model,
+    trainer: Trainer,
+    sampler: Sampler,
 }
 
+/// Where the options say that a model computes.
+const fn placement(options: &LearnerOptions) -> Placement {
+    Placement { device: options.device, precision: options.precision, workers: options.shards }
+}
+
+/// How a learner comes to be.
 impl Learner {
-    /// `values` are those of every weight, in the order of [`tensor_specs`] and of their sizes.
-    pub(crate) fn assemble(
-        config: ModelConfig,
-        tokenizer: Tokenizer,
-        values: Vec<Vec<f32>>,
-        options: LearnerOptions,
-    ) -> Result<Self, ConfigError> {
-        config.validate()?;
-        options.validate()?;
-        let tokens = tokenizer.vocab_size();
-        if tokens > config.vocab_size {
-            let want = format!("want at least the tokenizer's {tokens} tokens");
-            return Err(ConfigError::Value {
-                key: "vocab_size".to_owned(),
-                value: config.vocab_size.to_string(),
-                want,
-            });
-        }
-        let compute = Compute::open(options.place, options.precision)?;
-        let place = options.place;
-        let full = |e: candle_core::Error| PlaceError::Unavailable {
-            place,
-            reason: e.to_string(),
-            hint: "the model's weights do not fit, or the device failed",
-        };
-        let weights = Weights::new(&config, values, &compute.device).map_err(full)?;
-        let specs = tensor_specs(&config);
-        let lora = options.lora.clone();
-        let mut learner = Self {
-            tokenizer,
-            weights,
-            state: OptimizerState::new(&[]),
-            trainable: Vec::new(),
-            specs,
-            version: PolicyVersion(0),
-            rope: Arc::new(RopeTable::new(config.max_position_embeddings, &config.rope_frequencies())),
-            checked: false,
-            reference: None,
-            spaces: Vec::new(),
-            companions: Companions::none("(new)"),
-            end_tokens: config.eos_token_id.clone(),
-            config,
-            options,
-            compute,
-            idle: Mutex::default(),
-        };
-        let start = |lora: &Lora| Adapters::start(lora, &learner.specs, &learner.compute.device);
-        let adapters = lora.as_ref().map(start).transpose().map_err(full)?;
-        learner.adapt(lora, adapters);
-        Ok(learner)
-    }
-
-    /// Trains these adapters from now on, or the weights themselves, with a fresh optimizer.
-    pub(crate) fn adapt(&mut self, lora: Option<Lora>, adapters: Option<Adapters>) {
-        self.trainable = lora.as_ref().map_or_else(|| self.specs.clone(), |lora| lora.specs(&self.specs));
-        self.state = OptimizerState::new(&self.trainable);
-        self.weights.set_adapters(adapters);
-        self.options.lora = lora;
-        self.checked = false;
-    }
-
-    /// With the small files of its checkpoint, and the end tokens that they name.
-    pub(crate) fn with_companions(mut self, companions: Companions, end_tokens: Vec<u32>) -> Self {
-        if !end_tokens.is_empty() {
-            self.end_tokens = end_tokens;
-        }
-        self.companions = companions;
-        self
+    fn new(mut model: Model, options: LearnerOptions) -> Result<Self, ConfigError> {
+        let (device, rows) = (options.device, options.rollout_rows);
+        let trainer = Trainer::new(&mut model, options).map_err(|e| out_of_memory(device, &e))?;
+        Ok(Self { model, trainer, sampler: Sampler::new(rows) })
     }
 
     /// A new model with random weights: a pure function of `config` and `seed`.
@@ -139,119 +52,378 @@ impl Learner {
         seed: u64,
         options: LearnerOptions,
     ) -> Result<Self, ConfigError> {
-        config.validate()?;
-        let values = crate::init::initial(&config, seed);
-        Self::assemble(config, tokenizer, values, options)
+        options.validate()?;
+        Self::new(Model::initialize(config, tokenizer, seed, placement(&options))?, options)
     }
 
+    /// Loads a model directory. The optimizer starts fresh; see [`Learner::load_trainer_state`].
+    ///
+    /// # Errors
+    /// A file that is missing or broken, or that contradicts the others; the error names the file and the tensor or key.
+    pub fn load(dir: &Path, options: LearnerOptions) -> Result<Self, CheckpointError> {
+        Self::load_with(options, &dir.display().to_string(), |placement| Model::load(dir, true, placement))
+    }
+
+    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works by token ids alone, and what needs text
+    /// is an error that says so.
+    ///
+    /// # Errors
+    /// As [`Learner::load`].
+    pub fn load_by_ids(dir: &Path, options: LearnerOptions) -> Result<Self, CheckpointError> {
+        Self::load_with(options, &dir.display().to_string(), |placement| Model::load(dir, false, placement))
+    }
+
+    /// As [`Learner::load`], from the contents of the three files: for a model that is part of the program.
+    ///
+    /// # Errors
+    /// As [`Learner::load`].
+    pub fn from_bytes(
+        config_json: &str,
+        tokenizer_json: &str,
+        safetensors: &[u8],
+        options: LearnerOptions,
+    ) -> Result<Self, CheckpointError> {
+        Self::load_with(options, "(embedded)", |placement| {
+            Model::from_bytes(config_json, tokenizer_json, safetensors, placement)
+        })
+    }
+
+    fn load_with(
+        options: LearnerOptions,
+        origin: &str,
+        load: impl FnOnce(Placement) -> Result<Model, CheckpointError>,
+    ) -> Result<Self, CheckpointError> {
+        let config = |source| CheckpointError::Config { place: origin.to_owned(), source };
+        options.validate().map_err(config)?;
+        Self::new(load(placement(&options))?, options).map_err(config)
+    }
+}
+
+/// What a learner is made of.
+impl Learner {
     /// The model's shape.
     #[must_use]
     pub const fn config(&self) -> &ModelConfig {
-        &self.config
+        &self.model.config
     }
 
     /// The tokenizer.
     #[must_use]
     pub const fn tokenizer(&self) -> &Tokenizer {
-        &self.tokenizer
+        &self.model.tokenizer
     }
 
     /// The tokens that end an answer: those of `generation_config.json`, or else those of `config.json`.
     #[must_use]
     pub fn end_tokens(&self) -> &[u32] {
-        &self.end_tokens
+        &self.model.end_tokens
     }
 
     /// The options.
     #[must_use]
     pub const fn options(&self) -> &LearnerOptions {
-        &self.options
+        self.trainer.options()
     }
 
     /// The version of the weights.
     #[must_use]
     pub const fn version(&self) -> PolicyVersion {
-        self.version
+        self.trainer.version()
     }
 
     /// Number of parameters.
     #[must_use]
     pub fn parameter_count(&self) -> usize {
-        self.specs.iter().map(TensorSpec::elements).sum()
+        self.model.parameter_count()
     }
 
     /// Number of parameters that train.
     #[must_use]
     pub fn trainable_count(&self) -> usize {
-        self.trainable.iter().map(TensorSpec::elements).sum()
+        self.trainer.trainable_count()
     }
 
-    /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
+    /// Every weight tensor as the model uses it, in the order of [`crate::tensor_specs`].
     #[must_use]
     pub fn named_weights(&self) -> Vec<NamedTensor> {
-        named(&self.specs, self.weights.values(&self.specs).expect("the weights are f32 and where they were put"))
-    }
-
-    /// The present weights, ready to compute with.
-    pub(crate) fn engine(&self, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
-        self.engine_of(&self.weights, mode, purpose)
-    }
-
-    /// As [`Learner::engine`], of other weights of the same model.
-    pub(crate) fn engine_of(&self, weights: &Weights, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
-        let view = View::new(&self.config, weights, mode, self.compute.dtype)?;
-        Engine::new(&self.config, &self.rope, view, purpose, self.compute.kernels, &self.team()?)
-    }
-
-    /// Whether its weights are more than a thread's own caches hold.
-    pub(crate) fn is_large(&self) -> bool {
-        self.parameter_count() >= LARGE
-    }
-
-    /// The threads that share what concerns all weights, where they are many.
-    pub(crate) fn team(&self) -> candle_core::Result<Team> {
-        if self.shards() > 1 && self.is_large() { Team::new(self.shards()) } else { Ok(Team::alone()) }
-    }
-
-    /// Parts that work is dealt to: threads of the CPU, or one device.
-    pub(crate) const fn shards(&self) -> usize {
-        if self.compute.kernels { self.options.shards } else { 1 }
+        self.model.named_weights()
     }
 
     /// Bytes that the device has free, where it is not the CPU and says so.
     #[must_use]
     pub fn device_memory(&self) -> Option<u64> {
-        #[cfg(feature = "cuda")]
-        return crate::cuda::memory(&self.compute.device).map(|(free, _)| free);
-        #[cfg(not(feature = "cuda"))]
-        None
+        self.model.device.free_memory()
     }
 
-    /// As [`Learner::engine`], detached and in candle's own operations.
-    pub(crate) fn stock_engine(&self) -> candle_core::Result<Engine> {
-        Ok(Engine::stock(&self.config, &self.rope, View::new(&self.config, &self.weights, Mode::Detached, DType::F32)?))
+    /// The chat templates of the checkpoint.
+    ///
+    /// # Errors
+    /// A file that is broken, named with its key. A checkpoint without a template is no error until one is rendered.
+    pub fn chat_template(&self) -> Result<ChatTemplate, ChatError> {
+        ChatTemplate::from_files(&self.model.companions)
     }
 
-    /// The rotary tables.
-    pub(crate) fn rope(&self) -> &RopeTable {
-        &self.rope
-    }
-
-    /// Runs `work` with the buffers of a sampling thread, which `team` shares.
-    pub(crate) fn with_space<R>(&self, team: &Team, work: impl FnOnce(&mut RolloutSpace) -> R) -> R {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = idle().pop();
-        let mut space = kept.unwrap_or_default();
-        space.shared_by(team);
-        let result = work(&mut space);
-        // A team ends with its call.
-        space.shared_by(&Team::alone());
-        idle().push(space);
-        result
+    /// Tokens of a conversation's prompt: the template's text, with nothing added around it.
+    ///
+    /// # Errors
+    /// As [`Learner::chat_template`], [`ChatTemplate::render`] and [`crate::Tokenizer::encode`].
+    pub fn encode_chat(&self, chat: &Chat) -> Result<Vec<u32>, ChatError> {
+        Ok(self.model.tokenizer.encode(&self.chat_template()?.render(chat)?)?)
     }
 }
 
-/// `values` with their names and shapes.
-pub(crate) fn named(specs: &[TensorSpec], values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
-    specs.iter().cloned().zip(values).collect()
+/// Files.
+impl Learner {
+    /// Writes the model directory, which is made when missing. The result loads in `transformers` as the class that
+    /// `config.json` names. Weights above 5 GB are sharded.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save(&self, dir: &Path) -> Result<(), CheckpointError> {
+        self.model.save(dir, None, Precision::F32)
+    }
+
+    /// As [`Learner::save`], with weights in this precision.
+    ///
+    /// # Errors
+    /// As [`Learner::save`].
+    pub fn save_in(&self, dir: &Path, precision: Precision) -> Result<(), CheckpointError> {
+        self.model.save(dir, None, precision)
+    }
+
+    /// As [`Learner::save`], with weight files of `max_shard_bytes` at most (a single larger tensor has a file of its own).
+    ///
+    /// # Errors
+    /// As [`Learner::save`].
+    pub fn save_sharded(&self, dir: &Path, max_shard_bytes: usize) -> Result<(), CheckpointError> {
+        self.model.save(dir, Some(max_shard_bytes), Precision::F32)
+    }
+
+    /// The bytes of `model.safetensors`: equal weights give equal bytes.
+    ///
+    /// # Errors
+    /// The format's library refuses the tensors.
+    pub fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        self.model.weights_bytes()
+    }
+
+    /// Writes the optimizer's moments and counters beside the model.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save_trainer_state(&self, dir: &Path) -> Result<(), CheckpointError> {
+        self.trainer.save_state(dir)
+    }
+
+    /// Restores what [`Learner::save_trainer_state`] wrote: the next update gives the same bits as if nothing had happened.
+    ///
+    /// # Errors
+    /// A file that is missing, broken, of another schema, or of another model; the learner is then unchanged.
+    pub fn load_trainer_state(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.trainer.load_state(dir)
+    }
+
+    /// Writes the adapters, and nothing of the base, into a directory, which is made when missing.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or a learner without adapters.
+    pub fn save_adapters(&self, dir: &Path) -> Result<(), CheckpointError> {
+        self.trainer.save_adapters(&self.model, dir)
+    }
+
+    /// Trains the adapters of a directory on this base from now on, with a fresh optimizer. Those it trained before are lost.
+    ///
+    /// # Errors
+    /// A file that is missing or broken, an option of PEFT that this learner does not have, or tensors of another model; the learner
+    /// is then unchanged.
+    pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
+        self.trainer.load_adapters(&mut self.model, dir)
+    }
+
+    /// Adds the adapters to the weights for good; from now on the weights themselves train, with a fresh optimizer.
+    ///
+    /// # Errors
+    /// The tensor backend failed.
+    pub fn merge_adapters(&mut self) -> Result<(), CheckpointError> {
+        self.trainer.merge_adapters(&mut self.model)
+    }
+}
+
+impl Policy for Learner {
+    /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let context = SamplingContext::of(&self.model);
+        context.generate(prompts, sampling, self.version(), |tokens| self.continue_tokens(tokens, sampling))
+    }
+}
+
+/// Sampling.
+impl Learner {
+    /// `sampling.group` continuations of each prompt, which is given in tokens: no tokenizer is needed. As
+    /// [`Policy::generate`] samples: one seed for all prompts, which their index tells apart. For prompts with options and seeds of
+    /// their own see [`Learner::complete`].
+    ///
+    /// # Errors
+    /// A prompt that is empty, holds a token outside the vocabulary or does not fit, or sampling options that cannot work.
+    pub fn continue_tokens(
+        &self,
+        prompts: &[Vec<u32>],
+        sampling: &Sampling,
+    ) -> Result<Vec<Vec<Continuation>>, PolicyError> {
+        let context = SamplingContext::of(&self.model);
+        context.check_prompts(prompts, sampling)?;
+        if sampling.group == 0 {
+            return Ok(prompts.iter().map(|_| Vec::new()).collect());
+        }
+        self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(backend)
+    }
+
+    /// Continues every request: [`Request::samples`] continuations each, in the order of the requests.
+    ///
+    /// # Errors
+    /// The first request that cannot be done; nothing is sampled then.
+    pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
+        let context = SamplingContext::of(&self.model);
+        context.check(requests)?;
+        let queued_prompts = requests.iter().map(|request| context.queue_request(request)).collect();
+        Ok(self.sampler.continuations(&self.model, queued_prompts).map_err(backend)?)
+    }
+
+    /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no
+    /// tokenizer.
+    #[must_use]
+    pub fn text(&self, continuation: &Continuation) -> String {
+        SamplingContext::of(&self.model).text(continuation)
+    }
+}
+
+/// Scoring.
+impl Learner {
+    /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains.
+    ///
+    /// # Errors
+    /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
+    pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        check_score(&self.model, prompt, responses)?;
+        score(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(backend)
+    }
+
+    /// As [`Learner::score`], by candle's own operations instead of our kernels: the oracle of tests.
+    ///
+    /// # Errors
+    /// As [`Learner::score`].
+    pub fn reference_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        check_score(&self.model, prompt, responses)?;
+        score_by_candle(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(backend)
+    }
+
+    /// As [`Learner::score`], under the held reference.
+    ///
+    /// # Errors
+    /// As [`Learner::score`], and no reference.
+    pub fn reference_logprobs(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        check_score(&self.model, prompt, responses)?;
+        self.trainer.reference_scores(&self.model, &pairs(prompt, responses)).map_err(backend)
+    }
+
+    /// As [`Learner::score`] for one response behind each prompt, by the path that samples: prompts go through the cache, and the
+    /// tokens of a response one by one. What rollouts keep equals this, and this is held to [`Learner::score`].
+    ///
+    /// # Errors
+    /// As [`Learner::score`], and lists of unequal length.
+    pub fn rollout_score(&self, prompts: &[Vec<u32>], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        if prompts.len() != responses.len() {
+            let (prompts, responses) = (prompts.len(), responses.len());
+            return Err(PolicyError::Backend(format!(
+                "{responses} responses for {prompts} prompts: want one for each"
+            )));
+        }
+        for (prompt, response) in prompts.iter().zip(responses) {
+            check_score(&self.model, prompt, std::slice::from_ref(response))?;
+        }
+        self.sampler.force(&self.model, prompts, responses).map_err(backend)
+    }
+
+    /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
+    ///
+    /// # Errors
+    /// As [`Learner::score`].
+    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<Vec<f32>>, PolicyError> {
+        check_score(&self.model, tokens, &[])?;
+        logits(&self.model, tokens).map_err(backend)
+    }
+}
+
+/// Every response with the one prompt.
+fn pairs<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<Pair<'a>> {
+    responses.iter().map(|response| (prompt, response.as_slice())).collect()
+}
+
+impl Learn for Learner {
+    /// See the trait. Samples on which the loss does not depend, such as those of weight 0 under the default one, are not computed,
+    /// and `entropy` and `tokens` speak of the others. A batch without any other changes nothing but the version.
+    fn update(&mut self, batch: &TrainBatch, learning_rate: f64) -> Result<Update, LearnError> {
+        self.trainer.update(&self.model, batch, learning_rate)
+    }
+
+    fn prefer(&mut self, batch: &PreferenceBatch, learning_rate: f64) -> Result<Update, LearnError> {
+        self.trainer.prefer(&self.model, batch, learning_rate)
+    }
+}
+
+/// Training.
+impl Learner {
+    /// Makes the present weights the reference: the start model's at the start of a run, the opponent's at the start of a SPIN
+    /// iteration.
+    ///
+    /// # Errors
+    /// The tensor backend failed.
+    pub fn hold_reference(&mut self) -> Result<(), PolicyError> {
+        self.trainer.hold_reference(&self.model.weights).map_err(backend)
+    }
+
+    /// Makes the present weights of another learner the reference.
+    ///
+    /// # Errors
+    /// It has another shape.
+    pub fn hold_reference_of(&mut self, other: &Self) -> Result<(), PolicyError> {
+        if self.model.config != other.model.config {
+            let what = "the reference's config.json differs from the policy's: they must be the same model";
+            return Err(PolicyError::Backend(what.to_owned()));
+        }
+        self.trainer.hold_reference(&other.model.weights).map_err(backend)
+    }
+
+    /// Whether a reference is held.
+    #[must_use]
+    pub const fn holds_reference(&self) -> bool {
+        self.trainer.holds_reference()
+    }
+
+    /// Loss of a batch and its gradient in every weight tensor that trains, without a step: for diagnosis and tests.
+    ///
+    /// # Errors
+    /// A bad batch.
+    pub fn named_gradients(&mut self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+        self.trainer.gradients(&self.model, batch)
+    }
+
+    /// As [`Learner::named_gradients`], of pairs.
+    ///
+    /// # Errors
+    /// A bad batch.
+    pub fn named_preference_gradients(
+        &mut self,
+        batch: &PreferenceBatch,
+    ) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+        self.trainer.preference_gradients(&self.model, batch)
+    }
+
+    /// As [`Learner::named_gradients`], by candle's own operations in f64 instead of our kernels: the oracle of tests.
+    ///
+    /// # Errors
+    /// A bad batch.
+    pub fn reference_gradients(&self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+        self.trainer.gradients_by_candle(&self.model, batch)
+    }
 }

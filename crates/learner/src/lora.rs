@@ -1,17 +1,10 @@
 //! LoRA (Hu et al. 2021, arXiv 2106.09685): the base is frozen, and of some matrices W a low-rank sum W + α/r · B·A takes the place.
 //!
-//! The sum is formed once an update or a call of the policy, so training and sampling use the same matrices, and the kernels know
-//! nothing of adapters. Gradients, moments and what is saved are the adapters' alone; names are PEFT's. A starts uniform and B at
-//! zero (PEFT's defaults), so the policy starts as the base to the bit.
+//! This file names the adapters of a model; `model/adapters.rs` holds their values. Names are PEFT's.
 
-use std::collections::BTreeMap;
-
-use candle_core::{Device, Result, Tensor, Var};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::model::names::TensorSpec;
+use crate::config::TensorSpec;
 
 /// Matrices that can have an adapter, by the last part of their module's name.
 pub(crate) const MODULES: [&str; 7] = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
@@ -52,7 +45,7 @@ impl Lora {
     pub(crate) fn specs(&self, base: &[TensorSpec]) -> Vec<TensorSpec> {
         let targets = base.iter().filter(|spec| self.targets(&spec.name));
         let pair = |spec: &TensorSpec| {
-            let [a, b] = names(&spec.name);
+            let [a, b] = adapter_names(&spec.name);
             let (outputs, inputs) = (spec.shape[0], spec.shape[1]);
             [
                 TensorSpec { name: a, shape: vec![self.rank, inputs] },
@@ -69,7 +62,7 @@ impl Lora {
 }
 
 /// PEFT's names of A and B of a weight.
-fn names(weight: &str) -> [String; 2] {
+pub(crate) fn adapter_names(weight: &str) -> [String; 2] {
     let module = weight.strip_suffix(".weight").unwrap_or(weight);
     ["A", "B"].map(|part| format!("base_model.model.{module}.lora_{part}.weight"))
 }
@@ -77,66 +70,4 @@ fn names(weight: &str) -> [String; 2] {
 /// Whether a tensor is an A: its gradient is zero as long as its B is.
 pub(crate) fn is_a(name: &str) -> bool {
     name.ends_with(".lora_A.weight")
-}
-
-/// The adapters of a model.
-#[derive(Debug)]
-pub(crate) struct Adapters {
-    scale: f64,
-    /// By PEFT's names.
-    vars: BTreeMap<String, Var>,
-}
-
-impl Adapters {
-    /// From the values of every adapter, in the order of [`Lora::specs`].
-    pub(crate) fn new(lora: &Lora, base: &[TensorSpec], values: Vec<Vec<f32>>, device: &Device) -> Result<Self> {
-        let var = |(spec, values): (TensorSpec, Vec<f32>)| Ok((spec.name, Var::from_vec(values, spec.shape, device)?));
-        let vars = lora.specs(base).into_iter().zip(values).map(var).collect::<Result<_>>()?;
-        Ok(Self { scale: lora.alpha / lora.rank as f64, vars })
-    }
-
-    /// As they start: A uniform within 1/√in either way (Kaiming's with a = √5), B zero.
-    pub(crate) fn start(lora: &Lora, base: &[TensorSpec], device: &Device) -> Result<Self> {
-        let mut rng = ChaCha8Rng::seed_from_u64(lora.seed);
-        let mut value = |spec: &TensorSpec| -> Vec<f32> {
-            let bound = 1.0 / (spec.shape[1] as f32).sqrt();
-            let count = spec.elements();
-            if is_a(&spec.name) {
-                (0..count).map(|_| rng.random_range(-bound..bound)).collect()
-            } else {
-                vec![0.0; count]
-            }
-        };
-        let values = lora.specs(base).iter().map(&mut value).collect();
-        Self::new(lora, base, values, device)
-    }
-
-    /// The adapters' variables by name.
-    pub(crate) const fn vars(&self) -> &BTreeMap<String, Var> {
-        &self.vars
-    }
-
-    /// What is added to a weight: α/r · B·A, tracked or not; `None` for a weight without an adapter.
-    pub(crate) fn product(&self, weight: &str, tracked: bool) -> Option<Result<Tensor>> {
-        let [a, b] = names(weight);
-        let (a, b) = (self.vars.get(&a)?, self.vars.get(&b)?);
-        let tensor = |var: &Var| if tracked { var.as_tensor().clone() } else { var.as_detached_tensor() };
-        Some(tensor(b).matmul(&tensor(a)).and_then(|product| product * self.scale))
-    }
-
-    /// Whether every B is zero still.
-    pub(crate) fn untouched(&self) -> Result<bool> {
-        for (_, var) in self.vars.iter().filter(|(name, _)| !is_a(name)) {
-            if var.abs()?.max_all()?.to_scalar::<f32>()? != 0.0 {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// A copy with the same values.
-    pub(crate) fn copied(&self, convert: impl Fn(&Var) -> Result<Var>) -> Result<Self> {
-        let vars = self.vars.iter().map(|(name, var)| Ok((name.clone(), convert(var)?))).collect::<Result<_>>()?;
-        Ok(Self { scale: self.scale, vars })
-    }
 }

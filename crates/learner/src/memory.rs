@@ -4,9 +4,9 @@
 //! count the tensors that are alive at the worst moment of an update on the CPU, all f32. What an allocator wastes, the
 //! program itself and the caches of rollouts are not in them.
 
-use crate::config::ModelConfig;
-use crate::model::names::{TensorSpec, tensor_specs};
-use crate::options::{LearnerOptions, Segments};
+use crate::config::{ModelConfig, TensorSpec, tensor_specs};
+use crate::options::LearnerOptions;
+use crate::segments::Segments;
 
 /// Bytes of a number.
 const F32: u64 = size_of::<f32>() as u64;

@@ -1,13 +1,15 @@
-//! What an update minimises: formulas of `losses` on the samples of a batch, micro-batch by micro-batch.
+//! What an update minimises: formulas of `losses` on the samples of a batch, or on the margins of its preference pairs, micro-batch by
+//! micro-batch.
 //!
-//! Called by `train`, which gives log-probabilities and entropies and takes slopes. A micro-batch holds whole responses.
+//! Called by `backward`, which gives log-probabilities and entropies and takes slopes. A micro-batch holds whole responses, and both responses of
+//! a pair: the second is bound to the first.
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{LearnError, Sample, TrainBatch};
+use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch};
 
-use crate::losses::{Kl, KlPlace, Loss, Term, TokenView, entropy_term};
-use crate::model::layout::{MicroBatch, Response};
+use crate::losses::{Kl, KlPlace, Loss, Preference, Term, TokenView, entropy_term};
+use crate::model::{MicroBatch, Response};
 
 /// Something to minimise.
 pub(crate) trait Objective: Sync {
@@ -47,6 +49,46 @@ impl Metrics {
 
     pub(crate) fn means(&self) -> BTreeMap<&'static str, f64> {
         self.0.iter().map(|(&name, (sum, count))| (name, sum / count)).collect()
+    }
+}
+
+/// What a pass over a batch gave.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Totals {
+    /// The objective's value.
+    pub(crate) loss: f64,
+    /// Σ entropy, one term a prediction.
+    pub(crate) entropy: f64,
+    /// Predictions.
+    pub(crate) count: u64,
+    /// Rows that went through the model.
+    pub(crate) tokens: u64,
+    /// The largest slope, without its sign.
+    pub(crate) steepest: f32,
+    /// What the objective says of itself.
+    pub(crate) metrics: Metrics,
+}
+
+impl Totals {
+    /// Of one micro-batch.
+    pub(crate) fn of(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
+        Self {
+            loss: evaluated.loss,
+            entropy: entropies.iter().map(|&e| f64::from(e)).sum(),
+            count: batch.predictions.len() as u64,
+            tokens: batch.tokens.len() as u64,
+            steepest: evaluated.slopes.iter().fold(0.0, |most: f32, slope| most.max(slope.abs())),
+            metrics: evaluated.metrics.clone(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.loss += other.loss;
+        self.entropy += other.entropy;
+        self.count += other.count;
+        self.tokens += other.tokens;
+        self.steepest = self.steepest.max(other.steepest);
+        self.metrics.merge(&other.metrics);
     }
 }
 
@@ -211,4 +253,72 @@ impl Objective for SampleObjective<'_> {
         }
         out
     }
+}
+
+/// Pairs, and what is minimised on them. Response 2i is the chosen one of pair i, and 2i + 1 the rejected one.
+pub(crate) struct PairObjective<'a> {
+    loss: Preference,
+    pairs: &'a [PreferencePair],
+    /// Of every pair, chosen minus rejected.
+    references: Vec<f64>,
+}
+
+impl<'a> PairObjective<'a> {
+    /// `held` gives the log-probabilities under the learner's reference; it is asked for pairs that bring none.
+    pub(crate) fn new(
+        loss: Preference,
+        batch: &'a PreferenceBatch,
+        held: &BTreeMap<usize, [f64; 2]>,
+    ) -> Result<Self, LearnError> {
+        let margin = |(index, pair): (usize, &PreferencePair)| {
+            let missing = || LearnError::Missing {
+                index,
+                what: "reference log-probabilities",
+                loss: loss.name(),
+                hint: "hold a reference in the learner, or give them with the pair",
+            };
+            let found = pair.reference.or_else(|| held.get(&index).copied());
+            found.map(|[chosen, rejected]| chosen - rejected).ok_or_else(missing)
+        };
+        let references = batch.pairs.iter().enumerate().map(margin).collect::<Result<_, _>>()?;
+        Ok(Self { loss, pairs: &batch.pairs, references })
+    }
+}
+
+impl Objective for PairObjective<'_> {
+    fn responses(&self) -> Vec<(&[u32], Response<'_>)> {
+        let mut out: Vec<(&[u32], Response<'_>)> = Vec::with_capacity(2 * self.pairs.len());
+        for (i, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| pair.weight != 0.0) {
+            for (index, tokens, bound) in [(2 * i, &pair.chosen, false), (2 * i + 1, &pair.rejected, true)] {
+                out.push((&pair.prompt, Response { index, tokens, masked: 0, bound }));
+            }
+        }
+        out
+    }
+
+    fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated {
+        let mut margins: BTreeMap<usize, f64> = BTreeMap::new();
+        for (&(index, _), &logprob) in batch.origins.iter().zip(logprobs) {
+            *margins.entry(index / 2).or_insert(-self.references[index / 2]) += sign(index) * f64::from(logprob);
+        }
+        let mut out = Evaluated { slopes: vec![0.0; logprobs.len() + entropies.len()], ..Evaluated::default() };
+        let scale = 1.0 / self.pairs.len() as f64;
+        let mut slopes: BTreeMap<usize, f64> = BTreeMap::new();
+        for (&pair, &margin) in &margins {
+            let (term, weight) = (self.loss.formula().pair(margin), f64::from(self.pairs[pair].weight) * scale);
+            out.loss += weight * term.value;
+            slopes.insert(pair, weight * term.slope);
+            out.metrics.add("actor/preference_margin", margin);
+            out.metrics.add("actor/preference_accuracy", f64::from(u8::from(margin > 0.0)));
+        }
+        for (slope, &(index, _)) in out.slopes.iter_mut().zip(&batch.origins) {
+            *slope = (sign(index) * slopes[&(index / 2)]) as f32;
+        }
+        out
+    }
+}
+
+/// +1 for a chosen response, −1 for a rejected one.
+const fn sign(index: usize) -> f64 {
+    if index.is_multiple_of(2) { 1.0 } else { -1.0 }
 }

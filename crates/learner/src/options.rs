@@ -4,14 +4,14 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::Precision;
+use crate::backward::Sizes;
 use crate::config::ConfigError;
+use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
 use crate::losses::{BadOption, Kl, KlPlace, Loss, Preference, check_entropy};
 use crate::objective::Terms;
 use crate::optim::Optimizer;
-use crate::place::Place;
-use crate::train::Sizes;
+use crate::segments::Segments;
 
 /// Largest [`LearnerOptions::shards`].
 pub const MOST_SHARDS: usize = 256;
@@ -50,21 +50,10 @@ pub struct LearnerOptions {
     pub preference: Preference,
     /// Where it computes. Away from the CPU's kernels there is one shard, whatever `shards` says.
     #[serde(skip)]
-    pub place: Place,
+    pub device: DeviceSpec,
     /// What it computes in. Weights, gradients and moments are f32.
     #[serde(skip)]
     pub precision: Precision,
-}
-
-/// What a backward pass by segments computes again, and how many logits it makes at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Segments {
-    /// Layers of a segment. Memory for one segment's intermediate results is needed at a time, and each layer boundary between
-    /// segments is kept.
-    pub layers: usize,
-    /// Rows of logits that exist at a time; a micro-batch with more of them goes through the head twice.
-    pub logit_rows: usize,
 }
 
 impl Default for LearnerOptions {
@@ -81,7 +70,7 @@ impl Default for LearnerOptions {
             kl: None,
             entropy_bonus: 0.0,
             preference: Preference::default(),
-            place: Place::default(),
+            device: DeviceSpec::default(),
             precision: Precision::default(),
         }
     }
@@ -108,7 +97,7 @@ impl LearnerOptions {
         if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::fault) {
             return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
-        self.place.check(self.precision)?;
+        self.device.check(self.precision)?;
         bad_unless(self.clip_norm > 0.0, "clip_norm", &self.clip_norm, "a positive number")?;
         self.validate_losses().map_err(|bad| refusal(bad.key, &bad.value, bad.want))
     }

@@ -1,126 +1,49 @@
-//! Scoring: log-probabilities and logits of given tokens, by the path that trains, by candle's own operations, and by the path that
-//! samples.
+//! Scoring: log-probabilities and logits of given tokens, by the path that trains or by candle's own operations.
 
-use candle_core::{DType, Error};
+use candle_core::DType;
 use veriplay_core::PolicyError;
+use veriplay_kernels::thread_pool::run_on_threads;
 
 use crate::Result;
-use crate::learner::Learner;
-use crate::model::Mode;
-use crate::model::layout::{MicroBatch, Response, bundle, deal};
-use crate::model::packed::Purpose;
-use crate::ops::{Engine, SharedSpace};
-use crate::team::Team;
-use crate::train::on_threads;
+use crate::model::{Engine, MicroBatch, Mode, Model, Response, View, bundle, deal};
+use crate::ops::{Purpose, SharedSpace};
 
-impl Learner {
-    /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains.
-    ///
-    /// # Errors
-    /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
-    pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        self.check_score(prompt, responses)?;
-        let score = || self.score_with(&self.engine(Mode::Detached, Purpose::Forward)?, &asked(prompt, responses));
-        score().map_err(backend)
-    }
+/// A prompt and one response behind it.
+pub(crate) type Pair<'a> = (&'a [u32], &'a [u32]);
 
-    /// As [`Learner::score`], by candle's own operations instead of our kernels: what they are held to.
-    ///
-    /// # Errors
-    /// As [`Learner::score`].
-    pub fn reference_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        self.check_score(prompt, responses)?;
-        let score = || self.score_with(&self.stock_engine()?, &asked(prompt, responses));
-        score().map_err(backend)
-    }
-
-    /// Log-probabilities of every response behind its prompt.
-    pub(crate) fn score_with(&self, engine: &Engine, asked: &[(&[u32], &[u32])]) -> Result<Vec<Vec<f32>>> {
-        let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });
-        let samples = asked.iter().enumerate().map(response);
-        let shards = deal(bundle(samples, self.options.micro_tokens), self.shards(), self.options.micro_tokens);
-        let parts: Vec<Result<Vec<Vec<f32>>>> = on_threads(shards.iter(), |share| {
-            self.with_space(&Team::alone(), |space| {
-                share.iter().map(|batch| logprobs(engine, batch, &space.ops)).collect()
-            })
-        });
-        let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-        let mut out: Vec<Vec<f32>> = asked.iter().map(|(_, r)| vec![0.0; r.len()]).collect();
-        for (batch, logprobs) in shards.iter().flatten().zip(parts.into_iter().flatten()) {
-            for (&(response, at), logprob) in batch.origins.iter().zip(logprobs) {
-                out[response][at] = logprob;
-            }
-        }
-        Ok(out)
-    }
-
-    /// As [`Learner::score`] for one response behind each prompt, by the path that samples: prompts go through the cache, and the
-    /// tokens of a response one by one. What rollouts keep equals this, and this is held to [`Learner::score`].
-    ///
-    /// # Errors
-    /// As [`Learner::score`], and lists of unequal length.
-    pub fn rollout_score(&self, prompts: &[Vec<u32>], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        if prompts.len() != responses.len() {
-            let (prompts, responses) = (prompts.len(), responses.len());
-            return Err(PolicyError::Backend(format!(
-                "{responses} responses for {prompts} prompts: want one for each"
-            )));
-        }
-        for (prompt, response) in prompts.iter().zip(responses) {
-            self.check_score(prompt, std::slice::from_ref(response))?;
-        }
-        self.force(prompts, responses).map_err(backend)
-    }
-
-    /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
-    ///
-    /// # Errors
-    /// As [`Learner::score`].
-    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        self.check_score(tokens, &[])?;
-        let compute = || {
-            let engine = self.engine(Mode::Detached, Purpose::Forward)?;
-            let mut batch = MicroBatch::default();
-            batch.push_prompt(tokens);
-            let rows: Vec<usize> = (0..tokens.len()).collect();
-            self.with_space(&Team::alone(), |space| {
-                let decoder = engine.decoder(&space.ops);
-                decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
-            })
-        };
-        compute().map_err(backend)
-    }
-
-    /// Refuses what cannot be scored.
-    pub(crate) fn check_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
-        let context = self.config.max_position_embeddings;
-        self.check_tokens(prompt)?;
-        if prompt.is_empty() {
-            return Err(PolicyError::Backend("the prompt is empty".to_owned()));
-        }
-        for (index, response) in responses.iter().enumerate() {
-            let tokens = prompt.len() + response.len();
-            if response.is_empty() {
-                return Err(PolicyError::Backend(format!("response {index} is empty")));
-            }
-            if tokens > context {
-                return Err(PolicyError::PromptTooLong { index, tokens, context });
-            }
-            self.check_tokens(response)?;
-        }
-        let (index, tokens) = (0, prompt.len());
-        if tokens > context { Err(PolicyError::PromptTooLong { index, tokens, context }) } else { Ok(()) }
-    }
-
-    /// Refuses tokens outside the vocabulary.
-    pub(crate) fn check_tokens(&self, tokens: &[u32]) -> Result<(), PolicyError> {
-        self.speaker().check_tokens(tokens)
-    }
+/// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains. About `micro_tokens` rows go
+/// through the model together.
+pub(crate) fn score(model: &Model, pairs: &[Pair<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
+    score_with(model, &model.engine(Mode::Detached, Purpose::Forward)?, pairs, micro_tokens)
 }
 
-/// Every response with the one prompt.
-fn asked<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<(&'a [u32], &'a [u32])> {
-    responses.iter().map(|response| (prompt, response.as_slice())).collect()
+/// As [`score`], by candle's own operations instead of our kernels.
+pub(crate) fn score_by_candle(model: &Model, pairs: &[Pair<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
+    let view = View::new(&model.config, &model.weights, Mode::Detached, DType::F32)?;
+    score_with(model, &Engine::stock(&model.config, &model.rope, view), pairs, micro_tokens)
+}
+
+/// As [`score`], with weights of the same shape as the model's.
+pub(crate) fn score_with(
+    model: &Model,
+    engine: &Engine,
+    pairs: &[Pair<'_>],
+    micro_tokens: usize,
+) -> Result<Vec<Vec<f32>>> {
+    let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });
+    let samples = pairs.iter().enumerate().map(response);
+    let shares = deal(bundle(samples, micro_tokens), model.workers(), micro_tokens);
+    let parts: Vec<Result<Vec<Vec<f32>>>> = run_on_threads(shares.iter(), |share| {
+        model.with_space(|space| share.iter().map(|batch| logprobs(engine, batch, space)).collect())
+    });
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+    let mut out: Vec<Vec<f32>> = pairs.iter().map(|(_, r)| vec![0.0; r.len()]).collect();
+    for (batch, logprobs) in shares.iter().flatten().zip(parts.into_iter().flatten()) {
+        for (&(response, at), logprob) in batch.origins.iter().zip(logprobs) {
+            out[response][at] = logprob;
+        }
+    }
+    Ok(out)
 }
 
 /// The log-probability of every prediction of a micro-batch.
@@ -128,6 +51,48 @@ fn logprobs(engine: &Engine, batch: &MicroBatch, space: &SharedSpace) -> Result<
     engine.decoder(space).predict(batch)?.get(0)?.to_vec1()
 }
 
-pub(crate) fn backend(error: Error) -> PolicyError {
+/// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
+pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
+    let engine = model.engine(Mode::Detached, Purpose::Forward)?;
+    let mut batch = MicroBatch::default();
+    batch.push_prompt(tokens);
+    let rows: Vec<usize> = (0..tokens.len()).collect();
+    model.with_space(|space| {
+        let decoder = engine.decoder(space);
+        decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
+    })
+}
+
+/// Refuses what cannot be scored.
+pub(crate) fn check_score(model: &Model, prompt: &[u32], responses: &[Vec<u32>]) -> Result<(), PolicyError> {
+    let context = model.config.max_position_embeddings;
+    check_tokens(prompt, model.config.vocab_size)?;
+    if prompt.is_empty() {
+        return Err(PolicyError::Backend("the prompt is empty".to_owned()));
+    }
+    for (index, response) in responses.iter().enumerate() {
+        let tokens = prompt.len() + response.len();
+        if response.is_empty() {
+            return Err(PolicyError::Backend(format!("response {index} is empty")));
+        }
+        if tokens > context {
+            return Err(PolicyError::PromptTooLong { index, tokens, context });
+        }
+        check_tokens(response, model.config.vocab_size)?;
+    }
+    let (index, tokens) = (0, prompt.len());
+    if tokens > context { Err(PolicyError::PromptTooLong { index, tokens, context }) } else { Ok(()) }
+}
+
+/// Refuses tokens outside the vocabulary.
+pub(crate) fn check_tokens(tokens: &[u32], vocabulary: usize) -> Result<(), PolicyError> {
+    let outside = tokens.iter().find(|&&t| t as usize >= vocabulary);
+    outside.map_or(Ok(()), |token| {
+        Err(PolicyError::Backend(format!("token {token} is outside the vocabulary of {vocabulary}")))
+    })
+}
+
+/// What the tensor backend says, as a policy's error.
+pub(crate) fn backend(error: candle_core::Error) -> PolicyError {
     PolicyError::Backend(error.to_string())
 }

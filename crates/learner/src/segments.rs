@@ -1,23 +1,30 @@
 //! Backward by segments: activation checkpointing (Chen et al. 2016, arXiv 1604.06174) and a vocabulary loss in chunks.
 //!
-//! Called by `train` where the options ask for it. Forward runs detached and keeps only what enters each segment of layers; backward
+//! Called by `backward` where the options ask for it. Forward runs detached and keeps only what enters each segment of layers; backward
 //! goes from the last segment to the first, computes each one again, tracked, and differentiates Σ output · gradient, which is the
 //! vector–Jacobian product. The head goes first, some rows of logits at a time: the logits of all tokens never exist at once.
 //! The result is that of the plain backward, to the bit where the logits are in one chunk; it costs one more forward pass, and
 //! where there are several chunks one more of the head.
 
-use candle_core::{Tensor, Var};
+use candle_core::{Result, Tensor, Var};
+use serde::{Deserialize, Serialize};
+use veriplay_kernels::logprob::Prediction;
 
-use crate::Result;
+use crate::config::EMBEDDING;
 use crate::gradients::Gradients;
-use crate::kernels::logprob::Prediction;
-use crate::model::layout::MicroBatch;
-use crate::model::names::EMBEDDING;
-use crate::model::weights::values;
-use crate::model::{Decoder, Weights};
-use crate::objective::{Evaluated, Objective};
-use crate::options::Segments;
-use crate::train::Totals;
+use crate::model::{Decoder, MicroBatch, Weights, values};
+use crate::objective::{Evaluated, Objective, Totals};
+
+/// What a backward pass by segments computes again, and how many logits it makes at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Segments {
+    /// Layers of a segment. Memory for one segment's intermediate results is needed at a time, and each layer boundary between
+    /// segments is kept.
+    pub layers: usize,
+    /// Rows of logits that exist at a time; a micro-batch with more of them goes through the head twice.
+    pub logit_rows: usize,
+}
 
 /// What a backward pass by segments works with.
 pub(crate) struct Segmented<'a> {

@@ -7,7 +7,6 @@
 use veriplay_core::{CallResult, EncodeCaps, Exit, GuestError, LimitKind, Value};
 
 use crate::stop::Stop;
-use crate::weakness::{self, Weakness};
 
 /// Bytes of a frame that carries no value: kind and message are cut to less than this by the harness.
 const MAX_ERROR_FRAME: usize = 1024;
@@ -86,13 +85,6 @@ impl Channel {
     /// # Errors
     /// Whatever is not due now ends the job.
     pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<Answer, Stop> {
-        match self.read(frame) {
-            Err(Stop::Protocol(what)) if tolerated(what) => Ok(Answer::Bytes(Vec::new())),
-            answer => answer,
-        }
-    }
-
-    fn read(&mut self, frame: &[u8]) -> Result<Answer, Stop> {
         let Some((tag, body)) = frame.split_first() else {
             return Err(Stop::Protocol("an empty frame"));
         };
@@ -156,7 +148,7 @@ impl Channel {
     fn value(&mut self, body: &[u8]) -> Result<(), Stop> {
         self.call_is_due()?;
         self.value_bytes += body.len() as u64;
-        if self.value_bytes > self.output_cap && !weakness::is(Weakness::FramesUncapped) {
+        if self.value_bytes > self.output_cap {
             return Err(self.refuse(self.value_bytes));
         }
         self.calls.push(CallResult::Returned(body.to_vec()));
@@ -199,20 +191,6 @@ impl Channel {
         self.done = true;
         Ok(())
     }
-}
-
-/// Whether a weakened channel takes a frame all the same: what is wrong with it is its time, or its form.
-fn tolerated(what: &str) -> bool {
-    const TIMES: [&str; 7] = [
-        "a frame inside a frame",
-        "a frame after the last one",
-        "a frame before the job was fetched",
-        "the job was fetched twice",
-        "a result for no call",
-        "an error of the program, out of turn",
-        "done, with results missing",
-    ];
-    weakness::is(if TIMES.contains(&what) { Weakness::FramesUntimed } else { Weakness::FramesUnparsed })
 }
 
 /// A failure whose name is ours.

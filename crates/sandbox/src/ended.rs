@@ -6,7 +6,6 @@ use wasmtime::Trap;
 use crate::channel::Channel;
 use crate::guest::Fault;
 use crate::stop::Stop;
-use crate::weakness::{self, Weakness};
 
 /// How one turn of the harness ended.
 pub(crate) struct Ended {
@@ -51,7 +50,6 @@ pub(crate) fn stopped(
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => exceeded(LimitKind::Fuel, limits.fuel, limits.fuel),
         Some(Trap::Interrupt) => exceeded(LimitKind::DeadlineNs, limits.deadline_ns, elapsed_ns),
-        Some(trap) if weakness::is(Weakness::TrapsAreFaults) => Err(format!("the guest trapped: {trap}")),
         Some(Trap::StackOverflow) => Ok(trapped("stack_overflow", "the wasm stack is used up".to_owned())),
         Some(trap) => Ok(trapped("trap", trap.to_string())),
         None if error.is::<wasmtime::ThrownException>() => {

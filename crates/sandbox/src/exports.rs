@@ -6,7 +6,6 @@ use crate::host::Host;
 use crate::image::{Snapshot, State};
 use crate::meter;
 use crate::stacks::drive;
-use crate::weakness::{self, Weakness};
 
 /// The exports the host calls.
 pub(crate) struct Exports {
@@ -26,10 +25,6 @@ impl Exports {
         linker: &Linker<Host>,
         module: &wasmtime::Module,
     ) -> wasmtime::Result<(Self, Instance)> {
-        let lenient = weakness::is(Weakness::UnknownImports)
-            .then(|| weakness::answering_all(store, linker, module))
-            .transpose()?;
-        let linker = lenient.as_ref().unwrap_or(linker);
         let instance = drive(linker.instantiate_async(&mut *store, module))?;
         let memory = instance
             .get_memory(&mut *store, "memory")

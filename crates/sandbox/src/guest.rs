@@ -24,7 +24,6 @@ use crate::stacks::drive;
 use crate::stop::Stop;
 use crate::wasi::files::Tree;
 use crate::wasi::{Setup, Wasi};
-use crate::weakness::{self, Weakness};
 
 /// A fault of the engine's or the host's.
 pub(crate) type Fault = String;
@@ -136,8 +135,7 @@ impl Guest {
 
     /// Runs one turn of the harness. A turn without source text is a job's, see `_veriplay_start` in the harness.
     fn enter(&mut self, limits: &Limits) -> Result<Ended, Fault> {
-        let deadline_off = weakness::is(Weakness::DeadlineOff);
-        let deadline = if deadline_off { Deadline::NEVER } else { Deadline::after(limits.deadline_ns) };
+        let deadline = Deadline::after(limits.deadline_ns);
         self.store.data_mut().deadline = deadline;
         let ended = drive(self.exports.turn.call_async(&mut self.store, (0, 0)));
         let host = self.store.data_mut();
@@ -183,9 +181,8 @@ impl Guest {
             file_bytes: job.limits.file_bytes,
         };
         let host = self.store.data_mut();
-        let kept = weakness::is(Weakness::FilesKept).then(|| host.wasi.files());
         let base = self.base.as_deref().unwrap_or(self.image.base_tree());
-        host.wasi = Wasi::over(base, kept, &setup)
+        host.wasi = Wasi::new(base, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
         if let Some(peer) = &job.peer {
@@ -193,27 +190,17 @@ impl Guest {
         }
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;
-        let fuel = if weakness::is(Weakness::FuelUnmetered) { u64::MAX } else { job.limits.fuel };
-        fuel::fill(&mut self.store, fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
+        fuel::fill(&mut self.store, job.limits.fuel).map_err(|error| format!("cannot prepare the job: {error:#}"))
     }
 
     /// Whether the instance is in the image's state again and may run another job. If not, drop it.
     pub(crate) fn reset(&mut self, mode: ResetMode) -> bool {
         let in_doubt = self.store.data().grew;
-        let in_time = self.store.data().deadline.check().is_ok();
-        if weakness::is(Weakness::ResetSkipped) && !in_doubt
-            || weakness::is(Weakness::ReusedAfterTrap) && in_doubt && in_time
-        {
-            return true;
-        }
-        if mode == ResetMode::Fresh || in_doubt && !weakness::is(Weakness::GrownMemoryKept) {
+        if mode == ResetMode::Fresh || in_doubt {
             return false;
         }
-        let mut memory = self.exports.memory.data_mut(&mut self.store);
-        if weakness::is(Weakness::GrownMemoryKept) {
-            memory = &mut memory[..self.image.baseline().len()];
-        }
+        let memory = self.exports.memory.data_mut(&mut self.store);
         let restored = self.image.baseline().restore(memory, &mut self.installed, mode);
-        restored.is_ok() && (weakness::is(Weakness::GlobalsKept) || self.restore_globals().is_ok())
+        restored.is_ok() && self.restore_globals().is_ok()
     }
 }

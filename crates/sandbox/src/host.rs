@@ -11,7 +11,6 @@ use crate::fuel::{self, Tank};
 use crate::peer::PeerGuest;
 use crate::stop::Stop;
 use crate::wasi::{Wasi, imports};
-use crate::weakness::{self, Weakness};
 
 /// Fuel for a byte of a frame to the host, which copies, decodes and compares what it says.
 const FRAME_BYTE: u64 = 16;
@@ -70,8 +69,7 @@ impl wasmtime::ResourceLimiter for Host {
         self.grew = true;
         let (current, desired) = (current as u64, desired as u64);
         // More than wasm can address is the program's doing too, whatever the limit.
-        let limit = if weakness::is(Weakness::MemoryUncapped) { u64::MAX } else { self.memory_limit };
-        if desired > limit.min(1 << 32) {
+        if desired > self.memory_limit.min(1 << 32) {
             let stop = Stop::exceeded(LimitKind::MemoryBytes, self.memory_limit, desired);
             return Err(wasmtime::Error::new(stop));
         }
@@ -117,9 +115,9 @@ async fn host_call(
     let (bytes, host) = memory.data_and_store_mut(&mut caller);
     let start = ptr.cast_unsigned() as usize;
     let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
-        return Ok(if weakness::is(Weakness::PointersUnchecked) { 0 } else { REFUSED });
+        return Ok(REFUSED);
     };
-    if frame_bytes > host.channel.max_frame() && !weakness::is(Weakness::FramesUncapped) {
+    if frame_bytes > host.channel.max_frame() {
         return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
     }
     let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {

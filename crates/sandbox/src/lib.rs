@@ -37,7 +37,6 @@ mod sandbox;
 mod stacks;
 mod stop;
 mod wasi;
-mod weakness;
 mod worker;
 mod written;
 
@@ -45,6 +44,4 @@ pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStor
 pub use layers::Layers;
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};
-#[cfg(feature = "weaken")]
-pub use weakness::Weakness;
 pub use worker::{WorkerProgram, serve};

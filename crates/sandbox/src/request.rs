@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use veriplay_core::{Entry, ExecuteError, Job, Peer, Value};
 
 use crate::wasi::files::is_plain_relative;
-use crate::weakness::{self, Weakness};
 
 /// The bytes the harness fetches.
 pub(crate) fn encode(job: &Job) -> Vec<u8> {
@@ -23,9 +22,6 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
         for list in arguments {
             put_arguments(&mut out, list);
         }
-    }
-    if weakness::is(Weakness::ExpectedSent) {
-        put_text(&mut out, "expected: 42");
     }
     out
 }
@@ -43,10 +39,9 @@ pub(crate) fn encode_warm(job: &Job) -> Vec<u8> {
 fn head(mode: u8, seed: u64, job: &Job, program: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + program.len());
     out.push(mode);
-    let seed = if weakness::is(Weakness::SeedFromClock) { weakness::host_ns() } else { seed };
     out.extend_from_slice(&seed.to_le_bytes());
     out.extend_from_slice(&saturated(job.limits.output_bytes).to_le_bytes());
-    put_text(&mut out, &weakness::program(program));
+    put_text(&mut out, program);
     out
 }
 

@@ -9,9 +9,6 @@ use crate::layers::Layers;
 use crate::memory::ResetMode;
 use crate::pool::{Here, Pool};
 use crate::request;
-#[cfg(feature = "weaken")]
-use crate::weakness::Weakness;
-use crate::weakness::{self, Weakened};
 use crate::worker::{Processes, RunError, WorkerProgram};
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
@@ -51,8 +48,6 @@ pub struct Sandbox {
     workers: Workers,
     /// Held by every job, together with others, and by one that is run again, alone.
     alone: RwLock<()>,
-    /// What is weakened: nothing but in tests of the isolation suite.
-    weakened: Weakened,
 }
 
 /// Where jobs run.
@@ -65,20 +60,9 @@ impl Sandbox {
     /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
     #[must_use]
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
-        Self::with(image, options, Weakened::default())
-    }
-
-    /// The same with one defence off, for tests that show that somebody notices.
-    #[cfg(feature = "weaken")]
-    #[must_use]
-    pub fn weakened(image: Arc<Image>, options: SandboxOptions, weakness: Weakness) -> Self {
-        Self::with(image, options, Weakened::by(weakness))
-    }
-
-    fn with(image: Arc<Image>, options: SandboxOptions, weakened: Weakened) -> Self {
         let here = Here::new(Arc::clone(&image), options.reset, Layers::default());
         let workers = Workers::Here(Pool::new(here, options.parallel()));
-        Self { image, layers: Layers::default(), workers, alone: RwLock::new(()), weakened }
+        Self { image, layers: Layers::default(), workers, alone: RwLock::new(()) }
     }
 
     /// A sandbox whose jobs run in worker processes: a second wall between a guest and this process, for some
@@ -101,7 +85,6 @@ impl Sandbox {
             layers: Layers::default(),
             workers: Workers::Processes(Box::new(pool)),
             alone: RwLock::new(()),
-            weakened: Weakened::default(),
         })
     }
 
@@ -152,21 +135,18 @@ impl Execute for Sandbox {
         if let Some(base) = &job.base {
             self.layers.check(base, &job.files).map_err(ExecuteError::BadJob)?;
         }
-        let _weakened = self.weakened.enter();
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
         let first = self.run(job, true);
         drop(with_others);
-        let outcome = match first {
+        match first {
             Ok(outcome) if !met_deadline(&outcome) => Ok(outcome),
             Err(fault) => {
                 tracing::warn!(%fault, "a job failed through a fault of the sandbox, it is run again alone");
                 self.run_alone(job, Err(fault))
             }
             met => self.run_alone(job, met),
-        }?;
-        weakness::lose_worker(&outcome)?;
-        Ok(outcome)
+        }
     }
 }
 

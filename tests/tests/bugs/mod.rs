@@ -4,6 +4,7 @@
 //! cache, or what pip brings; where neither is to be had the tests step aside, unless `VERIPLAY_REQUIRE_PIP` is set, as it is
 //! in `.ci/run`.
 
+mod called;
 mod cheats;
 mod checks;
 mod episodes;
@@ -23,7 +24,7 @@ use veriplay_corpus::repository::{Layout, wheels};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::Memo;
 use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, Ground, OwnNames, RepairRequest, TestMap, grade, validate,
+    BugArtifact, BugProposal, BugRules, Ground, OwnNames, RepairRequest, TestMap, grade, own_modules, validate,
 };
 use veriplay_verifier::repository::{Baseline, PytestSettings, Repository, baseline_of, run_file, warming};
 
@@ -122,7 +123,7 @@ fn corpus() -> PathBuf {
 /// The shared repository, or nothing where there is no pytest.
 fn bed() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
-    let bed = BED.get_or_init(|| pytest().map(measured)).as_ref();
+    let bed = BED.get_or_init(|| Some(measured(pytest()?, "tally", &corpus().join("repository")))).as_ref();
     let needed = std::env::var_os("VERIPLAY_REQUIRE_PIP").is_some();
     assert!(bed.is_some() || !needed, "pytest's wheels are not in the cache, and pip does not bring them");
     bed
@@ -156,11 +157,12 @@ fn python() -> Arc<Image> {
     image.unwrap_or_else(|error| panic!("no Python image: {error}"))
 }
 
-fn measured(pytest: Layer) -> Bed {
-    let package = Layer::new(files_under(&corpus().join("repository"), "")).unwrap();
+fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
+    let package = Layer::new(files_under(directory, "")).unwrap();
     let image = python();
     let image_digest = image.digest().clone();
     let (layout, texts) = (Layout::of(package.files().keys().map(String::as_str)), package.texts());
+    let own = own_modules(texts.keys().map(String::as_str), &layout.roots, &layout.test_files);
     let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
     let layers: Layers = [package, pytest].into_iter().collect();
     // As the command line does it: pytest is imported once, in the image.
@@ -177,6 +179,7 @@ fn measured(pytest: Layer) -> Bed {
             package,
             dependencies: None,
             roots,
+            own: &own,
             settings: &PytestSettings::default(),
             files: &[],
             without: &[],
@@ -189,7 +192,7 @@ fn measured(pytest: Layer) -> Bed {
     let files = layout.test_files.iter().map(|file| baseline_of(file, &run(file, 1), &run(file, 2))).collect();
     let baseline = Baseline {
         schema_version: Baseline::SCHEMA_VERSION,
-        name: "tally".to_owned(),
+        name: name.to_owned(),
         version: "1.0".to_owned(),
         package: package_digest,
         pytest: pytest_digest.clone(),

@@ -8,13 +8,14 @@ use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, 
 use super::cheats::cheats;
 use super::{Bed, CODE, LIMITS, TESTS, bed};
 
-fn repository<'a>(bed: &'a Bed, files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
+fn repository<'a>(bed: &'a Bed, own: &'a [String], files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
     Repository {
         image: "python",
         pytest: &bed.pytest,
         package: &bed.baseline.package,
         dependencies: None,
         roots: &bed.baseline.roots,
+        own,
         settings: &bed.baseline.settings,
         files,
         without: &[],
@@ -78,13 +79,13 @@ fn what_forges_every_record_beside_pytest_forges_none_from_another_instance() {
             let buggy = bed.with(CODE, "    result = 0\n", "    result = 1\n");
             files.push((CODE.to_owned(), buggy[CODE].clone().into_bytes()));
         }
-        let repository = repository(bed, &files);
+        let repository = repository(bed, &own, &files);
         let beside = run_tests(&bed.sandbox, &repository, TESTS, &wanted).unwrap();
         if passed(&beside) < wanted.len() {
             continue;
         }
         forgers += 1;
-        let apart = run_split(&bed.sandbox, &repository, &own, TESTS, Some(&wanted)).unwrap();
+        let apart = run_split(&bed.sandbox, &repository, TESTS, Some(&wanted)).unwrap();
         if passed(&apart) > 0 && apart.broken.is_none() {
             forged.push((cheat.name.clone(), passed(&apart), wanted.len()));
         }

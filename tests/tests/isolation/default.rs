@@ -6,7 +6,7 @@ use super::run_all;
 
 #[test]
 fn every_probe_is_contained_on_the_default_configuration() {
-    let findings = run_all(None);
+    let findings = run_all();
     let faults: Vec<String> = findings
         .iter()
         .filter(|(_, finding)| finding.verdict != Containment::Contained)

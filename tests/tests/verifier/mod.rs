@@ -11,6 +11,7 @@ mod nondeterminism;
 mod objects;
 mod parity;
 mod public_sets;
+mod pytest_cases;
 mod state;
 mod substrings;
 mod test_code;

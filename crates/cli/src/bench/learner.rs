@@ -13,7 +13,7 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Value, json};
 use veriplay_core::{Learn, SCHEMA_VERSION, Sample, TrainBatch};
-use veriplay_learner::{Architecture, Learner, LearnerOptions, ModelConfig, Place, Precision, Request, Tokenizer};
+use veriplay_learner::{Architecture, DeviceSpec, Learner, LearnerOptions, ModelConfig, Precision, Request, Tokenizer};
 
 use super::torch::Torch;
 
@@ -39,9 +39,9 @@ pub(crate) struct Setting {
 impl Setting {
     /// The device as PyTorch names it.
     fn torch_device(&self) -> String {
-        match self.options.place {
-            Place::Cuda(number) => format!("cuda:{number}"),
-            Place::Cpu | Place::Portable => "cpu".to_owned(),
+        match self.options.device {
+            DeviceSpec::Cuda(number) => format!("cuda:{number}"),
+            DeviceSpec::Cpu | DeviceSpec::Portable => "cpu".to_owned(),
         }
     }
 
@@ -290,7 +290,7 @@ pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow:
         shape: shape.name(),
         parameters,
         threads: setting.threads,
-        device: setting.options.place.to_string(),
+        device: setting.options.device.to_string(),
         precision: setting.precision(),
         rounds,
         veriplay: best.side(&work, gemm_flops),

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use veriplay_core::{Digest, Execute, Layer, Limits};
 use veriplay_corpus::repository::{Layout, Selection};
 use veriplay_sandbox::{Image, SandboxOptions};
+use veriplay_verifier::bugs::own_modules;
 use veriplay_verifier::repository::{
     Baseline, FileBaseline, FileRun, Inspection, Inspector, Repository, baseline_of, run_file, run_tests,
 };
@@ -77,12 +78,14 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measured, Failure> {
     let image_name = image.name().to_owned();
     let layers = [Some(package), Some(&pytest), dependencies].into_iter().flatten().cloned().collect();
     let sandbox = workers::sandbox(image, SandboxOptions::fastest(), plan.workers)?.with_layers(layers);
+    let own = own_modules(package.files().keys().map(String::as_str), &layout.roots, &layout.test_files);
     let repository = Repository {
         image: &image_name,
         pytest: pytest.digest(),
         package: package.digest(),
         dependencies: dependencies.map(Layer::digest),
         roots: &layout.roots,
+        own: &own,
         settings: &inspection.settings,
         files: &[],
         without: &[],

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use veriplay_corpus::probes::{CLASSES, NO_SANDBOX, Probe, embedded_probes};
+use veriplay_corpus::probes::{CLASSES, Probe, embedded_probes};
 
 use super::{finished, last_json, stderr, veriplay};
 
@@ -51,7 +51,7 @@ fn differences(target: &str, classes: &[&str], jobs: &str, expected: impl Fn(&Pr
 }
 
 fn without_a_sandbox(probe: &Probe) -> &'static str {
-    if probe.weakness.iter().any(|name| name == NO_SANDBOX) { "escaped" } else { "contained" }
+    if probe.escapes_unsandboxed { "escaped" } else { "contained" }
 }
 
 #[test]

@@ -16,9 +16,10 @@ struct Front {
     #[serde(default)]
     expect: Word,
     kind: Option<String>,
-    weakness: Vec<String>,
     #[serde(default)]
     language_level: bool,
+    #[serde(default)]
+    escapes_unsandboxed: bool,
     #[serde(default)]
     honest: bool,
     #[serde(default)]
@@ -81,9 +82,6 @@ pub(super) fn probe(path: &str, text: &str, prelude: &str) -> Result<Probe, Corp
     let front = front(path, &toml)?;
     let class = class_of(path)?;
     let wrong = |what: &str, hint: &str| Err(error(path, toml.line, what, hint));
-    if front.weakness.is_empty() {
-        return wrong("`weakness` is empty", "name a weakened configuration under which it escapes");
-    }
     let program = program(path, programs, prelude)?;
     if front.language_level && matches!(program, Program::Module(_)) {
         return wrong("a module is no language-level probe", "write it in Python, or leave `language_level` out");
@@ -91,8 +89,8 @@ pub(super) fn probe(path: &str, text: &str, prelude: &str) -> Result<Probe, Corp
     if front.language_level && front.entry.is_some() {
         return wrong("a called function is no language-level probe", "leave `entry` or `language_level` out");
     }
-    if !front.language_level && front.weakness.iter().any(|name| name == super::NO_SANDBOX) {
-        return wrong("`no_sandbox` is for language-level probes", "say `language_level = true`");
+    if front.escapes_unsandboxed && !front.language_level {
+        return wrong("`escapes_unsandboxed` is for language-level probes", "say `language_level = true`");
     }
     let expect = match front.expect {
         Word::Contained => Expect::Says,
@@ -118,9 +116,9 @@ pub(super) fn probe(path: &str, text: &str, prelude: &str) -> Result<Probe, Corp
         program,
         order,
         expect,
-        weakness: front.weakness,
         honest: front.honest,
         language_level: front.language_level,
+        escapes_unsandboxed: front.escapes_unsandboxed,
         limits: front.limits.limits(),
         stdin: front.stdin,
         entry: front.entry,
@@ -136,7 +134,7 @@ fn title(path: &str, prose: &str) -> Result<(String, String), CorpusError> {
     Ok((title.to_owned(), rest.trim().to_owned()))
 }
 
-/// The `toml` block and the programs.
+/// The `toml` block, which is empty where it is left out, and the programs.
 fn split(path: &str, blocks: Vec<Block>) -> Result<(Block, Vec<Block>), CorpusError> {
     let (mut tomls, programs): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(|one| one.language == "toml");
     if let Some(other) = programs.iter().find(|block| !["python", "wat"].contains(&block.language.as_str())) {
@@ -146,7 +144,7 @@ fn split(path: &str, blocks: Vec<Block>) -> Result<(Block, Vec<Block>), CorpusEr
     match (tomls.pop(), tomls.pop()) {
         (Some(toml), None) => Ok((toml, programs)),
         (Some(second), Some(_)) => Err(error(path, second.line, "a second ```toml block", "one says it all")),
-        (None, _) => Err(error(path, 1, "there is no ```toml block", "add one as the README says")),
+        (None, _) => Ok((Block { language: "toml".to_owned(), text: String::new(), line: 1 }, programs)),
     }
 }
 

@@ -10,38 +10,27 @@ use veriplay_corpus::probes::{
     CLASSES, Expect, Order, Probe, Program, embedded_probe_names, embedded_probes, read_probes,
 };
 
-const GOOD: &str = "# Title\n\nProse.\n\n```toml\nexpect = \"trapped\"\nkind = \"protocol\"\nweakness = [\"a\", \"b\"]\nruns = 2\n\n[limits]\nfuel_millions = 3\n```\n\n```python\nprint(1)\n```\n";
+const GOOD: &str = "# Title\n\nProse.\n\n```toml\nexpect = \"trapped\"\nkind = \"protocol\"\nruns = 2\n\n[limits]\nfuel_millions = 3\n```\n\n```python\nprint(1)\n```\n";
 
 /// (what stands in the good file, what replaces it, line of the error, words of it).
 const CASES: &[(&str, &str, usize, &str)] = &[
     ("# Title", "Title", 1, "no title"),
     ("Prose.\n", "", 1, "no prose"),
-    ("```python", "```rust", 15, "a block of kind `rust`"),
+    ("```python", "```rust", 14, "a block of kind `rust`"),
     ("```python\nprint(1)\n```\n", "", 1, "no program"),
-    ("print(1)\n```\n", "print(1)\n", 15, "is not closed"),
-    ("```python\n", "```toml\n```\n```python\n", 15, "a second ```toml block"),
-    ("```python\nprint(1)\n```\n", "```python\n```\n```wat\n```\n", 17, "a module and another program"),
+    ("print(1)\n```\n", "print(1)\n", 14, "is not closed"),
+    ("```python\n", "```toml\n```\n```python\n", 14, "a second ```toml block"),
+    ("```python\nprint(1)\n```\n", "```python\n```\n```wat\n```\n", 16, "a module and another program"),
     ("\"trapped\"", "\"slept\"", 6, "did not match any variant"),
-    ("weakness", "weaknesses", 8, "unknown field `weaknesses`"),
-    ("[\"a\", \"b\"]", "[]", 5, "`weakness` is empty"),
-    ("[\"a\", \"b\"]", "[\"no_sandbox\"]", 5, "`no_sandbox` is for language-level probes"),
+    ("kind", "kinds", 7, "unknown field `kinds`"),
+    ("runs = 2", "escapes_unsandboxed = true", 5, "`escapes_unsandboxed` is for language-level probes"),
     ("\"trapped\"", "\"contained\"", 5, "`kind` without an ending"),
-    (
-        "kind = \"protocol\"\nweakness = [\"a\", \"b\"]\nruns = 2",
-        "weakness = [\"a\"]\nhonest = true",
-        5,
-        "`honest` without a program before",
-    ),
-    (
-        "expect = \"trapped\"\nkind = \"protocol\"\nweakness = [\"a\", \"b\"]\nruns = 2",
-        "expect = \"same\"\nweakness = [\"a\"]",
-        5,
-        "`same` compares runs",
-    ),
+    ("kind = \"protocol\"\nruns = 2", "honest = true", 5, "`honest` without a program before"),
+    ("expect = \"trapped\"\nkind = \"protocol\"\nruns = 2", "expect = \"same\"", 5, "`same` compares runs"),
     ("runs = 2", "runs = 1", 5, "out of range"),
     ("runs = 2", "runs = 2\nat_once = 2", 5, "both `at_once` and `runs`"),
     ("runs = 2", "language_level = true\nentry = \"f\"", 5, "a called function is no language-level probe"),
-    ("fuel_millions", "fuel", 12, "unknown field `fuel`"),
+    ("fuel_millions", "fuel", 11, "unknown field `fuel`"),
 ];
 
 fn read_in(folder: &str, text: &str) -> Result<Vec<Probe>, CorpusError> {
@@ -64,7 +53,7 @@ fn a_whole_file_is_read() {
         (probe.id().as_str(), probe.title.as_str(), probe.statement.as_str()),
         ("channel/one", "Title", "Prose.")
     );
-    assert_eq!((probe.order, probe.limits.fuel, probe.weakness.len()), (Order::Repeated(2), 3_000_000, 2));
+    assert_eq!((probe.order, probe.limits.fuel), (Order::Repeated(2), 3_000_000));
     assert!(matches!(&probe.expect, Expect::Ends(_, Some(kind)) if kind == "protocol"));
     assert_eq!(probe.program, Program::Python(vec!["print(1)\n".to_owned()]));
 }
@@ -124,7 +113,7 @@ fn judged(toml: &str, exit: Exit, stdout: &str) -> Containment {
 }
 
 fn asking(toml: &str) -> Probe {
-    let text = format!("# T\n\nProse.\n\n```toml\nweakness = [\"a\"]\n{toml}\n```\n\n```python\n```\n");
+    let text = format!("# T\n\nProse.\n\n```toml\n{toml}\n```\n\n```python\n```\n");
     read_in("cpu", &text).unwrap().remove(0)
 }
 

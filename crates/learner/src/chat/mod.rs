@@ -8,18 +8,17 @@
 mod conversation;
 mod environment;
 mod json;
-mod sources;
 mod strftime;
 mod tojson;
 
 use std::collections::BTreeMap;
 
 use minijinja::Value;
+use serde_json::Value as Json;
 
 pub use conversation::Chat;
 
-use crate::checkpoint::CheckpointError;
-use crate::learner::Learner;
+use crate::checkpoint::{CheckpointError, Companions, SPECIAL_TOKENS, TEMPLATE, TOKENIZER_CONFIG};
 use crate::tokenizer::TokenizerError;
 
 /// What can go wrong between messages and tokens.
@@ -70,6 +69,9 @@ pub struct ChatTemplate {
     tokens: BTreeMap<String, Value>,
 }
 
+/// The special tokens that templates are given under their name.
+const TOKENS: [&str; 7] = ["bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"];
+
 const DEFAULT: &str = "default";
 const WITH_TOOLS: &str = "tool_use";
 
@@ -79,6 +81,22 @@ impl ChatTemplate {
     pub fn from_text(text: &str) -> Self {
         let texts = BTreeMap::from([(DEFAULT.to_owned(), text.to_owned())]);
         Self { place: "(given)".to_owned(), texts, tokens: BTreeMap::new() }
+    }
+
+    /// The templates of a checkpoint: `chat_template.jinja`, which goes first, and `additional_chat_templates/NAME.jinja`; or
+    /// `chat_template` in tokenizer_config.json, a text or a list of {name, template}. Special tokens are those of
+    /// tokenizer_config.json, else of special_tokens_map.json.
+    pub(crate) fn from_files(files: &Companions) -> Result<Self, ChatError> {
+        let config = files.json(TOKENIZER_CONFIG)?.unwrap_or(Json::Null);
+        let mut texts = of_config(files, config.get("chat_template").unwrap_or(&Json::Null))?;
+        texts.extend(files.more_templates().map(|(name, text)| (name.to_owned(), text.to_owned())));
+        texts.extend(files.text(TEMPLATE).map(|text| (DEFAULT.to_owned(), text.to_owned())));
+        let map = files.json(SPECIAL_TOKENS)?.unwrap_or(Json::Null);
+        let token = |&name: &&str| {
+            let text = spelling(&config[name]).or_else(|| spelling(&map[name]))?;
+            Some((name.to_owned(), Value::from(text)))
+        };
+        Ok(Self { place: files.path(""), texts, tokens: TOKENS.iter().filter_map(token).collect() })
     }
 
     /// The prompt: what the model is to continue when `chat` asks for a generation prompt, the whole conversation otherwise.
@@ -100,20 +118,23 @@ impl ChatTemplate {
     }
 }
 
-impl Learner {
-    /// The chat templates of the checkpoint.
-    ///
-    /// # Errors
-    /// A file that is broken, named with its key. A checkpoint without a template is no error until one is rendered.
-    pub fn chat_template(&self) -> Result<ChatTemplate, ChatError> {
-        sources::template(&self.companions)
-    }
+/// A token is a string, or an object with its text under `content`.
+fn spelling(token: &Json) -> Option<&str> {
+    token.as_str().or_else(|| token["content"].as_str())
+}
 
-    /// Tokens of a conversation's prompt: the template's text, with nothing added around it.
-    ///
-    /// # Errors
-    /// As [`Learner::chat_template`], [`ChatTemplate::render`] and [`crate::Tokenizer::encode`].
-    pub fn encode_chat(&self, chat: &Chat) -> Result<Vec<u32>, ChatError> {
-        Ok(self.tokenizer.encode(&self.chat_template()?.render(chat)?)?)
-    }
+fn of_config(files: &Companions, value: &Json) -> Result<BTreeMap<String, String>, CheckpointError> {
+    let named = |entry: &Json| Some((entry["name"].as_str()?.to_owned(), entry["template"].as_str()?.to_owned()));
+    let texts = match value {
+        Json::Null => Some(BTreeMap::new()),
+        Json::String(text) => Some(BTreeMap::from([(DEFAULT.to_owned(), text.clone())])),
+        Json::Array(list) => list.iter().map(named).collect(),
+        _ => None,
+    };
+    texts.ok_or_else(|| CheckpointError::Key {
+        file: files.path(TOKENIZER_CONFIG),
+        key: "chat_template".to_owned(),
+        value: value.to_string(),
+        want: "want a text, or a list of objects with `name` and `template`".to_owned(),
+    })
 }

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::files::{make_dir, read_text, write, write_with};
-use super::tensor_file::{Entry, Precision, TensorFile, Wanted, write_tensors};
-use super::{CheckpointError, pretty};
-use crate::learner::Learner;
-use crate::lora::{Adapters, Lora};
-use crate::model::weights::values;
+use super::error::CheckpointError;
+use super::files::{make_dir, pretty, read_text, write, write_with};
+use super::tensor_file::{Entry, TensorFile, write_tensors};
+use super::weights::wanted;
+use crate::config::TensorSpec;
+use crate::device::Precision;
+use crate::lora::Lora;
 
 const TENSORS: &str = "adapter_model.safetensors";
 const CONFIG: &str = "adapter_config.json";
@@ -30,60 +31,31 @@ const OFF: &[&str] = &[
     "exclude_modules",
 ];
 
-impl Learner {
-    /// Writes the adapters, and nothing of the base, into a directory, which is made when missing.
-    ///
-    /// # Errors
-    /// A file that cannot be written, or a learner without adapters.
-    pub fn save_adapters(&self, dir: &Path) -> Result<(), CheckpointError> {
-        let file = dir.join(CONFIG).display().to_string();
-        let none = || CheckpointError::Format { file, what: "the learner has no adapters to save".to_owned() };
-        let lora = self.options.lora.as_ref().ok_or_else(none)?;
-        make_dir(dir)?;
-        write(&dir.join(CONFIG), pretty(&config(lora)).as_bytes())?;
-        let data = |name: &str| self.weights.var(name).and_then(|var| values(var));
-        let format = |e: candle_core::Error| CheckpointError::Format { file: TENSORS.to_owned(), what: e.to_string() };
-        let data: Vec<Vec<f32>> =
-            self.trainable.iter().map(|spec| data(&spec.name)).collect::<Result<_, _>>().map_err(format)?;
-        let specs = self.trainable.iter().zip(&data);
-        let entries = specs.map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
-        write_with(&dir.join(TENSORS), |file| write_tensors(file, entries, Precision::F32))
-    }
+/// Writes adapters, and nothing of the base, into a directory, which is made when missing. `values` are in the order of `specs`.
+pub(crate) fn write_adapters(
+    dir: &Path,
+    lora: &Lora,
+    specs: &[TensorSpec],
+    values: &[Vec<f32>],
+) -> Result<(), CheckpointError> {
+    make_dir(dir)?;
+    write(&dir.join(CONFIG), pretty(&config(lora)).as_bytes())?;
+    let specs = specs.iter().zip(values);
+    let entries = specs.map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
+    write_with(&dir.join(TENSORS), |file| write_tensors(file, entries, Precision::F32))
+}
 
-    /// Trains the adapters of a directory on this base from now on, with a fresh optimizer. Those it trained before are lost.
-    ///
-    /// # Errors
-    /// A file that is missing or broken, an option of PEFT that this learner does not have, or tensors of another model; the learner
-    /// is then unchanged.
-    pub fn load_adapters(&mut self, dir: &Path) -> Result<(), CheckpointError> {
-        let path = dir.join(CONFIG);
-        let format = |what: String| CheckpointError::Format { file: path.display().to_string(), what };
-        let lora = parse(&read_text(&path)?).map_err(format)?;
-        if let Some((key, value, want)) = lora.fault() {
-            return Err(format(format!("`{key}` is `{value}`, want {want}")));
-        }
-        let specs = lora.specs(&self.specs);
-        let wanted: Vec<Wanted<'_>> =
-            specs.iter().map(|spec| Wanted { name: spec.name.clone(), shape: &spec.shape }).collect();
-        let tensors = TensorFile::open(&dir.join(TENSORS))?.read_all(&wanted)?;
-        let adapters =
-            Adapters::new(&lora, &self.specs, tensors, &self.compute.device).map_err(|e| format(e.to_string()))?;
-        self.adapt(Some(lora), Some(adapters));
-        Ok(())
+/// Reads the adapters of a directory for a base with these tensors: their description, and their values in the order of
+/// [`Lora::specs`].
+pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Vec<Vec<f32>>), CheckpointError> {
+    let path = dir.join(CONFIG);
+    let format = |what: String| CheckpointError::Format { file: path.display().to_string(), what };
+    let lora = parse(&read_text(&path)?).map_err(format)?;
+    if let Some((key, value, want)) = lora.fault() {
+        return Err(format(format!("`{key}` is `{value}`, want {want}")));
     }
-
-    /// Adds the adapters to the weights for good; from now on the weights themselves train, with a fresh optimizer.
-    ///
-    /// # Errors
-    /// The tensor backend failed.
-    pub fn merge_adapters(&mut self) -> Result<(), CheckpointError> {
-        let format =
-            |e: candle_core::Error| CheckpointError::Format { file: "(weights)".to_owned(), what: e.to_string() };
-        let merged = self.weights.values(&self.specs).map_err(format)?;
-        self.weights = crate::model::Weights::new(&self.config, merged, &self.compute.device).map_err(format)?;
-        self.adapt(None, None);
-        Ok(())
-    }
+    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&wanted(&lora.specs(base)))?;
+    Ok((lora, values))
 }
 
 fn config(lora: &Lora) -> Value {

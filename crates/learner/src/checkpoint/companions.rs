@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::CheckpointError;
+use super::error::CheckpointError;
 use super::files::{make_dir, read_text_if_there, write};
 use crate::config::end_tokens;
 
@@ -84,7 +84,7 @@ impl Companions {
     }
 
     /// The end tokens of `generation_config.json`: they go before those of `config.json`. Empty where it names none.
-    pub(super) fn end_tokens(&self) -> Result<Vec<u32>, CheckpointError> {
+    pub(crate) fn end_tokens(&self) -> Result<Vec<u32>, CheckpointError> {
         let Some(value) = self.json(GENERATION)? else { return Ok(Vec::new()) };
         end_tokens(&value).map_err(|source| CheckpointError::Config { place: self.path(GENERATION), source })
     }

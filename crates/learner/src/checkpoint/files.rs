@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::CheckpointError;
+use serde::Serialize;
+
+use super::error::CheckpointError;
 
 pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> CheckpointError {
     |source| CheckpointError::Io { path: path.to_owned(), source }
@@ -56,4 +58,11 @@ pub(super) fn remove(path: &Path) -> Result<(), CheckpointError> {
 /// Makes a directory and those above it.
 pub(super) fn make_dir(path: &Path) -> Result<(), CheckpointError> {
     std::fs::create_dir_all(path).map_err(io(path))
+}
+
+/// JSON for people.
+pub(super) fn pretty(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("plain records serialise");
+    text.push('\n');
+    text
 }

@@ -9,8 +9,9 @@ use candle_core::{DType, Device, Tensor};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::CheckpointError;
+use super::error::CheckpointError;
 use super::files::io;
+use crate::device::Precision;
 
 /// Bytes before the header: its length.
 const PREFIX: u64 = 8;
@@ -155,46 +156,17 @@ pub(super) struct Entry<'a> {
     pub(super) data: &'a [f32],
 }
 
-/// Numbers: how weights are saved, and what is computed in. In memory weights are f32, whatever is computed in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    /// As they are: what is saved is what is loaded.
-    #[default]
-    F32,
-    /// Rounded to bfloat16, half the size: 8 bits of precision are left.
-    Bf16,
+const fn stored_dtype(precision: Precision) -> Dtype {
+    match precision {
+        Precision::F32 => Dtype::F32,
+        Precision::Bf16 => Dtype::BF16,
+    }
 }
 
-impl Precision {
-    /// As torch names it.
-    pub(super) const fn torch_dtype(self) -> &'static str {
-        match self {
-            Self::F32 => "float32",
-            Self::Bf16 => "bfloat16",
-        }
-    }
-
-    const fn dtype(self) -> Dtype {
-        match self {
-            Self::F32 => Dtype::F32,
-            Self::Bf16 => Dtype::BF16,
-        }
-    }
-
-    /// Bytes of one number.
-    pub(super) const fn bytes(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::Bf16 => 2,
-        }
-    }
-
-    fn encode(self, values: &[f32]) -> Vec<u8> {
-        match self {
-            Self::F32 => values.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Self::Bf16 => values.iter().flat_map(|&x| half::bf16::from_f32(x).to_le_bytes()).collect(),
-        }
+fn encode(precision: Precision, values: &[f32]) -> Vec<u8> {
+    match precision {
+        Precision::F32 => values.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        Precision::Bf16 => values.iter().flat_map(|&x| half::bf16::from_f32(x).to_le_bytes()).collect(),
     }
 }
 
@@ -211,7 +183,7 @@ pub(super) fn write_tensors(
         end += entry.data.len() * precision.bytes();
         (
             entry.name.clone(),
-            TensorInfo { dtype: precision.dtype(), shape: entry.shape.to_vec(), data_offsets: (from, end) },
+            TensorInfo { dtype: stored_dtype(precision), shape: entry.shape.to_vec(), data_offsets: (from, end) },
         )
     });
     // `transformers` refuses a file that does not say which framework wrote it.
@@ -222,7 +194,7 @@ pub(super) fn write_tensors(
     out.write_all(&(header.len() as u64).to_le_bytes())?;
     out.write_all(&header)?;
     for chunk in entries.iter().flat_map(|entry| entry.data.chunks(1 << 14)) {
-        out.write_all(&precision.encode(chunk))?;
+        out.write_all(&encode(precision, chunk))?;
     }
     Ok(())
 }

@@ -8,12 +8,13 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::CheckpointError;
+use super::error::CheckpointError;
 use super::files::{read_text, remove, write, write_with};
-use super::tensor_file::{Entry, Precision, TensorFile, Wanted, check_names, write_tensors};
-use crate::model::names::TensorSpec;
+use super::tensor_file::{Entry, TensorFile, Wanted, check_names, write_tensors};
+use crate::config::TensorSpec;
+use crate::device::Precision;
 
-pub(super) const WEIGHTS: &str = "model.safetensors";
+pub(crate) const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 const PICKLED: [&str; 2] = ["pytorch_model.bin", "pytorch_model.bin.index.json"];
 
@@ -32,7 +33,7 @@ fn wanted_of(spec: &TensorSpec) -> Wanted<'_> {
 }
 
 /// Every tensor of `specs`, in their order.
-pub(super) fn read_weights(dir: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+pub(crate) fn read_weights(dir: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>, CheckpointError> {
     let (single, index) = (dir.join(WEIGHTS), dir.join(INDEX));
     if single.exists() || !index.exists() {
         if !single.exists() && PICKLED.iter().any(|name| dir.join(name).exists()) {
@@ -67,8 +68,18 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
     Ok(out)
 }
 
+/// The bytes of a single weight file: equal weights give equal bytes.
+pub(crate) fn encode_weights(specs: &[TensorSpec], tensors: &[&[f32]]) -> Result<Vec<u8>, CheckpointError> {
+    let entries = specs.iter().zip(tensors);
+    let entries = entries.map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
+    let mut bytes = Vec::new();
+    write_tensors(&mut bytes, entries, Precision::F32)
+        .map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })?;
+    Ok(bytes)
+}
+
 /// Writes `tensors`, in the order of `specs`, to one file or, where they take more than `max_shard_bytes`, to several.
-pub(super) fn write_weights(
+pub(crate) fn write_weights(
     dir: &Path,
     specs: &[TensorSpec],
     tensors: &[&[f32]],

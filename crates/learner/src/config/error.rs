@@ -24,7 +24,7 @@ pub enum ConfigError {
     },
     /// A device that cannot be had.
     #[error(transparent)]
-    Place(#[from] crate::place::PlaceError),
+    Device(#[from] crate::device::DeviceError),
 }
 
 /// Fails with [`ConfigError::Value`] unless `ok`.

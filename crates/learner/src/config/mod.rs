@@ -9,15 +9,19 @@ mod error;
 mod keys;
 mod read;
 mod rope;
+mod tensors;
 mod write;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use veriplay_kernels::attention::HeadSizes;
 
 pub use architecture::Architecture;
 pub use error::ConfigError;
 pub(crate) use keys::end_tokens;
 pub use rope::Llama3Scaling;
+pub(crate) use tensors::EMBEDDING;
+pub use tensors::{TensorSpec, tensor_specs};
 
 use error::check;
 
@@ -182,6 +186,16 @@ impl ModelConfig {
     #[must_use]
     pub const fn key_width(&self) -> usize {
         self.num_key_value_heads * self.head_dim
+    }
+
+    /// Sizes of every layer's attention, as the kernels want them.
+    pub(crate) const fn head_sizes(&self) -> HeadSizes {
+        HeadSizes {
+            heads: self.num_attention_heads,
+            kv_heads: self.num_key_value_heads,
+            dim: self.head_dim,
+            eps: self.rms_norm_eps as f32,
+        }
     }
 
     /// The angles a head's pairs turn by from one position to the next [head_dim / 2]: θ^(−2i / head_dim) (Su et al. 2021, §3.2),

@@ -6,11 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
+use veriplay_kernels::attention::Group;
+use veriplay_kernels::logprob::Prediction;
 
-use super::layout::MicroBatch;
-use super::view::{Layer, View};
-use crate::kernels::attention::Group;
-use crate::kernels::logprob::Prediction;
+use super::layer_loop::{LayerBackend, run_layers};
+use super::layers::View;
+use super::microbatch::MicroBatch;
 use crate::ops::{Ops, Site};
 
 /// Weights and the operations that read them.
@@ -46,23 +47,16 @@ impl Decoder<'_> {
     pub(crate) fn run(
         &self,
         layers: Range<usize>,
-        mut x: Tensor,
+        x: Tensor,
         groups: &Arc<[Group]>,
-        mut keep: impl FnMut(usize, &Tensor) -> Result<()>,
+        keep: impl FnMut(usize, &Tensor) -> Result<()>,
     ) -> Result<Tensor> {
-        for at in layers {
-            let layer = &self.view.layers[at];
-            let qkv = self.project(at, layer, &x)?;
-            keep(at, &qkv)?;
-            let mixed = self.ops.attention(&qkv, layer.qk_norms.as_ref(), groups)?;
-            x = (&x + self.output(at, layer, &mixed)?)?;
-            x = (&x + self.feed(at, layer, &x)?)?;
-        }
-        Ok(x)
+        run_layers(&mut MicroBatchLayers { decoder: self, groups, keep }, layers, x)
     }
 
     /// Raw query, key and value projections of the residual stream [rows, (heads + 2·kv_heads)·dim].
-    pub(crate) fn project(&self, at: usize, layer: &Layer, x: &Tensor) -> Result<Tensor> {
+    pub(crate) fn project(&self, at: usize, x: &Tensor) -> Result<Tensor> {
+        let layer = &self.view.layers[at];
         let qkv = self.ops.linear(&self.ops.norm(x, &layer.input_norm)?, &layer.qkv, Site::Qkv(at))?;
         match &layer.qkv_bias {
             Some(bias) => self.ops.bias(&qkv, bias),
@@ -70,14 +64,15 @@ impl Decoder<'_> {
         }
     }
 
-    /// What attention adds to the residual stream, from the mixed values [rows, heads·dim].
-    pub(crate) fn output(&self, at: usize, layer: &Layer, mixed: &Tensor) -> Result<Tensor> {
-        self.ops.linear(mixed, &layer.output, Site::Output(at))
+    /// The residual stream with the output projection of the mixed values [rows, heads·dim].
+    pub(crate) fn add_attention(&self, at: usize, x: &Tensor, mixed: &Tensor) -> Result<Tensor> {
+        x + self.ops.linear(mixed, &self.view.layers[at].output, Site::Output(at))?
     }
 
-    /// What the SwiGLU adds to the residual stream x [rows, hidden].
-    pub(crate) fn feed(&self, at: usize, layer: &Layer, x: &Tensor) -> Result<Tensor> {
-        self.ops.mlp(&self.ops.norm(x, &layer.post_norm)?, &layer.gate_up, &layer.down, at)
+    /// The residual stream with what the SwiGLU adds to it.
+    pub(crate) fn add_mlp(&self, at: usize, x: &Tensor) -> Result<Tensor> {
+        let layer = &self.view.layers[at];
+        x + self.ops.mlp(&self.ops.norm(x, &layer.post_norm)?, &layer.gate_up, &layer.down, at)?
     }
 
     /// Logits [outputs, vocab] of some rows of what [`Decoder::forward`] returned.
@@ -100,5 +95,36 @@ impl Decoder<'_> {
     pub(crate) fn predict(&self, batch: &MicroBatch) -> Result<Tensor> {
         let last = self.forward(batch, |_, _| Ok(()))?;
         self.ops.logprobs(&self.logits(&last, &batch.outputs)?, &batch.predictions)
+    }
+}
+
+/// The layers over a micro-batch, whose groups attend within themselves. Differentiable where the decoder's weights are tracked.
+struct MicroBatchLayers<'a, K> {
+    decoder: &'a Decoder<'a>,
+    groups: &'a Arc<[Group]>,
+    /// Sees every layer's projections.
+    keep: K,
+}
+
+impl<K: FnMut(usize, &Tensor) -> Result<()>> LayerBackend for MicroBatchLayers<'_, K> {
+    type Stream = Tensor;
+    type Projections = Tensor;
+    type Mixed = Tensor;
+
+    fn project(&mut self, layer: usize, x: &Tensor) -> Result<Tensor> {
+        self.decoder.project(layer, x)
+    }
+
+    fn attend(&mut self, layer: usize, qkv: Tensor) -> Result<Tensor> {
+        (self.keep)(layer, &qkv)?;
+        self.decoder.ops.attention(&qkv, self.decoder.view.layers[layer].qk_norms.as_ref(), self.groups)
+    }
+
+    fn add_attention(&mut self, layer: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
+        self.decoder.add_attention(layer, &x, &mixed)
+    }
+
+    fn add_mlp(&mut self, layer: usize, x: Tensor) -> Result<Tensor> {
+        self.decoder.add_mlp(layer, &x)
     }
 }

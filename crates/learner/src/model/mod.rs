@@ -1,12 +1,255 @@
-//! The decoder: its named weights, the layout of a micro-batch, and the graph from tokens to log-probabilities.
+//! A model: its shape, its weights and its tokenizer, with the small files of its checkpoint.
+//!
+//! Called by the learner, which trains it and samples from it. The rest of this folder is its network: named weights and adapters,
+//! the layout of a micro-batch, and the graph from tokens to log-probabilities. All sums have a fixed order, and the number of
+//! data-parallel workers is given: the same calls give the same bits on the same machine.
 
-pub(crate) mod decoder;
-pub(crate) mod layout;
-pub(crate) mod names;
-pub(crate) mod packed;
-pub(crate) mod view;
-pub(crate) mod weights;
+mod adapters;
+mod decoder;
+mod engine;
+mod layer_loop;
+mod layers;
+mod microbatch;
+mod weights;
 
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use candle_core::{Device, Tensor};
+use veriplay_kernels::rope::RopeTable;
+use veriplay_kernels::thread_pool::ThreadPool;
+
+pub(crate) use adapters::Adapters;
 pub(crate) use decoder::Decoder;
-pub(crate) use view::View;
-pub(crate) use weights::{Mode, Weights};
+pub(crate) use engine::Engine;
+pub(crate) use layer_loop::{LayerBackend, run_layers};
+pub(crate) use layers::View;
+pub(crate) use microbatch::{MicroBatch, Response, bundle, deal};
+pub(crate) use weights::{Mode, Weights, initial_values, values};
+
+use crate::checkpoint::{
+    CheckpointError, Companions, MAX_SHARD_BYTES, ModelFiles, WEIGHTS, encode_weights, read_weights,
+};
+use crate::config::{ConfigError, ModelConfig, TensorSpec, tensor_specs};
+use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
+use crate::ops::slices::Slice;
+use crate::ops::{Purpose, SharedSpace};
+use crate::tokenizer::Tokenizer;
+
+/// A tensor with its name and shape.
+pub type NamedTensor = (TensorSpec, Vec<f32>);
+
+/// Parameters of 16 MiB.
+const LARGE: usize = 1 << 22;
+
+/// Where and by how many workers a model computes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement {
+    pub(crate) device: DeviceSpec,
+    pub(crate) precision: Precision,
+    /// Data-parallel workers, threads of the CPU. On another device there is one.
+    pub(crate) workers: usize,
+}
+
+/// A model that is ready to compute.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) config: ModelConfig,
+    pub(crate) tokenizer: Tokenizer,
+    /// Where it computes.
+    pub(crate) device: OpenDevice,
+    /// Every weight tensor.
+    pub(crate) specs: Vec<TensorSpec>,
+    pub(crate) weights: Weights,
+    /// The small files of the checkpoint it came from.
+    pub(crate) companions: Companions,
+    /// Any of them ends an answer.
+    pub(crate) end_tokens: Vec<u32>,
+    pub(crate) rope: Arc<RopeTable>,
+    workers: usize,
+    /// Buffers of threads that are not scoring now.
+    idle: Mutex<Vec<SharedSpace>>,
+}
+
+impl Model {
+    /// `values` are those of every weight, in the order of [`tensor_specs`] and of their sizes.
+    pub(crate) fn new(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        values: Vec<Vec<f32>>,
+        placement: Placement,
+    ) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let tokens = tokenizer.vocab_size();
+        if tokens > config.vocab_size {
+            let want = format!("want at least the tokenizer's {tokens} tokens");
+            return Err(ConfigError::Value {
+                key: "vocab_size".to_owned(),
+                value: config.vocab_size.to_string(),
+                want,
+            });
+        }
+        let device = OpenDevice::open(placement.device, placement.precision)?;
+        let weights = Weights::new(&config, values, &device.device).map_err(|e| out_of_memory(placement.device, &e))?;
+        Ok(Self {
+            tokenizer,
+            weights,
+            specs: tensor_specs(&config),
+            rope: Arc::new(RopeTable::new(config.max_position_embeddings, &config.rope_frequencies())),
+            companions: Companions::none("(new)"),
+            end_tokens: config.eos_token_id.clone(),
+            config,
+            workers: if device.kernels { placement.workers } else { 1 },
+            device,
+            idle: Mutex::default(),
+        })
+    }
+
+    /// A model with random weights: a pure function of `config` and `seed`.
+    pub(crate) fn initialize(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        seed: u64,
+        placement: Placement,
+    ) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let values = initial_values(&config, seed);
+        Self::new(config, tokenizer, values, placement)
+    }
+
+    /// Reads a model directory; without `tokenizer.json` where `needs_tokenizer` is false.
+    pub(crate) fn load(dir: &Path, needs_tokenizer: bool, placement: Placement) -> Result<Self, CheckpointError> {
+        let files = ModelFiles::read(dir, needs_tokenizer)?;
+        let weights = read_weights(dir, &tensor_specs(&files.config))?;
+        Self::from_files(files, weights, placement)
+    }
+
+    /// As [`Model::load`], from the contents of the three files.
+    pub(crate) fn from_bytes(
+        config_json: &str,
+        tokenizer_json: &str,
+        safetensors: &[u8],
+        placement: Placement,
+    ) -> Result<Self, CheckpointError> {
+        let files = ModelFiles::embedded(config_json, tokenizer_json)?;
+        let weights = files.weights_of(safetensors)?;
+        Self::from_files(files, weights, placement)
+    }
+
+    fn from_files(files: ModelFiles, weights: Vec<Vec<f32>>, placement: Placement) -> Result<Self, CheckpointError> {
+        let ModelFiles { origin, config, tokenizer, companions } = files;
+        let end_tokens = companions.end_tokens()?;
+        let model = Self::new(config, tokenizer, weights, placement);
+        let mut model = model.map_err(|source| CheckpointError::Config { place: origin, source })?;
+        if !end_tokens.is_empty() {
+            model.end_tokens = end_tokens;
+        }
+        model.companions = companions;
+        Ok(model)
+    }
+
+    /// Writes the model directory, with weight files of `max_shard_bytes` at most. Adapters are merged.
+    pub(crate) fn save(
+        &self,
+        dir: &Path,
+        max_shard_bytes: Option<usize>,
+        precision: Precision,
+    ) -> Result<(), CheckpointError> {
+        let weights = self.weight_tensors()?;
+        let weights = slices(&weights)?;
+        let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
+        let (config, tokenizer, companions) = (&self.config, &self.tokenizer, &self.companions);
+        crate::checkpoint::write_small_files(dir, config, tokenizer, companions, precision)?;
+        let max_shard_bytes = max_shard_bytes.unwrap_or(MAX_SHARD_BYTES);
+        crate::checkpoint::write_weights(dir, &self.specs, &weights, max_shard_bytes, precision)
+    }
+
+    /// The weights as the model uses them: adapters are merged.
+    fn weight_tensors(&self) -> Result<Vec<Tensor>, CheckpointError> {
+        let weight = |spec: &TensorSpec| self.weights.tensor(&spec.name, Mode::Detached)?.to_device(&Device::Cpu);
+        let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
+        weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
+    }
+
+    /// The bytes of `model.safetensors`: equal weights give equal bytes.
+    pub(crate) fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        let weights = self.weight_tensors()?;
+        let weights = slices(&weights)?;
+        let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
+        encode_weights(&self.specs, &weights)
+    }
+
+    /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
+    pub(crate) fn named_weights(&self) -> Vec<NamedTensor> {
+        named(&self.specs, self.weights.values(&self.specs).expect("the weights are f32 and where they were put"))
+    }
+
+    /// Number of parameters.
+    pub(crate) fn parameter_count(&self) -> usize {
+        self.specs.iter().map(TensorSpec::elements).sum()
+    }
+
+    /// Replaces the weights by their sums with the adapters, which are dropped.
+    pub(crate) fn merge_adapters(&mut self) -> candle_core::Result<()> {
+        let merged = self.weights.values(&self.specs)?;
+        self.weights = Weights::new(&self.config, merged, &self.device.device)?;
+        Ok(())
+    }
+
+    /// The present weights, ready to compute with.
+    pub(crate) fn engine(&self, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
+        self.engine_of(&self.weights, mode, purpose)
+    }
+
+    /// As [`Model::engine`], of other weights of the same shape.
+    pub(crate) fn engine_of(&self, weights: &Weights, mode: Mode, purpose: Purpose) -> candle_core::Result<Engine> {
+        let view = View::new(&self.config, weights, mode, self.device.dtype)?;
+        Engine::new(&self.config, &self.rope, view, purpose, self.device.kernels, &self.pool()?)
+    }
+
+    /// Whether its weights are more than a thread's own caches hold.
+    pub(crate) fn is_large(&self) -> bool {
+        self.parameter_count() >= LARGE
+    }
+
+    /// The threads that share what concerns all weights, where they are many.
+    pub(crate) fn pool(&self) -> candle_core::Result<ThreadPool> {
+        if self.workers == 1 || !self.is_large() {
+            return Ok(ThreadPool::single());
+        }
+        let refused = |e| candle_core::Error::Msg(format!("{e}; lower `shards` or raise the limit on threads"));
+        ThreadPool::new(self.workers).map_err(refused)
+    }
+
+    /// Data-parallel workers: threads of the CPU, or one device.
+    pub(crate) const fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Runs `work` with the buffers of a thread.
+    pub(crate) fn with_space<R>(&self, work: impl FnOnce(&SharedSpace) -> R) -> R {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let space = kept.unwrap_or_default();
+        let result = work(&space);
+        idle().push(space);
+        result
+    }
+}
+
+/// What a device without room for a model says.
+pub(crate) fn out_of_memory(device: DeviceSpec, error: &candle_core::Error) -> DeviceError {
+    let hint = "the model's weights do not fit, or the device failed";
+    DeviceError::Unavailable { device, reason: error.to_string(), hint }
+}
+
+/// The numbers of tensors.
+fn slices(tensors: &[Tensor]) -> Result<Vec<Slice<'_>>, CheckpointError> {
+    let slices = tensors.iter().map(Slice::of).collect::<Result<_, _>>();
+    slices.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
+}
+
+/// `values` with their names and shapes.
+pub(crate) fn named(specs: &[TensorSpec], values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
+    specs.iter().cloned().zip(values).collect()
+}

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use candle_core::{DType, Device, Error, Result, Tensor, Var};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
-use super::names::{TensorSpec, tensor_specs};
-use crate::config::ModelConfig;
-use crate::lora::Adapters;
+use super::adapters::Adapters;
+use crate::config::{ModelConfig, TensorSpec, tensor_specs};
 
 /// Whether operations on a weight are recorded for backward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,4 +90,27 @@ impl Weights {
 /// A tensor's numbers, row by row, as f32.
 pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>> {
     tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1()
+}
+
+/// Initial weights, a pure function of shape and seed. Gains are 1 and biases 0. Matrices are normal with the config's standard deviation; those that write to the residual stream are smaller by
+/// sqrt(2 · layers), as in GPT-2 (Radford et al. 2019, §2.3), so that its variance does not grow with depth.
+/// The values come in the order of [`tensor_specs`].
+pub(crate) fn initial_values(config: &ModelConfig, seed: u64) -> Vec<Vec<f32>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    tensor_specs(config).iter().map(|spec| initial_tensor(config, spec, &mut rng)).collect()
+}
+
+fn initial_tensor(config: &ModelConfig, spec: &TensorSpec, rng: &mut ChaCha8Rng) -> Vec<f32> {
+    if spec.shape.len() == 1 {
+        return vec![if spec.name.ends_with("bias") { 0.0 } else { 1.0 }; spec.elements()];
+    }
+    let writes = spec.name.ends_with("o_proj.weight") || spec.name.ends_with("down_proj.weight");
+    let depth = if writes { (2.0 * config.num_hidden_layers as f64).sqrt() } else { 1.0 };
+    (0..spec.elements()).map(|_| (normal(rng) * config.initializer_range / depth) as f32).collect()
+}
+
+/// A standard normal number (Box and Muller 1958).
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
 }

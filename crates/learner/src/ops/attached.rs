@@ -5,9 +5,10 @@
 
 use candle_core::backend::BackendStorage;
 use candle_core::{
-    CpuStorage, CudaStorage, CustomOp1, CustomOp2, D, DType, Error, Layout, MetalStorage, Result, Shape, Storage,
-    Tensor,
+    CpuStorage, CudaStorage, CustomOp1, CustomOp2, D, DType, Device, Error, Layout, MetalStorage, Result, Shape,
+    Storage, Tensor,
 };
+use veriplay_kernels::attention::Group;
 
 /// The result of a kernel, as an operation gives it back.
 struct Computed {
@@ -132,4 +133,21 @@ pub(super) fn rope(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
 /// At least f32.
 pub(super) fn widened(x: &Tensor) -> Result<Tensor> {
     if matches!(x.dtype(), DType::BF16 | DType::F16) { x.to_dtype(DType::F32) } else { Ok(x.clone()) }
+}
+
+/// 0 where a row sees a column, −∞ where it does not [rows, rows].
+pub(super) fn mask(group: &Group, dtype: DType, device: &Device) -> Result<Tensor> {
+    let rows = group.rows().len();
+    let mut mask = Vec::with_capacity(rows * rows);
+    for place in group.visible_rows() {
+        let cell = |j: usize| if j < place.shared || place.own.contains(&j) { 0.0_f32 } else { f32::NEG_INFINITY };
+        mask.extend((0..rows).map(cell));
+    }
+    Tensor::from_vec(mask, (rows, rows), device)?.to_dtype(dtype)
+}
+
+/// Over the last dimension. The maximum is detached: it only shifts, and its gradient would cost four more large tensors.
+pub(super) fn log_softmax(x: &Tensor) -> Result<Tensor> {
+    let shifted = x.broadcast_sub(&x.max_keepdim(D::Minus1)?.detach())?;
+    shifted.broadcast_sub(&shifted.exp()?.sum_keepdim(D::Minus1)?.log()?)
 }

@@ -4,11 +4,11 @@
 use std::sync::{Arc, OnceLock};
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp3, Error, Layout, Result, Shape, Tensor};
+use veriplay_kernels::attention::{Group, HeadSizes, Heads, Saved, attention, attention_backward};
+use veriplay_kernels::rope::RopeTable;
 
 use super::slices::{Slice, floats, gradient, output};
 use super::space::SharedSpace;
-use crate::kernels::attention::{Group, HeadSizes, Heads, Saved, attention, attention_backward};
-use crate::kernels::rope::RopeTable;
 
 /// Raw projections [rows, (heads + 2·kv_heads)·dim] → [rows, heads·dim].
 pub(super) struct Attention {

@@ -6,13 +6,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::{D, DType, Device, Result, Tensor};
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
 
-use super::attached::{rms_norm, rope, softmax, widened};
-use super::stock::{log_softmax, mask};
+use super::attached::{log_softmax, mask, rms_norm, rope, softmax, widened};
 use super::{Ops, Site};
-use crate::kernels::attention::{Group, HeadSizes};
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
 
 /// One micro-batch's operations.
 #[derive(Debug)]
@@ -119,7 +118,7 @@ impl Fused {
             return Ok(Arc::clone(tables));
         }
         let table = |group: &Group| {
-            let positions = group.places().map(|place| place.position);
+            let positions = group.visible_rows().map(|place| place.position);
             let [cos, sin] = rotations(&self.rope, positions, dtype, device)?;
             Ok(GroupTables { cos, sin, mask: mask(group, DType::F32, device)? })
         };

@@ -1,17 +1,14 @@
-//! What a decoder layer is made of: one trait with three implementations, and the choice between them.
+//! What a decoder layer is made of: one trait with three implementations. They know no weights by name and no model.
 //!
-//! Called by [`crate::model::Decoder`]. All are differentiable, and tests hold them to the same losses and gradients. Those of
-//! the CPU run on the calling thread, but for products and attention that a team shares.
+//! Called by `model::Decoder`; `model::Engine` chooses between them. All are differentiable, and tests hold them to the same losses and gradients. Those of
+//! the CPU run on the calling thread, but for products and attention that a pool shares.
 
 mod attached;
 mod attention;
-mod bias;
 mod cpu;
 mod fused;
-mod linear;
-mod logprob;
-mod mlp;
-mod norm;
+mod packed;
+mod products;
 pub(crate) mod slices;
 mod space;
 mod stock;
@@ -21,19 +18,14 @@ mod tests;
 use std::sync::Arc;
 
 use candle_core::{Result, Tensor};
+use veriplay_kernels::attention::Group;
+use veriplay_kernels::logprob::Prediction;
 
-use crate::config::ModelConfig;
-use crate::kernels::attention::{Group, HeadSizes};
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
-use crate::model::packed::{PackedModel, Purpose};
-use crate::model::{Decoder, View};
-use crate::team::Team;
-use cpu::Kernels;
-use fused::{Fused, Tables};
-pub(crate) use fused::{rotations, step_attention, step_heads};
+pub(crate) use cpu::Kernels;
+pub(crate) use fused::{Fused, Tables, rotations, step_attention, step_heads};
+pub(crate) use packed::{PackedModel, Purpose};
 pub(crate) use space::SharedSpace;
-use stock::Stock;
+pub(crate) use stock::Stock;
 
 /// Which matrix of the model a linear map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,74 +53,4 @@ pub(crate) trait Ops: std::fmt::Debug {
     fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, layer: usize) -> Result<Tensor>;
     /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions], from logits [rows, vocab].
     fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor>;
-}
-
-/// A view of the weights with all that its operations share between threads.
-#[derive(Debug)]
-pub(crate) struct Engine {
-    pub(crate) view: View,
-    sizes: HeadSizes,
-    rope: Arc<RopeTable>,
-    kind: Kind,
-}
-
-/// Whose operations compute.
-#[derive(Debug, Clone)]
-enum Kind {
-    /// Our kernels, on the CPU.
-    Kernels(Arc<PackedModel>),
-    /// Candle's kernels with a backward of ours, on any device.
-    Fused(Arc<Tables>),
-    /// Candle's differentiable operations alone: what the others are held to.
-    Stock,
-}
-
-impl Engine {
-    /// Our kernels, on the CPU, or else candle's with a backward of ours. `team` packs the weights.
-    pub(crate) fn new(
-        config: &ModelConfig,
-        rope: &Arc<RopeTable>,
-        view: View,
-        purpose: Purpose,
-        kernels: bool,
-        team: &Team,
-    ) -> Result<Self> {
-        let kind = match kernels {
-            true => Kind::Kernels(Arc::new(PackedModel::new(&view, purpose, team)?)),
-            false => Kind::Fused(Arc::default()),
-        };
-        Ok(Self { kind, ..Self::stock(config, rope, view) })
-    }
-
-    /// Candle's own operations, wherever the weights are.
-    pub(crate) fn stock(config: &ModelConfig, rope: &Arc<RopeTable>, view: View) -> Self {
-        Self { view, sizes: HeadSizes::new(config), rope: Arc::clone(rope), kind: Kind::Stock }
-    }
-
-    /// The same without a record for backward.
-    pub(crate) fn detached(&self) -> Self {
-        let (rope, kind) = (Arc::clone(&self.rope), self.kind.clone());
-        Self { view: self.view.detached(), sizes: self.sizes, rope, kind }
-    }
-
-    /// The decoder of one thread, which works in `space`.
-    pub(crate) fn decoder(&self, space: &SharedSpace) -> Decoder<'_> {
-        let (sizes, rope) = (self.sizes, Arc::clone(&self.rope));
-        let ops: Box<dyn Ops> = match &self.kind {
-            Kind::Kernels(packed) => {
-                Box::new(Kernels { sizes, rope, packed: Arc::clone(packed), space: space.clone() })
-            }
-            Kind::Fused(tables) => Box::new(Fused { sizes, rope, tables: Arc::clone(tables) }),
-            Kind::Stock => Box::new(Stock { sizes, rope }),
-        };
-        Decoder { view: &self.view, ops }
-    }
-
-    /// The packed matrices, for the rollout's own loop.
-    pub(crate) fn packed(&self) -> Result<&PackedModel> {
-        match &self.kind {
-            Kind::Kernels(packed) => Ok(packed),
-            _ => Err(candle_core::Error::Msg("the CPU's rollout was given weights that are not packed".to_owned())),
-        }
-    }
 }

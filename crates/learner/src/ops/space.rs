@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::kernels::gemm::Packed;
-use crate::kernels::simd::Buffer;
-use crate::kernels::{attention, gemm};
-use crate::team::Team;
+use veriplay_kernels::gemm::Packed;
+use veriplay_kernels::simd::Buffer;
+use veriplay_kernels::thread_pool::ThreadPool;
+use veriplay_kernels::{attention, gemm};
 
 /// Scratch memory of one thread.
 #[derive(Debug, Default)]
@@ -22,10 +22,10 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Lets `team` share what is worth it in forward passes.
-    pub(crate) fn shared_by(&mut self, team: &Team) {
-        self.products.shared_by(team);
-        self.attention.shared_by(team);
+    /// Lets `pool` share what is worth it in forward passes.
+    pub(crate) fn shared_by(&mut self, pool: &ThreadPool) {
+        self.products.shared_by(pool);
+        self.attention.shared_by(pool);
     }
 
     /// A buffer to keep; its contents are unspecified.

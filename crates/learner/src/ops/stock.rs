@@ -1,4 +1,4 @@
-//! The same operations in candle's own differentiable ones: in f64, the reference that the others are held to.
+//! The same operations in candle's own differentiable ones, in f64: the oracle of tests, which nothing else calls.
 //!
 //! Only operations with a backward may be used here: `softmax_last_dim`, `rope` and `rms_norm` of candle-nn have none and would cut
 //! the graph silently.
@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use candle_core::{D, DType, Device, Result, Tensor};
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
 
+use super::attached::{log_softmax, mask};
 use super::{Ops, Site};
-use crate::kernels::attention::{Group, HeadSizes};
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
 
 /// Any device, any float type.
 #[derive(Debug)]
@@ -86,7 +87,7 @@ impl Stock {
         let half = self.sizes.dim / 2;
         let rows = group.rows().len();
         let (mut cos, mut sin) = (Vec::with_capacity(rows * half), Vec::with_capacity(rows * half));
-        for place in group.places() {
+        for place in group.visible_rows() {
             let (c, s) = self.rope.at(place.position);
             cos.extend_from_slice(c);
             sin.extend_from_slice(s);
@@ -96,17 +97,6 @@ impl Stock {
     }
 }
 
-/// 0 where a row sees a column, −∞ where it does not [rows, rows].
-pub(super) fn mask(group: &Group, dtype: DType, device: &Device) -> Result<Tensor> {
-    let rows = group.rows().len();
-    let mut mask = Vec::with_capacity(rows * rows);
-    for place in group.places() {
-        let cell = |j: usize| if j < place.shared || place.own.contains(&j) { 0.0_f32 } else { f32::NEG_INFINITY };
-        mask.extend((0..rows).map(cell));
-    }
-    Tensor::from_vec(mask, (rows, rows), device)?.to_dtype(dtype)
-}
-
 /// (a, b) → (a·cos − b·sin, b·cos + a·sin) on x [heads, rows, dim].
 fn rotate(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
     let half = cos.dim(1)?;
@@ -114,10 +104,4 @@ fn rotate(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
     let first = (a.broadcast_mul(cos)? - b.broadcast_mul(sin)?)?;
     let second = (b.broadcast_mul(cos)? + a.broadcast_mul(sin)?)?;
     Tensor::cat(&[first, second], 2)
-}
-
-/// Over the last dimension. The maximum is detached: it only shifts, and its gradient would cost four more large tensors.
-pub(super) fn log_softmax(x: &Tensor) -> Result<Tensor> {
-    let shifted = x.broadcast_sub(&x.max_keepdim(D::Minus1)?.detach())?;
-    shifted.broadcast_sub(&shifted.exp()?.sum_keepdim(D::Minus1)?.log()?)
 }

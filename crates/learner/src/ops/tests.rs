@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use candle_core::{DType, Device, Result, Tensor, Var};
+use veriplay_kernels::logprob::Prediction;
+use veriplay_kernels::rope::RopeTable;
+use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{Engine, Ops, SharedSpace, Site};
+use super::{Ops, Purpose, SharedSpace, Site};
 use crate::config::ModelConfig;
-use crate::kernels::logprob::Prediction;
-use crate::kernels::rope::RopeTable;
-use crate::model::packed::Purpose;
-use crate::model::weights::values;
-use crate::model::{Mode, View, Weights};
-use crate::team::Team;
+use crate::model::{Engine, Mode, View, Weights, initial_values, values};
 
 fn config() -> ModelConfig {
     ModelConfig {
@@ -26,10 +24,10 @@ fn config() -> ModelConfig {
 /// The engines of the CPU, of candle's differentiable operations and of its kernels, on the same weights.
 fn engines() -> Result<(Weights, [Engine; 3])> {
     let config = config();
-    let weights = Weights::new(&config, crate::init::initial(&config, 3), &Device::Cpu)?;
+    let weights = Weights::new(&config, initial_values(&config, 3), &Device::Cpu)?;
     let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
     let view = || View::new(&config, &weights, Mode::Tracked, DType::F32);
-    let of = |kernels| Engine::new(&config, &rope, view()?, Purpose::Training, kernels, &Team::alone());
+    let of = |kernels| Engine::new(&config, &rope, view()?, Purpose::Training, kernels, &ThreadPool::single());
     let engines = [of(true)?, Engine::stock(&config, &rope, view()?), of(false)?];
     Ok((weights, engines))
 }

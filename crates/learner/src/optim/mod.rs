@@ -1,7 +1,5 @@
 //! Optimizers: AdamW, and Muon for hidden matrices. State is f32, kept for every weight, saved and restored to the bit.
 
-mod adamw;
-mod muon;
 mod tensors;
 
 use std::borrow::Cow;
@@ -9,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use candle_core::{CpuStorage, InplaceOp2, Layout, Result, Tensor, Var};
 use serde::{Deserialize, Serialize};
+use veriplay_kernels::thread_pool::run_on_threads;
+use veriplay_kernels::{adamw, muon};
 
+use crate::config::TensorSpec;
 use crate::gradients::Gradients;
-use crate::model::Weights;
-use crate::model::names::TensorSpec;
-use crate::model::weights::values;
+use crate::model::{Weights, values};
 use crate::ops::slices::{floats, floats_mut};
-use crate::train::on_threads;
 
 /// Constants of AdamW (Loshchilov and Hutter 2019). Weight decay is decoupled and acts on matrices alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -35,6 +33,22 @@ impl Default for AdamW {
     /// What the quickstart uses.
     fn default() -> Self {
         Self { beta1: 0.9, beta2: 0.98, eps: 1e-8, weight_decay: 0.0 }
+    }
+}
+
+impl AdamW {
+    /// For step `step`, counted from 1; `decay` is learning rate times weight decay.
+    fn constants(&self, step: u64, rate: Rate, decay: f64) -> adamw::Constants {
+        let power = |beta: f64| 1.0 - beta.powf(step as f64);
+        adamw::Constants {
+            beta1: self.beta1 as f32,
+            beta2: self.beta2 as f32,
+            rate: (rate.learning_rate / power(self.beta1)) as f32,
+            root: (1.0 / power(self.beta2).sqrt()) as f32,
+            eps: self.eps as f32,
+            keep: (1.0 - decay) as f32,
+            scale: rate.scale,
+        }
     }
 }
 
@@ -89,10 +103,10 @@ pub(crate) struct Moments {
 pub(crate) struct OptimizerState {
     /// Steps made.
     pub(crate) step: u64,
-    /// Of every weight, in the order of `tensor_specs`. Empty while `placed` has them.
+    /// Of every weight, in the order of `tensor_specs`. Empty while `on_device` has them.
     moments: Vec<Moments>,
     /// The same where the weights are, from the first step by tensors on.
-    placed: Vec<[Tensor; 2]>,
+    on_device: Vec<[Tensor; 2]>,
 }
 
 impl OptimizerState {
@@ -103,16 +117,16 @@ impl OptimizerState {
 
     /// As it was after `step` steps.
     pub(crate) const fn restored(step: u64, moments: Vec<Moments>) -> Self {
-        Self { step, moments, placed: Vec::new() }
+        Self { step, moments, on_device: Vec::new() }
     }
 
     /// The moments of every weight, in the order of `tensor_specs`.
     pub(crate) fn moments(&self) -> Result<Cow<'_, [Moments]>> {
-        if self.placed.is_empty() {
+        if self.on_device.is_empty() {
             return Ok(Cow::Borrowed(&self.moments));
         }
         let fetch = |[first, second]: &[Tensor; 2]| Ok(Moments { first: values(first)?, second: values(second)? });
-        self.placed.iter().map(fetch).collect::<Result<_>>().map(Cow::Owned)
+        self.on_device.iter().map(fetch).collect::<Result<_>>().map(Cow::Owned)
     }
 
     /// As [`OptimizerState::step`], in tensor operations, where the weights are.
@@ -125,8 +139,8 @@ impl OptimizerState {
         rate: Rate,
     ) -> Result<()> {
         self.step += 1;
-        self.place(specs, weights)?;
-        for (spec, moments) in specs.iter().zip(&mut self.placed) {
+        self.move_to_device(specs, weights)?;
+        for (spec, moments) in specs.iter().zip(&mut self.on_device) {
             let gradient = gradients.get(&spec.name).ok_or_else(|| missing(spec))?;
             let rule = Rule::new(optimizer, spec, self.step, rate);
             tensors::step(weights.var(&spec.name)?, gradient, moments, &rule)?;
@@ -135,11 +149,11 @@ impl OptimizerState {
     }
 
     /// Moves the moments to where the weights are.
-    fn place(&mut self, specs: &[TensorSpec], weights: &Weights) -> Result<()> {
+    fn move_to_device(&mut self, specs: &[TensorSpec], weights: &Weights) -> Result<()> {
         for (spec, Moments { first, second }) in specs.iter().zip(std::mem::take(&mut self.moments)) {
             let device = weights.var(&spec.name)?.device();
-            let place = |values: Vec<f32>| Tensor::from_vec(values, spec.shape.as_slice(), device);
-            self.placed.push([place(first)?, place(second)?]);
+            let upload = |values: Vec<f32>| Tensor::from_vec(values, spec.shape.as_slice(), device);
+            self.on_device.push([upload(first)?, upload(second)?]);
         }
         Ok(())
     }
@@ -163,7 +177,7 @@ impl OptimizerState {
         // The largest first, then each to the next free thread: order does not matter to the result.
         work.sort_by_key(|job| job.spec.elements());
         let (step, queue) = (self.step, Mutex::new(work));
-        on_threads(0..rate.threads, |_| drain(&queue, optimizer, step, rate)).into_iter().collect()
+        run_on_threads(0..rate.threads, |_| drain(&queue, optimizer, step, rate)).into_iter().collect()
     }
 }
 
@@ -191,7 +205,7 @@ struct Job<'a> {
 }
 
 fn drain(queue: &Mutex<Vec<Job<'_>>>, optimizer: &Optimizer, step: u64, rate: Rate) -> Result<()> {
-    let mut space = muon::Space::default();
+    let mut space = muon::Workspace::default();
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(Job { spec, weight, gradient, moments }) = next else { return Ok(()) };
@@ -217,7 +231,7 @@ impl Rule {
                 let constants = muon::Constants { rate: learning_rate * ratio, momentum, decay: decay * ratio, scale };
                 Self::Muon(constants, (spec.shape[0], spec.shape[1]))
             }
-            _ => Self::AdamW(adamw::Constants::new(optimizer.adamw(), step, rate, decay)),
+            _ => Self::AdamW(optimizer.adamw().constants(step, rate, decay)),
         }
     }
 }
@@ -225,7 +239,7 @@ impl Rule {
 /// One step on one weight, in place. Operations are given shared; the lock is for the moments and is never waited for.
 struct Step<'a> {
     rule: Rule,
-    state: Mutex<(&'a mut Moments, &'a mut muon::Space)>,
+    state: Mutex<(&'a mut Moments, &'a mut muon::Workspace)>,
 }
 
 impl InplaceOp2 for Step<'_> {

@@ -1,9 +1,10 @@
 //! The optimizers in tensor operations, for weights that are on a device: the same formulas, moments on the device, no host in between.
 
 use candle_core::{DType, Result, Tensor, Var};
+use veriplay_kernels::muon::{QUINTIC, STEPS};
+use veriplay_kernels::{adamw, muon};
 
-use super::muon::{QUINTIC, STEPS};
-use super::{Rule, adamw, muon};
+use super::Rule;
 
 /// One step on one weight; `moments` are the first and the second.
 pub(super) fn step(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], rule: &Rule) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Every other place than the CPU's own kernels, held to them: scores, gradients, steps and samples, in f32 and in bf16.
+//! Every other device than the CPU's own kernels, held to them: scores, gradients, steps and samples, in f32 and in bf16.
 //!
 //! `cpu-portable` runs the operations of a card on the CPU, everywhere. Under the feature `cuda` the same tests run on the first card,
 //! and say so when there is none. Tolerances are relative to the largest number of a tensor; in f32 a card is given ten times those of the
@@ -6,17 +6,17 @@
 
 use veriplay_core::{Learn, Sampling, TrainBatch};
 use veriplay_learner::{
-    Architecture, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Place, Precision, Request,
+    Architecture, DeviceSpec, Learner, LearnerOptions, Lora, ModelConfig, NamedTensor, Optimizer, Precision, Request,
     Segments, TokenSampler,
 };
 
 use crate::common::{tiny_config, tokenizer};
 use crate::losses::common::batch;
 
-/// A place to test, and how far it may be off.
+/// A device to test, and how far it may be off.
 #[derive(Debug, Clone, Copy)]
 struct Held {
-    place: Place,
+    device: DeviceSpec,
     precision: Precision,
     /// Of log-probabilities, in nats.
     logprob: f32,
@@ -25,22 +25,24 @@ struct Held {
 }
 
 #[expect(clippy::print_stderr, reason = "a test that was not run says so")]
-fn places() -> Vec<Held> {
-    let held = |place, precision, logprob, relative| Held { place, precision, logprob, relative };
-    let mut places =
-        vec![held(Place::Portable, Precision::F32, 1e-4, 1e-5), held(Place::Portable, Precision::Bf16, 0.06, 0.08)];
+fn devices() -> Vec<Held> {
+    let held = |device, precision, logprob, relative| Held { device, precision, logprob, relative };
+    let mut devices = vec![
+        held(DeviceSpec::Portable, Precision::F32, 1e-4, 1e-5),
+        held(DeviceSpec::Portable, Precision::Bf16, 0.06, 0.08),
+    ];
     if !cfg!(feature = "cuda") {
-        return places;
+        return devices;
     }
-    let options = LearnerOptions { place: Place::Cuda(0), ..LearnerOptions::default() };
+    let options = LearnerOptions { device: DeviceSpec::Cuda(0), ..LearnerOptions::default() };
     match Learner::initialize(tiny_config(), tokenizer(), 7, options) {
         Ok(_) => {
-            places.push(held(Place::Cuda(0), Precision::F32, 1e-3, 1e-4));
-            places.push(held(Place::Cuda(0), Precision::Bf16, 0.06, 0.08));
+            devices.push(held(DeviceSpec::Cuda(0), Precision::F32, 1e-3, 1e-4));
+            devices.push(held(DeviceSpec::Cuda(0), Precision::Bf16, 0.06, 0.08));
         }
         Err(error) => eprintln!("NOT run on a card: {error}"),
     }
-    places
+    devices
 }
 
 fn families() -> [ModelConfig; 3] {
@@ -56,10 +58,10 @@ fn learner(config: &ModelConfig, options: LearnerOptions) -> Learner {
     Learner::initialize(config.clone(), tokenizer(), 7, options).expect("valid")
 }
 
-/// The learner of the CPU and that of the place.
+/// The learner of the CPU and that of the device.
 fn both(config: &ModelConfig, held: Held, options: &LearnerOptions) -> [Learner; 2] {
-    let Held { place, precision, .. } = held;
-    [learner(config, options.clone()), learner(config, LearnerOptions { place, precision, ..options.clone() })]
+    let Held { device, precision, .. } = held;
+    [learner(config, options.clone()), learner(config, LearnerOptions { device, precision, ..options.clone() })]
 }
 
 fn tokens(count: usize, salt: u32) -> Vec<u32> {
@@ -79,8 +81,8 @@ fn distance(a: &[NamedTensor], b: &[NamedTensor]) -> f64 {
 }
 
 #[test]
-fn every_place_scores_as_the_cpu_does() {
-    for held in places() {
+fn every_device_scores_as_the_cpu_does() {
+    for held in devices() {
         for config in families() {
             let [cpu, other] = both(&config, held, &LearnerOptions::default());
             let prompt = tokens(9, 3);
@@ -99,8 +101,8 @@ fn every_place_scores_as_the_cpu_does() {
 }
 
 #[test]
-fn every_place_has_the_gradients_of_the_cpu_with_and_without_segments() {
-    for held in places() {
+fn every_device_has_the_gradients_of_the_cpu_with_and_without_segments() {
+    for held in devices() {
         for config in families() {
             for segments in [None, Some(Segments { layers: 1, logit_rows: 3 })] {
                 let options = LearnerOptions { segments, micro_tokens: 40, ..LearnerOptions::default() };
@@ -119,7 +121,7 @@ fn every_place_has_the_gradients_of_the_cpu_with_and_without_segments() {
 #[test]
 fn both_optimizers_step_alike_everywhere_and_their_state_is_saved_and_read_back() {
     let muon = Optimizer::muon(veriplay_learner::AdamW { weight_decay: 0.01, ..Default::default() }, 5.0);
-    for held in places() {
+    for held in devices() {
         for optimizer in [Optimizer::default(), muon] {
             let options = LearnerOptions { optimizer, ..LearnerOptions::default() };
             let [mut cpu, mut other] = both(&tiny_config(), held, &options);
@@ -158,7 +160,7 @@ fn moved(after: &[NamedTensor], before: &[NamedTensor]) -> Vec<NamedTensor> {
 fn adapters_train_alike_everywhere() {
     let target_modules = ["q_proj", "down_proj"].map(str::to_owned).to_vec();
     let lora = Some(Lora { rank: 3, alpha: 6.0, target_modules, seed: 1 });
-    for held in places() {
+    for held in devices() {
         let [mut cpu, mut other] =
             both(&tiny_config(), held, &LearnerOptions { lora: lora.clone(), ..LearnerOptions::default() });
         let batch: TrainBatch = batch(&cpu, 0.4);
@@ -186,9 +188,9 @@ fn requests(sampler: TokenSampler) -> Vec<Request> {
 }
 
 #[test]
-fn every_place_draws_the_tokens_that_the_cpu_draws() {
+fn every_device_draws_the_tokens_that_the_cpu_draws() {
     let truncated = TokenSampler { temperature: 0.8, top_k: 20, top_p: 0.9, min_p: 0.0 };
-    for held in places().into_iter().filter(|held| held.precision == Precision::F32) {
+    for held in devices().into_iter().filter(|held| held.precision == Precision::F32) {
         for config in families() {
             for (sampler, rollout_rows) in [(TokenSampler::at(1.0), 4), (TokenSampler::at(1.3), 64), (truncated, 5)] {
                 let options = LearnerOptions { rollout_rows, ..LearnerOptions::default() };
@@ -211,7 +213,7 @@ fn every_place_draws_the_tokens_that_the_cpu_draws() {
 
 #[test]
 fn log_probabilities_kept_by_sampling_are_those_of_training_in_every_precision() {
-    for held in places() {
+    for held in devices() {
         let [_, other] = both(&tiny_config(), held, &LearnerOptions::default());
         let prompt = tokens(7, 4);
         let sampling = Sampling { temperature: 1.0, max_tokens: 20, group: 6, seed: 9 };
@@ -227,7 +229,7 @@ fn log_probabilities_kept_by_sampling_are_those_of_training_in_every_precision()
 
 #[test]
 fn in_bf16_weights_keep_what_bf16_could_not_hold() {
-    for held in places().into_iter().filter(|held| held.precision == Precision::Bf16) {
+    for held in devices().into_iter().filter(|held| held.precision == Precision::Bf16) {
         let [cpu, mut other] = both(&tiny_config(), held, &LearnerOptions::default());
         assert_eq!(cpu.named_weights(), other.named_weights(), "weights are f32 everywhere");
         let batch: TrainBatch = batch(&cpu, 0.4);
@@ -240,7 +242,7 @@ fn in_bf16_weights_keep_what_bf16_could_not_hold() {
 
 #[test]
 fn a_device_that_this_program_was_not_built_for_is_refused_with_the_command_that_builds_it() {
-    let options = LearnerOptions { place: Place::Cuda(77), ..LearnerOptions::default() };
+    let options = LearnerOptions { device: DeviceSpec::Cuda(77), ..LearnerOptions::default() };
     let error = Learner::initialize(tiny_config(), tokenizer(), 7, options).expect_err("no such card").to_string();
     let want = if cfg!(feature = "cuda") { "cannot be used" } else { "scripts/build-cuda" };
     assert!(error.contains("cuda:77") && error.contains(want), "{error}");

@@ -12,7 +12,6 @@ use wasmtime::Engine;
 use super::spec::ImageSpec;
 use super::wheel::Wheel;
 use super::{Image, ImageError, build};
-use crate::weakness::Weakened;
 
 /// What stands at `/lib/library.zip` in the file tree of such an image.
 const LIBRARY: &[u8] = b"library";
@@ -23,25 +22,6 @@ impl Image {
     /// # Errors
     /// When the text is no module, imports what the host does not have, or lacks an export the host calls.
     pub fn of_module(&self, name: &str, text: &str) -> Result<Arc<Image>, ImageError> {
-        self.of_module_under(name, text, &Weakened::default())
-    }
-
-    /// The same on a host that is weakened already when the module is loaded.
-    ///
-    /// # Errors
-    /// As for [`Image::of_module`].
-    #[cfg(feature = "weaken")]
-    pub fn of_module_weakened(
-        &self,
-        name: &str,
-        text: &str,
-        weakness: crate::Weakness,
-    ) -> Result<Arc<Image>, ImageError> {
-        self.of_module_under(name, text, &Weakened::by(weakness))
-    }
-
-    fn of_module_under(&self, name: &str, text: &str, weakened: &Weakened) -> Result<Arc<Image>, ImageError> {
-        let _weakened = weakened.enter();
         build_under(self.engine.clone(), name, text)
     }
 }

@@ -1,7 +1,6 @@
 //! Virtual time. Nothing here reads a clock of the host's.
 
 use super::errno::Errno;
-use crate::weakness::{self, Weakness};
 
 /// What one reading advances the clock by: a busy wait of a second ends after 20,000 readings.
 const STEP_NS: u64 = 50_000;
@@ -33,7 +32,6 @@ impl Clock {
     /// The same without time passing.
     pub(crate) fn peek(&self, id: i32) -> Result<u64, Errno> {
         match id {
-            0..=3 if weakness::is(Weakness::RealClock) => Ok(weakness::host_ns()),
             0 => Ok(self.start_ns.saturating_add(self.elapsed_ns)),
             1..=3 => Ok(self.elapsed_ns),
             _ => Err(Errno::INVAL),
@@ -42,9 +40,6 @@ impl Clock {
 
     /// What a file made now is stamped with.
     pub(crate) fn stamp(&self) -> u64 {
-        if weakness::is(Weakness::RealClock) {
-            return weakness::host_ns();
-        }
         self.start_ns.saturating_add(self.elapsed_ns)
     }
 
@@ -52,12 +47,6 @@ impl Clock {
     pub(crate) fn advance(&mut self, ns: u64) {
         // Kept far from the end of u64 so that sums with a calendar time stay in range.
         self.elapsed_ns = self.elapsed_ns.saturating_add(ns).min(u64::MAX / 4);
-        if weakness::is(Weakness::ClockShared) {
-            self.elapsed_ns = weakness::board(|board| {
-                board.clock_ns = board.clock_ns.saturating_add(ns).min(u64::MAX / 4);
-                board.clock_ns
-            });
-        }
     }
 
     /// The grain every clock claims.

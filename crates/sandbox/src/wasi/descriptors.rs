@@ -2,7 +2,6 @@
 
 use super::errno::Errno;
 use super::files::{Kind, Node, NodeId, ROOT};
-use crate::weakness::{self, Weakness};
 
 /// Descriptors a job may hold at once.
 const MAX_OPEN: usize = 256;
@@ -28,7 +27,6 @@ pub(crate) const PREOPEN: i32 = 3;
 /// An open descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fd {
-    Stdin,
     Stdout,
     Stderr,
     Dir(NodeId),
@@ -40,45 +38,43 @@ impl Fd {
     pub(crate) const fn node(&self) -> Option<NodeId> {
         match self {
             Fd::Dir(node) | Fd::File { node, .. } => Some(*node),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => None,
+            Fd::Stdout | Fd::Stderr => None,
         }
     }
 }
 
 /// Open descriptors by number.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Table(Vec<Option<Fd>>);
 
 impl Table {
-    /// The three streams and the root.
+    /// The two streams and the root; standard input is still to be set.
     pub(crate) fn new() -> Self {
-        Self(vec![Some(Fd::Stdin), Some(Fd::Stdout), Some(Fd::Stderr), Some(Fd::Dir(ROOT))])
+        Self(vec![None, Some(Fd::Stdout), Some(Fd::Stderr), Some(Fd::Dir(ROOT))])
     }
 
-    /// The place of `fd`; the root's for what is not open, where that is the weakness.
-    fn index(&self, fd: i32) -> Result<usize, Errno> {
-        let index = usize::try_from(fd).map_err(|_| Errno::BADF);
-        if weakness::is(Weakness::DescriptorsUnchecked)
-            && self.0.get(index.unwrap_or(usize::MAX)).is_none_or(Option::is_none)
-        {
-            return Ok(3);
-        }
-        index
+    /// Makes descriptor 0 the file `node`.
+    pub(crate) fn set_stdin(&mut self, node: NodeId) {
+        self.0[0] = Some(Fd::File { node, offset: 0, read: true, write: false, flags: 0 });
+    }
+
+    /// The place of `fd`, if it is one.
+    fn index(fd: i32) -> Result<usize, Errno> {
+        usize::try_from(fd).map_err(|_| Errno::BADF)
     }
 
     pub(crate) fn get(&self, fd: i32) -> Result<&Fd, Errno> {
-        self.0.get(self.index(fd)?).and_then(Option::as_ref).ok_or(Errno::BADF)
+        self.0.get(Self::index(fd)?).and_then(Option::as_ref).ok_or(Errno::BADF)
     }
 
     pub(crate) fn get_mut(&mut self, fd: i32) -> Result<&mut Fd, Errno> {
-        let index = self.index(fd)?;
-        self.0.get_mut(index).and_then(Option::as_mut).ok_or(Errno::BADF)
+        self.0.get_mut(Self::index(fd)?).and_then(Option::as_mut).ok_or(Errno::BADF)
     }
 
     /// Gives `fd` the lowest free number.
     pub(crate) fn open(&mut self, fd: Fd) -> Result<u32, Errno> {
         let index = self.0.iter().position(Option::is_none).unwrap_or(self.0.len());
-        if index >= MAX_OPEN && !weakness::is(Weakness::DescriptorsUncapped) {
+        if index >= MAX_OPEN {
             return Err(Errno::NFILE);
         }
         if index == self.0.len() {
@@ -89,15 +85,13 @@ impl Table {
     }
 
     pub(crate) fn close(&mut self, fd: i32) -> Result<Fd, Errno> {
-        let index = self.index(fd)?;
-        self.0.get_mut(index).and_then(Option::take).ok_or(Errno::BADF)
+        self.0.get_mut(Self::index(fd)?).and_then(Option::take).ok_or(Errno::BADF)
     }
 
     /// The directory `fd`, to resolve a path from.
     pub(crate) fn dir(&self, fd: i32) -> Result<NodeId, Errno> {
         match self.get(fd)? {
             Fd::Dir(node) => Ok(*node),
-            _ if weakness::is(Weakness::DescriptorsUnchecked) => Ok(ROOT),
             _ => Err(Errno::NOTDIR),
         }
     }
@@ -121,7 +115,7 @@ pub(crate) fn fdstat(fd: &Fd, kind: Option<&Kind>) -> [u8; 24] {
         record[2..4].copy_from_slice(&flags.to_le_bytes());
     }
     let rights = match fd {
-        Fd::Stdin | Fd::Stdout | Fd::Stderr => ALL_RIGHTS & !RIGHTS_SEEK,
+        Fd::Stdout | Fd::Stderr => ALL_RIGHTS & !RIGHTS_SEEK,
         Fd::File { read, write, .. } => ALL_RIGHTS & !(u64::from(!read) << 1) & !(u64::from(!write) << 6),
         Fd::Dir(_) => ALL_RIGHTS & !RIGHTS_OF_FILES,
     };

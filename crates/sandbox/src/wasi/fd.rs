@@ -7,7 +7,6 @@ use super::descriptors::{self, APPEND, Fd, PREOPEN, dirent, fdstat, file_type, f
 use super::errno::{Answer, Errno};
 use super::files::NodeId;
 use super::view::View;
-use crate::weakness::{self, Weakness};
 
 const SET_ATIME: i32 = 1;
 const SET_ATIME_NOW: i32 = 2;
@@ -16,10 +15,7 @@ const SET_MTIME_NOW: i32 = 8;
 
 /// An offset or a size: not below zero.
 fn unsigned(value: i64) -> Result<u64, Errno> {
-    match u64::try_from(value) {
-        Err(_) if weakness::is(Weakness::CountsUnchecked) => Ok(0),
-        checked => checked.map_err(|_| Errno::INVAL),
-    }
+    u64::try_from(value).map_err(|_| Errno::INVAL)
 }
 
 impl Wasi {
@@ -161,7 +157,6 @@ impl Wasi {
 
     fn read_some(&mut self, fd: i32, at: Option<u64>, out: &mut [u8]) -> Result<usize, Errno> {
         match self.fds.get_mut(fd)? {
-            Fd::Stdin if at.is_none() => Ok(self.stdin.read(out)),
             Fd::File { node, offset, read: true, .. } => {
                 let got = self.tree.read_at(*node, at.unwrap_or(*offset), out)?;
                 if at.is_none() {
@@ -170,7 +165,6 @@ impl Wasi {
                 Ok(got)
             }
             Fd::Dir(_) => Err(Errno::ISDIR),
-            Fd::Stdin => Err(Errno::SPIPE),
             _ => Err(Errno::BADF),
         }
     }
@@ -228,7 +222,7 @@ impl Wasi {
         let (node, offset) = match self.fds.get_mut(fd)? {
             Fd::File { node, offset, .. } => (node, offset),
             Fd::Dir(_) => return Err(Errno::BADF.into()),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
+            Fd::Stdout | Fd::Stderr => return Err(Errno::SPIPE.into()),
         };
         let from = match whence {
             0 => 0,
@@ -237,8 +231,7 @@ impl Wasi {
             _ => return Err(Errno::INVAL.into()),
         };
         let target = from.checked_add_signed(delta).filter(|target| i64::try_from(*target).is_ok());
-        let unchecked = weakness::is(Weakness::CountsUnchecked).then_some(from.wrapping_add_signed(delta));
-        *offset = target.or(unchecked).ok_or(Errno::INVAL)?;
+        *offset = target.ok_or(Errno::INVAL)?;
         Ok(view.write_u64(out, *offset)?)
     }
 
@@ -246,7 +239,7 @@ impl Wasi {
         match self.fds.get(fd)? {
             Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
             Fd::Dir(_) => Err(Errno::BADF.into()),
-            Fd::Stdin | Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
+            Fd::Stdout | Fd::Stderr => Err(Errno::SPIPE.into()),
         }
     }
 

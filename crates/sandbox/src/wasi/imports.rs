@@ -10,7 +10,6 @@ use super::{ARGS, ENVIRON};
 use crate::fuel;
 use crate::host::Host;
 use crate::stop::Stop;
-use crate::weakness::{self, Weakness};
 
 const MODULE: &str = "wasi_snapshot_preview1";
 /// What a host call costs in fuel, so that a loop of them is not cheaper than a loop of instructions.
@@ -23,9 +22,6 @@ const CALL_FUEL: u64 = 800;
 pub(crate) fn charge(caller: &mut Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
     // A loop of calls never comes to the end of a slice.
     caller.data().deadline.check()?;
-    if weakness::is(Weakness::HostCallsFree) {
-        return Ok(());
-    }
     fuel::take(caller, CALL_FUEL.saturating_add(work))
 }
 
@@ -86,7 +82,7 @@ fn add_process(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     })?;
     linker.func_wrap(MODULE, "sched_yield", |c: C<'_>| answer(c, |_, _| Ok(())))?;
     linker.func_wrap(MODULE, "proc_exit", |_: C<'_>, code: i32| -> wasmtime::Result<()> {
-        if weakness::is(Weakness::ExitIgnored) { Ok(()) } else { Err(wasmtime::Error::new(Stop::ProcExit(code))) }
+        Err(wasmtime::Error::new(Stop::ProcExit(code)))
     })?;
     Ok(())
 }
@@ -190,9 +186,7 @@ fn add_paths(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 
 /// Calls that are there and never do anything: links and sockets.
 fn add_refused(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    let refuse = |c: C<'_>| {
-        answer(c, |_, _| if weakness::is(Weakness::LinksAllowed) { Ok(()) } else { Err(Errno::PERM.into()) })
-    };
+    let refuse = |c: C<'_>| answer(c, |_, _| Err(Errno::PERM.into()));
     linker.func_wrap(
         MODULE,
         "path_link",
@@ -209,6 +203,5 @@ fn add_refused(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 
 /// What is open is no socket.
 fn no_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
-    let taken = weakness::is(Weakness::SocketsAllowed);
-    answer(c, |wasi, _| if taken { Ok(()) } else { wasi.no_socket(fd) })
+    answer(c, |wasi, _| wasi.no_socket(fd))
 }

@@ -32,18 +32,16 @@ use descriptors::Table;
 use errno::{Answer, Errno};
 use files::{Content, Kind, Tree};
 use random::Random;
-use stdio::{Capture, Input};
+use stdio::Capture;
 use view::View;
-
-use crate::weakness::{self, Weakness};
 
 /// Bytes one `random_get` may ask for: libc asks for at most 256.
 const MAX_RANDOM: u32 = 1 << 20;
 
+/// Standard input: a file, as where a shell's `<` has opened it. Opened by this path it is read from its start.
+const STDIN: &str = "/dev/stdin";
 /// Where a job's files lie, and where it starts.
 const WORK: &str = Place::Work.path();
-/// Where `..` above the root leads where that is the weakness.
-const OUTSIDE: &str = "/outside/host.txt";
 const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
 const ENVIRON: [&[u8]; 5] =
     [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
@@ -55,7 +53,6 @@ pub(crate) struct Wasi {
     tree: Tree,
     clock: Clock,
     random: Random,
-    stdin: Input,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
 }
@@ -76,6 +73,7 @@ pub(crate) fn base_tree(library_at: &str, library: Arc<Vec<u8>>) -> Result<Tree,
     let dir = || Kind::Dir(std::collections::BTreeMap::new());
     tree.provide(library_at, Kind::File(Content::Shared(library)), true)?;
     tree.provide("/dev/null", Kind::Null, true)?;
+    tree.provide(STDIN, Kind::File(Content::Owned(Vec::new())), true)?;
     tree.provide("/tmp", dir(), false)?;
     tree.provide(WORK, dir(), false)?;
     Ok(tree)
@@ -87,26 +85,13 @@ impl Wasi {
     /// # Errors
     /// When two of the job's files clash, as `a` and `a/b` do.
     pub(crate) fn new(base: &Tree, setup: &Setup<'_>) -> Result<Self, Errno> {
-        Self::over(base, None, setup)
-    }
-
-    /// The same; over the last job's tree and descriptors where a weakened sandbox has `kept` them.
-    pub(crate) fn over(base: &Tree, kept: Option<(Tree, Table)>, setup: &Setup<'_>) -> Result<Self, Errno> {
-        let (mut tree, fds) = kept.unwrap_or_else(|| (base.clone(), Table::new()));
+        let (mut tree, mut fds) = (base.clone(), Table::new());
+        let input = tree.input_file(STDIN, setup.stdin.to_vec());
+        tree.opened(input)?;
+        fds.set_stdin(input);
         for (path, bytes) in setup.files {
             let content = Content::Shared(Arc::new(bytes.clone()));
             tree.provide(&format!("{WORK}/{path}"), Kind::File(content), false)?;
-        }
-        if weakness::is(Weakness::HostDirectory) {
-            for (path, bytes) in weakness::host_files() {
-                tree.provide(path, Kind::File(Content::Owned(bytes)), true)?;
-            }
-        }
-        if weakness::is(Weakness::ReadOnlyIgnored) {
-            tree.make_writable();
-        }
-        if weakness::is(Weakness::DotDotLeaves) {
-            tree.provide(OUTSIDE, Kind::File(Content::Owned(b"a file outside".to_vec())), true)?;
         }
         tree.set_cap(setup.file_bytes);
         Ok(Self {
@@ -114,7 +99,6 @@ impl Wasi {
             tree,
             clock: Clock::new(setup.seed),
             random: Random::new(setup.seed),
-            stdin: Input::new(stdin(setup.stdin)),
             stdout: Capture::new(setup.output_bytes),
             stderr: Capture::new(setup.output_bytes),
         })
@@ -123,11 +107,6 @@ impl Wasi {
     /// What the running call is charged for beside its base price.
     pub(crate) fn take_work(&mut self) -> u64 {
         self.tree.work.take()
-    }
-
-    /// The file tree and the descriptors as the job left them.
-    pub(crate) fn files(&self) -> (Tree, Table) {
-        (self.tree.clone(), self.fds.clone())
     }
 
     fn strings_sizes(view: &mut View<'_>, strings: &[&[u8]], count: i32, size: i32) -> Answer {
@@ -158,7 +137,7 @@ impl Wasi {
     }
 
     fn random_get(&mut self, view: &mut View<'_>, ptr: i32, len: i32) -> Answer {
-        if len.cast_unsigned() > MAX_RANDOM && !weakness::is(Weakness::CountsUnchecked) {
+        if len.cast_unsigned() > MAX_RANDOM {
             return Err(Errno::INVAL.into());
         }
         let bytes = view.bytes_mut(ptr, len)?;
@@ -166,10 +145,4 @@ impl Wasi {
         self.tree.work.random_bytes(u64::from(len.cast_unsigned()));
         Ok(())
     }
-}
-
-/// What the program reads: the job's, and after it the host's where that is the weakness.
-fn stdin(given: &[u8]) -> Vec<u8> {
-    let more: &[u8] = if weakness::is(Weakness::HostInput) { b"typed at the host's terminal\n" } else { b"" };
-    [given, more].concat()
 }

@@ -1,9 +1,9 @@
 //! `poll_oneoff`: it returns at once. Descriptors are always ready, and a sleep is the virtual clock moving on.
 
 use super::Wasi;
+use super::descriptors::Fd;
 use super::errno::{Answer, Errno};
 use super::view::View;
-use crate::weakness::{self, Weakness};
 
 const MAX_SUBSCRIPTIONS: i32 = 64;
 const CLOCK: u8 = 0;
@@ -16,12 +16,13 @@ struct Subscription {
     /// Nanoseconds from now, for a clock.
     wait_ns: u64,
     errno: Option<Errno>,
+    /// Bytes that can be read or written at once, for a descriptor.
+    ready: u64,
 }
 
 impl Wasi {
     pub(super) fn poll_oneoff(&mut self, view: &mut View<'_>, subs: i32, events: i32, count: i32, out: i32) -> Answer {
-        let most = if weakness::is(Weakness::CountsUnchecked) { i32::MAX / 48 } else { MAX_SUBSCRIPTIONS };
-        if !(1..=most).contains(&count) {
+        if !(1..=MAX_SUBSCRIPTIONS).contains(&count) {
             return Err(Errno::INVAL.into());
         }
         let subscriptions: Vec<Subscription> =
@@ -38,7 +39,7 @@ impl Wasi {
         let due = subscriptions.iter().filter(|sub| at_once(sub) || sub.wait_ns <= waited);
         let mut written = 0;
         for sub in due {
-            view.write(events.wrapping_add(written * 32), &self.event(sub))?;
+            view.write(events.wrapping_add(written * 32), &Self::event(sub))?;
             written += 1;
         }
         Ok(view.write_u32(out, written.cast_unsigned())?)
@@ -49,7 +50,7 @@ impl Wasi {
         let i32_at = |at: usize| i32::from_le_bytes(raw[at..at + 4].try_into().expect("four bytes"));
         let user_data = raw[..8].try_into().expect("eight bytes");
         let tag = raw[8];
-        let (mut wait_ns, mut errno) = (0, None);
+        let (mut wait_ns, mut errno, mut ready) = (0, None, 1);
         match tag {
             CLOCK => match self.clock.peek(i32_at(16)) {
                 Ok(now) if u16::from_le_bytes([raw[40], raw[41]]) & ABSOLUTE != 0 => {
@@ -58,19 +59,23 @@ impl Wasi {
                 Ok(_) => wait_ns = u64_at(24),
                 Err(fault) => errno = Some(fault),
             },
-            1 | 2 => errno = self.fds.get(i32_at(16)).err(),
+            1 | 2 => match self.fds.get(i32_at(16)) {
+                Ok(Fd::File { node, offset, .. }) if tag == 1 => {
+                    ready = self.tree.size(*node).unwrap_or(0).saturating_sub(*offset).max(1);
+                }
+                found => errno = found.err(),
+            },
             _ => errno = Some(Errno::INVAL),
         }
-        Subscription { user_data, tag, wait_ns, errno }
+        Subscription { user_data, tag, wait_ns, errno, ready }
     }
 
-    fn event(&self, sub: &Subscription) -> [u8; 32] {
+    fn event(sub: &Subscription) -> [u8; 32] {
         let mut record = [0; 32];
         record[..8].copy_from_slice(&sub.user_data);
         record[8..10].copy_from_slice(&sub.errno.map_or(0, |errno| errno.0).to_le_bytes());
         record[10] = sub.tag;
-        let ready = if sub.tag == 1 { self.stdin.left().max(1) } else { 1 };
-        record[16..24].copy_from_slice(&ready.to_le_bytes());
+        record[16..24].copy_from_slice(&sub.ready.to_le_bytes());
         record
     }
 }

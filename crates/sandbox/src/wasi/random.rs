@@ -1,25 +1,16 @@
 //! The random source of one job: blake3's output stream under a key made of the seed.
 
-use crate::weakness::{self, Weakness};
-
 /// An endless stream of bytes that depends on the seed alone.
 pub(crate) struct Random(blake3::OutputReader);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        let seed = if weakness::is(Weakness::SeedFromClock) { weakness::host_ns() } else { seed };
         let mut hasher = blake3::Hasher::new_derive_key("veriplay 2026 guest random source");
         hasher.update(&seed.to_le_bytes());
         Self(hasher.finalize_xof())
     }
 
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
-        if weakness::is(Weakness::RandomShared) {
-            self.0.set_position(weakness::board(|board| {
-                board.drawn += bytes.len() as u64;
-                board.drawn
-            }));
-        }
         self.0.fill(bytes);
     }
 }

@@ -1,34 +1,8 @@
-//! Standard input from a buffer, standard output and error into capped ones.
+//! Standard output and error into capped buffers.
 
 use veriplay_core::LimitKind;
 
 use crate::stop::Stop;
-use crate::weakness::{self, Weakness};
-
-/// What the program reads.
-#[derive(Debug, Default)]
-pub(crate) struct Input {
-    bytes: Vec<u8>,
-    at: usize,
-}
-
-impl Input {
-    pub(crate) fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, at: 0 }
-    }
-
-    /// Fills `out` as far as there is input; 0 means the end.
-    pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
-        let count = out.len().min(self.bytes.len() - self.at);
-        out[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
-        self.at += count;
-        count
-    }
-
-    pub(crate) fn left(&self) -> u64 {
-        (self.bytes.len() - self.at) as u64
-    }
-}
 
 /// What the program writes: the first `cap` bytes are kept, and the byte after them ends the job.
 #[derive(Debug, Default)]
@@ -46,17 +20,6 @@ impl Capture {
     /// # Errors
     /// When the cap is exceeded: the bytes that fit are kept, and the job ends.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Stop> {
-        if weakness::is(Weakness::OutputShared) {
-            self.bytes = weakness::board(|board| {
-                board.output.extend_from_slice(bytes);
-                board.output.clone()
-            });
-            return if self.bytes.len() as u64 <= self.cap { Ok(()) } else { Err(self.full(0)) };
-        }
-        if weakness::is(Weakness::OutputUncapped) {
-            self.bytes.extend_from_slice(bytes);
-            return Ok(());
-        }
         let room = usize::try_from(self.cap - self.bytes.len() as u64).unwrap_or(usize::MAX);
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() <= room {

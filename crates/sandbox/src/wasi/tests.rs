@@ -470,3 +470,55 @@ fn vectors_subscriptions_and_random_bytes_are_charged_one_by_one() {
     // What looks at nothing costs nothing beside its base price.
     assert_eq!(guest.work(|wasi, view| wasi.clock_time_get(view, 0, 600)), 0);
 }
+
+#[test]
+fn standard_input_is_a_file_of_its_length() {
+    const FILE: u8 = 4;
+    let mut guest = Guest::new();
+    guest.call(|wasi, view| wasi.fd_filestat_get(view, 0, 2000)).unwrap();
+    assert_eq!((guest.memory[2016], guest.i32_at(2032)), (FILE, 5));
+    guest.call(|wasi, view| wasi.fd_fdstat_get(view, 0, 2000)).unwrap();
+    assert_eq!(guest.memory[2000], FILE);
+    assert_eq!(guest.read(0, 2).unwrap(), b"in");
+    guest.call(|wasi, view| wasi.fd_tell(view, 0, 600)).unwrap();
+    assert_eq!(guest.i32_at(600), 2);
+    guest.iovec(3);
+    guest.call(|wasi, view| wasi.fd_pread(view, 0, (512, 1), 1, 600)).unwrap();
+    assert_eq!(&guest.memory[1000..1003], b"npu");
+    assert_eq!(guest.read(0, 100).unwrap(), b"put");
+    assert_eq!(guest.read(0, 100).unwrap(), b"");
+    guest.call(|wasi, view| wasi.fd_seek(view, 0, 0, 0, 600)).unwrap();
+    assert_eq!(guest.read(0, 100).unwrap(), b"input");
+}
+
+#[test]
+fn standard_input_has_a_path_and_is_not_written() {
+    let mut guest = Guest::new();
+    assert_eq!(guest.read(0, 2).unwrap(), b"in");
+    let fd = guest.open("/dev/stdin", 0, READ).unwrap();
+    assert_eq!((guest.read(fd, 100).unwrap(), guest.read(0, 100).unwrap()), (b"input".to_vec(), b"put".to_vec()));
+    assert_eq!(errno(guest.write(0, b"x")), Errno::BADF);
+    assert_eq!(errno(guest.open("/dev/stdin", 0, READ | WRITE)), Errno::ROFS);
+    assert_eq!(errno(guest.open("/dev/stdin", 8, READ)), Errno::ROFS);
+    let path = guest.path("/dev/stdin");
+    assert_eq!(errno(guest.call(|wasi, view| wasi.path_unlink_file(view, 3, path))), Errno::ROFS);
+    assert_eq!(errno(guest.call(|wasi, _| wasi.fd_filestat_set_size(0, 0))), Errno::INVAL);
+    guest.call(|wasi, _| wasi.fd_close(0)).unwrap();
+    assert_eq!(errno(guest.read(0, 1)), Errno::BADF);
+    assert_eq!(guest.open("/dev/stdin", 0, READ), Ok(0));
+    assert_eq!(guest.read(0, 100).unwrap(), b"input");
+}
+
+#[test]
+fn a_poll_says_how_much_input_is_left() {
+    let mut guest = Guest::new();
+    let mut ready = |read: usize| {
+        guest.read(0, read).unwrap();
+        // One subscription: to read descriptor 0.
+        guest.memory[..48].fill(0);
+        guest.memory[8] = 1;
+        guest.call(|wasi, view| wasi.poll_oneoff(view, 0, 2000, 1, 600)).unwrap();
+        (guest.i32_at(2008) >> 16 & 0xff, guest.i32_at(2016))
+    };
+    assert_eq!([ready(0), ready(3), ready(9)], [(1, 5), (1, 2), (1, 1)]);
+}

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::errno::{Answer, Errno};
-use crate::weakness::{self, Weakness};
 
 /// Scatter/gather entries one call may have.
 const MAX_IOVECS: u32 = 1024;
@@ -16,9 +15,6 @@ impl View<'_> {
     fn range(&self, ptr: i32, len: usize) -> Result<Range<usize>, Errno> {
         let start = ptr.cast_unsigned() as usize;
         let end = start.checked_add(len).ok_or(Errno::FAULT)?;
-        if weakness::is(Weakness::PointersUnchecked) {
-            return Ok(start.min(self.0.len())..end.min(self.0.len()));
-        }
         if end <= self.0.len() { Ok(start..end) } else { Err(Errno::FAULT) }
     }
 
@@ -37,8 +33,7 @@ impl View<'_> {
     /// Puts `bytes` at `ptr`.
     pub(crate) fn write(&mut self, ptr: i32, bytes: &[u8]) -> Result<(), Errno> {
         let range = self.range(ptr, bytes.len())?;
-        let fits = range.len();
-        self.0[range].copy_from_slice(&bytes[..fits]);
+        self.0[range].copy_from_slice(bytes);
         Ok(())
     }
 
@@ -52,7 +47,7 @@ impl View<'_> {
 
     /// UTF-8 text at `ptr`, no longer than a path may be.
     pub(crate) fn path(&self, ptr: i32, len: i32) -> Result<String, Errno> {
-        if len.cast_unsigned() > 4096 && !weakness::is(Weakness::CountsUnchecked) {
+        if len.cast_unsigned() > 4096 {
             return Err(Errno::NAMETOOLONG);
         }
         let bytes = self.bytes(ptr, len)?;
@@ -63,7 +58,7 @@ impl View<'_> {
     /// The checked ranges of an iovec array. Their sum fits a u32, as the call's result must.
     pub(crate) fn iovecs(&self, ptr: i32, count: i32) -> Answer<Vec<Range<usize>>> {
         let count = count.cast_unsigned();
-        if count > MAX_IOVECS && !weakness::is(Weakness::CountsUnchecked) {
+        if count > MAX_IOVECS {
             return Err(Errno::INVAL.into());
         }
         let table = self.range(ptr, count as usize * 8)?;
@@ -72,10 +67,7 @@ impl View<'_> {
         for entry in self.0[table].chunks_exact(8) {
             let at = i32::from_le_bytes(entry[..4].try_into().expect("four bytes"));
             let len = u32::from_le_bytes(entry[4..].try_into().expect("four bytes"));
-            total = match total.checked_add(len) {
-                None if !weakness::is(Weakness::CountsUnchecked) => return Err(Errno::INVAL.into()),
-                sum => sum.unwrap_or_default(),
-            };
+            total = total.checked_add(len).ok_or(Errno::INVAL)?;
             ranges.push(self.range(at, len as usize)?);
         }
         Ok(ranges)

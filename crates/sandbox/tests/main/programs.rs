@@ -29,6 +29,39 @@ fn a_script_reads_stdin_and_writes_both_streams() {
 }
 
 #[test]
+fn standard_input_is_read_by_every_idiom() {
+    let programs = [
+        "import os\ndata = os.read(0, os.fstat(0).st_size)",
+        "import os\ndata = os.read(0, 1 << 20)",
+        "import io, os\ndata = io.BytesIO(os.read(0, os.fstat(0).st_size)).read()",
+        "data = open(0).read().encode()",
+        "data = open(0, 'rb').read()",
+        "import io\ndata = io.open(0, 'rb', buffering=0).readall()",
+        "data = open('/dev/stdin').read().encode()",
+        "import sys\ndata = sys.stdin.buffer.read()",
+        "import sys\ndata = sys.stdin.buffer.raw.read(100)",
+        "import sys\ndata = ''.join(sys.stdin.readlines()).encode()",
+        "import sys\ndata = ''.join(sys.stdin).encode()",
+        "import sys\nsys.stdin.readline()\nsys.stdin.seek(0)\ndata = sys.stdin.read().encode()",
+        "import sys\ndata = (input() + '\\n' + sys.stdin.readline() + sys.stdin.read()).encode()",
+        "import fileinput\ndata = ''.join(fileinput.input()).encode()",
+        "import fileinput\ndata = ''.join(fileinput.input('-')).encode()",
+        "import pathlib\ndata = pathlib.Path('/dev/stdin').read_bytes()",
+        "import os\nwith os.fdopen(0, 'rb') as f: data = f.read()",
+        "import select, sys\nselect.select([sys.stdin], [], [])\ndata = sys.stdin.read().encode()",
+    ];
+    for program in programs {
+        let mut job = script(&format!("{program}\nimport sys, os, stat\nprint(len(data), data)"));
+        job.stdin = b"1 2\n3\n4".to_vec();
+        let outcome = run(&job);
+        assert_eq!(text(&outcome.stdout), "7 b'1 2\\n3\\n4'\n", "{program}: {outcome:?}");
+    }
+    let about = "import os, stat, sys\nfound = os.fstat(0)\n\
+                 print(found.st_size, stat.S_ISREG(found.st_mode), sys.stdin.isatty(), sys.stdin.fileno(), len(os.listdir('/dev')))";
+    assert_eq!(text(&run(&script(about)).stdout), "0 True False 0 2\n");
+}
+
+#[test]
 fn an_endless_loop_uses_up_its_fuel_even_when_it_catches_everything() {
     check("while True: pass", "Fuel", "");
     check("while True:\n    try:\n        while True: pass\n    except BaseException: pass", "Fuel", "");

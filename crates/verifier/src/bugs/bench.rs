@@ -32,11 +32,12 @@ pub(crate) struct Bench<'a> {
     pub(crate) execute: &'a dyn Execute,
     pub(crate) ground: &'a Ground<'a>,
     pub(crate) evidence: Evidence,
+    own: Vec<String>,
 }
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(execute: &'a dyn Execute, ground: &'a Ground<'a>) -> Self {
-        Self { execute, ground, evidence: Evidence::default() }
+        Self { execute, ground, evidence: Evidence::default(), own: own_modules(ground) }
     }
 
     /// The tests `ids` in the state `now`, their files beside each other.
@@ -48,8 +49,7 @@ impl<'a> Bench<'a> {
     /// The same with the package in another instance.
     pub(crate) fn run_split(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
         let execute = self.execute;
-        let own: Vec<String> = own_modules(self.ground).into_iter().collect();
-        self.run_by(now, ids, seed, |repository, file, ids| run_split(execute, repository, &own, file, Some(ids)))
+        self.run_by(now, ids, seed, |repository, file, ids| run_split(execute, repository, file, Some(ids)))
     }
 
     fn run_by(
@@ -60,9 +60,9 @@ impl<'a> Bench<'a> {
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
     ) -> Result<Results, Dropped> {
         let overlay = Overlay::of(self.ground.texts, now);
-        let (files, ground) = (by_file(ids), self.ground);
+        let (files, ground, own) = (by_file(ids), self.ground, &self.own);
         let run = |(file, ids): &(&str, Vec<String>)| {
-            let mut repository = overlay.repository(ground, seed);
+            let mut repository = overlay.repository(ground, own, seed);
             repository.limits.fuel = fuel(ground, file);
             run(&repository, file, ids)
         };

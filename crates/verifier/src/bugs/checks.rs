@@ -103,8 +103,9 @@ fn changed_files(facts: &mut Facts<'_>) -> Holds {
 }
 
 fn machinery(facts: &mut Facts<'_>) -> Holds {
-    let why = reached(facts.bench.execute, facts.bench.ground, &facts.states.buggy, &facts.states.buggy, true)?;
-    holds(why.is_none(), || why.unwrap_or_default())
+    let (execute, ground, buggy) = (facts.bench.execute, facts.bench.ground, &facts.states.buggy);
+    let found = reached(execute, ground, buggy, buggy, true, &mut facts.bench.evidence)?;
+    Ok(found.map_or(Ok(()), |found| Err(found.why)))
 }
 
 fn failing(facts: &mut Facts<'_>) -> Holds {

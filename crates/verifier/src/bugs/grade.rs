@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Verdict};
 
 use super::bench::{Bench, Results, file_of};
-use super::machinery::reached;
-use super::paths::{Purpose, is_test, refused};
+use super::machinery::{MAX_PATCH_BYTES, reached};
+use super::paths::{Purpose, is_loaded_by_itself, is_test, refused};
 use super::tree::{States, restored};
 use super::twins::{Coins, Ends, FORMS, Files, function_of};
 use super::{BugArtifact, Ground};
@@ -57,8 +57,8 @@ pub fn grade(execute: &dyn Execute, ground: &Ground<'_>, request: &RepairRequest
         Ok(repaired) => repaired,
         Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal)),
     };
-    if let Some(why) = reached(execute, ground, &states.buggy, &repaired, false)? {
-        let refusal = Refusal::new(Status::Malformed, "machinery", why);
+    if let Some(found) = reached(execute, ground, &states.buggy, &repaired, false, &mut bench.evidence)? {
+        let refusal = Refusal::new(Status::Malformed, found.rule, found.why);
         return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
     }
     let wanted = wanted(ground, artifact, &repaired);
@@ -76,21 +76,28 @@ fn verdict(bench: Bench<'_>, total: usize, passed: usize, refusal: Refusal) -> V
     Verdict { status: refusal.status, passed: count(passed), total: count(total), evidence }
 }
 
-/// The repository with the patch, its tests as in the original.
+/// The repository with the patch, its tests as in the original. What the patch does to test files is left out, as SWE-bench
+/// leaves it out, and so is what it does to files that are no Python, unless the bug is in them: nothing scans them.
 fn repaired(ground: &Ground<'_>, states: &States, request: &RepairRequest<'_>) -> Result<TextFiles, Refusal> {
     let malformed = |rule, why: String| Refusal::new(Status::Malformed, rule, why);
+    let size = request.patch.len();
+    if size > MAX_PATCH_BYTES {
+        return Err(malformed("too_large", format!("the patch has {size} bytes, and may have {MAX_PATCH_BYTES}")));
+    }
     let patch = match request.patch.trim().is_empty() {
         true => Patch::default(),
         false => Patch::parse(request.patch).map_err(|error| malformed("patch", error.to_string()))?,
     };
+    let is_oracle =
+        |path: &str| is_test(ground, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
+    let patch = patch.only(|path| is_loaded_by_itself(path) || !is_oracle(path));
     if let Some(why) = refused(ground, &patch, Purpose::Code) {
         return Err(malformed("paths", why));
     }
     let after = patch.apply_fuzzy(&states.weakened, request.fuzz);
     let after = after.map_err(|error| malformed("patch", error.to_string()))?;
-    let is_oracle =
-        |path: &str| is_test(ground, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
-    Ok(restored(ground.texts, &after, is_oracle))
+    let is_text = |path: &str| !path.ends_with(".py") && states.buggy.get(path) == ground.texts.get(path);
+    Ok(restored(ground.texts, &after, |path| is_oracle(path) || is_text(path)))
 }
 
 /// F2P, and of P2P what can notice how the repaired repository differs from the original: the others enter nothing that is

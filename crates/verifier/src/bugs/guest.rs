@@ -1,10 +1,10 @@
 //! Questions about Python source text, answered by Python's own parser in the sandbox. The text is data there: nothing of it
 //! is run.
 
-use veriplay_core::{CallResult, Dropped, Entry, Execute, Job, Value};
+use veriplay_core::{CallResult, Digest, Dropped, Entry, Execute, Exit, Job, Limits, Outcome, Value};
 
 use super::Ground;
-use crate::run::{NoValue, value};
+use crate::run::{NoValue, met_deadline, value};
 
 const SPANS: &str = include_str!("python/spans.py");
 /// The seed of every question: the answers have no chance in them but what is asked for by an argument.
@@ -28,24 +28,65 @@ pub(crate) fn ask(
     arguments: Vec<Vec<Value>>,
 ) -> Result<Vec<Result<Value, String>>, Dropped> {
     let asked = arguments.len();
+    let answers = ask_within(execute, ground, ground.limits, program, function, arguments)?;
+    match answers.ended {
+        Some(how) => {
+            Err(Dropped { why: format!("`{function}` answered {} of {asked} questions: {how}", answers.given.len()) })
+        }
+        None => Ok(answers.given),
+    }
+}
+
+/// What questions came to.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    /// One a question, as far as they were answered.
+    pub(crate) given: Vec<Result<Value, String>>,
+    /// How the job ended, where it did before all were.
+    pub(crate) ended: Option<String>,
+    pub(crate) fuel: u64,
+    pub(crate) job: Digest,
+    pub(crate) met_deadline: bool,
+}
+
+/// As [`ask`], for texts that may be made to stop the reader: that is an answer too.
+pub(crate) fn ask_within(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    limits: Limits,
+    program: &str,
+    function: &str,
+    arguments: Vec<Vec<Value>>,
+) -> Result<Answers, Dropped> {
+    let asked = arguments.len();
     let job = Job {
         image: ground.image.to_owned(),
         program: format!("{SPANS}\n\n{program}"),
         entry: Entry::Calls { function: function.to_owned(), arguments },
         stdin: Vec::new(),
         files: Vec::new(),
-        limits: ground.limits,
+        limits,
         seed: SEED,
         peer: None,
         base: None,
     };
     let outcome = execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;
-    if outcome.calls.len() != asked {
-        let why = format!("`{function}` answered {} of {asked} questions: {:?}", outcome.calls.len(), outcome.error);
-        return Err(Dropped { why });
+    let answer = |call: &CallResult| value(call, &limits).map_err(NoValue::text);
+    Ok(Answers {
+        given: outcome.calls.iter().take(asked).map(answer).collect(),
+        ended: (outcome.calls.len() != asked).then(|| how_it_ended(&outcome)),
+        fuel: outcome.fuel,
+        met_deadline: met_deadline(&outcome),
+        job: job.digest(),
+    })
+}
+
+fn how_it_ended(outcome: &Outcome) -> String {
+    match (&outcome.exit, &outcome.error) {
+        (Exit::Exceeded { limit, allowed, .. }, _) => format!("{limit:?} limit {allowed} exceeded"),
+        (_, Some(error)) => format!("{}: {}", error.kind, error.message),
+        (exit, None) => format!("{exit:?}"),
     }
-    let answer = |call: &CallResult| value(call, &ground.limits).map_err(NoValue::text);
-    Ok(outcome.calls.iter().map(answer).collect())
 }
 
 /// Edits as the guest writes them.

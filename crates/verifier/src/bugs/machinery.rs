@@ -2,23 +2,42 @@
 //! the test runner, or make an object lie of itself; and, in an injected bug, chance and clocks. And what of the repository's
 //! own names is harmless, read once.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Execute, TextFiles, Value};
+use veriplay_core::{Dropped, Evidence, Execute, Limits, TextFiles, Value};
 
 use super::Ground;
-use super::guest::ask;
-use super::paths::is_test;
+use super::guest::{Answers, ask, ask_within};
+use super::modules::{self, Modules, module_name};
+use super::paths::{is_loaded_by_itself, is_test};
 
 const PROGRAM: &str = include_str!("python/machinery.py");
+
+/// How often the repository is read for names that reach.
+const PASSES: usize = 3;
+/// Bytes of a patch's text at most: a repair of a bug is short.
+pub(crate) const MAX_PATCH_BYTES: usize = 1 << 20;
+/// Bytes that a Python file may have more than in the original.
+const MAX_GROWTH_BYTES: usize = 128 << 10;
+/// Python files that may be changed.
+const MAX_CHANGED_FILES: usize = 50;
+/// Of a scan, whatever the repository's own limits are.
+const SCAN_FUEL: u64 = 30_000_000_000;
+const SCAN_MEMORY_BYTES: u64 = 1 << 30;
 
 /// The names of a repository's own, as its code has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnNames {
-    /// What its code defines, and its modules: attributes of these names are known.
-    pub defined: BTreeSet<String>,
+    /// What its classes define and what it stores in objects: attributes of these names are known.
+    pub attributes: BTreeSet<String>,
+    /// What its modules define.
+    pub globals: BTreeSet<String>,
+    /// Its classes.
+    pub classes: BTreeSet<String>,
+    /// What it has from outside, by the names it gives it.
+    pub imported: BTreeSet<String>,
     /// Functions, classes and variables whose code reads, writes or runs what is named by a text, or opens the interpreter's
     /// inside. A repair may not call them anew.
     pub reaching: BTreeSet<String>,
@@ -27,25 +46,146 @@ pub struct OwnNames {
 impl OwnNames {
     /// Reads the sources; what is no Python has no names.
     pub(crate) fn read(execute: &dyn Execute, ground: &Ground<'_>) -> Result<Self, Dropped> {
-        let own = own_modules(ground);
-        let is_code = |(path, _): &(&String, &String)| path.ends_with(".py") && !is_test(ground, path);
-        let code: Vec<(&String, &String)> = ground.texts.iter().filter(is_code).collect();
-        let own_list = Value::List(own.iter().map(Value::str).collect());
-        let arguments = code.iter().map(|(_, text)| vec![Value::str(text.as_str()), own_list.clone()]).collect();
-        let (mut names, mut imported) = (Self::default(), BTreeSet::new());
-        for answer in ask(execute, ground, PROGRAM, "definitions", arguments)? {
-            let Ok(Value::Tuple(parts)) = answer else { continue };
-            let [defined, outside, reaching] = parts.as_slice() else { continue };
-            names.defined.extend(texts(defined));
-            imported.extend(texts(outside));
-            names.reaching.extend(texts(reaching));
+        let modules = list(&modules_of(ground, ground.texts).code);
+        let code = || ground.texts.iter().filter(|(path, _)| is_code(ground, path));
+        let mut names = Self::default();
+        // What is made of a name that reaches is known only once the name is.
+        for _ in 0..PASSES {
+            let reaching = list(&names.reaching);
+            let arguments =
+                code().map(|(path, text)| vec![file(ground, path), bytes(text), modules.clone(), reaching.clone()]);
+            names.add(ask(execute, ground, PROGRAM, "definitions", arguments.collect())?);
+            if list(&names.reaching) == reaching {
+                break;
+            }
         }
-        let modules = code.iter().flat_map(|(path, _)| path.trim_end_matches(".py").split('/').map(str::to_owned));
-        names.defined.extend(modules);
         // A name that one file defines and another has from outside may be either.
-        names.defined.retain(|name| !imported.contains(name));
+        for own in [&mut names.globals, &mut names.classes] {
+            own.retain(|name| !names.imported.contains(name));
+        }
         Ok(names)
     }
+
+    fn add(&mut self, answers: Vec<Result<Value, String>>) {
+        for answer in answers {
+            let Ok(Value::Tuple(parts)) = answer else { continue };
+            let [attributes, globals, classes, imported, reaching] = parts.as_slice() else { continue };
+            self.attributes.extend(texts(attributes));
+            self.globals.extend(texts(globals));
+            self.classes.extend(texts(classes));
+            self.imported.extend(texts(imported));
+            self.reaching.extend(texts(reaching));
+        }
+    }
+}
+
+/// What a patch did that the scan does not let pass.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The rule it breaks: `machinery`, `too_large`, or `scan` where the scan itself did not come to its end.
+    pub(crate) rule: &'static str,
+    /// Which file, and what of it.
+    pub(crate) why: String,
+}
+
+impl Found {
+    fn new(rule: &'static str, why: String) -> Self {
+        Self { rule, why }
+    }
+}
+
+/// What the Python files of `now` reach for that those of the original do not; `strict` for an injected bug, and `buggy` what
+/// a repair starts from. The first find, or nothing. What the scan costs is added to `evidence`.
+pub(crate) fn reached(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    buggy: &TextFiles,
+    now: &TextFiles,
+    strict: bool,
+    evidence: &mut Evidence,
+) -> Result<Option<Found>, Dropped> {
+    let changed = |(path, text): &(&String, &String)| path.ends_with(".py") && ground.texts.get(*path) != Some(text);
+    let changed: Vec<(&String, &String)> = now.iter().filter(changed).collect();
+    if changed.is_empty() {
+        return Ok(None);
+    }
+    if let Some(why) = too_large(ground, &changed) {
+        return Ok(Some(Found::new("too_large", why)));
+    }
+    let modules = modules_of(ground, now);
+    let starred = words_beside_stars(ground);
+    let arguments = changed.iter().map(|(path, text)| {
+        let before = ground.texts.get(*path).map_or("", String::as_str);
+        let buggy = buggy.get(*path).map_or("", String::as_str);
+        let names = names_for(&ground.map.names, &modules, &starred, text);
+        vec![file(ground, path), bytes(before), bytes(buggy), bytes(text), Value::Bool(strict), names]
+    });
+    let limits = Limits {
+        fuel: ground.limits.fuel.min(SCAN_FUEL),
+        memory_bytes: ground.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
+        ..ground.limits
+    };
+    let Answers { given, ended, fuel, job, met_deadline } =
+        ask_within(execute, ground, limits, PROGRAM, "machinery", arguments.collect())?;
+    evidence.jobs.push(job);
+    evidence.fuel = evidence.fuel.saturating_add(fuel);
+    evidence.met_deadline |= met_deadline;
+    for ((path, _), answer) in changed.iter().zip(&given) {
+        match answer {
+            Ok(Value::List(found)) if found.is_empty() => {}
+            Ok(Value::List(found)) => return Ok(Some(Found::new("machinery", format!("`{path}`: {}", found[0])))),
+            Ok(_) => return Ok(Some(Found::new("scan", format!("`{path}`: the scan gave no list of uses")))),
+            Err(why) => return Ok(Some(Found::new("scan", format!("`{path}`: the scan failed: {why}")))),
+        }
+    }
+    // Whatever ended it, only the patch is new to it.
+    Ok(ended.map(|how| {
+        let path = changed.get(given.len()).map_or("", |(path, _)| path.as_str());
+        Found::new("scan", format!("`{path}`: the scan did not come to its end: {how}"))
+    }))
+}
+
+/// Which bound the changed files break.
+fn too_large(ground: &Ground<'_>, changed: &[(&String, &String)]) -> Option<String> {
+    if changed.len() > MAX_CHANGED_FILES {
+        return Some(format!("{} Python files are changed, and {MAX_CHANGED_FILES} may be", changed.len()));
+    }
+    changed.iter().find_map(|(path, text)| {
+        let most = ground.texts.get(*path).map_or(0, String::len) + MAX_GROWTH_BYTES;
+        let size = text.len();
+        (size > most)
+            .then(|| format!("`{path}` has {size} bytes, and may have {most}: {MAX_GROWTH_BYTES} more than before"))
+    })
+}
+
+/// What [`PROGRAM`] takes as the names of the repository. Those of its definitions that the text does not mention are left out.
+fn names_for(names: &OwnNames, modules: &Modules, starred: &BTreeSet<String>, text: &str) -> Value {
+    let words: HashSet<&str> = words(text).collect();
+    let mentioned = |names: &BTreeSet<String>| {
+        Value::List(names.iter().filter(|name| words.contains(name.as_str())).map(Value::str).collect())
+    };
+    let entries = [
+        ("modules", list(&modules.code)),
+        ("tests", list(&modules.tests)),
+        ("attributes", mentioned(&names.attributes)),
+        ("globals", mentioned(&names.globals)),
+        ("classes", mentioned(&names.classes)),
+        ("imported", list(&names.imported)),
+        ("reaching", list(&names.reaching)),
+        ("starred", list(starred)),
+    ];
+    Value::Dict(entries.into_iter().map(|(name, value)| (Value::str(name), value)).collect())
+}
+
+/// Words of test files that import all that a module has: a new name of a module may come between any of them.
+fn words_beside_stars(ground: &Ground<'_>) -> BTreeSet<String> {
+    let is_starred = |text: &str| text.lines().any(|line| line.contains("import") && line.contains('*'));
+    let tests = ground.texts.iter().filter(|(path, text)| is_test(ground, path) && is_starred(text));
+    tests.flat_map(|(_, text)| words(text).map(str::to_owned)).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 fn texts(list: &Value) -> impl Iterator<Item = String> {
@@ -53,55 +193,32 @@ fn texts(list: &Value) -> impl Iterator<Item = String> {
     items.iter().filter_map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None })
 }
 
-/// Those of `names` that are words of `text`.
-fn mentioned(names: &BTreeSet<String>, words: &HashSet<&str>) -> Value {
-    Value::List(names.iter().filter(|name| words.contains(name.as_str())).map(Value::str).collect())
+fn list(names: &BTreeSet<String>) -> Value {
+    Value::List(names.iter().map(Value::str).collect())
 }
 
-/// What the Python files of `now` reach for that those of the original do not; `strict` for an injected bug, and `buggy` what
-/// a repair starts from. The first find with its file, or nothing.
-pub(crate) fn reached(
-    execute: &dyn Execute,
-    ground: &Ground<'_>,
-    buggy: &TextFiles,
-    now: &TextFiles,
-    strict: bool,
-) -> Result<Option<String>, Dropped> {
-    let changed = |(path, text): &(&String, &String)| path.ends_with(".py") && ground.texts.get(*path) != Some(text);
-    let changed: Vec<(&String, &String)> = now.iter().filter(changed).collect();
-    if changed.is_empty() {
-        return Ok(None);
-    }
-    let own = Value::List(own_modules(ground).iter().map(Value::str).collect());
-    let reaching = Value::List(ground.map.names.reaching.iter().map(Value::str).collect());
-    let arguments = changed.iter().map(|(path, text)| {
-        let before = ground.texts.get(*path).map_or("", String::as_str);
-        let buggy = buggy.get(*path).map_or("", String::as_str);
-        let words: HashSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-        let defined = mentioned(&ground.map.names.defined, &words);
-        let texts = [before, buggy, text].map(Value::str);
-        texts.into_iter().chain([Value::Bool(strict), own.clone(), defined, reaching.clone()]).collect()
-    });
-    let answers = ask(execute, ground, PROGRAM, "machinery", arguments.collect())?;
-    for ((path, _), answer) in changed.iter().zip(answers) {
-        match answer {
-            Ok(Value::List(found)) if found.is_empty() => {}
-            Ok(Value::List(found)) => return Ok(Some(format!("`{path}`: {}", found[0]))),
-            Ok(other) => return Err(Dropped { why: format!("`{path}`: `{other}` is no list of uses") }),
-            Err(why) => return Ok(Some(format!("`{path}`: cannot be read: {why}"))),
-        }
-    }
-    Ok(None)
+/// As it lies in the tree, and as an import reads it.
+fn bytes(text: &str) -> Value {
+    Value::Bytes(text.as_bytes().to_vec())
 }
 
-/// The top-level packages and modules of the repository: importing them is its own business.
-pub(crate) fn own_modules(ground: &Ground<'_>) -> BTreeSet<String> {
-    let below = |path: &String, root: &String| {
-        let rest = if root.is_empty() { Some(path.as_str()) } else { path.strip_prefix(root)?.strip_prefix('/') };
-        let first = rest?.split('/').next()?;
-        let tests = matches!(first, "tests" | "test" | "testing" | "conftest.py" | "src");
-        (!tests && path.ends_with(".py")).then(|| first.trim_end_matches(".py").to_owned())
-    };
-    let roots = &ground.baseline.roots;
-    ground.texts.keys().flat_map(|path| roots.iter().filter_map(move |root| below(path, root))).collect()
+/// The name of the module that a file is, and whether it is a package.
+fn file(ground: &Ground<'_>, path: &str) -> Value {
+    let (name, is_package) = module_name(path, &ground.baseline.roots).unwrap_or_default();
+    Value::Tuple(vec![Value::str(name), Value::Bool(is_package)])
+}
+
+fn is_code(ground: &Ground<'_>, path: &str) -> bool {
+    path.ends_with(".py") && !is_test(ground, path) && !is_loaded_by_itself(path)
+}
+
+fn modules_of(ground: &Ground<'_>, texts: &TextFiles) -> Modules {
+    let paths: BTreeMap<&str, ()> = texts.keys().chain(ground.texts.keys()).map(|path| (path.as_str(), ())).collect();
+    Modules::of(paths.into_keys(), &ground.baseline.roots, |path| is_test(ground, path))
+}
+
+/// The top-level modules of the repository's code.
+pub(crate) fn own_modules(ground: &Ground<'_>) -> Vec<String> {
+    let test_files: Vec<String> = ground.baseline.files.iter().map(|file| file.path.clone()).collect();
+    modules::own_modules(ground.texts.keys().map(String::as_str), &ground.baseline.roots, &test_files)
 }

@@ -57,7 +57,8 @@ impl TestMap {
     pub fn measure(execute: &dyn Execute, ground: &Ground<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
         let usable: Vec<&FileBaseline> = ground.baseline.files.iter().filter(usable).collect();
-        let measured = |file: &&FileBaseline| measure_file(execute, ground, &file.path, &file.passed);
+        let own = own_modules(ground);
+        let measured = |file: &&FileBaseline| measure_file(execute, ground, &own, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
         let names = OwnNames::read(execute, ground)?;
@@ -117,6 +118,7 @@ impl FileMap {
 fn measure_file(
     execute: &dyn Execute,
     ground: &Ground<'_>,
+    own: &[String],
     path: &str,
     passed: &[String],
 ) -> Result<Option<FileMap>, Dropped> {
@@ -124,16 +126,16 @@ fn measure_file(
     let seed = ground.baseline.seeds[0];
     let none = Overlay::default();
     let covered =
-        cover_file(execute, &none.repository(ground, seed), path).map_err(|error| dropped(error.to_string()))?;
+        cover_file(execute, &none.repository(ground, own, seed), path).map_err(|error| dropped(error.to_string()))?;
     // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let entered_by = covered.tests.into_iter().filter(|(test, _)| known.contains(&test.id));
     let tests: Vec<(String, Vec<usize>)> = entered_by.map(|(test, entered)| (test.id, entered)).collect();
-    let split = split(execute, ground, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let split = split(execute, ground, own, path, &known).map_err(|error| dropped(error.to_string()))?;
     let twins = match tests.iter().all(|(id, _)| split.contains(id)) {
         true => Default::default(),
-        false => twins(execute, ground, path, &known)?,
+        false => twins(execute, ground, own, path, &known)?,
     };
     let (functions, at_import) = (covered.functions, covered.at_import);
     Ok(Some(FileMap { path: path.to_owned(), functions, at_import, tests, split, twins }))
@@ -148,22 +150,23 @@ fn ids(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<Strin
 fn split(
     execute: &dyn Execute,
     ground: &Ground<'_>,
+    own: &[String],
     path: &str,
     known: &BTreeSet<&String>,
 ) -> Result<Vec<String>, ExecuteError> {
-    let own: Vec<String> = own_modules(ground).into_iter().collect();
     if own.is_empty() {
         return Ok(Vec::new());
     }
     let none = Overlay::default();
-    let repository = none.repository(ground, ground.baseline.seeds[0]);
-    let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, &own, path, None)?;
+    let repository = none.repository(ground, own, ground.baseline.seeds[0]);
+    let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None)?;
     Ok(ids(run, known, TestResult::Passed))
 }
 
 fn twins(
     execute: &dyn Execute,
     ground: &Ground<'_>,
+    own: &[String],
     path: &str,
     known: &BTreeSet<&String>,
 ) -> Result<[Vec<String>; FORMS], Dropped> {
@@ -179,7 +182,7 @@ fn twins(
             None => {
                 let over =
                     Overlay { files: vec![(path.to_owned(), failing.clone().into_bytes())], without: Vec::new() };
-                let run = run_file(execute, &over.repository(ground, ground.baseline.seeds[0]), path);
+                let run = run_file(execute, &over.repository(ground, own, ground.baseline.seeds[0]), path);
                 let run = run.map_err(|error| Dropped { why: format!("the map of `{path}`: {error}") })?;
                 ids(run, known, TestResult::Failed)
             }

@@ -51,6 +51,8 @@ fn refused_code(ground: &Ground<'_>, path: &str, change: Change) -> Option<&'sta
         return Some("belongs to the tests");
     }
     match change {
+        // Without it another directory would be on the search path, or another copy of the package be found.
+        Change::Deleted if path.ends_with("/__init__.py") => Some("makes a package of its directory, and is deleted"),
         Change::Created if !may_be_new(ground, path) => Some("is new, and not a module of a package that is there"),
         _ => None,
     }
@@ -67,10 +69,14 @@ fn refused_test(path: &str, change: Change, files: &[String]) -> Option<&'static
 
 /// Whether tests are made of it. Whole test directories count: helpers of tests decide what tests see.
 pub(crate) fn is_test(ground: &Ground<'_>, path: &str) -> bool {
+    ground.baseline.files.iter().any(|file| file.path == path) || is_test_path(path)
+}
+
+/// Whether a file belongs to tests by where it is or what it is called.
+pub(crate) fn is_test_path(path: &str) -> bool {
     let (dirs, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.strip_suffix(".py").unwrap_or_default();
-    ground.baseline.files.iter().any(|file| file.path == path)
-        || dirs.split('/').any(|dir| TEST_DIRS.contains(&dir.to_ascii_lowercase().as_str()))
+    dirs.split('/').any(|dir| TEST_DIRS.contains(&dir.to_ascii_lowercase().as_str()))
         || stem.starts_with("test_")
         || stem.ends_with("_test")
 }

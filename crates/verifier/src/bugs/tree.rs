@@ -22,14 +22,15 @@ impl Overlay {
         }
     }
 
-    /// The repository in this state.
-    pub(crate) fn repository<'a>(&'a self, ground: &'a Ground<'a>, seed: u64) -> Repository<'a> {
+    /// The repository in this state; `own` are its top-level modules.
+    pub(crate) fn repository<'a>(&'a self, ground: &'a Ground<'a>, own: &'a [String], seed: u64) -> Repository<'a> {
         Repository {
             image: ground.image,
             pytest: ground.pytest,
             package: &ground.baseline.package,
             dependencies: ground.baseline.dependencies.as_ref().map(|dependencies| &dependencies.layer),
             roots: &ground.baseline.roots,
+            own,
             settings: &ground.baseline.settings,
             files: &self.files,
             without: &self.without,

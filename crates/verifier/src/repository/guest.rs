@@ -5,9 +5,13 @@ use std::sync::LazyLock;
 use veriplay_core::Value;
 
 const READY: &str = include_str!("ready_pytest.py");
-const RUN: &str =
-    concat!(include_str!("ready_pytest.py"), include_str!("split_pytest.py"), include_str!("run_pytest.py"));
-const PACKAGE: &str = include_str!("split_package.py");
+const RUN: &str = concat!(
+    include_str!("ready_pytest.py"),
+    include_str!("own_imports.py"),
+    include_str!("split_pytest.py"),
+    include_str!("run_pytest.py")
+);
+const PACKAGE: &str = concat!(include_str!("own_imports.py"), include_str!("split_package.py"));
 const WARM: &str = include_str!("warm_pytest.py");
 
 /// Defines `run`: by the code that a warm start has left, or else compiled now.
@@ -26,8 +30,9 @@ pub(super) fn runner() -> &'static str {
 }
 
 /// The package's side where its tests are in another instance: defines `serve`.
-pub(super) fn package(roots: &[String]) -> String {
-    format!("ROOTS = {}\n{PACKAGE}", Value::List(roots.iter().map(Value::str).collect()))
+pub(super) fn package(roots: &[String], own: &[String]) -> String {
+    let list = |names: &[String]| Value::List(names.iter().map(Value::str).collect());
+    format!("ROOTS = {}\nOWN = {}\n{PACKAGE}", list(roots), list(own))
 }
 
 /// Leaves what [`runner`] looks for, and what the jobs after it find done.

@@ -31,6 +31,8 @@ pub struct Repository<'a> {
     pub dependencies: Option<&'a Digest>,
     /// Directories of the search path, relative to the root, which is "".
     pub roots: &'a [String],
+    /// Top-level modules of its code: they are imported from its layer, and never from the image.
+    pub own: &'a [String],
     /// What of pytest's configuration is the repository's own.
     pub settings: &'a PytestSettings,
     /// Files over those of the package: a patch.
@@ -99,7 +101,7 @@ pub struct FileRun {
 /// # Errors
 /// A fault of the host's. Whatever the tests do is in the [`FileRun`].
 pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, &[], None)
+    run(executor, repository, file, false, None)
 }
 
 /// Runs those tests of `file` that `wanted` names, in pytest's order. One that is not there has no record.
@@ -112,11 +114,11 @@ pub fn run_tests(
     file: &str,
     wanted: &[String],
 ) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, &[], Some(wanted))
+    run(executor, repository, file, false, Some(wanted))
 }
 
-/// Runs the tests of `file`, or those that `wanted` names, in one instance and the package in another: the modules `own`, by
-/// the first part of their names. Nothing that the package does there reaches the tests but the plain values its functions
+/// Runs the tests of `file`, or those that `wanted` names, in one instance and the package, its `own` modules, in another.
+/// Nothing that the package does there reaches the tests but the plain values its functions
 /// return, and exceptions. A test that needs more of it is a [`TestResult::Error`], and one that calls none of its functions is
 /// [`TestResult::Skipped`].
 ///
@@ -125,22 +127,21 @@ pub fn run_tests(
 pub fn run_split(
     executor: &dyn Execute,
     repository: &Repository<'_>,
-    own: &[String],
     file: &str,
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, own, wanted)
+    run(executor, repository, file, true, wanted)
 }
 
 fn run(
     executor: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,
-    own: &[String],
+    is_split: bool,
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
     let mut session =
-        Session { executor, repository, file, own, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
+        Session { executor, repository, file, is_split, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
     let outcome = session.run(&[session.together()])?;
     let answer = session.answer(&outcome, 0).and_then(|value| records(&value));
     let (tests, broken) = match answer {
@@ -185,8 +186,16 @@ pub fn cover_file(
     repository: &Repository<'_>,
     file: &str,
 ) -> Result<Result<Covered, String>, ExecuteError> {
-    let mut session =
-        Session { executor, repository, file, own: &[], wanted: None, jobs: Vec::new(), fuel: 0, met_deadline: false };
+    let mut session = Session {
+        executor,
+        repository,
+        file,
+        is_split: false,
+        wanted: None,
+        jobs: Vec::new(),
+        fuel: 0,
+        met_deadline: false,
+    };
     let outcome = session.run(&[("cover", Vec::new())])?;
     Ok(match session.answer(&outcome, 0) {
         Ok(value) => covered(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
@@ -217,8 +226,8 @@ struct Session<'a> {
     executor: &'a dyn Execute,
     repository: &'a Repository<'a>,
     file: &'a str,
-    /// The package's modules, where it is in another instance.
-    own: &'a [String],
+    /// Whether the package is in another instance.
+    is_split: bool,
     wanted: Option<&'a [String]>,
     jobs: Vec<Digest>,
     fuel: u64,
@@ -248,15 +257,16 @@ impl<'a> Session<'a> {
     }
 
     fn job(&self, calls: &[Call<'_>]) -> Job {
-        let Repository { image, pytest, package, roots, files, without, limits, seed, .. } = self.repository;
+        let Repository { image, pytest, package, roots, own, files, without, limits, seed, .. } = self.repository;
         let settings = self.repository.settings.value();
-        let peer = || Peer { program: guest::package(roots), seed: seed.wrapping_add(1), shares_objects: false };
-        let peer = (!self.own.is_empty()).then(peer);
+        let peer = || Peer { program: guest::package(roots, own), seed: seed.wrapping_add(1), shares_objects: false };
+        let peer = self.is_split.then(peer);
         let roots = Value::List(roots.iter().map(Value::str).collect());
-        let own = Value::List(self.own.iter().map(Value::str).collect());
+        let own = Value::List(own.iter().map(Value::str).collect());
         let arguments = |(mode, ids): &Call<'_>| {
             let ids = Value::List(ids.iter().map(|id| Value::str(*id)).collect());
-            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own.clone()]
+            let (own, is_split) = (own.clone(), Value::Bool(self.is_split));
+            vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own, is_split]
         };
         Job {
             image: (*image).to_owned(),

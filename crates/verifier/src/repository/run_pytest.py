@@ -2,8 +2,8 @@
 
 `run("all", …)` returns every record; `run("some", …, ids)` those of the tests named; `run("one", …, [id])` runs one test, so
 that a test which ends the interpreter costs itself and not the others; `run("collect", …)` returns the ids; `run("cover", …)`
-every record, with the functions each test entered. Nothing is read from a log: the records come from pytest's reports. With
-`own`, the names of the package's modules, the package is in another instance, see `_split`.
+every record, with the functions each test entered. Nothing is read from a log: the records come from pytest's reports. `own`
+are the names of the package's modules. With `split` the package is in another instance, see `_split`.
 
 The code under test shares this interpreter. What makes it harder for it to write its own records is best effort: pytest is
 imported before anything of the repository and from nowhere else, everything here lives in one closure, and builtins that
@@ -23,15 +23,15 @@ def _runner():
     functions, entered = {}, set()
     tested = crossings = None
 
-    def run(mode, file, roots, wanted, settings, own=()):
+    def run(mode, file, roots, wanted, settings, own=(), split=False):
         nonlocal tested, crossings
         if session is None:
-            if own:
+            if split:
                 crossings = _split(own)
             if mode == "cover":
                 tested = "/work/" + file
                 watch()
-            start(file, roots, settings)
+            start(file, roots, settings, () if split else own)
         if broken:
             return ("broken", broken[0])
         if mode == "collect":
@@ -49,11 +49,12 @@ def _runner():
             return covered(pairs)
         return ("records", [one(item, after) for item, after in pairs])
 
-    def start(file, roots, settings):
+    def start(file, roots, settings, own):
         nonlocal session
         if "_pytest.main" not in sys.modules:
             _ready()
         importlib.invalidate_caches()
+        _own_imports(own)
 
         import _pytest.main
 

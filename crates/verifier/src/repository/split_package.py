@@ -18,6 +18,7 @@ def _package(roots):
         sys.path.insert(0, "/opt/lib")
     sys.path[:0] = [os.path.join("/work", root).rstrip("/") for root in roots]
     sys.path.append("/opt/dependencies")
+    _own_imports(OWN)
     plain = (type(None), bool, int, float, str, bytes)
     containers = (list, tuple, set, frozenset, dict)
 

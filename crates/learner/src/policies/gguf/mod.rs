@@ -17,13 +17,9 @@ use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Samplin
 
 use self::file::Gguf;
 use self::model::Model;
-use crate::Result;
-use crate::complete::{Request, RequestError};
 use crate::config::Architecture;
-use crate::generate::Continuation;
-use crate::rollout::Ask;
+use crate::sampling::{Continuation, QueuedPrompt, Request, RequestError, SamplingContext};
 use crate::score::backend;
-use crate::speaker::Speaker;
 use crate::tokenizer::Tokenizer;
 
 pub use self::error::GgufError;
@@ -112,9 +108,9 @@ impl GgufPolicy {
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
     pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
-        self.speaker().check(requests)?;
-        let asks = requests.iter().map(|request| self.speaker().request(request)).collect();
-        Ok(self.continuations(asks)?)
+        self.sampling_context().check(requests)?;
+        let queued_prompts = requests.iter().map(|request| self.sampling_context().queue_request(request)).collect();
+        Ok(self.continuations(queued_prompts)?)
     }
 
     /// Logits of the next token behind `tokens` [vocabulary].
@@ -123,63 +119,68 @@ impl GgufPolicy {
     /// No token, one outside the vocabulary, or more than the context holds.
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>, PolicyError> {
         let sampling = Sampling { temperature: 0.0, max_tokens: 1, group: 1, seed: 0 };
-        self.speaker().check_prompts(&[tokens.to_vec()], &sampling)?;
+        self.sampling_context().check_prompts(&[tokens.to_vec()], &sampling)?;
         self.model.lock().unwrap_or_else(PoisonError::into_inner).begin(tokens).map_err(backend)
     }
 
     /// The text of a continuation, as [`crate::Learner::text`].
     #[must_use]
     pub fn text(&self, continuation: &Continuation) -> String {
-        self.speaker().text(continuation)
+        self.sampling_context().text(continuation)
     }
 
-    fn speaker(&self) -> Speaker<'_> {
+    fn sampling_context(&self) -> SamplingContext<'_> {
         let Self { tokenizer, end_tokens, vocabulary, context, .. } = self;
-        Speaker { tokenizer, end_tokens, vocabulary: *vocabulary, context: *context }
+        SamplingContext { tokenizer, end_tokens, vocabulary: *vocabulary, context: *context }
     }
 
-    fn continuations(&self, asks: Vec<Ask<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {
+    fn continuations(&self, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {
         // A call that panicked left a sequence behind; the next one begins with another anyway.
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
-        asks.iter().map(|ask| group(&mut model, ask).map_err(backend)).collect()
+        queued_prompts.iter().map(|queued| group(&mut model, queued).map_err(backend)).collect()
     }
 }
 
-/// All samples of one ask.
-fn group(model: &mut Model, ask: &Ask<'_>) -> Result<Vec<Continuation>> {
-    if ask.samples == 0 {
+/// All samples of one queued prompt.
+fn group(model: &mut Model, queued: &QueuedPrompt<'_>) -> candle_core::Result<Vec<Continuation>> {
+    if queued.samples == 0 {
         return Ok(Vec::new());
     }
-    let mut logits = model.begin(ask.prompt)?;
+    let mut logits = model.begin(queued.prompt)?;
     let one = |sample| {
         if let Some(mut fork) = model.fork() {
-            return continuation(&mut fork, ask, sample, logits.clone());
+            return continuation(&mut fork, queued, sample, logits.clone());
         }
         if sample > 0 {
-            logits = model.begin(ask.prompt)?;
+            logits = model.begin(queued.prompt)?;
         }
-        continuation(model, ask, sample, logits.clone())
+        continuation(model, queued, sample, logits.clone())
     };
-    (0..ask.samples).map(one).collect()
+    (0..queued.samples).map(one).collect()
 }
 
 /// One sample, from the logits behind its prompt, which the model holds.
-fn continuation(model: &mut Model, ask: &Ask<'_>, sample: usize, mut logits: Vec<f32>) -> Result<Continuation> {
+fn continuation(
+    model: &mut Model,
+    queued: &QueuedPrompt<'_>,
+    sample: usize,
+    mut logits: Vec<f32>,
+) -> candle_core::Result<Continuation> {
     let (mut tokens, mut logprobs) = (Vec::new(), Vec::new());
     loop {
-        if let Some(end) = ask.extend(sample, &mut tokens, &mut logprobs, &mut logits) {
+        if let Some(end) = queued.extend(sample, &mut tokens, &mut logprobs, &mut logits) {
             return Ok(Continuation { tokens, logprobs, end });
         }
         let last = tokens.len() - 1;
-        logits = model.extend(&tokens[last..], ask.prompt.len() + last)?;
+        logits = model.extend(&tokens[last..], queued.prompt.len() + last)?;
     }
 }
 
 impl Policy for GgufPolicy {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let speaker = self.speaker();
-        let continuations = |tokens: &[Vec<u32>]| self.continuations(speaker.asks(tokens, sampling));
-        speaker.generate(prompts, sampling, PolicyVersion(0), continuations)
+        let context = self.sampling_context();
+        let continuations = |tokens: &[Vec<u32>]| self.continuations(context.queue_prompts(tokens, sampling));
+        context.generate(prompts, sampling, PolicyVersion(0), continuations)
     }
 }

@@ -1,11 +1,10 @@
 //! candle-transformers' quantised models behind one face: one sequence at a time, with a cache of its own inside.
 
 use candle_core::quantized::gguf_file::Value;
-use candle_core::{Device, Tensor};
+use candle_core::{Device, Result, Tensor};
 use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qwen3};
 
 use super::file::Gguf;
-use crate::Result;
 use crate::config::Architecture;
 
 /// Prompt tokens computed together: bounds the scores of attention, and the causal masks that candle keeps for ever.

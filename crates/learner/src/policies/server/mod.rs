@@ -11,9 +11,8 @@
 //! - Sample j of prompt i is asked with a seed that is a function of (seed, i) for the whole group; whether the server's samples
 //!   repeat is up to the server, and with batching most do not, to the bit.
 
+mod endpoint;
 mod error;
-mod place;
-mod retry;
 mod transport;
 mod wire;
 
@@ -23,12 +22,10 @@ use std::time::Duration;
 
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
-use self::place::Place;
-use self::retry::Patience;
+use self::endpoint::Endpoint;
 use self::transport::Client;
 use self::wire::{Asked, Told};
-use crate::rollout::uniform;
-use crate::speaker::check_sampling;
+use crate::sampling::{check_sampling, uniform};
 use crate::tokenizer::Tokenizer;
 
 pub use self::error::ServerError;
@@ -89,10 +86,10 @@ impl ServerPolicy {
     /// # Errors
     /// A name that cannot be used, or a tokenizer that cannot be read.
     pub fn open(name: &str, options: ServerOptions) -> Result<Self, ServerError> {
-        let place = Place::parse(name)?;
-        let tokenizer = place.tokenizer.as_deref().map_or(Ok(Tokenizer::none()), Tokenizer::load)?;
-        let client = Client::new(&place, &options);
-        Ok(Self { client, model: place.model, tokenizer, options })
+        let endpoint = Endpoint::parse(name)?;
+        let tokenizer = endpoint.tokenizer.as_deref().map_or(Ok(Tokenizer::none()), Tokenizer::load)?;
+        let client = Client::new(&endpoint, &options);
+        Ok(Self { client, model: endpoint.model, tokenizer, options })
     }
 
     /// As [`Policy::generate`], but what succeeded is kept beside what failed, prompt by prompt.
@@ -146,7 +143,7 @@ impl ServerPolicy {
     /// All samples of a prompt. A server that gives fewer than were asked for is asked for the rest.
     fn samples(&self, index: usize, prompt: wire::Prompt<'_>, sampling: &Sampling) -> Result<Vec<Told>, ServerError> {
         let mut told: Vec<Told> = Vec::with_capacity(sampling.group);
-        let mut patience = Patience::new(&self.options, |attempt| uniform(sampling.seed, index as u64, 0, attempt));
+        let mut retries = Retries::new(&self.options, |attempt| uniform(sampling.seed, index as u64, 0, attempt));
         while told.len() < sampling.group {
             let missing = sampling.group - told.len();
             let seed = seed(sampling.seed, index, told.len());
@@ -154,9 +151,9 @@ impl ServerPolicy {
             match self.exchange(&asked, missing, sampling.max_tokens) {
                 Ok(more) => {
                     told.extend(more);
-                    patience.renew();
+                    retries.reset();
                 }
-                Err(fault) => patience.bear(index, fault)?,
+                Err(fault) => retries.wait(index, fault)?,
             }
         }
         Ok(told)
@@ -193,5 +190,50 @@ impl Policy for ServerPolicy {
             ServerError::Refused(error) => error,
             other => PolicyError::Backend(other.to_string()),
         })
+    }
+}
+
+/// Retries of one prompt: what is worth another request, how often, and after what wait.
+struct Retries<'a, F> {
+    options: &'a ServerOptions,
+    /// A number in (0, 1) for an attempt: spreads those who failed together.
+    spread: F,
+    failed: usize,
+}
+
+impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
+    const fn new(options: &'a ServerOptions, spread: F) -> Self {
+        Self { options, spread, failed: 0 }
+    }
+
+    /// Starts counting afresh: the server works.
+    const fn reset(&mut self) {
+        self.failed = 0;
+    }
+
+    /// Waits until it is time for another request, or gives up.
+    fn wait(&mut self, index: usize, fault: ServerError) -> Result<(), ServerError> {
+        self.failed += 1;
+        let give_up = |source| Err(ServerError::Prompt { index, attempts: self.failed, source: Box::new(source) });
+        if !fault.is_passing() || self.failed >= self.options.attempts {
+            return give_up(fault);
+        }
+        let wait = match fault {
+            ServerError::Status { status, retry_after: Some(wait), .. } if wait > self.options.longest_wait => {
+                return give_up(ServerError::Wait { status, wait, longest: self.options.longest_wait });
+            }
+            ServerError::Status { retry_after: Some(wait), .. } => wait,
+            _ => self.backoff(),
+        };
+        tracing::warn!(prompt = index, attempt = self.failed, wait = ?wait, %fault, "asking the server again");
+        std::thread::sleep(wait);
+        Ok(())
+    }
+
+    /// Exponential, between half of the full wait and all of it.
+    fn backoff(&self) -> Duration {
+        let doublings = (self.failed - 1).min(16) as u32;
+        let full = self.options.backoff.saturating_mul(1 << doublings).min(self.options.longest_wait);
+        full.mul_f64(f64::midpoint(1.0, (self.spread)(self.failed as u64)))
     }
 }

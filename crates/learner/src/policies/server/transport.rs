@@ -10,7 +10,7 @@ use ureq::{Agent, Body, Error, http};
 
 use super::error::ServerError;
 use super::wire::excerpt;
-use super::{ServerOptions, place::Place};
+use super::{ServerOptions, endpoint::Endpoint};
 
 /// An access key. It is not shown by any formatter.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(place: &Place, options: &ServerOptions) -> Self {
+    pub(super) fn new(endpoint: &Endpoint, options: &ServerOptions) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -56,9 +56,9 @@ impl Client {
             .timeout_connect(Some(CONNECT.min(options.timeout)))
             .max_idle_connections_per_host(options.concurrency);
         // A proxy from the environment is for other machines.
-        let config = if place.is_loopback() { config.proxy(None) } else { config };
+        let config = if endpoint.is_loopback() { config.proxy(None) } else { config };
         let (key, timeout, largest) = (options.key.clone(), options.timeout, options.response_bytes);
-        Self { agent: config.build().new_agent(), url: place.endpoint(), key, timeout, largest }
+        Self { agent: config.build().new_agent(), url: endpoint.completions(), key, timeout, largest }
     }
 
     /// Posts a JSON body. Returns the body of an answer with status 200.

@@ -6,6 +6,7 @@ use veriplay_core::{Dropped, Evidence, Execute};
 
 use super::super::Ground;
 use super::super::bench::{file_of, fuel};
+use super::super::machinery::own_modules;
 use super::super::tree::Overlay;
 use super::view::test_function;
 use super::{DeskOutcome, DeskRequest, Suite};
@@ -22,7 +23,8 @@ pub(super) fn run(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[Str
             report.left_out.push(file.to_owned());
             continue;
         }
-        let mut repository = overlay.repository(&ground, request.seed);
+        let own = own_modules(&ground);
+        let mut repository = overlay.repository(&ground, &own, request.seed);
         repository.limits.fuel = fuel(&ground, file).min(left);
         let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
         evidence.fuel = evidence.fuel.saturating_add(run.fuel);

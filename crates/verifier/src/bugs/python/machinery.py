@@ -1,11 +1,13 @@
 """What a changed file has beyond the original that a repair has no business with.
 
 Not a list of what is forbidden: of each construct, name, attribute and import it is asked whether it is known to be harmless. An
-attribute is when a built-in type has it, or an imported module of those below, or the repository defines it, or the file had it.
-What else there is, is a use. A unit (a function, a method, the head of a class, another statement of a module or class) may have
-the uses it had in the original, when it is as it was or the bug changed it; and no others.
+attribute is when a built-in type has it, or an imported module of those below, or the original repository defines it, or the
+original file had it, or a class of the changed file has it and it means nothing to the interpreter or to pytest. What else there
+is, is a use. A unit (a function, a method, the head of a class, another statement of a module or class) may have the uses it had
+in the original, when its syntax tree is as it was or the bug changed it; and no others.
 
-Trusted: it reads text and runs nothing of it. It imports modules of the standard library to see what they have.
+Trusted: it reads files as an import does, as bytes, and runs nothing of them. It imports modules of the standard library to see
+what they have.
 """
 
 import ast
@@ -14,6 +16,7 @@ import collections
 import functools
 import importlib
 import re
+import string
 import types
 
 # Modules that lead to nothing a test runner could be reached by, when no name of theirs is used that is a module, is private or
@@ -30,14 +33,20 @@ BUILTINS = set(
     "round set slice sorted staticmethod str sum super tuple zip aiter anext NotImplemented Ellipsis __debug__".split()
 ) | {name for name, found in vars(builtins).items() if isinstance(found, type) and issubclass(found, BaseException)}
 CHANCE = {"hash", "id"}
-# Of the modules above: they read, make or call what is named by a text, make classes, or change what all code sees.
-REACHING = set(
-    "get_type_hints ForwardRef evaluate_forward_ref get_overloads get_annotations attrgetter methodcaller make_dataclass update_wrapper "
-    "Formatter ABCMeta update_abstractmethods EnumMeta EnumType EnumDict Enum IntEnum StrEnum ReprEnum Flag IntFlag global_enum "
-    "NamedTuple TypedDict NewType get_args get_origin evaluate evaluate_bound evaluate_constraints evaluate_default evaluate_value "
-    "dataclass total_ordering singledispatch singledispatchmethod register redirect_stdout redirect_stderr chdir showwarning "
-    "formatwarning filterwarnings resetwarnings mro partialmethod main with_traceback".split()
+# Of the modules above: they read or call what is named by a text.
+DOORS = set(
+    "attrgetter methodcaller Formatter vformat get_field get_type_hints ForwardRef evaluate_forward_ref get_annotations evaluate "
+    "evaluate_bound evaluate_constraints evaluate_default evaluate_value".split()
 )
+# And these make classes, or change what all code sees.
+REACHING = DOORS | set(
+    "get_overloads make_dataclass update_wrapper ABCMeta update_abstractmethods EnumMeta EnumType EnumDict Enum IntEnum StrEnum "
+    "ReprEnum Flag IntFlag global_enum NamedTuple TypedDict NewType get_args get_origin dataclass total_ordering singledispatch "
+    "singledispatchmethod register redirect_stdout redirect_stderr chdir showwarning formatwarning filterwarnings resetwarnings mro "
+    "partialmethod main with_traceback setcontext catch_warnings warn_explicit".split()
+)
+# Methods of strings that read attributes of what they are given, by names in the string.
+FORMATS = {"format", "format_map", "vformat"}
 # What leads from an object to the interpreter's inside, or to anything by its name.
 DEEP = set(
     "modules meta_path path_hooks path_importer_cache settrace setprofile monitoring excepthook unraisablehook displayhook exc_info "
@@ -46,23 +55,42 @@ DEEP = set(
     "_current_frames __import__ compile delattr eval exec globals locals setattr vars getattr hasattr gc inspect importlib ctypes "
     "__dict__ __globals__ __code__ __getattribute__ __setattr__ __delattr__ __subclasses__ __builtins__ __traceback__ __closure__ "
     "__mro__ __bases__ __self__ __func__ __loader__ __spec__".split()
-)
+) | {
+    name
+    for kind in (types.CodeType, types.FrameType, types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+    for name in dir(kind)
+    if re.match(r"(co|f|tb|gi|cr|ag)_", name)
+}
 # And to modules, whoever has them.
 INSIDE = DEEP | set(
     "breakpoint exit input memoryview open quit sys os io builtins types traceback linecache atexit signal threading weakref site "
     "code codecs pickle marshal unittest pytest pluggy pathlib shutil tempfile subprocess multiprocessing socket runpy pkgutil "
     "zipimport tracemalloc faulthandler posix symtable dis asyncio concurrent logging program conftest".split()
 )
-# Methods that a class may have anew. Those that decide what equals what, or what an operator gives, are not among them.
+# Attributes that mean something to pytest or unittest: only the original may have them.
+TESTERS = set(
+    "runtest obj originalname own_markers fixturenames funcargs callspec ihook stash pluginmanager sections excinfo pytestmark "
+    "setUp tearDown setUpClass tearDownClass asyncSetUp asyncTearDown runTest setup_method teardown_method setup_class teardown_class "
+    "setup_function teardown_function setup_module teardown_module setUpModule tearDownModule".split()
+)
+# Attributes of files, paths and fixtures, which a test may hand over: that a class of the patch has one does not make them known.
+FILES = set(
+    "read read_text read_bytes readline readlines readinto read1 write write_text write_bytes writelines getvalue getbuffer buffer "
+    "detach raw fileno iterdir glob rglob walk scandir unlink rename symlink_to hardlink_to readlink touch mkdir rmdir chmod "
+    "setitem delitem setenv delenv syspath_prepend side_effect return_value readouterr records getfixturevalue addfinalizer "
+    "applymarker add_marker iter_markers".split()
+)
+# Methods that a class may have anew. None of them is given what a test expects: those that decide what equals, contains or orders
+# what, or what an operator of two values gives, are not among them, nor what decides which attributes an object has.
 METHODS = set(
     "__init__ __iter__ __next__ __enter__ __exit__ __aenter__ __aexit__ __call__ __getitem__ __setitem__ __delitem__ __missing__ "
-    "__post_init__".split()
+    "__post_init__ __len__ __length_hint__ __bool__ __hash__ __repr__ __str__ __bytes__ __int__ __float__ __complex__ __index__ "
+    "__neg__ __pos__ __abs__ __invert__ __round__ __trunc__ __floor__ __ceil__ __reversed__ __aiter__ __anext__ __copy__".split()
 )
 SPECIAL_NAMES = {"__name__", "__doc__", "__all__", "__version__", "__slots__"}
 SPECIAL_ATTRIBUTES = METHODS | set(
-    "__name__ __qualname__ __doc__ __new__ __hash__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __len__ __contains__ __str__ "
-    "__repr__ __add__ __sub__ __mul__ __mod__ __neg__ __abs__ __and__ __or__ __xor__ __invert__ __reversed__ __copy__ "
-    "__deepcopy__ __version__ __all__".split()
+    "__name__ __qualname__ __doc__ __new__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __add__ __sub__ __mul__ __mod__ "
+    "__and__ __or__ __xor__ __deepcopy__ __version__ __all__".split()
 )
 # Types whose methods and members anybody may name.
 TYPES = [str, bytes, bytearray, int, float, complex, bool, list, tuple, dict, set, frozenset, range, slice, BaseException, OSError,
@@ -76,146 +104,253 @@ NODES = set(
 )
 EMPTY = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
+IMPORTS = (ast.Import, ast.ImportFrom)
+MODULE, CLASS, FUNCTION = "module", "class", "function"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+COOKIE = re.compile(rb"coding[:=][ \t]*([-\w.]+)")
+LONGEST_NAME = 200
 
 
-def machinery(before, buggy, after, strict, own, defined, reaching):
-    """Uses of `after` that it may not have, sorted; nothing for text that is no Python. `own` are the modules of the repository,
-    `defined` the names it defines, `reaching` those of them whose code has uses itself."""
-    if cookie(after) not in (None, cookie(before)):
-        return ["an encoding of its own: " + cookie(after)]
+def machinery(file, before, buggy, after, strict, names):
+    """Uses of the bytes `after` that they may not have, sorted. `file` is the module's name and whether it is a package, `names`
+    are those of the repository, see [`Names`]."""
+    if opening(after) not in ((False, []), opening(before)):
+        return ["an encoding of its own"]
     try:
-        tree = ast.parse(after)
+        tree = parsed(after)
+        was, bug = parsed_or_empty(before), parsed_or_empty(buggy)
+        known = Known(file, strict, Names(names), was, tree)
+        return beyond(was, bug, tree, known)
     except (SyntaxError, ValueError):
-        return []
-    try:
-        was, bug = parsed(before), parsed(buggy)
-        known = Known(strict, own, defined, reaching, [was, bug], tree)
-        return beyond(units(was, before), units(bug, buggy), units(tree, after), known)
+        return ["text that is no Python"]
     except (RecursionError, MemoryError):
         return ["code nested too deep to be read"]
 
 
-def parsed(text):
+def parsed(data):
+    """The syntax tree of a file as an import compiles it: what it opens with decides how its bytes are read."""
+    return compile(data, "<file>", "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
+
+
+def parsed_or_empty(data):
     try:
-        return ast.parse(text)
+        return parsed(data)
     except (SyntaxError, ValueError):
-        return ast.parse("")
+        return parsed(b"")
 
 
-def cookie(text):
-    """The encoding that a file asks for, which a parser of text does not see."""
-    for line in text.splitlines()[:2]:
-        found = COOKIE.match(line)
-        if found:
-            name = found[1].lower().replace("_", "-")
-            return None if name in ("utf-8", "utf8") else name
-    return None
+def opening(data):
+    """Whether a file begins with a byte order mark, and the encodings its first two lines name that are not UTF-8."""
+    lines = re.split(rb"\r\n|\r|\n", data, maxsplit=2)[:2]
+    named = [found[1].lower().replace(b"_", b"-") for line in lines if b"#" in line for found in COOKIE.finditer(line)]
+    return (data.startswith(BYTE_ORDER_MARK), [name for name in named if name not in (b"utf-8", b"utf8")])
 
 
 def beyond(was, bug, now, known):
     """Uses in units of `now` that are not as they were, beyond those of the same units where the bug changed them."""
-    same = {text for found in was.values() for text, _ in found}
+    places = {}
+    was, bug, now = (list(units(tree, places)) for tree in (was, bug, now))
+    same = {unit.identity() for unit in was}
+    left = {unit.identity() for unit in bug}
     allowed, used = collections.Counter(), collections.Counter()
-    for key, found in was.items():
-        left = {text for text, _ in bug.get(key, [])}
-        for text, unit in found:
-            if text not in left:
-                allowed.update((key, use) for use in known.uses(unit))
-    for key, found in now.items():
-        for text, unit in found:
-            if text not in same:
-                used.update((key, use) for use in known.uses(unit))
+    for unit in was:
+        if unit.identity() not in left:
+            allowed.update((unit.place, use) for use in known.uses(unit))
+    for unit in now:
+        if unit.identity() not in same:
+            used.update((unit.place, use) for use in known.uses(unit))
     return sorted({use for _, use in used - allowed})
 
 
-def units(tree, source):
-    """(text, node) of each unit, by its qualified name, or that of its class where it has none."""
-    found, lines = {}, source.splitlines()
+class Unit:
+    """A part of a file: its `place` is a number that stands for its qualified name, or that of its class where it has none."""
 
-    def visit(body, prefix, owner):
-        for node in body:
-            name, node.owner = prefix, owner
-            if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-                name = prefix + "." + node.name
-            first = min([node.lineno] + [found.lineno for found in getattr(node, "decorator_list", [])])
-            text = prefix + "\n" + "\n".join(lines[first - 1 : node.end_lineno])
-            if isinstance(node, ast.ClassDef):
-                visit(node.body, name, node.name)
-                parts = dict(ast.iter_fields(node), body=[])
-                node = ast.ClassDef(**parts)
-                node.owner, text = owner, prefix + ast.dump(node)
-            found.setdefault(name, []).append((text, node))
+    def __init__(self, node, above, place, owner, level):
+        self.node, self.above, self.place, self.owner, self.level = node, above, place, owner, level
+        self.shape = None
 
-    visit(tree.body, "", "")
-    return found
+    def identity(self):
+        """What it is and what it is in. Two that are equal are the same code."""
+        if self.shape is None:
+            self.shape = (self.above, shape(self.node))
+        return self.shape
 
 
-def definitions(text, own):
-    """(names a file defines, names it binds by imports from outside, names of its functions and classes that have uses)."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return ([], [], [])
-    defined, imported, reaching = set(), set(), set()
-    for node in ast.walk(tree):
+def shape(node):
+    """A syntax tree without its positions, to be compared: 1, 1.0 and True are three."""
+    if isinstance(node, ast.AST):
+        return (node.__class__, *[shape(getattr(node, field, None)) for field in node._fields if field != "ctx"])
+    if node.__class__ is list:
+        return tuple(map(shape, node))
+    return node if node is None or node.__class__ in (str, bytes) else (node.__class__, repr(node))
+
+
+def units(tree, places):
+    """The units of a file. `places` gives each (place above, name) its number."""
+    left = [(node, 0, "", MODULE) for node in reversed(tree.body)]
+    while left:
+        node, above, owner, level = left.pop()
+        place = above
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            defined.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            defined.add(node.id)
+            place = places.setdefault((above, node.name), len(places) + 1)
+        if isinstance(node, ast.ClassDef):
+            left.extend((child, place, node.name, CLASS) for child in reversed(node.body))
+            node = ast.ClassDef(**dict(ast.iter_fields(node), body=[]))
+        yield Unit(node, above, place, owner, level)
+
+
+def definitions(file, data, modules, reaching):
+    """What a file defines: (attributes, names of the module, classes, names bound by imports from outside, names whose code
+    has uses that read, write or run what is named by a text, or open the interpreter's inside). A variable that holds what is
+    called as one of `reaching` is one of these too."""
+    try:
+        tree = parsed(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ([], [], [], [], [])
+    names, reaching_before = Names({"modules": modules}), set(reaching)
+    attributes, own, classes, imported, reaching = set(), set(), set(), set(), set()
+    for node, _, level in nodes(tree, MODULE):
+        for name in bound_by(node):
+            if isinstance(node, ast.Global) or level == MODULE:
+                own.add(name)
+            elif level == CLASS:
+                attributes.add(name)
+        if isinstance(node, ast.ClassDef):
+            classes.add(node.name)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            defined.add(node.attr)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)) and not is_own(node, own):
+            attributes.add(node.attr)
+        elif isinstance(node, IMPORTS) and not is_own(node, names):
             imported.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-    known = Known(False, own, [], [], [tree], tree)
-    for key, found in units(tree, text).items():
-        *above, name = key.split(".")
-        for unit in [unit for _, unit in found if any(map(reaches, known.uses(unit)))]:
-            if isinstance(unit, (*FUNCTIONS, ast.ClassDef)):
+        elif isinstance(node, (ast.Call, ast.Assign)):
+            attributes.update(fields_of(node))
+    known = Known(file, False, names, tree, tree)
+    for unit in units(tree, {}):
+        uses, node = known.uses(unit), unit.node
+        is_made = not isinstance(node, (*FUNCTIONS, ast.ClassDef))
+        if isinstance(node, IMPORTS):
+            doors = DEEP | DOORS | reaching_before
+            whole = isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] in DEEP
+            found = (alias for alias in node.names if whole or alias.name.rpartition(".")[2] in doors)
+            reaching.update((alias.asname or alias.name).partition(".")[0] for alias in found)
+        elif any(map(reaches, uses)) or is_made and not reaching_before.isdisjoint(held_by(node)):
+            if not is_made:
                 # What a class does when it is made is reached by its own name.
-                reaching.add(above[-1] if is_special(name) and above else name)
+                reaching.add(unit.owner if is_special(node.name) and unit.owner else node.name)
             else:
-                reaching.update(bound for node in ast.walk(unit) for bound in bound_by(node))
-    return (sorted(defined), sorted(imported), sorted(reaching - {""}))
+                inside = owned(node, unit.owner, unit.level)
+                lasting = (inner for inner, _, level in inside if level != FUNCTION and not isinstance(inner, ast.ExceptHandler))
+                reaching.update(bound for inner in lasting for bound in bound_by(inner))
+    return tuple(sorted(found - {""}) for found in (attributes, own, classes, imported, reaching))
+
+
+def held_by(statement):
+    """Names of what a statement has in hand: what it only calls is not kept."""
+    called = {node.func for node in ast.walk(statement) if isinstance(node, ast.Call)}
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and node not in called:
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
+def fields_of(node):
+    """Attributes that are named by texts: fields of named tuples, and slots."""
+    texts = []
+    if isinstance(node, ast.Call):
+        function = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if function in ("namedtuple", "NamedTuple", "TypedDict", "make_dataclass"):
+            texts = [found for argument in node.args for found in ast.walk(argument)]
+    elif any(isinstance(target, ast.Name) and target.id == "__slots__" for target in node.targets):
+        texts = ast.walk(node.value)
+    for text in texts:
+        if isinstance(text, ast.Constant) and isinstance(text.value, str):
+            yield from (word for word in re.split(r"[\s,]+", text.value) if word.isidentifier())
 
 
 def reaches(use):
     """Whether a use is one that reads, writes or runs what is named by a text, or opens the interpreter's inside."""
-    return use in ("computed getattr", "value getattr", "value setattr") or use.rpartition(" ")[2] in DEEP
+    last = use.rpartition(" ")[2].rpartition(".")[2]
+    return use in ("computed getattr", "value getattr", "value setattr", "computed format") or last in DEEP or last in DOORS
 
 
-def is_own(node, own):
+class Names:
+    """Names of the original repository: its modules of code, whole; its modules of tests; attributes and module-level names that
+    its code defines, its classes, names it has from outside, names of code that reaches; and words of tests that import
+    everything a module has."""
+
+    def __init__(self, names):
+        self.modules = set(names.get("modules", ()))
+        self.own = {name.partition(".")[0] for name in self.modules}
+        self.parts = {part for name in self.modules for part in name.split(".")}
+        self.tests = set(names.get("tests", ()))
+        self.attributes = set(names.get("attributes", ()))
+        self.globals = set(names.get("globals", ()))
+        self.classes = set(names.get("classes", ()))
+        self.imported = set(names.get("imported", ()))
+        self.reaching = set(names.get("reaching", ()))
+        self.starred = set(names.get("starred", ()))
+        # Where a test module hangs in a package of code: to name it there is to have it.
+        above = ((name.rpartition(".")[0], name.rpartition(".")[2]) for name in self.tests)
+        self.hidden = {last for package, last in above if package in self.modules}
+
+
+def is_own(node, names):
     if isinstance(node, ast.ImportFrom):
-        return node.level > 0 or (node.module or "").partition(".")[0] in own
-    return all(alias.name.partition(".")[0] in own for alias in node.names)
+        return node.level > 0 or (node.module or "").partition(".")[0] in names.own
+    return all(alias.name.partition(".")[0] in names.own for alias in node.names)
 
 
 class Known:
     """What is harmless in a file, and the uses of a unit of it: what is not."""
 
-    def __init__(self, strict, own, defined, reaching, earlier, tree):
-        self.strict, self.own, self.reaching = strict, set(own), set(reaching)
-        self.members, self.outside, self.modules, self.bound = members(*TYPES), set(), {}, set()
+    def __init__(self, file, strict, names, was, tree):
+        self.file, self.strict, self.names = file, strict, names
+        # Those with an underscore are what a named tuple has for everybody.
+        self.members = members(*TYPES) | {"_asdict", "_fields", "_make", "_replace"}
+        self.outside, self.modules, self.own_modules, self.own_bound = set(), {}, set(), set()
         # Where one is, a name that nothing binds may be anything.
         self.has_star = False
-        self.defined = set(defined) - INSIDE
-        for found in earlier:
-            self.read(found, True)
-        self.read(tree, False)
+        # Of the original file: what it binds and where, attributes it reads, texts, imports, and what binds its names otherwise
+        # than a class does.
+        self.was_bound, self.seen, self.texts, self.was_imported, self.was_other = set(), set(), set(), set(), {}
+        # Of the new one: names it binds anywhere, by what; and attributes that are its own classes'.
+        self.bound, self.constants, self.other, self.new = collections.Counter(), {}, {}, set()
+        self.bound_before = set()
+        self.read_original(was)
+        self.read(tree)
+        self.library_bound = self.outside | set(self.modules)
 
-    def read(self, tree, is_earlier):
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
+    def read_original(self, tree):
+        for node, statement, level in nodes(tree, MODULE):
+            for name in bound_by(node):
+                self.was_bound.add((level, name))
+                self.bound_before.add(name)
+                if not isinstance(node, ast.ClassDef):
+                    self.was_other.setdefault(name, []).append((statement, node))
+            if isinstance(node, IMPORTS):
                 self.imported(node)
+                self.was_imported.add(ast.dump(node))
             elif isinstance(node, ast.Attribute):
-                earlier = is_earlier and not node.attr.startswith("_")
-                if earlier or isinstance(node.ctx, ast.Store) and node.attr not in self.defined and node.attr not in library():
-                    self.defined.update({node.attr} - INSIDE)
-            elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-                self.defined.update({node.name} - INSIDE)
-            elif is_earlier and isinstance(node, ast.Name):
-                self.bound.add(node.id)
-            self.bound.update(bound_by(node))
+                self.seen.add(node.attr)
+            elif isinstance(node, ast.Name):
+                self.bound_before.add(node.id)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self.texts.add(node.value)
+        self.seen = {name for name in self.seen if not name.startswith("_")}
+
+    def read(self, tree):
+        for node, statement, level in nodes(tree, MODULE):
+            for name in bound_by(node):
+                self.bound[name] += 1
+                if not isinstance(node, ast.ClassDef):
+                    self.other.setdefault(name, []).append((statement, node))
+                if level == CLASS:
+                    self.new.add(name)
+            if isinstance(node, IMPORTS):
+                self.imported(node)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr not in library():
+                self.new.add(node.attr)
+            elif isinstance(node, ast.Assign) and level == FUNCTION:
+                self.constants.update((target.id, node) for target in node.targets if isinstance(target, ast.Name))
+        self.new -= INSIDE | REACHING | TESTERS | FORMATS | FILES
 
     def imported(self, node):
         """Learns what an import binds, and what the module has."""
@@ -223,43 +358,76 @@ class Known:
             self.has_star |= alias.name == "*"
             bound = (alias.asname or alias.name).partition(".")[0]
             name = alias.name if isinstance(node, ast.Import) else node.module or ""
-            if is_own(node, self.own):
-                if isinstance(node, ast.ImportFrom) and alias.name in self.reaching:
+            if is_own(node, self.names):
+                self.own_bound.add(bound)
+                if isinstance(node, ast.Import) or self.resolved(node) + "." + alias.name in self.names.modules | self.names.tests:
+                    self.own_modules.add(bound)
+                elif alias.name in self.names.reaching or alias.name in self.names.imported:
                     self.outside.add(bound)
             elif name in PLAIN or name in CLOCKS:
                 self.members |= public(name)
                 if isinstance(node, ast.Import):
                     self.modules.setdefault(bound, set()).add(name if alias.asname else bound)
+                elif alias.name in REACHING or alias.name in INSIDE or alias.name not in public(name):
+                    self.outside.add(bound)
+                else:
+                    self.modules.setdefault(bound, set())
             else:
                 self.outside.add(bound)
 
+    def resolved(self, node):
+        """The whole name of the module that something is imported from; "?" where there is none."""
+        if not node.level:
+            return node.module or ""
+        module, is_package = self.file
+        parts = module.split(".") if is_package else module.split(".")[:-1]
+        up = node.level - 1
+        if not module or up >= len(parts) and (up or not parts):
+            return "?"
+        parts = parts[: len(parts) - up]
+        return ".".join(parts + ([node.module] if node.module else []))
+
     def uses(self, unit):
-        return list(self.of(unit, None, unit.owner))
+        """All that is not known to be harmless, once an occurrence."""
+        self.parents = {child: node for node in ast.walk(unit.node) for child in ast.iter_child_nodes(node)}
+        found = []
+        for node, owner, level in owned(unit.node, unit.owner, unit.level):
+            kind = type(node).__name__
+            if kind not in NODES:
+                found.append("construct " + kind)
+            for name in bound_by(node):
+                found.extend(self.binding(name, node, owner, level))
+            check = CHECKS.get(kind)
+            if check is not None:
+                found.extend(check(self, node, self.parents.get(node)))
+        return found
 
-    def of(self, node, parent, owner):
-        if isinstance(node, EMPTY):
-            return
-        kind = type(node).__name__
-        if kind not in NODES:
-            yield "construct " + kind
-        for name in bound_by(node):
-            yield from self.binding(name, node, owner)
-        check = CHECKS.get(kind)
-        if check is not None:
-            yield from check(self, node, parent)
-        inner = node.name if kind == "ClassDef" else owner
-        for child in ast.iter_child_nodes(node):
-            yield from self.of(child, node, inner)
-
-    def binding(self, name, node, owner):
+    def binding(self, name, node, owner, level):
         function = isinstance(node, FUNCTIONS)
+        if len(name) > LONGEST_NAME:
+            yield "a name of " + str(len(name)) + " characters"
+            return
         if is_special(name):
             if not (name in METHODS and function and owner or name in SPECIAL_NAMES and not function):
                 yield "binding " + name
-        elif re.match(r"_[^_].*?__.", name):
+            elif name == "__all__" and self.names.starred:
+                yield "binding __all__, and a test imports all of a module"
+            return
+        if re.match(r"_[^_].*?__.", name):
             yield "binding " + name + ", which reads as a mangled name"
-        elif name.startswith("__") and owner and "_" + owner.lstrip("_") + name in library():
+        elif name.startswith("__") and owner and "_" + owner[:LONGEST_NAME].lstrip("_") + name in library():
             yield "binding " + name + ", which is mangled to a name of the library's"
+        at = MODULE if isinstance(node, ast.Global) else level
+        if at == FUNCTION and not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.alias)) or (at, name) in self.was_bound:
+            return
+        if at == CLASS and name in self.names.attributes and name not in INSIDE:
+            return
+        if name in INSIDE or name in REACHING or name in TESTERS or name in FORMATS or re.match(r"assert[A-Z]", name):
+            yield "binding " + name
+        elif at == MODULE and hasattr(builtins, name):
+            yield "binding " + name + ", which is a built-in name"
+        elif at == MODULE and self.names.starred and (name in self.names.starred or re.match(r"(?i)(test|pytest|setup|teardown)", name)):
+            yield "binding " + name + ", which a test imports with all of its module"
 
     def name(self, node, parent):
         name = node.id
@@ -270,9 +438,8 @@ class Known:
             if not called:
                 yield "value getattr"
         elif name == "type":
-            asked = called and getattr(parent, "asked", False)
-            listed = isinstance(parent, ast.Call) and not called and getattr(parent.func, "id", "") in ("isinstance", "issubclass")
-            if not (asked or listed or isinstance(parent, ast.Compare)):
+            asked = called and len(parent.args) == 1 and not parent.keywords and not isinstance(parent.args[0], ast.Starred)
+            if not (self.is_only_asked(parent) if asked else self.is_compared(node)):
                 yield "value type"
         elif is_special(name):
             if name not in SPECIAL_NAMES and name != "__debug__":
@@ -280,60 +447,159 @@ class Known:
         elif hasattr(builtins, name):
             if name not in BUILTINS or self.strict and name in CHANCE:
                 yield "name " + name
-        elif name in self.outside or name in self.reaching or name in REACHING or self.has_star and name not in self.bound:
+        elif name in self.outside or name in self.names.reaching or name in REACHING:
             yield "name " + name
+        elif self.has_star and name not in self.bound_before and name not in self.bound:
+            yield "name " + name
+        elif (name in self.own_modules or self.modules.get(name)) and not isinstance(parent, ast.Attribute):
+            yield "value " + name + ", which is a module"
+
+    def is_compared(self, node):
+        """Whether a class is compared, or is what `isinstance` asks for."""
+        parent = self.parents.get(node)
+        while isinstance(parent, ast.Tuple) or isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.BitOr):
+            node, parent = parent, self.parents.get(parent)
+        if isinstance(parent, ast.Call) and parent.func is not node and isinstance(parent.func, ast.Name) and not parent.keywords:
+            # Another function of that name would be given the class.
+            name = parent.func.id
+            return name in ("isinstance", "issubclass") and not self.bound[name] and len(parent.args) == 2
+        return isinstance(parent, ast.Compare)
+
+    def is_only_asked(self, node):
+        """Whether the class that an expression gives is compared, named, or called in a way that makes no class and gives none:
+        what is called may be `type` itself."""
+        parent = self.parents.get(node)
+        if isinstance(parent, ast.Attribute):
+            return parent.attr in ("__name__", "__qualname__")
+        if isinstance(parent, ast.FormattedValue) or self.is_compared(node):
+            return True
+        if isinstance(parent, ast.Call) and parent.func is node:
+            plain = not any(isinstance(found, ast.Starred) for found in parent.args) and all(found.arg for found in parent.keywords)
+            return plain and len(parent.args) in (0, 2)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+            return self.is_variable_only_asked(parent, parent.targets[0].id)
+        return False
+
+    def is_variable_only_asked(self, node, name):
+        """Whether each use of a variable of a function that holds a class is such a one."""
+        while node is not None and not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            node = self.parents.get(node)
+        if not isinstance(node, FUNCTIONS):
+            return False
+        for inner in ast.walk(node):
+            if isinstance(inner, (ast.Global, ast.Nonlocal)) and name in inner.names:
+                return False
+            if isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Load):
+                if isinstance(self.parents.get(inner), ast.Assign) or not self.is_only_asked(inner):
+                    return False
+        return True
 
     def attribute(self, node, parent):
-        name, root = node.attr, node
+        name = node.attr
+        if len(name) > LONGEST_NAME:
+            yield "a name of " + str(len(name)) + " characters"
+            return
         if not isinstance(node.ctx, ast.Load):
-            while isinstance(root, (ast.Attribute, ast.Subscript)):
-                root = root.value
-            if isinstance(root, ast.Name) and (root.id in self.modules or root.id in self.outside):
+            if root(node) in self.library_bound or is_builtin(root(node), self.bound):
                 yield "assignment to " + name + " of what is not the repository's"
-            elif is_special(name) or name in INSIDE:
+            elif is_special(name) or name in INSIDE or name in FORMATS:
                 yield "assignment to " + name
-            elif name not in self.defined and name in library():
+            elif name not in self.names.attributes and (name in REACHING or name in TESTERS):
+                yield "assignment to " + name
+            elif name not in self.names.attributes and name in library():
                 yield "assignment to " + name + ", which is a name of the library's"
             return
-        if name == "__class__" and isinstance(parent, ast.Attribute) and parent.attr in ("__name__", "__qualname__"):
+        if name == "__class__":
+            if not self.is_only_asked(node):
+                yield "attribute " + name
+            return
+        called = isinstance(parent, ast.Call) and parent.func is node
+        if name in FORMATS:
+            if not (called and name != "vformat" and self.is_plain_format(node.value)):
+                yield "computed format"
             return
         found = self.modules.get(node.value.id, ()) if isinstance(node.value, ast.Name) else ()
+        if name == "compile" and found == {"re"} and all(isinstance(at, IMPORTS) for at, _ in self.other.get(node.value.id, ())):
+            return
         if not all(name in public(module) for module in found):
             yield "attribute " + name
         else:
-            yield from self.read_attribute(name)
-        if name in ("format", "format_map") and isinstance(parent, ast.Call) and parent.func is node:
-            yield from formatted(node.value)
+            yield from self.read_attribute(name, root(node))
+        if name in self.names.parts and root(node) in self.own_modules and not isinstance(parent, ast.Attribute):
+            yield "value " + name + ", which is a module"
 
-    def read_attribute(self, name):
+    def is_plain_format(self, node):
+        """Whether a text is written down, and has no field that reads more than what it is given."""
+        text = self.text_of(node)
+        return text is not None and not has_fields(text, r"[.\[]")
+
+    def functions(self, node):
+        """The functions that a node of the unit is in, the innermost first."""
+        found = []
+        while node is not None:
+            node = self.parents.get(node)
+            if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+                found.append(node)
+        return found
+
+    def text_of(self, node, depth=0):
+        """The text that an expression is: written down, in parts, or in a variable that has no other value."""
+        if isinstance(node, ast.Name) and depth < 20:
+            assigned = self.constants.get(node.id)
+            # A function's own, or of one around it: a variable of a module may be given another value from elsewhere.
+            is_only = assigned is not None and self.bound[node.id] == 1
+            if not is_only or not set(self.functions(assigned)[:1]) & set(self.functions(node)):
+                return None
+            return self.text_of(assigned.value, depth + 1)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth < 20:
+            left, right = self.text_of(node.left, depth + 1), self.text_of(node.right, depth + 1)
+            return None if left is None or right is None else left + right
+        return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+    def read_attribute(self, name, start=None):
+        """`start` is the name that a chain of attributes begins with: what a library has is the repository's nowhere."""
+        names, elsewhere = self.names, start in self.library_bound or is_builtin(start, self.bound)
         if is_special(name):
             known = name in SPECIAL_ATTRIBUTES
-        elif name in INSIDE or name in REACHING and name not in self.defined:
+        elif name in INSIDE or name in FORMATS:
             known = False
-        elif name in self.reaching:
+        elif name in names.hidden:
+            known = name in self.seen
+        elif name in REACHING or name in TESTERS:
+            known = not elsewhere and name in names.attributes and name not in names.reaching
+        elif start in self.own_bound and (name in names.reaching or name in names.imported):
+            known = False
+        elif name in names.reaching:
             known = name in self.members
+        elif elsewhere:
+            known = name in self.members or name in self.seen
         else:
-            known = name in self.members or name in self.defined
+            known = name in self.members or name in names.attributes or name in self.seen or name in self.new
+            known = known or start in self.own_bound and (name in names.globals or name in names.parts)
         if not known:
             yield "attribute " + name
 
     def call(self, node, parent):
         function = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        if isinstance(node.func, ast.Name) and function == "type":
-            # Its class is asked after, and not made anything of.
-            named = isinstance(parent, ast.Attribute) and parent.attr in ("__name__", "__qualname__")
-            node.asked = len(node.args) == 1 and not node.keywords and (named or isinstance(parent, (ast.Compare, ast.FormattedValue)))
-        elif isinstance(node.func, ast.Name) and function in ("getattr", "hasattr"):
+        if isinstance(node.func, ast.Name) and function in ("getattr", "hasattr"):
             name = node.args[1] if len(node.args) > 1 and not isinstance(node.args[0], ast.Starred) else None
-            if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                yield from self.read_attribute(name.value)
-            else:
+            if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
                 yield "computed getattr"
+            elif name.value in FORMATS:
+                yield "computed format"
+            else:
+                yield from self.read_attribute(name.value, root(node.args[0]))
         elif function == "wraps" and (len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred)):
             yield "value wraps"
 
+    def subscript(self, node, parent):
+        if not isinstance(node.ctx, ast.Load) and root(node) in self.library_bound:
+            yield "assignment to what is not the repository's"
+
     def class_pattern(self, node, parent):
         for name in node.kwd_attrs:
+            if name in FORMATS:
+                yield "computed format"
             yield from self.read_attribute(name)
         if node.patterns and not (isinstance(node.cls, ast.Name) and getattr(builtins, node.cls.id, None) in TYPES):
             yield "construct MatchClass by position"
@@ -342,39 +608,64 @@ class Known:
         if node.keywords:
             yield "construct metaclass"
         for base in node.bases:
-            name = base.id if isinstance(base, ast.Name) else ""
-            found = getattr(builtins, name, None)
-            harmless = found is object or isinstance(found, type) and issubclass(found, BaseException)
-            if not harmless and name not in self.defined:
-                yield "construct class derived from " + (ast.unparse(base))
+            if not (isinstance(base, ast.Name) and self.is_base(base.id)):
+                yield "construct class derived from " + (ast.unparse(base))[:80]
+
+    def is_base(self, name):
+        """Whether a name is that of a class of the repository, a new one of the file, or a harmless built-in one, and of nothing
+        else."""
+        found = getattr(builtins, name, None)
+        if found is object or isinstance(found, type) and issubclass(found, BaseException):
+            return not self.bound[name]
+        if hasattr(builtins, name) or name in self.outside or name in self.modules and name not in self.own_bound:
+            return False
+        before = {kept(statement, node) for statement, node in self.was_other.get(name, ())}
+        for statement, node in self.other.get(name, ()):
+            own = isinstance(statement, IMPORTS) and is_own(statement, self.names) and name in self.names.classes
+            if not own and kept(statement, node) not in before:
+                return False
+        return bool(self.bound[name])
 
     def import_(self, node, parent):
+        if is_own(node, self.names) and ast.dump(node) in self.was_imported:
+            return
         for alias in node.names:
             last = alias.name.rpartition(".")[2]
-            if is_own(node, self.own):
-                if isinstance(node, ast.ImportFrom):
-                    if last == "*" or last in INSIDE or last in self.reaching or not self.is_of_repository(last):
-                        yield "import " + alias.name
+            if is_own(node, self.names):
+                if not self.is_of_repository(node, alias.name) or last in INSIDE or last in self.names.reaching:
+                    yield "import " + alias.name[:LONGEST_NAME]
                 continue
             name = alias.name if isinstance(node, ast.Import) else node.module or ""
             if name not in PLAIN and (self.strict or name not in CLOCKS):
-                yield "import " + name
+                yield "import " + name[:LONGEST_NAME]
             elif isinstance(node, ast.ImportFrom) and name != "__future__" and (last not in public(name) or last in REACHING | INSIDE):
-                yield "import " + name + "." + last
+                yield "import " + name + "." + last[:LONGEST_NAME]
 
-    def is_of_repository(self, name):
-        return name in self.defined or name in self.own or is_special(name) and name in SPECIAL_NAMES
+    def is_of_repository(self, node, name):
+        """Whether what is imported is a module of the repository's code, or a name that its code defines."""
+        names = self.names
+        if isinstance(node, ast.Import):
+            return name in names.modules
+        module = self.resolved(node)
+        if module not in names.modules or name == "*" or module + "." + name in names.tests:
+            return False
+        if module + "." + name in names.modules:
+            return True
+        return is_special(name) and name in SPECIAL_NAMES or name in names.globals and name not in names.imported
 
     def constant(self, node, parent):
         if isinstance(node.value, (str, bytes)):
             text = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
             if re.fullmatch(r"\s*__\w+__\s*", text) or re.search(r"[.{]\w*\.?__\w+__", text):
                 yield "text " + text.strip()[:40]
+        if isinstance(node.value, str) and node.value not in self.texts and has_fields(node.value, r"^\s*\w*\s*[.\[]"):
+            yield "a format that reads attributes or items"
 
 
 CHECKS = {
     "Name": Known.name,
     "Attribute": Known.attribute,
+    "Subscript": Known.subscript,
     "Call": Known.call,
     "MatchClass": Known.class_pattern,
     "ClassDef": Known.class_,
@@ -384,8 +675,78 @@ CHECKS = {
 }
 
 
+def root(node):
+    """The name that a chain of attributes and items begins with; None where it begins with something else."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def is_builtin(name, bound):
+    return name is not None and hasattr(builtins, name) and not bound[name]
+
+
 def is_special(name):
     return name.startswith("__") and name.endswith("__")
+
+
+def kept(statement, node):
+    """What tells whether a name is bound as it was: all of a statement, or the head of one that holds others."""
+    if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
+        return type(statement).__name__ + " " + statement.name + " " + type(node).__name__
+    inside = ("body", "orelse", "handlers", "finalbody", "cases")
+    head = [ast.dump(part) for field, part in ast.iter_fields(statement) if field not in inside and isinstance(part, ast.AST)]
+    return ast.dump(statement) if not hasattr(statement, "body") else " ".join([type(statement).__name__, type(node).__name__, *head])
+
+
+def scoped(node, level):
+    """(child, level) of each child of a node: what is bound in it is a name of the module, of a class or of a function."""
+    if isinstance(node, (ast.Name, ast.Constant)):
+        return
+    if isinstance(node, ast.Attribute):
+        yield node.value, level
+    elif isinstance(node, (*FUNCTIONS, ast.Lambda)):
+        inner = node.body if isinstance(node.body, list) else [node.body]
+        yield from ((child, FUNCTION) for child in inner)
+        yield from ((child, level) for child in getattr(node, "decorator_list", []))
+        yield from ((child, level) for child in getattr(node, "type_params", []))
+        yield node.args, level
+        if getattr(node, "returns", None) is not None:
+            yield node.returns, level
+    elif isinstance(node, ast.ClassDef):
+        yield from ((child, CLASS) for child in node.body)
+        heads = (node.bases, node.keywords, node.decorator_list, getattr(node, "type_params", []))
+        yield from ((child, level) for part in heads for child in part)
+    elif isinstance(node, ast.comprehension):
+        yield node.target, FUNCTION
+        yield from ((child, level) for child in (node.iter, *node.ifs))
+    else:
+        yield from ((child, FUNCTION if isinstance(child, ast.arg) else level) for child in ast.iter_child_nodes(node))
+
+
+def nodes(tree, level):
+    """(node, the statement it is part of, level) of all nodes."""
+    left = [(tree, tree, level)]
+    while left:
+        node, statement, level = left.pop()
+        if isinstance(node, EMPTY):
+            continue
+        if isinstance(node, ast.stmt):
+            statement = node
+        yield node, statement, level
+        left.extend((child, statement, inner) for child, inner in scoped(node, level))
+
+
+def owned(node, owner, level):
+    """(node, the class it is in, level) of a node and all below it."""
+    left = [(node, owner, level)]
+    while left:
+        node, owner, level = left.pop()
+        if isinstance(node, EMPTY):
+            continue
+        yield node, owner, level
+        inner = node.name if isinstance(node, ast.ClassDef) else owner
+        left.extend((child, inner, at) for child, at in scoped(node, level))
 
 
 def bound_by(node):
@@ -403,15 +764,22 @@ def bound_by(node):
     return node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else []
 
 
-def formatted(text):
-    if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
-        yield "computed format"
-    elif re.search(r"\{[^{}]*[.\[]", text.value.replace("{{", "").replace("}}", "")):
-        yield "computed format"
+def has_fields(text, pattern, depth=0):
+    """Whether a text, taken as a format, has a field whose name matches, in whatever depth."""
+    if "{" not in text:
+        return False
+    try:
+        for _, field, spec, _ in string.Formatter().parse(text):
+            if field is not None and re.search(pattern, field) or spec and depth < 3 and has_fields(spec, pattern, depth + 1):
+                return True
+    except ValueError:
+        # No format at all.
+        pass
+    return False
 
 
 def members(*kinds):
-    return {name for kind in kinds for name in dir(kind) if not name.startswith("_")}
+    return {name for kind in kinds for name in dir(kind) if not name.startswith("_")} - FORMATS
 
 
 @functools.cache
@@ -427,13 +795,10 @@ def library():
     return found
 
 
+@functools.cache
 def public(module):
-    """What a module of the library has that is no module, and what the classes of it have."""
-    if module not in PUBLIC:
-        found = {name: value for name, value in vars(importlib.import_module(module)).items() if not name.startswith("_")}
-        found = {name: value for name, value in found.items() if not isinstance(value, types.ModuleType)}
-        PUBLIC[module] = set(found) | members(*(value for value in found.values() if isinstance(value, type)))
-    return PUBLIC[module]
-
-
-PUBLIC = {}
+    """What a module of the library has that is no module and cannot be changed in its place, and what the classes of it have."""
+    found = {name: value for name, value in vars(importlib.import_module(module)).items() if not name.startswith("_")}
+    shared = (types.ModuleType, list, dict, set, bytearray)
+    found = {name: value for name, value in found.items() if not isinstance(value, shared)}
+    return set(found) | members(*(value for value in found.values() if isinstance(value, type)))

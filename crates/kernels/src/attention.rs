@@ -1,0 +1,239 @@
+//! Causal grouped-query attention over packed groups, with RMSNorm and RoPE of queries and keys inside.
+//!
+//! A group is one prompt and the responses behind it, lying side by side in the rows of a micro-batch: no padding and no mask.
+//! A prompt row sees the prompt up to itself; a response row sees the whole prompt and its own response up to itself. The
+//! probabilities are not kept: backward recomputes them from the saved log-sum-exp, as FlashAttention does (Dao et al. 2022).
+//! Decoding has a path of its own, which reads a key-value cache: [`DecodeStep`]. Grouped queries are those of Ainslie et al. 2023.
+
+mod backward;
+mod cache;
+mod decode;
+mod forward;
+mod shared;
+mod spans;
+mod tiles;
+
+use std::ops::Range;
+
+pub use backward::{Saved, attention_backward};
+pub use cache::KvCache;
+pub use decode::{DecodeRow, DecodeScratch, DecodeStep};
+pub use shared::{Workspace, attention};
+pub(crate) use spans::Spans;
+
+use crate::math::{LANES, exp, max, sum};
+use crate::norm::{inverse_rms, row_backward};
+use crate::rope::{RopeTable, rotate, unrotate};
+use crate::simd::Buffer;
+
+/// Rows of one prompt and of its responses. `responses` follow `prompt` without a gap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Rows of the prompt.
+    pub prompt: Range<usize>,
+    /// Rows of each response.
+    pub responses: Vec<Range<usize>>,
+}
+
+impl Group {
+    /// All its rows.
+    #[must_use]
+    pub fn rows(&self) -> Range<usize> {
+        self.prompt.start..self.responses.last().map_or(self.prompt.end, |r| r.end)
+    }
+
+    /// What every row sees, from the first row on.
+    pub fn visible_rows(&self) -> impl Iterator<Item = VisibleRows> + '_ {
+        let first = self.prompt.start;
+        let length = self.prompt.len();
+        let prompt = (0..length).map(|t| VisibleRows { position: t, shared: t + 1, own: 0..0 });
+        let responses = self.responses.iter().flat_map(move |r| {
+            r.clone().map(move |t| VisibleRows {
+                position: length + t - r.start,
+                shared: length,
+                own: r.start - first..t + 1 - first,
+            })
+        });
+        prompt.chain(responses)
+    }
+}
+
+/// What one row sees, by indices relative to the first row of its group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisibleRows {
+    /// The row's position in its sequence.
+    pub position: usize,
+    /// It sees this many rows of the prompt,
+    pub shared: usize,
+    /// and these of its own response.
+    pub own: Range<usize>,
+}
+
+/// Sizes and constants of every layer's attention.
+#[derive(Debug, Clone, Copy)]
+pub struct HeadSizes {
+    /// Query heads.
+    pub heads: usize,
+    /// Key-value heads.
+    pub kv_heads: usize,
+    /// Width of a head.
+    pub dim: usize,
+    /// Of all norms.
+    pub eps: f32,
+}
+
+impl HeadSizes {
+    /// One layer's attention. `gains` [dim] are those of queries and keys where both are normalised.
+    #[must_use]
+    pub fn with<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
+        let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));
+        Heads { sizes: self, q_gain, k_gain, rope }
+    }
+
+    /// Width of the raw projections.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        (self.heads + 2 * self.kv_heads) * self.dim
+    }
+
+    /// Softmax scale 1 / sqrt(dim).
+    #[must_use]
+    pub fn scale(&self) -> f32 {
+        1.0 / (self.dim as f32).sqrt()
+    }
+}
+
+/// The attention of one layer.
+#[derive(Debug)]
+pub struct Heads<'a> {
+    /// Sizes and constants.
+    pub sizes: HeadSizes,
+    /// Gain of the query norm, `dim` floats; none where queries are not normalised.
+    pub q_gain: Option<&'a [f32]>,
+    /// Gain of the key norm.
+    pub k_gain: Option<&'a [f32]>,
+    /// Rotary tables.
+    pub rope: &'a RopeTable,
+}
+
+impl std::ops::Deref for Heads<'_> {
+    type Target = HeadSizes;
+
+    #[inline(always)]
+    fn deref(&self) -> &HeadSizes {
+        &self.sizes
+    }
+}
+
+impl Heads<'_> {
+    /// Rotated head from its raw projection, normalised where there is a gain.
+    #[inline(always)]
+    pub(crate) fn rotate_head(&self, out: &mut [f32], raw: &[f32], gain: Option<&[f32]>, position: usize, scale: f32) {
+        match gain {
+            Some(gain) => {
+                let r = inverse_rms(raw, self.eps) * scale;
+                out.iter_mut().zip(raw).zip(gain).for_each(|((o, &x), &w)| *o = x * r * w);
+            }
+            None => out.iter_mut().zip(raw).for_each(|(o, &x)| *o = x * scale),
+        }
+        rotate(out, self.rope.at(position));
+    }
+
+    /// Backward of [`Heads::rotate_head`] without its scale: adds to `draw` and `dgain`; `dout` is overwritten.
+    #[inline(always)]
+    pub(crate) fn rotate_head_backward(
+        &self,
+        (draw, dgain): (&mut [f32], &mut [f32]),
+        raw: &[f32],
+        gain: Option<&[f32]>,
+        position: usize,
+        dout: &mut [f32],
+    ) {
+        unrotate(dout, self.rope.at(position));
+        match gain {
+            Some(gain) => row_backward(draw, dgain, raw, gain, dout, self.eps),
+            None => draw.iter_mut().zip(dout).for_each(|(d, &mut g)| *d += g),
+        }
+    }
+}
+
+impl Heads<'_> {
+    /// Query heads that share key-value head `kv`.
+    #[inline(always)]
+    pub(crate) fn sharing(&self, kv: usize) -> Range<usize> {
+        let shared = self.heads / self.kv_heads;
+        kv * shared..(kv + 1) * shared
+    }
+
+    /// Several neighbouring query heads at once, scaled for the scores.
+    #[inline(always)]
+    pub(crate) fn rotate_queries(&self, out: &mut [f32], raw: &[f32], position: usize) {
+        for (out, raw) in out.chunks_exact_mut(self.dim).zip(raw.chunks_exact(self.dim)) {
+            self.rotate_head(out, raw, self.q_gain, position, self.scale());
+        }
+    }
+}
+
+/// Buffers of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    keys: Buffer,
+    keys_t: Buffer,
+    values: Buffer,
+    values_t: Buffer,
+    dkeys: Buffer,
+    dvalues: Buffer,
+    probs: Buffer,
+    dprobs: Buffer,
+    head: Buffer,
+}
+
+/// Rounds up to whole vectors.
+#[inline(always)]
+pub(crate) const fn padded(n: usize) -> usize {
+    n.next_multiple_of(LANES)
+}
+
+/// Distance of two rows of a transposed panel of `rows` columns: whole vectors may be read from any column on.
+const fn panel_stride(rows: usize) -> usize {
+    padded(rows) + LANES
+}
+
+/// Fills the key and value panels of one group and key-value head: rows [T, dim] and transposed [dim, stride].
+#[inline(always)]
+fn load_panels(heads: &Heads<'_>, scratch: &mut Scratch, qkv: &[f32], group: &Group, kv: usize, backward: bool) {
+    let dim = heads.dim;
+    let rows = group.rows();
+    let stride = panel_stride(rows.len());
+    let keys = scratch.keys.resize(rows.len() * dim);
+    let values = scratch.values.resize(rows.len() * dim);
+    let keys_t = scratch.keys_t.zeroed(dim * stride);
+    for (t, visible) in group.visible_rows().enumerate() {
+        let raw = &qkv[(rows.start + t) * heads.width()..][..heads.width()];
+        let key = &mut keys[t * dim..(t + 1) * dim];
+        heads.rotate_head(key, &raw[(heads.heads + kv) * dim..][..dim], heads.k_gain, visible.position, 1.0);
+        values[t * dim..(t + 1) * dim].copy_from_slice(&raw[(heads.heads + heads.kv_heads + kv) * dim..][..dim]);
+        for (d, &x) in key.iter().enumerate() {
+            keys_t[d * stride + t] = x;
+        }
+    }
+    if backward {
+        let values_t = scratch.values_t.zeroed(dim * stride);
+        for (t, value) in values.chunks_exact(dim).enumerate() {
+            for (d, &x) in value.iter().enumerate() {
+                values_t[d * stride + t] = x;
+            }
+        }
+    }
+}
+
+/// Exponentiates scores in place, shifted by their maximum. Returns their sum and the log-sum-exp of the scores.
+#[inline(always)]
+pub(crate) fn softmax(scores: &mut [f32]) -> (f32, f32) {
+    let top = max(scores);
+    for s in scores.iter_mut() {
+        *s = exp(*s - top);
+    }
+    let total = sum(scores);
+    (total, top + total.ln())
+}

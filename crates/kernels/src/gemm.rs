@@ -1,0 +1,359 @@
+//! Matrix products C (+)= A · B on slices, called by every part of the model.
+//!
+//! The loop nest is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS 2008): B packed in
+//! panels as wide as two vectors, A packed in panels of a few rows, and a kernel that keeps one tile of C in registers. Weights
+//! are packed once per optimizer step and used by all micro-batches ([`Packed`]).
+//! Invariant: row i of C depends on row i of A alone and is summed in the order of k, whatever the other rows are. That is why
+//! rollouts do not depend on the batch they are in.
+
+use std::ops::Range;
+
+use pulp::{Simd, WithSimd};
+
+use crate::simd::{Buffer, dispatch};
+pub use shared::Workspace;
+
+mod shared;
+#[cfg(test)]
+mod tests;
+
+/// Depth of one block: a panel of B of this depth stays in the first-level cache.
+const DEPTH: usize = 256;
+/// Rows of A packed at a time: this many by [`DEPTH`] stay in the second-level cache.
+const ROWS: usize = 192;
+/// Rows of the largest register tile.
+const MAX_TILE_ROWS: usize = 12;
+/// Columns of the largest register tile.
+const MAX_TILE_COLS: usize = 32;
+
+/// A matrix seen through strides: element (i, j) is `data[i * row + j * col]`, and one of the strides is 1.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    data: &'a [f32],
+    row: usize,
+    col: usize,
+}
+
+impl<'a> View<'a> {
+    /// A matrix whose rows are contiguous and start `stride` floats apart.
+    #[inline]
+    #[must_use]
+    pub fn rows(data: &'a [f32], stride: usize) -> Self {
+        Self { data, row: stride, col: 1 }
+    }
+
+    /// The same matrix, transposed.
+    #[inline]
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Self { data: self.data, row: self.col, col: self.row }
+    }
+}
+
+/// Where a product goes: rows start `stride` floats apart.
+#[derive(Debug)]
+pub struct Target<'a> {
+    /// First float is element (0, 0).
+    pub data: &'a mut [f32],
+    /// Distance of two rows.
+    pub stride: usize,
+    /// Add to what is there, instead of overwriting.
+    pub add: bool,
+}
+
+impl<'a> Target<'a> {
+    /// Overwrites.
+    #[inline]
+    #[must_use]
+    pub fn set(data: &'a mut [f32], stride: usize) -> Self {
+        Self { data, stride, add: false }
+    }
+
+    /// Adds.
+    #[inline]
+    #[must_use]
+    pub fn add(data: &'a mut [f32], stride: usize) -> Self {
+        Self { data, stride, add: true }
+    }
+}
+
+/// The right-hand side of a product, packed for this machine's vector width.
+#[derive(Debug, Default)]
+pub struct Packed {
+    data: Buffer,
+    depth: usize,
+    cols: usize,
+    tile: usize,
+}
+
+impl Packed {
+    /// Rows and columns of what was packed.
+    #[must_use]
+    pub const fn shape(&self) -> (usize, usize) {
+        (self.depth, self.cols)
+    }
+
+    fn panels(&self) -> usize {
+        self.cols.div_ceil(self.tile)
+    }
+
+    /// Packs the first `depth` × `cols` of `b`.
+    pub fn pack(&mut self, b: View<'_>, depth: usize, cols: usize) {
+        dispatch(PackRight { packed: self, b, depth, cols });
+    }
+}
+
+struct PackRight<'a, 'b> {
+    packed: &'a mut Packed,
+    b: View<'b>,
+    depth: usize,
+    cols: usize,
+}
+
+impl WithSimd for PackRight<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let tile = 2 * S::F32_LANES;
+        let panels = self.cols.div_ceil(tile);
+        let data = self.packed.data.resize(panels * tile * self.depth);
+        let mut from = 0;
+        while from < self.depth {
+            let deep = DEPTH.min(self.depth - from);
+            let block = &mut data[from * panels * tile..(from + deep) * panels * tile];
+            pack_panels(
+                block,
+                View { data: &self.b.data[(from * self.b.row).min(self.b.data.len())..], ..self.b }.transposed(),
+                self.cols,
+                deep,
+                tile,
+            );
+            from += deep;
+        }
+        (self.packed.depth, self.packed.cols, self.packed.tile) = (self.depth, self.cols, tile);
+    }
+}
+
+/// Packs `rows` × `deep` of `a` in panels of `tile` rows, each stored depth by depth; missing rows are 0.
+#[inline(always)]
+fn pack_panels(out: &mut [f32], a: View<'_>, rows: usize, deep: usize, tile: usize) {
+    for (p, panel) in out.chunks_exact_mut(tile * deep).enumerate() {
+        let first = p * tile;
+        let valid = tile.min(rows - first);
+        if valid < tile {
+            panel.fill(0.0);
+        }
+        if a.row == 1 {
+            for (d, cells) in panel.chunks_exact_mut(tile).enumerate() {
+                let from = &a.data[first + d * a.col..][..valid];
+                // The length is known when compiling in the common case: no call to memmove.
+                if let (true, Some(whole)) = (valid == tile, from.get(..tile)) {
+                    cells.copy_from_slice(whole);
+                } else {
+                    cells[..valid].copy_from_slice(from);
+                }
+            }
+        } else {
+            transpose(panel, &a.data[first * a.row..], a.row, valid, deep, tile);
+        }
+    }
+}
+
+/// Writes the first `valid` rows of `a`, `stride` apart, as columns of `panel`, whose rows are `tile` wide.
+///
+/// Works on blocks of [`BLOCK`] depths, so that the lines being written stay in the first-level cache.
+#[inline(always)]
+fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: usize, tile: usize) {
+    const BLOCK: usize = 16;
+    for (b, block) in panel.chunks_mut(BLOCK * tile).enumerate() {
+        let from = b * BLOCK;
+        let len = BLOCK.min(deep - from);
+        for i in 0..valid {
+            let row = &a[i * stride + from..i * stride + from + len];
+            if let Ok(row) = <&[f32; BLOCK]>::try_from(row) {
+                for d in 0..BLOCK {
+                    block[d * tile + i] = row[d];
+                }
+            } else {
+                row.iter().enumerate().for_each(|(d, &value)| block[d * tile + i] = value);
+            }
+        }
+    }
+}
+
+/// C (+)= A · B for the first `rows` rows of A [rows, depth] and a packed B [depth, cols].
+pub fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut Workspace) {
+    if rows > 0 && b.depth > 0 && b.cols > 0 {
+        space.multiply(rows, a, b, c);
+    }
+}
+
+struct Multiply<'a> {
+    rows: usize,
+    a: View<'a>,
+    b: &'a Packed,
+    /// Those of B that are wanted.
+    panels: Range<usize>,
+    /// Without the columns of other panels.
+    c: Target<'a>,
+    left: &'a mut Buffer,
+}
+
+impl WithSimd for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match S::F32_LANES {
+            16 => self.run::<S, 12>(simd),
+            8 => self.run::<S, 6>(simd),
+            _ => self.run::<S, 4>(simd),
+        }
+    }
+}
+
+impl Multiply<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const M: usize>(self, simd: S) {
+        let tile = 2 * S::F32_LANES;
+        debug_assert!(self.b.tile == tile && M <= MAX_TILE_ROWS && tile <= MAX_TILE_COLS);
+        let panels = self.b.panels();
+        let packed = self.b.data.as_slice();
+        let left = self.left.resize(ROWS.next_multiple_of(M) * DEPTH);
+        let block_rows = ROWS / M * M;
+        let mut add = self.c.add;
+        for from in (0..self.b.depth).step_by(DEPTH) {
+            let deep = DEPTH.min(self.b.depth - from);
+            let block = &packed[from * panels * tile..(from + deep) * panels * tile];
+            let right = &block[self.panels.start * tile * deep..self.panels.end * tile * deep];
+            for first in (0..self.rows).step_by(block_rows) {
+                let count = block_rows.min(self.rows - first);
+                let (whole, last) = (count / M * M, last_tile(count % M, M));
+                let (tiles, rest) = left.split_at_mut(whole * deep);
+                let rest = &mut rest[..last * deep];
+                let a = |row: usize| View { data: &self.a.data[row * self.a.row + from * self.a.col..], ..self.a };
+                pack_panels(tiles, a(first), whole, deep, M);
+                if last > 0 {
+                    pack_panels(rest, a(first + whole), count - whole, deep, last);
+                }
+                for (p, right) in right.chunks_exact(tile * deep).enumerate() {
+                    let cols = tile.min(self.b.cols - (self.panels.start + p) * tile);
+                    let target = |row: usize| TileTarget {
+                        at: row * self.c.stride + p * tile,
+                        stride: self.c.stride,
+                        cols,
+                        add,
+                    };
+                    for (q, left) in tiles.chunks_exact(M * deep).enumerate() {
+                        put::<S, M>(simd, left, right, self.c.data, target(first + q * M), M);
+                    }
+                    put_last::<S, M>(simd, last, rest, right, self.c.data, target(first + whole), count - whole);
+                }
+            }
+            add = true;
+        }
+    }
+}
+
+/// Rows of the tile that takes the `rest` of the rows, fewer than `most`: the smallest there is. Rows a tile has too many cost as much as
+/// the others.
+const fn last_tile(rest: usize, most: usize) -> usize {
+    let tile = if rest == 3 {
+        4
+    } else if rest < 5 {
+        rest
+    } else if rest < 9 {
+        8
+    } else {
+        most
+    };
+    if tile < most { tile } else { most }
+}
+
+/// Where one tile of C goes.
+#[derive(Debug, Clone, Copy)]
+struct TileTarget {
+    at: usize,
+    stride: usize,
+    /// Columns there are.
+    cols: usize,
+    add: bool,
+}
+
+/// [`put`] for a tile of `tile` rows, one of those that [`last_tile`] gives.
+#[inline(always)]
+fn put_last<S: Simd, const M: usize>(
+    simd: S,
+    tile: usize,
+    left: &[f32],
+    right: &[f32],
+    c: &mut [f32],
+    target: TileTarget,
+    rows: usize,
+) {
+    match tile {
+        0 => {}
+        1 => put::<S, 1>(simd, left, right, c, target, rows),
+        2 => put::<S, 2>(simd, left, right, c, target, rows),
+        4 => put::<S, 4>(simd, left, right, c, target, rows),
+        8 if M > 8 => put::<S, 8>(simd, left, right, c, target, rows),
+        _ => put::<S, M>(simd, left, right, c, target, rows),
+    }
+}
+
+/// Computes a tile of C and puts its first `rows` rows in their target.
+#[inline(always)]
+fn put<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32], c: &mut [f32], target: TileTarget, rows: usize) {
+    let acc = product::<S, M>(simd, left, right);
+    store::<S, M>(simd, acc, &mut c[target.at..], target.stride, rows, target.cols, target.add);
+}
+
+/// One tile of C: `M` rows by two vectors, held in registers.
+#[inline(always)]
+fn product<S: Simd, const M: usize>(simd: S, left: &[f32], right: &[f32]) -> [[S::f32s; 2]; M] {
+    let mut acc = [[simd.splat_f32s(0.0); 2]; M];
+    let (left, _) = left.as_chunks::<M>();
+    let (right, _) = S::as_simd_f32s(right);
+    let (right, _) = right.as_chunks::<2>();
+    for (l, r) in left.iter().zip(right) {
+        for i in 0..M {
+            let x = simd.splat_f32s(l[i]);
+            acc[i][0] = simd.mul_add_e_f32s(x, r[0], acc[i][0]);
+            acc[i][1] = simd.mul_add_e_f32s(x, r[1], acc[i][1]);
+        }
+    }
+    acc
+}
+
+#[inline(always)]
+fn store<S: Simd, const M: usize>(
+    simd: S,
+    acc: [[S::f32s; 2]; M],
+    c: &mut [f32],
+    stride: usize,
+    rows: usize,
+    cols: usize,
+    add: bool,
+) {
+    let tile = 2 * S::F32_LANES;
+    if rows == M && cols == tile {
+        for i in 0..M {
+            let (row, _) = S::as_mut_simd_f32s(&mut c[i * stride..i * stride + tile]);
+            row[0] = if add { simd.add_f32s(row[0], acc[i][0]) } else { acc[i][0] };
+            row[1] = if add { simd.add_f32s(row[1], acc[i][1]) } else { acc[i][1] };
+        }
+        return;
+    }
+    let mut spill = [0.0_f32; MAX_TILE_COLS];
+    for i in 0..M {
+        if i < rows {
+            let (vectors, _) = S::as_mut_simd_f32s(&mut spill[..tile]);
+            vectors[0] = acc[i][0];
+            vectors[1] = acc[i][1];
+            for (cell, &value) in c[i * stride..i * stride + cols].iter_mut().zip(&spill) {
+                *cell = if add { *cell + value } else { value };
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Runtime choice of vector width, and aligned buffers. Every other kernel file goes through here.
+//!
+//! The crate is built for the baseline of its target; `pulp` picks AVX-512, AVX2 or scalar code when it runs. Loops written
+//! over plain slices are compiled once per width because they are inlined into [`wide`].
+
+/// Runs `work` with the widest vectors this machine has.
+#[inline(always)]
+pub(crate) fn dispatch<W: pulp::WithSimd>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(work)
+}
+
+/// Runs `work` compiled for the widest vectors this machine has. `work` and what it calls must be `#[inline(always)]`.
+#[inline(always)]
+pub fn wide<R>(work: impl FnOnce() -> R) -> R {
+    dispatch(work)
+}
+
+/// Floats in a cache line.
+const LINE: usize = 16;
+
+/// A growing buffer of `f32` that starts on a cache line, so that wide loads do not straddle two.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    data: Vec<f32>,
+    start: usize,
+    len: usize,
+}
+
+impl Buffer {
+    /// Room for `len` floats; their values are unspecified (whatever was there, or 0).
+    pub fn resize(&mut self, len: usize) -> &mut [f32] {
+        if self.data.len() < len + LINE {
+            self.data = vec![0.0; len + LINE];
+            let offset = self.data.as_ptr().align_offset(LINE * size_of::<f32>());
+            self.start = if offset < LINE { offset } else { 0 };
+        }
+        self.len = len;
+        self.as_mut_slice()
+    }
+
+    /// Room for `len` zeros.
+    pub fn zeroed(&mut self, len: usize) -> &mut [f32] {
+        let slice = self.resize(len);
+        slice.fill(0.0);
+        slice
+    }
+
+    /// What [`Buffer::resize`] last made room for.
+    #[must_use]
+    pub fn as_slice(&self) -> &[f32] {
+        &self.data[self.start..self.start + self.len]
+    }
+
+    /// As [`Buffer::as_slice`], to write.
+    pub fn as_mut_slice(&mut self) -> &mut [f32] {
+        &mut self.data[self.start..self.start + self.len]
+    }
+}

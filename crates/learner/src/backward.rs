@@ -1,0 +1,96 @@
+//! Gradients of one objective: its responses dealt to data-parallel workers (`shards`), computed in parallel, summed in their order.
+
+use candle_core::{Result, Tensor};
+use veriplay_kernels::thread_pool::run_on_threads;
+
+use crate::gradients::Gradients;
+use crate::model::{Decoder, Engine, MicroBatch, Weights, bundle, deal, values};
+use crate::objective::{Objective, Totals};
+use crate::ops::SharedSpace;
+use crate::segments::{Segmented, Segments};
+
+/// Says once that candle's own pool works beside the shards.
+///
+/// Residual sums, and the sums of gradients inside `backward`, are candle's. Since 0.11.1 it hands those of 64 Ki elements and more
+/// to a global pool with a lock, whose threads spin: beside threads of ours it only takes their time (three times as long an
+/// update on 2 cores). The results are the same. Candle reads `CANDLE_NUM_THREADS` when it first needs the pool; `.cargo/config.toml`
+/// sets it for what cargo runs.
+pub(crate) fn warn_of_pool() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let workers = candle_core::utils::barrier_pool().n_workers();
+        if workers > 0 {
+            tracing::warn!(workers, "candle's thread pool slows training down: set CANDLE_NUM_THREADS=1");
+        }
+    });
+}
+
+/// How much goes through the model together, and how much of it is kept for backward.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Rows of a micro-batch.
+    pub(crate) micro_tokens: usize,
+    /// Segments of layers that are computed again; `None` keeps everything.
+    pub(crate) segments: Option<Segments>,
+}
+
+/// Loss and gradients of an objective; one shard, and one thread, for each space. `weights` are those that `engine` tracks.
+pub(crate) fn gradients(
+    engine: &Engine,
+    weights: &Weights,
+    spaces: &[SharedSpace],
+    objective: &dyn Objective,
+    sizes: Sizes,
+) -> Result<(Totals, Gradients)> {
+    let Sizes { micro_tokens, segments } = sizes;
+    let shards = deal(bundle(objective.responses().into_iter(), micro_tokens), spaces.len(), micro_tokens);
+    let quiet = segments.map(|segments| (engine.detached(), segments));
+    let work = |(space, share): (&SharedSpace, &Vec<MicroBatch>)| {
+        let tracked = engine.decoder(space);
+        let Some((quiet, sizes)) = &quiet else {
+            return shard(share, |batch, sum| one(&tracked, weights, objective, batch, sum));
+        };
+        let pass = Segmented { tracked: &tracked, quiet: &quiet.decoder(space), weights, sizes: *sizes };
+        shard(share, |batch, sum| pass.run(objective, batch, sum))
+    };
+    let parts = run_on_threads(spaces.iter().zip(&shards), work);
+    let mut sum = (Totals::default(), Gradients::default());
+    for part in parts {
+        let (totals, gradients) = part?;
+        sum.0.add(totals);
+        sum.1.merge(gradients)?;
+    }
+    Ok(sum)
+}
+
+/// One shard's micro-batches, one after the other.
+fn shard(
+    share: &[MicroBatch],
+    pass: impl Fn(&MicroBatch, &mut Gradients) -> Result<Totals>,
+) -> Result<(Totals, Gradients)> {
+    let (mut totals, mut gradients) = (Totals::default(), Gradients::default());
+    for batch in share {
+        totals.add(pass(batch, &mut gradients)?);
+    }
+    Ok((totals, gradients))
+}
+
+/// One micro-batch, forward and backward. The objective's slopes are factors of the log-probabilities and entropies: the gradient of
+/// Σ slope · output in the weights is that of the objective, whatever its formula.
+fn one(
+    decoder: &Decoder<'_>,
+    weights: &Weights,
+    objective: &dyn Objective,
+    batch: &MicroBatch,
+    sum: &mut Gradients,
+) -> Result<Totals> {
+    let predicted = decoder.predict(batch)?;
+    let outputs = values(&predicted)?;
+    let (logprobs, entropies) = outputs.split_at(batch.predictions.len());
+    let evaluated = objective.evaluate(batch, logprobs, entropies);
+    let totals = Totals::of(batch, &evaluated, entropies);
+    let slopes = Tensor::from_vec(evaluated.slopes, predicted.shape(), predicted.device())?;
+    let slopes = slopes.to_dtype(predicted.dtype())?;
+    sum.add(weights, (predicted * slopes)?.sum_all()?.backward()?)?;
+    Ok(totals)
+}

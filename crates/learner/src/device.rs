@@ -1,0 +1,239 @@
+//! Where a learner computes, and in which numbers.
+//!
+//! Called when a learner is made. A device that cannot be had is an error that says what to do: nothing moves to the CPU in silence.
+
+use std::fmt;
+use std::str::FromStr;
+
+use candle_core::DType;
+use serde::{Deserialize, Serialize};
+
+/// Where a learner computes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum DeviceSpec {
+    /// The CPU, by our own kernels: what is reproducible to the bit.
+    #[default]
+    Cpu,
+    /// The CPU, by the operations that a card uses: slow, and there to be compared with.
+    Portable,
+    /// An NVIDIA card, by its number.
+    Cuda(usize),
+}
+
+impl fmt::Display for DeviceSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => f.write_str("cpu"),
+            Self::Portable => f.write_str("cpu-portable"),
+            Self::Cuda(0) => f.write_str("cuda"),
+            Self::Cuda(number) => write!(f, "cuda:{number}"),
+        }
+    }
+}
+
+impl From<DeviceSpec> for String {
+    fn from(device: DeviceSpec) -> Self {
+        device.to_string()
+    }
+}
+
+impl FromStr for DeviceSpec {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<Self, DeviceError> {
+        let number = |text: &str| text.parse().ok().filter(|number| *number < 256);
+        match text {
+            "cpu" => Ok(Self::Cpu),
+            "cpu-portable" => Ok(Self::Portable),
+            "cuda" => Ok(Self::Cuda(0)),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(number)
+                .map(Self::Cuda)
+                .ok_or_else(|| DeviceError::Unknown(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for DeviceSpec {
+    type Error = DeviceError;
+
+    fn try_from(text: String) -> Result<Self, DeviceError> {
+        text.parse()
+    }
+}
+
+/// Numbers: how weights are saved, and what is computed in. In memory weights are f32, whatever is computed in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// As they are: what is saved is what is loaded.
+    #[default]
+    F32,
+    /// Rounded to bfloat16, half the size: 8 bits of precision are left.
+    Bf16,
+}
+
+impl Precision {
+    /// As torch names it.
+    pub(crate) const fn torch_dtype(self) -> &'static str {
+        match self {
+            Self::F32 => "float32",
+            Self::Bf16 => "bfloat16",
+        }
+    }
+
+    /// Bytes of one number.
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::Bf16 => 2,
+        }
+    }
+}
+
+/// A device that cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// No such word.
+    #[error("device `{0}` is not known: want `cpu`, `cpu-portable`, `cuda` or `cuda:N`")]
+    Unknown(String),
+    /// The program has no code for it.
+    #[error(
+        "device `{0}`: this program was built without CUDA; build it with `bash scripts/build-cuda`, which runs `cargo build --release --features cuda`"
+    )]
+    NotBuilt(DeviceSpec),
+    /// The driver, a library or the card is not there.
+    #[error("device `{device}` cannot be used: {reason}; hint: {hint}")]
+    Unavailable {
+        /// What was asked for.
+        device: DeviceSpec,
+        /// What the driver said.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// bf16 where there is no hardware for it.
+    #[error(
+        "precision `bf16` on device `cpu`: its kernels are f32, and bf16 would be slower; use `f32`, or a device `cuda`"
+    )]
+    Bf16OnCpu,
+}
+
+impl DeviceSpec {
+    /// Whether these two go together, in this program.
+    ///
+    /// # Errors
+    /// They do not. Whether there is such a device only [`crate::Learner`] finds out.
+    pub const fn check(self, precision: Precision) -> Result<(), DeviceError> {
+        match (self, precision) {
+            (Self::Cuda(_), _) if !cfg!(feature = "cuda") => Err(DeviceError::NotBuilt(self)),
+            (Self::Cpu, Precision::Bf16) => Err(DeviceError::Bf16OnCpu),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl DeviceSpec {
+    /// Opens it, which a learner does too: what is wrong shows before a model is read.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub fn probe(self, precision: Precision) -> Result<(), DeviceError> {
+        OpenDevice::open(self, precision).map(|_| ())
+    }
+}
+
+/// A device that is open.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenDevice {
+    pub(crate) device: candle_core::Device,
+    /// Of activations, and of weights as operations read them. Weights are kept in f32.
+    pub(crate) dtype: DType,
+    /// Whether our own kernels compute: on the CPU alone.
+    pub(crate) kernels: bool,
+}
+
+impl OpenDevice {
+    pub(crate) fn open(device: DeviceSpec, precision: Precision) -> Result<Self, DeviceError> {
+        device.check(precision)?;
+        let dtype = match precision {
+            Precision::F32 => DType::F32,
+            Precision::Bf16 => DType::BF16,
+        };
+        let kernels = device == DeviceSpec::Cpu;
+        let device = match device {
+            DeviceSpec::Cpu | DeviceSpec::Portable => candle_core::Device::Cpu,
+            DeviceSpec::Cuda(number) => cuda(number)?,
+        };
+        Ok(Self { device, dtype, kernels })
+    }
+
+    /// Bytes that the device has free, where it is not the CPU and says so.
+    pub(crate) fn free_memory(&self) -> Option<u64> {
+        #[cfg(feature = "cuda")]
+        return crate::cuda::memory(&self.device).map(|(free, _)| free);
+        #[cfg(not(feature = "cuda"))]
+        None
+    }
+}
+
+#[cfg(not(feature = "cuda"))]
+const fn cuda(number: usize) -> Result<candle_core::Device, DeviceError> {
+    Err(DeviceError::NotBuilt(DeviceSpec::Cuda(number)))
+}
+
+#[cfg(feature = "cuda")]
+fn cuda(number: usize) -> Result<candle_core::Device, DeviceError> {
+    crate::cuda::open(number).map_err(|error| {
+        let text = error.to_string();
+        let none = ["NO_DEVICE", "INVALID_DEVICE", "STUB_LIBRARY"].iter().any(|code| text.contains(code));
+        let hint = if none {
+            "there is no such card, or no NVIDIA driver for it; `nvidia-smi` lists what there is"
+        } else {
+            "LD_LIBRARY_PATH must name the folder of cuBLAS, cuRAND and NVRTC for CUDA 13, where they are not installed system-wide"
+        };
+        DeviceError::Unavailable { device: DeviceSpec::Cuda(number), reason: told(&text).to_owned(), hint }
+    })
+}
+
+/// The driver's code in an error of cudarc, which prints as `DriverError(CODE, "text")`, or else its first line.
+#[cfg(any(feature = "cuda", test))]
+fn told(text: &str) -> &str {
+    let code = text.strip_prefix("DriverError(").and_then(|rest| rest.split_once(',')).map(|(code, _)| code);
+    code.unwrap_or_else(|| text.lines().next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DeviceError, DeviceSpec, Precision, told};
+
+    #[test]
+    fn a_device_is_written_as_it_is_read() {
+        for text in ["cpu", "cpu-portable", "cuda", "cuda:1", "cuda:15"] {
+            assert_eq!(text.parse::<DeviceSpec>().map(|device| device.to_string()).as_deref(), Ok(text));
+        }
+        assert_eq!("cuda:0".parse(), Ok(DeviceSpec::Cuda(0)));
+        for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:9999", "CUDA", "cuda:1 "] {
+            assert_eq!(text.parse::<DeviceSpec>(), Err(DeviceError::Unknown(text.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_driver_is_told_by_its_code() {
+        assert_eq!(told("DriverError(CUDA_ERROR_NO_DEVICE, \"none\")"), "CUDA_ERROR_NO_DEVICE");
+        assert_eq!(told("something else\nbacktrace"), "something else");
+    }
+
+    #[test]
+    fn bf16_is_refused_on_the_cpu_and_cuda_where_it_was_not_built() {
+        assert_eq!(DeviceSpec::Cpu.check(Precision::Bf16), Err(DeviceError::Bf16OnCpu));
+        assert_eq!(DeviceSpec::Portable.check(Precision::Bf16), Ok(()));
+        let built = DeviceSpec::Cuda(0).check(Precision::Bf16);
+        assert_eq!(built.is_ok(), cfg!(feature = "cuda"));
+        if let Err(error) = built {
+            assert!(error.to_string().contains("cargo build --release --features cuda"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Matrix products as candle operations: y = x·Wᵀ on weights packed once per optimizer step, a bias, and the SwiGLU layer
+//! y = (silu(x·Gᵀ) ∘ x·Uᵀ)·Dᵀ.
+//!
+//! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves
+//! off. [`veriplay_kernels::gemm`] ran at 150 to 210 GFLOP/s a core on this model's shapes where candle's matmul ran at about 60 (AMD
+//! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example speed -- matmul=1`, which times candle's matmul beside a
+//! whole forward pass that is nearly all products (46 and at least 115 on a core shared with other work).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use candle_core::{CpuStorage, CustomOp2, CustomOp3, Error, Layout, Result, Shape, Tensor};
+use veriplay_kernels::bias::{add_bias, bias_backward};
+use veriplay_kernels::gemm::{Target, View, multiply};
+use veriplay_kernels::simd::Buffer;
+use veriplay_kernels::swiglu::{swiglu, swiglu_backward};
+
+use super::packed::Linear;
+use super::slices::{Slice, floats, gradient, output};
+use super::space::{SharedSpace, Space};
+
+/// x [rows, inputs], W [outputs, inputs] → [rows, outputs].
+///
+/// Invariant: `packed` was made from W's present values, so forward does not read W; it is an argument because its gradient is.
+pub(super) struct LinearOp {
+    pub(super) packed: Arc<Linear>,
+    pub(super) space: SharedSpace,
+}
+
+impl CustomOp2 for LinearOp {
+    fn name(&self) -> &'static str {
+        "linear"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, xl: &Layout, _: &CpuStorage, wl: &Layout) -> Result<(CpuStorage, Shape)> {
+        let ((rows, inputs), (outputs, _)) = (xl.shape().dims2()?, wl.shape().dims2()?);
+        check(&self.packed, wl.shape())?;
+        let mut y = vec![0.0; rows * outputs];
+        let x = View::rows(floats(x, xl)?, inputs);
+        multiply(rows, x, &self.packed.forward, Target::set(&mut y, outputs), &mut self.space.lock().products);
+        Ok(output(y, (rows, outputs)))
+    }
+
+    fn bwd(&self, x: &Tensor, w: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let (rows, (outputs, inputs)) = (x.dim(0)?, w.dims2()?);
+        let (xs, dy) = (Slice::of(x)?, Slice::of(dy)?);
+        let space = &mut *self.space.lock();
+        let mut dx = vec![0.0; rows * inputs];
+        let target = Target::set(&mut dx, inputs);
+        multiply(rows, View::rows(&dy, outputs), &self.packed.backward, target, &mut space.products);
+        let dx = gradient(dx, x.shape())?;
+        // A frozen matrix, under LoRA, wants no gradient.
+        if !w.track_op() {
+            return Ok((dx, None));
+        }
+        Ok((dx, gradient(weight_gradient(&dy, outputs, &xs, inputs, space), w.shape())?))
+    }
+}
+
+/// Refuses a matrix that is not the packed one.
+fn check(packed: &Linear, shape: &Shape) -> Result<()> {
+    let (outputs, inputs) = shape.dims2()?;
+    if packed.forward.shape() == (inputs, outputs) {
+        return Ok(());
+    }
+    Err(Error::Msg(format!("a matrix of shape {shape:?} was packed as {:?}", packed.forward.shape())))
+}
+
+/// dW = dyᵀ · x for dy [rows, outputs] and x [rows, inputs].
+fn weight_gradient(dy: &[f32], outputs: usize, x: &[f32], inputs: usize, space: &mut Space) -> Vec<f32> {
+    let mut dw = vec![0.0; outputs * inputs];
+    space.right.pack(View::rows(x, inputs), dy.len() / outputs, inputs);
+    let dy = View::rows(dy, outputs).transposed();
+    multiply(outputs, dy, &space.right, Target::set(&mut dw, inputs), &mut space.products);
+    dw
+}
+
+/// Adds a bias to every row: candle's own sum over rows, which its backward needs, divides for every element.
+///
+/// x [rows, width], b [width] → [rows, width].
+pub(super) struct AddBias;
+
+impl CustomOp2 for AddBias {
+    fn name(&self) -> &'static str {
+        "add-bias"
+    }
+
+    fn cpu_fwd(&self, x: &CpuStorage, xl: &Layout, bias: &CpuStorage, bl: &Layout) -> Result<(CpuStorage, Shape)> {
+        let mut y = floats(x, xl)?.to_vec();
+        add_bias(&mut y, floats(bias, bl)?);
+        Ok(output(y, xl.shape()))
+    }
+
+    fn bwd(&self, _: &Tensor, bias: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        let mut dbias = vec![0.0; bias.elem_count()];
+        bias_backward(&mut dbias, &Slice::of(dy)?);
+        Ok((Some(dy.clone()), gradient(dbias, bias.shape())?))
+    }
+}
+
+/// The SwiGLU layer. One operation and not four, because its inner tensors are the widest of the model: as nodes of the graph each would
+/// cost a tensor of zeros, a sum and two allocations more in backward.
+///
+/// x [rows, hidden], gate and up projections [2·inner, hidden], down projection [hidden, inner] → [rows, hidden].
+///
+/// Invariant: as for [`LinearOp`].
+pub(super) struct Mlp {
+    pub(super) gate_up: Arc<Linear>,
+    pub(super) down: Arc<Linear>,
+    pub(super) space: SharedSpace,
+    /// Gate and up of forward, for backward; empty when nothing is tracked.
+    pub(super) kept: Mutex<Option<Buffer>>,
+    pub(super) tracked: bool,
+}
+
+impl Mlp {
+    /// x·Gᵀ and x·Uᵀ, side by side.
+    fn project(&self, x: &[f32], rows: usize, inner: usize, space: &mut Space) -> Buffer {
+        let mut gate_up = space.take();
+        let target = Target::set(gate_up.resize(rows * 2 * inner), 2 * inner);
+        multiply(rows, View::rows(x, x.len() / rows), &self.gate_up.forward, target, &mut space.products);
+        gate_up
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Option<Buffer>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CustomOp3 for Mlp {
+    fn name(&self) -> &'static str {
+        "mlp"
+    }
+
+    fn cpu_fwd(
+        &self,
+        x: &CpuStorage,
+        xl: &Layout,
+        _: &CpuStorage,
+        gate_up_l: &Layout,
+        _: &CpuStorage,
+        down_l: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        check(&self.gate_up, gate_up_l.shape())?;
+        check(&self.down, down_l.shape())?;
+        let (rows, hidden) = xl.shape().dims2()?;
+        let inner = down_l.shape().dims2()?.1;
+        let space = &mut *self.space.lock();
+        let gate_up = self.project(floats(x, xl)?, rows, inner, space);
+        let activated = space.inner.resize(rows * inner);
+        swiglu(activated, gate_up.as_slice(), inner);
+        let mut y = vec![0.0; rows * hidden];
+        let target = Target::set(&mut y, hidden);
+        multiply(rows, View::rows(activated, inner), &self.down.forward, target, &mut space.products);
+        if self.tracked {
+            *self.kept() = Some(gate_up);
+        } else {
+            space.give(gate_up);
+        }
+        Ok(output(y, (rows, hidden)))
+    }
+
+    fn bwd(
+        &self,
+        x: &Tensor,
+        gate_up: &Tensor,
+        down: &Tensor,
+        _: &Tensor,
+        dy: &Tensor,
+    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+        let ((rows, hidden), inner) = (x.dims2()?, down.dim(1)?);
+        let (xs, dy) = (Slice::of(x)?, Slice::of(dy)?);
+        let space = &mut *self.space.lock();
+        // Backward overwrites what was kept: a second one computes it again.
+        let kept = self.kept().take();
+        let mut pair = kept.unwrap_or_else(|| self.project(&xs, rows, inner, space));
+        let mut activated = space.take();
+        let dactivated = Target::set(activated.resize(rows * inner), inner);
+        multiply(rows, View::rows(&dy, hidden), &self.down.backward, dactivated, &mut space.products);
+        swiglu_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner);
+        // A frozen matrix, under LoRA, wants no gradient.
+        let mut of_weight = |weight: &Tensor, dy: &[f32], outputs: usize, x: &[f32], inputs: usize| {
+            let wanted = weight.track_op().then(|| weight_gradient(dy, outputs, x, inputs, space));
+            wanted.map_or(Ok(None), |dw| gradient(dw, weight.shape()))
+        };
+        let ddown = of_weight(down, &dy, hidden, activated.as_slice(), inner)?;
+        let dpair = pair.as_slice();
+        let dgate_up = of_weight(gate_up, dpair, 2 * inner, &xs, hidden)?;
+        let mut dx = vec![0.0; rows * hidden];
+        let target = Target::set(&mut dx, hidden);
+        multiply(rows, View::rows(dpair, 2 * inner), &self.gate_up.backward, target, &mut space.products);
+        space.give(pair);
+        space.give(activated);
+        Ok((gradient(dx, x.shape())?, dgate_up, ddown))
+    }
+}

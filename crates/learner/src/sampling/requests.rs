@@ -1,0 +1,273 @@
+//! From prompts and options to the queue of the decoding loop, and from samples to rollouts: the same for our own models and
+//! quantised ones.
+//!
+//! Called by [`crate::Learner`] and [`crate::GgufPolicy`]. Prompts become tokens and are checked, and what was sampled becomes rollouts.
+//! What a [`Request`] gives is a function of the request and the weights: not of the other requests, of their order, of the number
+//! of slots, or of threads. Knows no weights.
+
+use veriplay_core::{PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+
+use super::queue::{Continuation, End, QueuedPrompt};
+use super::stops::Stops;
+use super::token_sampler::TokenSampler;
+use crate::model::Model;
+use crate::score::check_tokens;
+use crate::tokenizer::Tokenizer;
+
+/// What is to be sampled behind one prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The prompt's tokens.
+    pub prompt: Vec<u32>,
+    /// Independent samples; they share the prompt's prefill.
+    pub samples: usize,
+    /// Tokens of a sample at most, the end token included.
+    pub max_tokens: usize,
+    /// How tokens are drawn.
+    pub sampler: TokenSampler,
+    /// Seeds the samples. Sample `j` depends on the seed, `j`, the options above and the weights.
+    pub seed: u64,
+    /// A sample whose text comes to hold one of them ends there.
+    pub stop: Vec<String>,
+    /// Draw on behind an end token, to `max_tokens`.
+    pub ignore_end: bool,
+}
+
+impl Request {
+    /// One sample at temperature 1, seed 0.
+    #[must_use]
+    pub fn new(prompt: Vec<u32>, max_tokens: usize) -> Self {
+        let (sampler, stop) = (TokenSampler::default(), Vec::new());
+        Self { prompt, samples: 1, max_tokens, sampler, seed: 0, stop, ignore_end: false }
+    }
+}
+
+/// A request that cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// An option out of its range.
+    #[error("request {index}: {key} is `{value}`, want {want}")]
+    Option {
+        /// Which request.
+        index: usize,
+        /// The option.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        want: &'static str,
+    },
+    /// A token that the model does not have.
+    #[error("request {index}: token `{token}` of the prompt is outside the vocabulary of {vocabulary} tokens")]
+    Vocabulary {
+        /// Which request.
+        index: usize,
+        /// The token.
+        token: u32,
+        /// Tokens that there are.
+        vocabulary: usize,
+    },
+    /// No room.
+    #[error(
+        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or queued for {} tokens at most", context.saturating_sub(*prompt)
+    )]
+    TooLong {
+        /// Which request.
+        index: usize,
+        /// Tokens of the prompt.
+        prompt: usize,
+        /// Tokens asked for.
+        max_tokens: usize,
+        /// The model's context length.
+        context: usize,
+    },
+    /// Stop strings need text.
+    #[error(
+        "request {index} has stop strings, and the checkpoint has no `tokenizer.json`: put the file beside its config.json"
+    )]
+    NoTokenizer {
+        /// Which request.
+        index: usize,
+    },
+    /// The model failed.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}
+
+/// What sampling must know of a model besides its weights.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SamplingContext<'a> {
+    pub(crate) tokenizer: &'a Tokenizer,
+    /// Any of them ends an answer.
+    pub(crate) end_tokens: &'a [u32],
+    /// Tokens that there are.
+    pub(crate) vocabulary: usize,
+    /// Tokens that prompt and answer may have together.
+    pub(crate) context: usize,
+}
+
+impl<'a> SamplingContext<'a> {
+    /// Of a model of ours.
+    pub(crate) fn of(model: &'a Model) -> Self {
+        Self {
+            tokenizer: &model.tokenizer,
+            end_tokens: &model.end_tokens,
+            vocabulary: model.config.vocab_size,
+            context: model.config.max_position_embeddings,
+        }
+    }
+
+    /// Rollouts of prompts in text, from `continuations` of their tokens.
+    pub(crate) fn generate(
+        &self,
+        prompts: &[Prompt],
+        sampling: &Sampling,
+        version: PolicyVersion,
+        continuations: impl FnOnce(&[Vec<u32>]) -> Result<Vec<Vec<Continuation>>, PolicyError>,
+    ) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let tokens: Vec<Vec<u32>> =
+            prompts.iter().enumerate().map(|(i, p)| self.encode_prompt(i, &p.text)).collect::<Result<_, _>>()?;
+        self.check_prompts(&tokens, sampling)?;
+        let groups = continuations(&tokens)?;
+        let rollouts = |(prompt, group): (Vec<u32>, Vec<Continuation>)| {
+            group.into_iter().map(|continuation| self.rollout(prompt.clone(), continuation, version)).collect()
+        };
+        Ok(tokens.into_iter().zip(groups).map(rollouts).collect())
+    }
+
+    /// Every prompt as the decoding loop takes it, with the options of `sampling`.
+    pub(crate) fn queue_prompts(&self, prompts: &'a [Vec<u32>], sampling: &Sampling) -> Vec<QueuedPrompt<'a>> {
+        prompts.iter().enumerate().map(|(index, prompt)| self.queue_prompt(index, prompt, sampling)).collect()
+    }
+
+    pub(crate) fn queue_prompt(&self, index: usize, prompt: &'a [u32], sampling: &Sampling) -> QueuedPrompt<'a> {
+        QueuedPrompt {
+            prompt,
+            samples: sampling.group,
+            max_tokens: sampling.max_tokens,
+            sampler: TokenSampler::at(sampling.temperature),
+            seed: sampling.seed,
+            stream: index as u64,
+            end_tokens: self.end_tokens,
+            stops: None,
+            forced: None,
+        }
+    }
+
+    fn encode_prompt(&self, index: usize, text: &str) -> Result<Vec<u32>, PolicyError> {
+        let fail = |reason: String| PolicyError::Tokenize { index, reason };
+        let tokens = self.tokenizer.encode(text).map_err(|e| fail(e.to_string()))?;
+        if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(tokens) }
+    }
+
+    /// Refuses what cannot be continued.
+    pub(crate) fn check_prompts(&self, prompts: &[Vec<u32>], sampling: &Sampling) -> Result<(), PolicyError> {
+        prompts.iter().enumerate().try_for_each(|(index, prompt)| self.check_prompt(index, prompt, sampling))
+    }
+
+    fn check_prompt(&self, index: usize, prompt: &[u32], sampling: &Sampling) -> Result<(), PolicyError> {
+        check_sampling(sampling)?;
+        if prompt.is_empty() {
+            return Err(PolicyError::Tokenize { index, reason: "it is empty".to_owned() });
+        }
+        check_tokens(prompt, self.vocabulary)?;
+        let context = self.context;
+        if prompt.len().saturating_add(sampling.max_tokens) > context {
+            return Err(PolicyError::PromptTooLong { index, tokens: prompt.len(), context });
+        }
+        Ok(())
+    }
+
+    /// The text of a continuation: without the end token, and up to the stop string that ended it.
+    pub(crate) fn text(&self, continuation: &Continuation) -> String {
+        let Continuation { tokens, end, .. } = continuation;
+        let mut text = self.tokenizer.decode(&tokens[..tokens.len() - usize::from(matches!(end, End::Token(_)))]);
+        if let End::Stop(stop) = end {
+            text.truncate(text.find(stop.as_str()).unwrap_or(text.len()));
+        }
+        text
+    }
+
+    fn rollout(&self, prompt_tokens: Vec<u32>, continuation: Continuation, policy: PolicyVersion) -> Rollout {
+        let (text, finish) = (self.text(&continuation), continuation.finish());
+        let Continuation { tokens, logprobs, .. } = continuation;
+        Rollout { prompt_tokens, tokens, logprobs, text, finish, policy }
+    }
+}
+
+/// Refuses sampling options that cannot work.
+pub(crate) fn check_sampling(sampling: &Sampling) -> Result<(), PolicyError> {
+    let Sampling { max_tokens, temperature, .. } = sampling;
+    if *max_tokens == 0 || !(temperature.is_finite() && *temperature >= 0.0) {
+        return Err(PolicyError::Backend(format!(
+            "max_tokens `{max_tokens}` must be positive and temperature `{temperature}` not negative"
+        )));
+    }
+    Ok(())
+}
+
+impl<'a> SamplingContext<'a> {
+    /// Refuses what cannot be done.
+    pub(crate) fn check(&self, requests: &[Request]) -> Result<(), RequestError> {
+        requests.iter().enumerate().try_for_each(|(index, request)| self.check_request(index, request))
+    }
+
+    /// A request as the decoding loop takes it.
+    pub(crate) fn queue_request(&self, request: &'a Request) -> QueuedPrompt<'a> {
+        let stops = Stops { texts: &request.stop, tokenizer: self.tokenizer };
+        QueuedPrompt {
+            prompt: &request.prompt,
+            samples: request.samples,
+            max_tokens: request.max_tokens,
+            sampler: request.sampler,
+            seed: request.seed,
+            stream: 0,
+            end_tokens: if request.ignore_end { &[] } else { self.end_tokens },
+            stops: (!request.stop.is_empty()).then_some(stops),
+            forced: None,
+        }
+    }
+
+    fn check_request(&self, index: usize, request: &Request) -> Result<(), RequestError> {
+        request.check_options(index)?;
+        let Self { vocabulary, context, .. } = *self;
+        if let Some(&token) = request.prompt.iter().find(|&&token| token as usize >= vocabulary) {
+            return Err(RequestError::Vocabulary { index, token, vocabulary });
+        }
+        let (prompt, max_tokens) = (request.prompt.len(), request.max_tokens);
+        if prompt.saturating_add(max_tokens) > context {
+            return Err(RequestError::TooLong { index, prompt, max_tokens, context });
+        }
+        let mute = !request.stop.is_empty() && !self.tokenizer.is_present();
+        if mute { Err(RequestError::NoTokenizer { index }) } else { Ok(()) }
+    }
+}
+
+impl Request {
+    fn check_options(&self, index: usize) -> Result<(), RequestError> {
+        let TokenSampler { temperature, top_p, min_p, .. } = self.sampler;
+        let rules: [(bool, &'static str, String, &'static str); 7] = [
+            (!self.prompt.is_empty(), "prompt", String::new(), "at least one token"),
+            (self.samples > 0, "samples", self.samples.to_string(), "at least 1"),
+            (self.max_tokens > 0, "max_tokens", self.max_tokens.to_string(), "at least 1"),
+            (
+                temperature.is_finite() && temperature >= 0.0,
+                "temperature",
+                temperature.to_string(),
+                "0 (greedy) or a positive number",
+            ),
+            (top_p > 0.0 && top_p <= 1.0, "top_p", top_p.to_string(), "a number above 0, and 1 at most"),
+            ((0.0..=1.0).contains(&min_p), "min_p", min_p.to_string(), "a number from 0 to 1"),
+            (
+                !self.stop.iter().any(String::is_empty),
+                "stop",
+                String::new(),
+                "text: an empty stop string ends everything",
+            ),
+        ];
+        match rules.into_iter().find(|rule| !rule.0) {
+            Some((_, key, value, want)) => Err(RequestError::Option { index, key, value, want }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+from toolz.functions import compose
+
+__all__ = ["compose"]

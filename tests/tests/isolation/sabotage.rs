@@ -1,0 +1,62 @@
+//! The sabotages of `cargo xtask sabotage`: their patches apply, and they and the probes name each other fully.
+
+use std::collections::BTreeSet;
+
+use xtask::root;
+use xtask::sabotage::{QUICK, Sabotage, read_all};
+
+use super::probes;
+
+fn sabotages() -> Vec<Sabotage> {
+    read_all(&root()).unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+#[test]
+fn every_sabotage_applies_to_the_sandbox_and_to_nothing_else() {
+    for sabotage in sabotages() {
+        let edits = sabotage.apply(&root()).unwrap_or_else(|error| panic!("{error:#}"));
+        let outside = edits.keys().find(|path| !path.starts_with("crates/sandbox/src/"));
+        assert!(outside.is_none() && !edits.is_empty(), "`{}` changes {outside:?}", sabotage.name);
+    }
+}
+
+#[test]
+fn every_probe_that_a_sabotage_names_exists() {
+    let known: BTreeSet<String> = probes().iter().map(|probe| probe.id()).collect();
+    for sabotage in sabotages() {
+        let named: BTreeSet<String> = sabotage.probes.iter().cloned().collect();
+        assert_eq!(named.len(), sabotage.probes.len(), "`{}` names a probe twice", sabotage.name);
+        let unknown: Vec<_> = named.difference(&known).collect();
+        assert!(unknown.is_empty(), "`{}` names probes that do not exist: {unknown:?}", sabotage.name);
+    }
+    assert!(sabotages().iter().any(|sabotage| sabotage.name == QUICK), "`--quick` runs `{QUICK}`, which is not there");
+}
+
+/// What lets a probe out: a sabotage, or a plain `python3` in place of the sandbox.
+#[test]
+fn every_probe_can_fail() {
+    let named: BTreeSet<String> = sabotages().into_iter().flat_map(|sabotage| sabotage.probes).collect();
+    let silent = probes().iter().filter(|probe| !probe.escapes_unsandboxed && !named.contains(&probe.id()));
+    let silent: Vec<String> = silent.map(|probe| probe.id()).collect();
+    assert!(silent.is_empty(), "no sabotage in tests/sabotage names {silent:?}: add them to one that lets them out");
+}
+
+#[test]
+fn a_sabotage_without_a_sentence_a_probe_or_a_diff_is_refused() {
+    const GOOD: &str = "It weakens.\n\nProbes that must notice:\n- cpu/loop\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+    let sabotage = Sabotage::parse("x", GOOD).expect("it is whole");
+    assert_eq!((sabotage.effect.as_str(), sabotage.probes), ("It weakens.", vec!["cpu/loop".to_owned()]));
+    for part in ["It weakens.", "Probes that must notice:", "- cpu/loop", "--- a/x", "-a"] {
+        let text = GOOD.replace(part, "");
+        assert!(Sabotage::parse("x", &text).is_err(), "`{part}` is missing");
+    }
+}
+
+#[test]
+fn a_sabotage_that_does_not_fit_the_source_says_what_to_do() {
+    let diff = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-no such line\n+another\n";
+    let sabotage =
+        Sabotage::parse("x", &format!("E.\n\nProbes that must notice:\n- cpu/loop\n\n{diff}")).expect("whole");
+    let error = format!("{:#}", sabotage.apply(&root()).expect_err("it does not apply"));
+    assert!(error.contains("`x` does not apply") && error.contains("hint: "), "{error}");
+}

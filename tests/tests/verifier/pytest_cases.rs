@@ -1,0 +1,69 @@
+//! The image's pytest beside pytest 9.2, which says of each case of `pytest_cases.py` what is written there.
+
+use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Trust, Verdict};
+use veriplay_verifier::{ProblemRequest, judge_program};
+
+use super::python;
+
+const CASES: &str = include_str!("pytest_cases.py");
+/// What split trust may refuse: an exception group does not cross, and numpy changes the filters of warnings as it is imported.
+const MAY_NOT_CROSS: &[&str] = &["raises_group", "raises_generic_group", "approx_array", "approx_array_far"];
+
+const LIMITS: Limits = Limits {
+    fuel: 20_000_000_000,
+    memory_bytes: 256 << 20,
+    output_bytes: 1 << 20,
+    file_bytes: 1 << 20,
+    deadline_ns: 300_000_000_000,
+};
+
+fn judged(trust: Trust, source: &str, program: &str) -> Verdict {
+    let style = TestStyle::Functions(format!("import pytest\nfrom solution import *\n{source}"));
+    let code = TestCode { trust, setup: String::new(), functions: Vec::new(), style };
+    let (task_id, checks) = ("t".to_owned(), Checks::Tests(code));
+    let problem = Problem { task_id, prelude: String::new(), prompt: String::new(), checks, limits: None };
+    let request =
+        ProblemRequest { problem: &problem, program, image: "python", limits: LIMITS, seed: 0, early_stop: false };
+    judge_program(python(), &request).unwrap()
+}
+
+/// Whether a verdict is what the case says. Where no test is run, none has passed.
+fn agrees(verdict: &Verdict, expected: &str) -> bool {
+    match expected {
+        "failed" => matches!(verdict.status, Status::WrongAnswer | Status::RuntimeError),
+        "skipped" => verdict.status == Status::WrongAnswer,
+        "unjudgeable" => verdict.status == Status::Unjudgeable,
+        passed => {
+            let count = passed.strip_prefix("passed ").and_then(|count| count.parse().ok());
+            verdict.status == Status::Accepted
+                && count.is_some_and(|count| (count, count) == (verdict.passed, verdict.total))
+        }
+    }
+}
+
+#[test]
+fn test_code_is_judged_as_pytest_judges_it() {
+    let mut sections = CASES.split("# == ").skip(1).map(|section| section.split_once('\n').unwrap());
+    let (_, program) = sections.next().unwrap();
+    let cases: Vec<(&str, &str, &str)> = sections
+        .map(|(header, source)| {
+            let (name, expected) = header.split_once(": ").unwrap();
+            (name, expected, source)
+        })
+        .collect();
+    assert!(cases.len() > 180, "{}", cases.len());
+    let mut wrong = Vec::new();
+    for (name, expected, source) in cases {
+        for trust in [Trust::Shared, Trust::Split] {
+            let verdict = judged(trust, source, program);
+            let may_not_cross = trust == Trust::Split && MAY_NOT_CROSS.contains(&name);
+            if !agrees(&verdict, expected) && !(may_not_cross && verdict.status == Status::Unjudgeable) {
+                wrong.push(format!(
+                    "{name} ({trust:?}) is not `{expected}`: {:?} {:?}",
+                    verdict.status, verdict.evidence
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,19 @@
+//! `probes CLASS/NAME…`: runs these probes in our own sandbox and prints, for each, its verdict, its name and the evidence in
+//! one line. `cargo xtask sabotage` builds it in a sabotaged tree: of all programs that run probes it is the quickest to build.
+
+use std::io::Write;
+
+use anyhow::Context;
+use veriplay_corpus::probes::embedded_probes;
+use veriplay_corpus::probes::run::run_probe;
+use xtask::probes::Ours;
+
+fn main() -> anyhow::Result<()> {
+    let (ours, all) = (Ours::open()?, embedded_probes("python").context("the image has probes")?);
+    for id in std::env::args().skip(1) {
+        let probe = all.iter().find(|probe| probe.id() == id).with_context(|| format!("there is no probe `{id}`"))?;
+        let finding = run_probe(&ours, probe, ours.image().name());
+        writeln!(std::io::stdout(), "{} {id} {}", finding.verdict.word(), finding.evidence)?;
+    }
+    Ok(())
+}

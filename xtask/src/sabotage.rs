@@ -1,0 +1,88 @@
+//! A sabotage: a patch that removes one defence of the sandbox, and the probes that must escape once it is applied.
+//!
+//! Each is a file of `tests/sabotage`: a sentence on what it weakens, the line `Probes that must notice:`, one `- CLASS/NAME` a
+//! probe, and a unified diff of the sandbox's source. Hunks are found by their lines, wherever those have moved to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+use veriplay_core::{Fuzz, Patch};
+
+/// Where the patches lie, from the root.
+pub const FOLDER: &str = "tests/sabotage";
+/// The sample that `--quick` runs: few probes, and the promise that matters most.
+pub const QUICK: &str = "globals_kept";
+
+/// Above the list of probes.
+const PROBES: &str = "Probes that must notice:";
+/// Lines that a hunk may have moved.
+const MOVED_LINES: usize = 1000;
+
+/// One defence less.
+#[derive(Debug, Clone)]
+pub struct Sabotage {
+    /// The name of its file, without the ending.
+    pub name: String,
+    /// What it weakens.
+    pub effect: String,
+    /// The probes that must escape, as `CLASS/NAME`.
+    pub probes: Vec<String>,
+    /// The change of the source.
+    pub patch: Patch,
+}
+
+/// All sabotages of the repository at `root`, by name.
+///
+/// # Errors
+/// When a file cannot be read, or is not written as it must be.
+pub fn read_all(root: &Path) -> anyhow::Result<Vec<Sabotage>> {
+    let folder = root.join(FOLDER);
+    let mut all = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot list `{}`", folder.display()))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let Some(name) = name.strip_suffix(".patch") else { bail!("`{FOLDER}/{name}` is no patch") };
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        all.push(Sabotage::parse(name, &text).with_context(|| format!("in `{FOLDER}/{name}.patch`"))?);
+    }
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(all)
+}
+
+impl Sabotage {
+    /// Reads the text of a patch file.
+    ///
+    /// # Errors
+    /// When the sentence, the probes or the diff are missing, or the diff is malformed.
+    pub fn parse(name: &str, text: &str) -> anyhow::Result<Self> {
+        let start = text.find("\n--- a/").context("there is no diff: no line begins with `--- a/`")? + 1;
+        let (effect, probes) = text[..start].split_once(PROBES).with_context(|| format!("no line `{PROBES}`"))?;
+        let effect = effect.split_whitespace().collect::<Vec<_>>().join(" ");
+        let probes: Vec<String> =
+            probes.lines().filter_map(|line| line.strip_prefix("- ")).map(|id| id.trim().to_owned()).collect();
+        if effect.is_empty() || probes.is_empty() {
+            bail!("it must begin with a sentence on its effect, and name a probe as `- CLASS/NAME`");
+        }
+        Ok(Self { name: name.to_owned(), effect, probes, patch: Patch::parse(&text[start..])? })
+    }
+
+    /// The new text of each file it changes, made from the source at `root`.
+    ///
+    /// # Errors
+    /// When a file is not there, or a hunk finds no place in it.
+    pub fn apply(&self, root: &Path) -> anyhow::Result<BTreeMap<String, String>> {
+        let read = |path: &str| Ok((path.to_owned(), fs::read_to_string(root.join(path))?));
+        let files = self.patch.touched().map(|(path, _)| read(path)).collect::<anyhow::Result<_>>();
+        let edits = files.and_then(|files| Ok(self.patch.edits(&files, Fuzz { offset: MOVED_LINES, context: 0 })?));
+        let edits = edits.map_err(|error| {
+            let name = &self.name;
+            anyhow!(
+                "sabotage `{name}` does not apply: {error:#}\nhint: the source has changed under it; weaken the new source to \
+                 the same effect, and put the output of `git diff -U1` into {FOLDER}/{name}.patch"
+            )
+        })?;
+        edits.into_iter().map(|(path, text)| Ok((path, text.context("a sabotage deletes no file")?))).collect()
+    }
+}
