@@ -1,6 +1,6 @@
 //! What programs end as, each followed by a plain job that must not notice.
 
-use veriplay_core::{CallResult, Execute, ExecuteError, Exit, LimitKind, Value};
+use veriplay_core::{CallResult, Execute, ExecuteError, Exit, Job, LimitKind, Limits, Value};
 
 use crate::support::{calls, end_of, ends_and_harms_nobody, limits, run, sandbox, script, text};
 
@@ -127,9 +127,14 @@ fn recursion_through_c_code_has_the_depth_that_memoised_functions_need() {
          def f(n): return repr(A(n))",
     ];
     for recursion in recursions {
-        let deep = |depth: u32| format!("import sys\nsys.setrecursionlimit(10**6)\n{recursion}\nf({depth})");
-        check(&deep(4_000), "Returned", "");
-        check(&deep(40_000), "Raised", "RecursionError");
+        let end = |depth: u32| {
+            let program = format!("import sys\nsys.setrecursionlimit(10**6)\n{recursion}\nf({depth})");
+            // Thousands of frames are unwound.
+            let limits = Limits { fuel: 20_000_000_000, ..limits() };
+            ends_and_harms_nobody(&Job { limits, ..script(&program) })
+        };
+        assert_eq!(end(4_000), ("Returned".to_owned(), String::new()), "{recursion}");
+        assert_eq!(end(40_000), ("Raised".to_owned(), "RecursionError".to_owned()), "{recursion}");
     }
 }
 
