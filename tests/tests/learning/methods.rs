@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::{
-    Learn, Policy, PreferenceBatch, PreferencePair, Prompt, Role, Sample, Sampling, Status, TaskType, TrainBatch,
+    Learn, Policy, PreferenceBatch, PreferencePair, Prompt, Role, Sample, Sampling, Status, TrainBatch,
 };
 use veriplay_learner::{Dpo, Kl, KlEstimator, KlPlace, Learner, LearnerOptions, Loss, PpoClip, Preference, Sft};
 use veriplay_selfplay::advantages::{AdvantageMemory, AdvantageRow, by_name};
@@ -41,7 +41,7 @@ fn rollouts(learner: &Learner, advantage: &str, judge: Judge, step: u64) -> Trai
     if judge == Judge::Shuffled {
         rewards.shuffle(&mut ChaCha8Rng::seed_from_u64(1000 + step));
     }
-    let row = |(group, reward)| AdvantageRow { role: Role::Solver, task_type: TaskType::Induction, group, reward };
+    let row = |(group, reward)| AdvantageRow { role: Role::Solver, kind: "induction", group, reward };
     let rows: Vec<AdvantageRow> = rollouts().map(|(group, _)| group).zip(rewards).map(row).collect();
     let advantages = by_name(advantage).expect("registered").advantages(&rows, &mut AdvantageMemory::default());
     let samples: Vec<Sample> = rollouts()

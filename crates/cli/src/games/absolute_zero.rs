@@ -109,7 +109,6 @@ mod tests {
     use veriplay_selfplay::play::{Arena, Play};
     use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
     use veriplay_selfplay::step::LogRecord;
-    use veriplay_selfplay::task_pool::PoolTask;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
     use super::*;
