@@ -16,10 +16,11 @@ use crate::environment::{
 };
 use crate::eval_table::EvalTable;
 use crate::metrics::{SolveCount, solve_counts};
+use crate::overlap::overlap;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::generator;
 use crate::rewards::ProposalOutcome;
-use crate::rollout::{Episode, Finished, LoggedSampler, PolicySampler, overlap, run_episodes};
+use crate::rollout::{Episode, Finished, LoggedSampler, PolicySampler, run_episodes};
 use crate::scoring::{Scored, train_batch, weigh};
 use crate::splits::Guard;
 use crate::step::{

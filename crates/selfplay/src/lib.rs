@@ -19,6 +19,7 @@ pub mod episodes;
 pub mod eval_table;
 pub mod games;
 pub mod metrics;
+mod overlap;
 pub mod play;
 pub mod prompts;
 pub mod randomness;

@@ -1,6 +1,4 @@
-//! Samples many episodes at once, turn by turn, from a policy or from a log, and judges one chunk while the next is sampled.
-
-use std::sync::mpsc;
+//! Samples many episodes at once, turn by turn, from a policy or from a log.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Finish, Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
@@ -227,27 +225,4 @@ pub(crate) fn run_episodes<E: Episode>(
         advance(&mut all);
         round += 1;
     }
-}
-
-/// Runs `produce` over `chunks` on this thread and `consume` over its results on another. Results keep their order, so what comes out
-/// does not depend on timing.
-///
-/// # Errors
-/// The first error of `produce`; work already handed over is finished first.
-pub(crate) fn overlap<C, P: Send, V: Send, E>(
-    chunks: impl IntoIterator<Item = C>,
-    mut produce: impl FnMut(C) -> Result<P, E>,
-    consume: impl FnMut(P) -> V + Send,
-) -> Result<Vec<V>, E> {
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::sync_channel::<P>(2);
-        let consumer = scope.spawn(move || receiver.into_iter().map(consume).collect::<Vec<V>>());
-        let produced = chunks.into_iter().try_for_each(|chunk| {
-            // A send fails only when the consumer panicked; joining it below passes the panic on.
-            produce(chunk).map(|product| drop(sender.send(product)))
-        });
-        drop(sender);
-        let consumed = consumer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        produced.map(|()| consumed)
-    })
 }

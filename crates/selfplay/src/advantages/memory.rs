@@ -29,14 +29,14 @@ impl AdvantageMemory {
     /// The baseline of a role and kind of task.
     #[must_use]
     pub fn baseline(&self, role: Role, kind: &str) -> f64 {
-        let found = self.baselines.iter().find(|b| (b.role, b.kind.as_str()) == (role, kind));
+        let found = self.baselines.iter().find(|b| b.role == role && b.kind == kind);
         found.map_or(0.0, |b| f64::from_bits(b.bits))
     }
 
     /// Sets it.
     pub(super) fn set(&mut self, role: Role, kind: &str, value: f64) {
         let bits = value.to_bits();
-        match self.baselines.iter_mut().find(|b| (b.role, b.kind.as_str()) == (role, kind)) {
+        match self.baselines.iter_mut().find(|b| b.role == role && b.kind == kind) {
             Some(baseline) => baseline.bits = bits,
             None => self.baselines.push(Baseline { role, kind: kind.to_owned(), bits }),
         }
