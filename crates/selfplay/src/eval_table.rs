@@ -44,7 +44,7 @@ pub struct EvalRow {
 pub struct EvalTable {
     /// In the order in which the tasks have them.
     pub rows: Vec<EvalRow>,
-    /// Over the rows, however many tasks each has.
+    /// Over the rows, however many tasks each has; zeros where there is no task.
     pub mean: EvalNumbers,
 }
 
@@ -56,7 +56,7 @@ impl EvalTable {
     /// greedy one.
     ///
     /// # Errors
-    /// No task; too few samples; a dropped episode: a number with holes is no number.
+    /// Too few samples; a dropped episode: a number with holes is no number.
     pub(crate) fn new(
         names: &[&str],
         sampled: Vec<JudgedEpisode>,
@@ -83,12 +83,8 @@ impl EvalTable {
             EvalRow { row: row.to_owned(), tasks: tasks.len(), pass1: pass(1), greedy, pass8: pass(8) }
         };
         let rows: Vec<EvalRow> = rows.into_iter().map(row).collect();
-        let of = |number: fn(&EvalRow) -> f64| {
-            mean(&rows.iter().map(number).collect::<Vec<_>>())
-                .ok_or_else(|| PlayError::Setup("there is no task to evaluate on: configure at least one".to_owned()))
-        };
-        let mean =
-            EvalNumbers { pass1: of(|row| row.pass1)?, greedy: of(|row| row.greedy)?, pass8: of(|row| row.pass8)? };
+        let of = |number: fn(&EvalRow) -> f64| mean(&rows.iter().map(number).collect::<Vec<_>>()).unwrap_or_default();
+        let mean = EvalNumbers { pass1: of(|row| row.pass1), greedy: of(|row| row.greedy), pass8: of(|row| row.pass8) };
         Ok(Self { rows, mean })
     }
 }

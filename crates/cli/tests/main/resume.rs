@@ -70,7 +70,10 @@ fn a_killed_run_resumes_to_the_same_bytes_and_replays() {
     assert!(output.status.success(), "{}", stderr(&output));
     let summary = last_json(&output);
     assert_eq!((&summary["steps"], &summary["dropped"]), (&5.into(), &0.into()));
-    assert!(summary["eval"]["before"]["mean"].is_number() && summary["eval"]["after"]["greedy_mean"].is_number());
+    assert!(
+        summary["eval"]["before"]["mean"]["pass1"].is_number()
+            && summary["eval"]["after"]["mean"]["greedy"].is_number()
+    );
 
     // Before the first checkpoint, in the middle of a step after it, and right after a later one.
     let resume = || {
