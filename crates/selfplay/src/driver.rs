@@ -59,6 +59,8 @@ impl<E: Environment> Play for SelfPlay<E> {
         let pool = self.0.initial_pool(arena)?;
         let mut sft_examples = Vec::new();
         for proposal in self.propose(arena, &pool, Stage::SftPropose, 0)? {
+            // Every run from this start model has the same examples, or none.
+            proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
             if proposal.standing.task().is_some() {
                 let rollouts = proposal.finished.turns.iter().map(|(_, rollout)| rollout);
                 sft_examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
@@ -83,7 +85,11 @@ impl<E: Environment> Play for SelfPlay<E> {
             solutions.iter().filter_map(|one| Some((one.finished.source, one.judged.verdict.as_ref().ok()?.status)));
         let solved = solve_counts(tasks.len(), statuses);
         for (asked, count) in tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
-            state.pool.note(&asked.task.id(), *count);
+            let id = asked.task.id();
+            state.pool.note(&id, *count);
+            if settings.drop_unsolved && count.solved == 0 {
+                state.pool.remove_proposal(&id);
+            }
         }
         let mut scored = self.rewarded(&proposals, &tasks, &solved, &solutions);
         weigh(&mut scored, &settings, E::KINDS, &mut state.memory, now);
@@ -236,7 +242,7 @@ impl<E: Environment> SelfPlay<E> {
             pool,
             fresh: valid.filter_map(|(index, one)| Some((index, one.standing.task()?))).collect(),
             learnable_weight: self.0.settings().learnable_weight,
-            generator: generator(arena.seed, step, "solver turns"),
+            generator: generator(arena.seed, step, E::CHOICE_PURPOSE),
             asked: Vec::new(),
         };
         self.0.choose_tasks(&mut choice);
@@ -262,9 +268,13 @@ impl<E: Environment> SelfPlay<E> {
             tasks.chunks(size).enumerate(),
             |(chunk, asked)| {
                 let own: Vec<&E::Task> = asked.iter().map(|asked| &asked.task).collect();
-                let episodes =
-                    self.0.solver_episodes(execute, &own).into_iter().collect::<Result<Vec<_>, Dropped>>()?;
-                let first = episodes.into_iter().enumerate().map(|(place, one)| (chunk * size + place, one)).collect();
+                let episodes = self.0.solver_episodes(execute, &own).into_iter().enumerate();
+                let first = episodes.map(|(place, episode)| {
+                    let place = chunk * size + place;
+                    let unaskable = || PlayError::Setup(format!("task `{place}` of step `{step}` cannot be asked"));
+                    Ok((place, episode?.ok_or_else(unaskable)?))
+                });
+                let first = first.collect::<Result<Vec<_>, PlayError>>()?;
                 self.sample(arena, first, Draw { stage, group, chunk, round: 0 }, step, seeds)
             },
             |finished| self.judge_solutions(execute, seeds.judge, finished, |source| &tasks[source].task),
@@ -366,7 +376,11 @@ impl<E: Environment> SelfPlay<E> {
         if kept.is_empty() {
             return Ok(());
         }
-        let episode = self.0.solver_episodes(execute, &[&record.task]).remove(0)?;
+        let Some(episode) = self.0.solver_episodes(execute, &[&record.task]).remove(0)? else {
+            // The log does not fit the configuration.
+            report.verdicts += kept.len() as u64;
+            return Ok(());
+        };
         let mut sampler = LoggedSampler(kept.iter().map(|attempt| attempt.episode.turns.as_slice()).collect());
         let advance = |all: &mut [Finished<E::Episode>]| self.0.advance(execute, record.seeds.tools, all);
         let finished = run_episodes(vec![(0, episode)], kept.len(), &mut sampler, advance)?;

@@ -14,7 +14,7 @@ use crate::play::{Arena, PlayError};
 use crate::randomness::derive_seed;
 use crate::rewards::RewardScheme;
 use crate::rollout::{Episode, Finished};
-use crate::scoring::Aggregation;
+use crate::scoring::{Aggregation, LearnFrom};
 use crate::splits::{self, Guard};
 use crate::step::StepFacts;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
@@ -36,6 +36,8 @@ pub trait Environment: Sync + Sized {
 
     /// The kinds of task it has, in the order of its reports. Baselines and controls are computed for each kind apart.
     const KINDS: &'static [&'static str];
+    /// Names the random numbers that a step's tasks are drawn with.
+    const CHOICE_PURPOSE: &'static str = "tasks";
 
     /// What the driver needs to know of the configuration.
     fn settings(&self) -> Settings;
@@ -91,8 +93,12 @@ pub trait Environment: Sync + Sized {
     /// Chooses the tasks of a step.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Self::Task>);
 
-    /// The solver's episode for each task.
-    fn solver_episodes(&self, execute: &dyn Execute, tasks: &[&Self::Task]) -> Vec<Result<Self::Episode, Dropped>>;
+    /// The solver's episode for each task; `None` for one that cannot be asked.
+    fn solver_episodes(
+        &self,
+        execute: &dyn Execute,
+        tasks: &[&Self::Task],
+    ) -> Vec<Result<Option<Self::Episode>, Dropped>>;
 
     /// Runs what episodes wait for, such as tools. Single-turn games have nothing to run.
     fn advance(&self, _execute: &dyn Execute, _seed: u64, _episodes: &mut [Finished<Self::Episode>]) {}
@@ -335,6 +341,8 @@ pub struct Settings {
     pub reward: &'static dyn RewardScheme,
     /// The advantage estimator.
     pub advantage: &'static dyn AdvantageEstimator,
+    /// What of the episodes is learned.
+    pub learn_from: LearnFrom,
     /// How the losses of tokens become one number.
     pub aggregation: Aggregation,
     /// Whether samples of advantage 0 are trained on.
@@ -347,6 +355,8 @@ pub struct Settings {
     pub sft_weight: f64,
     /// Proposed tasks kept of each kind, newest kept.
     pub pool_capacity: usize,
+    /// Whether a proposed task that no solver solved leaves the pool: it may be one that nobody can solve as it is stated.
+    pub drop_unsolved: bool,
     /// Weight in the draw of a task whose last solve rate was 0 < s < 1, where others weigh 1.
     pub learnable_weight: f64,
     /// Samples of each evaluation task at temperature 1.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::Status;
 
-use crate::statistics::mean;
+use crate::statistics::{mean, share};
 
 /// How many of the judged rollouts of one task solved it. Dropped rollouts are in neither number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,17 @@ pub(crate) fn solve_counts(tasks: usize, judged: impl Iterator<Item = (usize, St
         counts[task].add(status == Status::Accepted);
     }
     counts
+}
+
+/// The mean solve rate of tasks of which a rollout was judged.
+pub(crate) fn mean_rate(counts: &[SolveCount]) -> Option<f64> {
+    mean(&counts.iter().filter_map(|count| count.rate()).collect::<Vec<_>>())
+}
+
+/// The share of learnable tasks among those of which a rollout was judged.
+pub(crate) fn learnable_share(counts: &[SolveCount]) -> Option<f64> {
+    let judged = counts.iter().filter(|count| count.judged > 0).count();
+    share(counts.iter().filter(|count| count.is_learnable()).count(), judged)
 }
 
 /// The unbiased estimate of pass@k from `c` successes in `n` samples: 1 − C(n−c, k) / C(n, k), Chen et al. 2021

@@ -7,6 +7,7 @@ mod azr;
 mod band;
 mod quickstart;
 mod random;
+mod validity;
 
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -50,7 +51,7 @@ pub trait RewardScheme: Sync {
 
 /// Every reward scheme.
 pub const REWARDS: &[&dyn RewardScheme] =
-    &[&quickstart::Quickstart, &azr::AZR, &azr::AZR_INVERSE, &band::Band, &random::Random];
+    &[&quickstart::Quickstart, &azr::AZR, &azr::AZR_INVERSE, &band::Band, &validity::Validity, &random::Random];
 
 /// The scheme of that name.
 #[must_use]

@@ -14,6 +14,18 @@ use crate::environment::Settings;
 use crate::randomness::generator;
 use crate::rewards;
 
+/// What of the rewarded episodes is learned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearnFrom {
+    /// Every episode, weighed by its advantage.
+    #[default]
+    Advantages,
+    /// Rejection fine-tuning: what got a positive reward is imitated, and nothing else is learned from. It is one step of REINFORCE with
+    /// rewards 0 and 1, without a baseline.
+    Successes,
+}
+
 /// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -78,6 +90,10 @@ impl Scored {
     pub(crate) const fn new(role: Role, index: usize, kind: &'static str, group: usize, reward: Reward) -> Self {
         Self { role, index, kind, group, reward, advantage: 0.0, weight: 0.0 }
     }
+
+    fn row(&self) -> AdvantageRow {
+        AdvantageRow { role: self.role, kind: self.kind, group: self.group, reward: self.reward.total() }
+    }
 }
 
 /// Fills in advantages and weights; shuffles the rewards of each (role, kind) batch first where the scheme is a control.
@@ -97,14 +113,12 @@ pub(crate) fn weigh(
             }
         }
     }
-    let row = |scored: &Scored| AdvantageRow {
-        role: scored.role,
-        kind: scored.kind,
-        group: scored.group,
-        reward: scored.reward.total(),
+    let rows: Vec<AdvantageRow> = scored.iter().map(Scored::row).collect();
+    let advantages = match settings.learn_from {
+        LearnFrom::Advantages => settings.advantage.advantages(&rows, memory),
+        LearnFrom::Successes => rows.iter().map(|row| f64::from(u8::from(row.reward > 0.0))).collect(),
     };
-    let rows: Vec<AdvantageRow> = scored.iter().map(row).collect();
-    for (scored, advantage) in scored.iter_mut().zip(settings.advantage.advantages(&rows, memory)) {
+    for (scored, advantage) in scored.iter_mut().zip(advantages) {
         let role_weight = if scored.role == Role::Proposer { settings.proposer_weight } else { 1.0 };
         (scored.advantage, scored.weight) = (advantage, advantage * role_weight);
     }
@@ -114,7 +128,7 @@ pub(crate) fn weigh(
 pub(crate) type Turns = [(Prompt, Rollout)];
 
 /// The step's batch: the turns of every episode whose weight is not 0, or of all if the settings keep those, then the step's supervised
-/// examples, with samples of one prompt side by side. Denominators count all rewarded solvers' episodes, those of weight 0 included.
+/// examples, with samples of one prompt side by side. Denominators count all rewarded solvers' episodes, those of weight 0 included unless successes alone are learned from.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[Scored],
@@ -133,6 +147,7 @@ pub(crate) fn train_batch<'a>(
             groups.add(&rollout.prompt_tokens, &rollout.tokens, |prompt, response| Sample {
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
+                imitate: settings.learn_from == LearnFrom::Successes,
                 ..Sample::new(prompt, response, scored.weight as f32)
             });
         }
@@ -147,7 +162,8 @@ pub(crate) fn train_batch<'a>(
     if samples.is_empty() {
         return None;
     }
-    let solvers = scored.iter().filter(|scored| scored.role == Role::Solver);
+    let counts = |scored: &&Scored| settings.learn_from == LearnFrom::Advantages || scored.weight != 0.0;
+    let solvers = scored.iter().filter(|scored| scored.role == Role::Solver).filter(counts);
     let mut lengths: Vec<usize> = solvers.map(|scored| tokens(turns(scored))).collect();
     if lengths.iter().sum::<usize>() == 0 {
         // Nothing but supervised examples and proposals: the batch's own responses count.

@@ -1,6 +1,29 @@
 //! What a setting of a game may be. Called by each game's `config`, on keys that a config file states.
 
+use serde::{Deserialize, Serialize};
+
 use crate::advantages::{self, AdvantageEstimator};
+
+/// Whether the proposer learns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposerMode {
+    /// Its samples are trained on, with a weight.
+    Train,
+    /// It proposes, and its samples are not trained on. Supervised examples still are: both roles share their weights.
+    Frozen,
+}
+
+impl ProposerMode {
+    /// What the proposer's advantages are multiplied with.
+    #[must_use]
+    pub const fn weight(self, configured: f64) -> f64 {
+        match self {
+            Self::Train => configured,
+            Self::Frozen => 0.0,
+        }
+    }
+}
 
 /// A setting that has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

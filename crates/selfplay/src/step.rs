@@ -1,16 +1,17 @@
 //! What happened in a step, for its metrics and its log.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Reward, Role, SCHEMA_VERSION};
+use veriplay_core::{Reward, Role, SCHEMA_VERSION, Status};
 
 use crate::environment::{Environment, Judged, JudgedProposal, Proposed, Seeds, Solution, Standing};
 use crate::metrics::SolveCount;
 use crate::rollout::{Episode, Finished, TurnRecord};
 use crate::scoring::Scored;
-use crate::task_pool::{Asked, PoolTask, Source, TaskPool};
+use crate::statistics::mean;
+use crate::task_pool::{Asked, Source, TaskPool};
 
 /// A judged proposer's episode.
 pub struct ProposalEpisode<E: Environment> {
@@ -191,9 +192,34 @@ impl<E: Environment> StepFacts<'_, E> {
         self.proposals.iter().enumerate().map(proposal).chain(tasks).collect()
     }
 
-    /// How often each task of one kind was solved.
-    pub fn solved_of_kind(&self, kind: &str, wanted: impl Fn(&Asked<E::Task>) -> bool) -> Vec<SolveCount> {
+    /// How often each task that is wanted was solved.
+    pub fn solved_where(&self, wanted: impl Fn(&Asked<E::Task>) -> bool) -> Vec<SolveCount> {
         let tasks = self.tasks.iter().zip(self.solved);
-        tasks.filter(|(asked, _)| asked.task.kind() == kind && wanted(asked)).map(|(_, count)| *count).collect()
+        tasks.filter(|(asked, _)| wanted(asked)).map(|(_, count)| *count).collect()
+    }
+
+    /// How many tasks come from where.
+    #[must_use]
+    pub fn sources(&self) -> BTreeMap<Source, usize> {
+        let mut sources = BTreeMap::new();
+        self.tasks.iter().for_each(|asked| *sources.entry(asked.source).or_default() += 1);
+        sources
+    }
+
+    /// How many solutions got which verdict.
+    #[must_use]
+    pub fn statuses(&self) -> BTreeMap<Status, usize> {
+        let mut statuses = BTreeMap::new();
+        for verdict in self.solutions.iter().filter_map(|one| one.judged.verdict.as_ref().ok()) {
+            *statuses.entry(verdict.status).or_default() += 1;
+        }
+        statuses
+    }
+
+    /// The mean total reward of a role.
+    #[must_use]
+    pub fn reward_mean(&self, role: Role) -> Option<f64> {
+        let of_role = self.scored.iter().filter(|scored| scored.role == role);
+        mean(&of_role.map(|scored| scored.reward.total()).collect::<Vec<_>>())
     }
 }

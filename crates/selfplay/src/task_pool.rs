@@ -112,6 +112,11 @@ impl<T: PoolTask> TaskPool<T> {
             entry.last = Some(count);
         }
     }
+
+    /// Forgets a proposal, if it is still here. Seeds stay.
+    pub fn remove_proposal(&mut self, id: &Digest) {
+        self.entries.retain(|entry| entry.seed || entry.id != *id);
+    }
 }
 
 /// Where a task of a step comes from.

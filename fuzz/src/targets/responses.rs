@@ -58,11 +58,12 @@ fn repaired(dialect: &dyn bug_repair::dialects::Dialect, text: &str) {
 
 /// A task that was read is the one that was asked for, and code that is written as a response reads as itself.
 fn challenged(dialect: &dyn self_challenge::dialects::Dialect, text: &str) {
-    use self_challenge::Goal;
+    use self_challenge::{ChallengeRequest, Goal};
     let (task_id, environment) = ("proposed/0/0".to_owned(), "orders".to_owned());
     let execute = Goal::Execute { environment: environment.clone(), instruction: "Do it.".to_owned() };
-    let challenge =
-        Goal::Challenge { task_id: task_id.clone(), environment: environment.clone(), tool: "ship".to_owned() };
+    let request =
+        ChallengeRequest { task_id: task_id.clone(), environment: environment.clone(), tool: "ship".to_owned() };
+    let challenge = Goal::Challenge(request);
     match dialect.read(&challenge, text) {
         Err(refused) => assert!(!refused.is_empty()),
         Ok(ChallengerResponse::Propose(task)) => {

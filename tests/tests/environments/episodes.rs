@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use veriplay_core::{Finish, Limits, Role, Status};
 use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
-use veriplay_selfplay::games::self_challenge::{Budget, End, Episode, Goal, Move};
+use veriplay_selfplay::games::self_challenge::{Budget, ChallengeRequest, End, Episode, Goal, Move};
 use veriplay_verifier::environments::{
     ArtifactRequest, CodeRequest, EpisodeRequest, describe, judge_artifact, judge_episode, run_code,
 };
@@ -29,7 +29,7 @@ fn executor(budget: Budget) -> Episode {
 
 fn challenger() -> Episode {
     let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
-    begun(Goal::Challenge { task_id, environment, tool }, BUDGET)
+    begun(Goal::Challenge(ChallengeRequest { task_id, environment, tool }), BUDGET)
 }
 
 /// Plays `responses` until it is over or they are; the prompts it asked with.

@@ -8,13 +8,17 @@ use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{CodeTask, Execute, Role, Scripted, Status, Turn};
 use veriplay_sandbox::Sandbox;
-use veriplay_selfplay::episodes::Aggregation;
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::{
-    Budget, ChallengeRecord, ChallengerMode, GameConfig, GameState, HeldTask, LearnFrom, Record, RewardName,
-    SelfChallenge, StepMetrics, TaskRecord, World,
+    Budget, ChallengeRequest, GameConfig, SelfChallenge, StepMetrics, World,
 };
 use veriplay_selfplay::play::{Arena, Play, Played};
+use veriplay_selfplay::scoring::{Aggregation, LearnFrom};
+use veriplay_selfplay::settings::ProposerMode;
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
+use veriplay_selfplay::step;
+use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::Memo;
 use veriplay_verifier::environments::{ArtifactGate, describe};
 
@@ -36,9 +40,9 @@ fn config(dialect: &str) -> GameConfig {
         buffer_capacity: 10,
         resample_learnable: 1.0,
         drop_unsolved: false,
-        challenger: ChallengerMode::Train,
+        challenger: ProposerMode::Train,
         challenger_weight: 0.5,
-        reward: RewardName::Difficulty,
+        reward: "quickstart".to_owned(),
         learn_from: LearnFrom::Advantages,
         advantage: "group".to_owned(),
         aggregation: Aggregation::TokenMean,
@@ -63,15 +67,17 @@ fn worlds() -> Vec<World> {
     vec![world("orders")]
 }
 
-fn held() -> Vec<HeldTask> {
-    vec![HeldTask { row: "orders".to_owned(), task: task("orders/refund_the_rest").clone() }]
+fn evaluation() -> Vec<EvalTask<CodeTask>> {
+    vec![EvalTask { row: "orders".to_owned(), task: task("orders/refund_the_rest").clone() }]
 }
 
-fn game_by(config: GameConfig, gate: ArtifactGate, given: Vec<CodeTask>) -> SelfChallenge {
-    SelfChallenge::new(config, gate, worlds(), given, held(), Guard::default()).unwrap()
+type Game = SelfPlay<SelfChallenge>;
+
+fn game_by(config: GameConfig, gate: ArtifactGate, given: Vec<CodeTask>) -> Game {
+    SelfPlay(SelfChallenge::new(config, gate, worlds(), given, evaluation(), Guard::default()).unwrap())
 }
 
-fn game(config: GameConfig) -> SelfChallenge {
+fn game(config: GameConfig) -> Game {
     game_by(config, gate(), vec![given()])
 }
 
@@ -81,14 +87,28 @@ fn given() -> CodeTask {
     CodeTask { task_id: "given/0".to_owned(), ..task }
 }
 
+type State = <Game as Play>::State;
+type Record = step::Record<SelfChallenge>;
+type ChallengeRecord = step::ProposalRecord<ChallengeRequest, CodeTask, Vec<String>>;
+type TaskRecord = step::TaskRecord<CodeTask, ()>;
 type Step = Played<StepMetrics, Record>;
 
-fn step(game: &SelfChallenge, policy: &Scripted, execute: &dyn Execute, state: &mut GameState, step: u64) -> Step {
+/// The state before step 0.
+fn begun(game: &Game, policy: &Scripted) -> State {
+    game.begin(&Arena { policy, execute: sandbox(), seed: 7 }).unwrap()
+}
+
+fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Step {
     game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
-fn once(game: &SelfChallenge, policy: &Scripted) -> Step {
-    step(game, policy, sandbox(), &mut GameState::default(), 0)
+fn once(game: &Game, policy: &Scripted) -> Step {
+    step(game, policy, sandbox(), &mut begun(game, policy), 0)
+}
+
+/// The tasks that challengers made, as the pool has them.
+fn proposed(state: &State) -> Vec<&CodeTask> {
+    state.pool.entries().iter().filter(|entry| !entry.seed).map(|entry| &entry.task).collect()
 }
 
 /// Challengers say one of `proposals` each, executors one of `codes`; a place in a list is the place among those asked.
@@ -105,7 +125,7 @@ fn challenges(played: &Step) -> Vec<&ChallengeRecord> {
     played
         .records
         .iter()
-        .filter_map(|record| if let Record::Challenge(one) = record { Some(&**one) } else { None })
+        .filter_map(|record| if let Record::Proposal(one) = record { Some(&**one) } else { None })
         .collect()
 }
 
@@ -118,7 +138,7 @@ fn tasks(played: &Step) -> Vec<&TaskRecord> {
 }
 
 fn statuses(record: &TaskRecord) -> Vec<Status> {
-    record.attempts.iter().map(|attempt| attempt.judged.as_ref().unwrap().status).collect()
+    record.attempts.iter().map(|attempt| attempt.judged.verdict.as_ref().unwrap().status).collect()
 }
 
 fn rewards(record: &TaskRecord) -> Vec<f64> {

@@ -5,7 +5,8 @@ mod teach;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::games::self_challenge::{self, GameConfig, SelfChallenge, SetupError, dialects};
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::games::self_challenge::{self, GameConfig, SelfChallenge, SetupError, dialects, measure_task};
 use veriplay_selfplay::splits::Guard;
 use veriplay_verifier::environments::ArtifactGate;
 
@@ -40,7 +41,7 @@ impl SelfChallengeSetup {
 }
 
 impl Setup for SelfChallengeSetup {
-    type Game = SelfChallenge;
+    type Game = SelfPlay<SelfChallenge>;
     const NAME: &'static str = self_challenge::GAME.name;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
@@ -91,27 +92,27 @@ impl Setup for SelfChallengeSetup {
                 4 * (self.gate.failures + 1) + 2 * (self.gate.failures + 2 + self.gate.canned_answers.len())
             ),
             format!(
-                "reward `{:?}`, learned from {:?}; advantage `{}`; dialect `{}`",
+                "reward `{}`, learned from {:?}; advantage `{}`; dialect `{}`",
                 game.reward, game.learn_from, game.advantage, game.dialect
             ),
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfChallenge), Failure> {
+    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SelfChallenge>), Failure> {
         let referee = Referee::open(workers)?;
         let source = Source::open(&self.tasks, &self.gate, &referee)?;
         let worlds = source.worlds()?;
-        let (mut guard, mut measured) = (Guard::default(), Vec::new());
+        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let held = source.held(&EvalConfig { set, ..self.eval.clone() })?;
-            held.iter().for_each(|task| task.measured_by(&mut guard, set.measured()));
+            let tasks = source.evaluation(&EvalConfig { set, ..self.eval.clone() })?;
+            tasks.iter().for_each(|one| measure_task(&mut guard, set.measured(), &one.task));
             if set == self.eval.set {
-                measured = held;
+                evaluation = tasks;
             }
         }
         let given = source.given()?;
-        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, measured, guard);
-        Ok((referee, game.map_err(failure)?))
+        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, evaluation, guard);
+        Ok((referee, SelfPlay(game.map_err(failure)?)))
     }
 }
 

@@ -33,12 +33,13 @@ use crate::prompts::{self, PromptFormat, ProposerRequest};
 use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
 use crate::rollout::{Finished, SingleTurn};
+use crate::scoring::LearnFrom;
 use crate::settings::ConfigError;
 use crate::splits::Guard;
 use crate::step::StepFacts;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 
-pub use config::{GameConfig, ProposerMode, ZeroAdvantage};
+pub use config::{GameConfig, ZeroAdvantage};
 pub use judge::draft_tasks;
 pub use metrics::{RoleMetrics, StepMetrics, Triplets, step_metrics};
 
@@ -131,6 +132,7 @@ impl Environment for AbsoluteZero {
     type SolutionDetail = Attempt;
     type Metrics = StepMetrics;
 
+    const CHOICE_PURPOSE: &'static str = "solver turns";
     const KINDS: &'static [&'static str] =
         &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name()];
 
@@ -142,15 +144,14 @@ impl Environment for AbsoluteZero {
             solver: RoleSampling { temperature: config.solver_temperature, max_tokens: config.solver_max_tokens },
             reward: self.reward,
             advantage: self.advantage,
+            learn_from: LearnFrom::Advantages,
             aggregation: config.aggregation,
             keep_zero_advantage: config.zero_advantage == ZeroAdvantage::Keep,
-            proposer_weight: match config.proposer {
-                ProposerMode::Train => config.proposer_weight,
-                ProposerMode::Frozen => 0.0,
-            },
+            proposer_weight: config.proposer.weight(config.proposer_weight),
             sft_samples: config.anchor_samples,
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
+            drop_unsolved: false,
             learnable_weight: config.resample_learnable.unwrap_or(1.0),
             eval_samples: self.tasks.eval_samples,
         }
@@ -241,8 +242,8 @@ impl Environment for AbsoluteZero {
         }
     }
 
-    fn solver_episodes(&self, _execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<SingleTurn, Dropped>> {
-        tasks.iter().map(|task| Ok(SingleTurn::new(self.format.solver_prompt(task)))).collect()
+    fn solver_episodes(&self, _execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<Option<SingleTurn>, Dropped>> {
+        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.format.solver_prompt(task))))).collect()
     }
 
     fn judge_solutions(

@@ -2,15 +2,11 @@
 //! Code-as-Task there, and does such tasks with tool calls as code.
 //!
 //! # One step
-//! [`SelfChallenge`] is played through [`crate::play::Play`]; the cli owns the loop.
-//! 1. Challengers' episodes, many at once: each explores an environment for a number of turns and proposes a Code-as-Task.
-//! 2. The artifact gate judges every proposal ([`veriplay_verifier::environments::examine_artifacts`]); valid ones that are new enter the
-//!    buffer. [`FILTERS`] says what of it the paper's table tells.
-//! 3. Tasks: this step's valid ones up to their share, then given ones and the buffer.
-//! 4. Executors' episodes, `group` for each task. An executor's last turn is the one whose code has called `answer` and come to its end;
-//!    [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged
-//!    too, by what it has done so far: the paper pays the final state alone.
-//! 5. Rewards ([`Pay`]), advantages over episodes or imitation of what was paid ([`LearnFrom`]), and one sample for each turn.
+//! Challengers explore an environment for a number of turns and propose a Code-as-Task each. The artifact gate judges every proposal
+//! ([`veriplay_verifier::environments::examine_artifacts`]); [`FILTERS`] says what of it the paper's table tells. Executors do tasks of
+//! challengers and given ones. An executor's last turn is the one whose code has called `answer` and come to its end;
+//! [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
+//! what it has done so far: the paper rewards the final state alone. [`crate::driver`] has the rest.
 //!
 //! [`Episode`] is a state machine without IO: [`Move::Ask`] has a response generated and given to [`Episode::hear`], [`Move::Run`] has
 //! code run ([`veriplay_verifier::environments::run_code`]) and its outcome given to [`Episode::see`].
@@ -25,49 +21,45 @@
 //! - Calls of code that raised count; of code that was stopped (fuel, memory) there are none, and the state stays as it was.
 //! - A response that holds no code costs a turn, and the next prompt says why.
 //! - What code prints is shown up to a number of characters.
-//! - A proposal with the instruction or the solution of a task that is measured is refused ([`crate::splits`]).
+//! - A proposal with the instruction or the solution of a task that is evaluated on is refused ([`crate::splits`]).
 //!
 //! # Invariants
 //! An executor's prompt holds what the environment says of itself, the instruction, and what the policy itself did and saw:
 //! never a state, a verification function, a solution, or an environment's source. A challenger, whose verification
 //! function reads states, is shown the initial one. The same budget, responses and outcomes give the same moves.
 
-mod again;
-mod challenging;
 mod config;
 pub mod dialects;
-mod drive;
 mod episode;
-mod executing;
-mod held;
+mod judge;
 mod metrics;
-mod pay;
-mod records;
-mod scoring;
-mod state;
-mod stepping;
-mod tasks;
 
-use veriplay_core::{CodeTask, Execute, Role};
-use veriplay_verifier::environments::{ArtifactGate, ArtifactGateError};
+use std::sync::Arc;
+
+use rand::seq::{IndexedRandom, SliceRandom};
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, Role, content_hash, program_hash};
+use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, CodeRequest, run_codes};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::environment::{
+    Draw, Environment, EvalTask, Judged, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
+};
+use crate::play::{Arena, PlayError};
+use crate::randomness::{derive_seed, generator};
+use crate::rewards::{self, RewardScheme};
+use crate::rollout::{self, Finished};
 use crate::settings::ConfigError;
 use crate::splits::{Guard, MeasuredSet, Overlap};
+use crate::step::StepFacts;
+use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use dialects::Dialect;
-use drive::Table;
+use judge::run_distinct;
 
-pub use config::{ChallengerMode, GameConfig, LearnFrom, RewardName};
-pub use dialects::Goal;
-pub use drive::World;
+pub use config::GameConfig;
+pub use dialects::{ChallengeRequest, Goal};
 pub use episode::{Budget, BudgetError, End, Episode, Move};
-pub use held::HeldTask;
 pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
-pub use pay::{ChallengeOutcome, Pay};
-pub use records::{AttemptRecord, ChallengeRecord, EpisodeRecord, JudgedTask, Record, TaskRecord};
-pub use state::{Entry, GameState};
-pub use tasks::Source;
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
@@ -76,17 +68,29 @@ pub const GAME: Game = Game {
     roles: &[Role::Proposer, Role::Solver],
 };
 
-/// The game, set up. Holds no state: that is [`GameState`].
+/// The one kind of task.
+const KIND: &str = "code_task";
+
+/// An environment of tools, and what it says of itself.
+#[derive(Debug, Clone)]
+pub struct World {
+    /// The environment.
+    pub environment: veriplay_core::Environment,
+    /// As [`veriplay_verifier::environments::describe`] gives it.
+    pub about: Arc<About>,
+}
+
+/// The game, set up.
 pub struct SelfChallenge {
     config: GameConfig,
     gate: ArtifactGate,
     worlds: Vec<World>,
     given: Vec<CodeTask>,
-    held: Vec<HeldTask>,
+    evaluation: Vec<EvalTask<CodeTask>>,
     guard: Guard,
     dialect: &'static dyn Dialect,
+    reward: &'static dyn RewardScheme,
     advantage: &'static dyn AdvantageEstimator,
-    pay: Pay,
 }
 
 /// Why the game cannot be set up.
@@ -101,9 +105,9 @@ pub enum SetupError {
     /// Nowhere to act.
     #[error("there is no environment; name one at least")]
     NoWorlds,
-    /// Nothing to measure by.
-    #[error("there is no held-out task to measure by: give at least one")]
-    NothingHeld,
+    /// Nothing to evaluate on.
+    #[error("there is no held-out task to evaluate on: give at least one")]
+    NoEvaluation,
     /// A task in an environment there is not.
     #[error("task `{task_id}` is about environment `{environment}`, which is not among those given")]
     UnknownWorld {
@@ -112,7 +116,7 @@ pub enum SetupError {
         /// Its environment.
         environment: String,
     },
-    /// A task that is trained on and measured on.
+    /// A task that is trained on and evaluated on.
     #[error(transparent)]
     Overlap(#[from] Overlap),
     /// Neither tasks nor a way to make them.
@@ -120,30 +124,37 @@ pub enum SetupError {
     Nothing,
 }
 
+/// Adds what a task says and what solves it to the guard.
+pub fn measure_task(guard: &mut Guard, set: MeasuredSet, task: &CodeTask) {
+    let name = format!("task `{}`", task.task_id);
+    guard.measure_text(set, &name, &task.instruction);
+    guard.measure_program(set, &name, &task.solution);
+}
+
 impl SelfChallenge {
-    /// Sets the game up. `given` tasks are asked beside those of challengers, and may be none; `held` is what it is measured on, and
-    /// `guard` holds what it is measured on at other times.
+    /// Sets the game up. `given` tasks are asked beside those of challengers, and may be none; `guard` holds what the game is evaluated on
+    /// at other times.
     ///
     /// # Errors
     /// The first thing that has no meaning.
     ///
     /// # Panics
-    /// Never: a validated config names a dialect and an advantage.
+    /// Never: a validated config names a dialect, a reward and an advantage.
     pub fn new(
         config: GameConfig,
         gate: ArtifactGate,
         worlds: Vec<World>,
         given: Vec<CodeTask>,
-        held: Vec<HeldTask>,
+        evaluation: Vec<EvalTask<CodeTask>>,
         mut guard: Guard,
     ) -> Result<Self, SetupError> {
         config.validate()?;
         gate.check()?;
         let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
+        let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
         let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
-        held.iter().for_each(|held| held.measured_by(&mut guard, MeasuredSet::HeldOut));
-        let pay = Pay::new(config.reward);
-        let game = Self { config, gate, worlds, given, held, guard, dialect, advantage, pay };
+        evaluation.iter().for_each(|one| measure_task(&mut guard, MeasuredSet::HeldOut, &one.task));
+        let game = Self { config, gate, worlds, given, evaluation, guard, dialect, reward, advantage };
         game.check()?;
         Ok(game)
     }
@@ -152,12 +163,11 @@ impl SelfChallenge {
         if self.worlds.is_empty() {
             return Err(SetupError::NoWorlds);
         }
-        if self.held.is_empty() {
-            return Err(SetupError::NothingHeld);
+        if self.evaluation.is_empty() {
+            return Err(SetupError::NoEvaluation);
         }
-        let known = |task: &CodeTask| self.worlds.iter().any(|world| world.environment.name == task.environment);
-        let held = || self.held.iter().map(|held| &held.task);
-        if let Some(task) = self.given.iter().chain(held()).find(|task| !known(task)) {
+        let mut tasks = self.given.iter().chain(self.evaluation.iter().map(|one| &one.task));
+        if let Some(task) = tasks.find(|task| self.world(&task.environment).is_err()) {
             let (task_id, environment) = (task.task_id.clone(), task.environment.clone());
             return Err(SetupError::UnknownWorld { task_id, environment });
         }
@@ -176,15 +186,227 @@ impl SelfChallenge {
         &self.config
     }
 
-    fn table<'a>(&'a self, execute: &'a dyn Execute, seed: u64) -> Table<'a> {
-        Table {
-            execute,
-            worlds: &self.worlds,
-            dialect: self.dialect,
-            budget: self.config.budget,
+    fn world(&self, name: &str) -> Result<&World, Dropped> {
+        let unknown = || Dropped { why: format!("there is no environment `{name}`") };
+        self.worlds.iter().find(|world| world.environment.name == name).ok_or_else(unknown)
+    }
+
+    /// What challengers of a step are asked: each environment in turn, a tool of it drawn.
+    fn challenges(&self, seed: u64, step: u64, count: usize) -> Vec<ChallengeRequest> {
+        let mut generator = generator(seed, step, "self_challenge/challenges");
+        let mut worlds: Vec<&World> = self.worlds.iter().collect();
+        worlds.shuffle(&mut generator);
+        let request = |(index, world): (usize, &World)| ChallengeRequest {
+            task_id: format!("proposed/{step}/{index}"),
+            environment: world.environment.name.clone(),
+            tool: world.about.tools.choose(&mut generator).map_or_else(String::new, |tool| tool.name.clone()),
+        };
+        worlds.into_iter().cycle().take(count).enumerate().map(request).collect()
+    }
+
+    /// An episode of this goal; `None` where its environment is not here.
+    fn episode(&self, goal: Goal) -> Option<Episode> {
+        let about = Arc::clone(&self.world(goal.environment()).ok()?.about);
+        Some(Episode::new(goal, about, self.dialect, self.config.budget))
+    }
+
+    fn execution(&self, task: &CodeTask) -> Option<Episode> {
+        let CodeTask { environment, instruction, .. } = task;
+        self.episode(Goal::Execute { environment: environment.clone(), instruction: instruction.clone() })
+    }
+
+    fn code_request<'a>(&'a self, seed: u64, finished: &'a Finished<Episode>) -> Option<CodeRequest<'a>> {
+        let Move::Run(code) = finished.episode.next_move() else { return None };
+        let limits = self.gate.limits;
+        Some(CodeRequest {
+            environment: &self.world(finished.episode.goal().environment()).ok()?.environment,
+            history: finished.episode.calls(),
+            code,
             image: &self.gate.image,
-            limits: self.gate.limits,
+            limits: Limits { fuel: limits.fuel.min(finished.episode.fuel_left()), ..limits },
             seed,
+        })
+    }
+}
+
+impl Environment for SelfChallenge {
+    type Task = CodeTask;
+    type Request = ChallengeRequest;
+    type Episode = Episode;
+    /// All rules that refuse the task.
+    type ProposalDetail = Vec<String>;
+    type SolutionDetail = ();
+    type Metrics = StepMetrics;
+
+    const KINDS: &'static [&'static str] = &[KIND];
+
+    fn settings(&self) -> Settings {
+        let config = &self.config;
+        let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
+        Settings {
+            group: config.group,
+            proposer: role(config.challenger_temperature, config.challenger_max_tokens),
+            solver: role(config.executor_temperature, config.executor_max_tokens),
+            reward: self.reward,
+            advantage: self.advantage,
+            learn_from: config.learn_from,
+            aggregation: config.aggregation,
+            keep_zero_advantage: false,
+            proposer_weight: config.challenger.weight(config.challenger_weight),
+            sft_samples: config.anchor_samples,
+            sft_weight: config.anchor_weight,
+            pool_capacity: config.buffer_capacity,
+            drop_unsolved: config.drop_unsolved,
+            learnable_weight: config.resample_learnable,
+            eval_samples: config.eval_samples,
         }
+    }
+
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    fn evaluation_tasks(&self) -> &[EvalTask<CodeTask>] {
+        &self.evaluation
+    }
+
+    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
+        let mut pool = TaskPool::default();
+        pool.add_seeds(self.given.iter().cloned());
+        Ok(pool)
+    }
+
+    fn proposers(
+        &self,
+        context: &Arena<'_>,
+        _pool: &TaskPool<CodeTask>,
+        stage: Stage,
+        step: u64,
+    ) -> Result<Vec<Proposer<Self>>, PlayError> {
+        let count = match stage {
+            Stage::SftPropose => self.config.anchor_challenges,
+            _ => self.config.challenges_per_step,
+        };
+        let requests = self.challenges(stage_seed(stage, context.seed), step, count);
+        let proposer = |request: ChallengeRequest| {
+            let episode = self.episode(Goal::Challenge(request.clone()))?;
+            Some(Proposer { request, episode, rollouts: 1, kind: KIND })
+        };
+        Ok(requests.into_iter().filter_map(proposer).collect())
+    }
+
+    fn proposer_episode(
+        &self,
+        _execute: &dyn Execute,
+        request: &ChallengeRequest,
+    ) -> Result<Option<Episode>, PlayError> {
+        Ok(self.episode(Goal::Challenge(request.clone())))
+    }
+
+    fn judge_proposals(
+        &self,
+        execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        self.judge_challenges(execute, proposals, is_known)
+    }
+
+    /// This step's new tasks up to their share, then given ones and earlier ones.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, CodeTask>) {
+        let fresh = choice.take_fresh(KIND, self.config.fresh_tasks());
+        let entries = [choice.entries(KIND, true), choice.entries(KIND, false)].concat();
+        choice.draw(entries, self.config.tasks_per_step - fresh);
+    }
+
+    fn solver_episodes(&self, _execute: &dyn Execute, tasks: &[&CodeTask]) -> Vec<Result<Option<Episode>, Dropped>> {
+        tasks.iter().map(|task| Ok(self.execution(task))).collect()
+    }
+
+    /// Runs all code that is waited for: what is written the same after the same is run once.
+    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
+        let waiting =
+            |one: &Finished<Episode>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Run(_));
+        let places: Vec<usize> = (0..episodes.len()).filter(|place| waiting(&episodes[*place])).collect();
+        let requests = places.iter().filter_map(|place| self.code_request(seed, &episodes[*place]));
+        let key = |request: &CodeRequest<'_>| {
+            content_hash(&(&request.environment.name, request.code, request.history, request.limits.fuel))
+        };
+        let outcomes = run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| run_codes(execute, distinct));
+        for (place, outcome) in places.into_iter().zip(outcomes) {
+            match outcome {
+                Ok(outcome) => episodes[place].episode.see(&outcome),
+                Err(dropped) => episodes[place].dropped = Some(dropped),
+            }
+        }
+    }
+
+    fn judge_solutions(
+        &self,
+        execute: &dyn Execute,
+        seed: u64,
+        solutions: &[(&CodeTask, &Finished<Episode>)],
+    ) -> Vec<Solution<()>> {
+        self.judge_executions(execute, seed, solutions)
+    }
+
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+        metrics::step_metrics(step)
+    }
+
+    fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        let challenge = self.challenges(0, 0, 1).pop().and_then(|request| self.episode(Goal::Challenge(request)));
+        let task = self.given.first().or_else(|| self.evaluation.first().map(|one| &one.task));
+        let execution = task.and_then(|task| self.execution(task));
+        let episodes = [("challenger: make a task", challenge), ("executor: do a task", execution)];
+        let prompt =
+            |(what, episode): (&str, Option<Episode>)| Some((what.to_owned(), rollout::Episode::prompt(&episode?)?));
+        Ok(episodes.into_iter().filter_map(prompt).collect())
+    }
+
+    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+        let purpose = format!("{}/round {}", role_name(draw.stage), draw.round);
+        derive_seed(stage_seed(draw.stage, run), step, &purpose)
+    }
+
+    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        let seed = |purpose: &str| derive_seed(stage_seed(stage, run), step, purpose);
+        match stage {
+            Stage::SftPropose | Stage::Propose => Seeds { tools: seed("self_challenge/code of challengers"), judge: 0 },
+            Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
+                let code = seed(&format!("{}/code", role_name(stage)));
+                Seeds { tools: code, judge: code }
+            }
+        }
+    }
+}
+
+/// The run's seed as a stage has it: challengers before step 0 must not be those of step 0.
+fn stage_seed(stage: Stage, run: u64) -> u64 {
+    if stage == Stage::SftPropose { derive_seed(run, 0, "anchors of challengers") } else { run }
+}
+
+/// What a stage is called in the purposes of seeds.
+const fn role_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::SftPropose | Stage::Propose => "challenger",
+        Stage::Solve => "executor",
+        Stage::Evaluate => "evaluation",
+        Stage::EvaluateGreedy => "greedy evaluation",
+    }
+}
+
+impl PoolTask for CodeTask {
+    fn id(&self) -> Digest {
+        content_hash(self)
+    }
+
+    /// Tasks of one environment whose solutions are one program are one task.
+    fn key(&self) -> Digest {
+        content_hash(&(&self.environment, program_hash(&self.solution)))
+    }
+
+    fn kind(&self) -> &'static str {
+        KIND
     }
 }

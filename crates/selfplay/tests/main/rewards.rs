@@ -48,6 +48,13 @@ fn band_pays_most_in_the_middle() {
 }
 
 #[test]
+fn validity_pays_for_what_the_gate_lets_through() {
+    check("validity", [1.0, 0.0, 0.0], [0.0; 3], [1.0; 5]);
+    let unrated = by_name("validity").unwrap().proposer(ProposalOutcome::Unrated, true);
+    assert_eq!(unrated.unwrap().total(), 1.0, "whether or not anybody was asked");
+}
+
+#[test]
 fn random_pays_what_quickstart_pays_before_it_is_shuffled() {
     check("random", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.875, 0.5, 0.125, 0.0]);
     let shuffled: Vec<&str> = REWARDS.iter().filter(|scheme| scheme.shuffled()).map(|scheme| scheme.name()).collect();

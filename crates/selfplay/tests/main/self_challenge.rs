@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use veriplay_core::{Evidence, Finish, Status, ToolCall, Value};
 use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
-use veriplay_selfplay::games::self_challenge::{Budget, End, Episode, Goal, Move};
+use veriplay_selfplay::games::self_challenge::{Budget, ChallengeRequest, End, Episode, Goal, Move};
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{About, CodeOutcome, Tool};
 
@@ -29,7 +29,8 @@ fn execute() -> Goal {
 }
 
 fn challenge() -> Goal {
-    Goal::Challenge { task_id: "t".to_owned(), environment: "shop".to_owned(), tool: "buy".to_owned() }
+    let (task_id, environment, tool) = ("t".to_owned(), "shop".to_owned(), "buy".to_owned());
+    Goal::Challenge(ChallengeRequest { task_id, environment, tool })
 }
 
 fn outcome(fuel: u64, answered: bool, failed: bool) -> CodeOutcome {

@@ -13,11 +13,12 @@ use veriplay_selfplay::environment::{
     Draw, Environment, EvalTask, Judged, JudgedProposal, Proposer, Settings, Solution, Stage, Standing, ToJudge,
 };
 use veriplay_selfplay::games::absolute_zero::{
-    AbsoluteZero, GameConfig, ProposerMode, Request, RoleMetrics, StepMetrics, ZeroAdvantage, step_metrics,
+    AbsoluteZero, GameConfig, Request, RoleMetrics, StepMetrics, ZeroAdvantage, step_metrics,
 };
 use veriplay_selfplay::play::{Arena, Lesson, Play, PlayError};
 use veriplay_selfplay::rollout::{Finished, SingleTurn};
 use veriplay_selfplay::scoring::Aggregation;
+use veriplay_selfplay::settings::ProposerMode;
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, StepFacts, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolTask, Source, TaskChoice, TaskPool};
@@ -109,7 +110,7 @@ impl Environment for Table {
         self.game.choose_tasks(choice);
     }
 
-    fn solver_episodes(&self, execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<SingleTurn, Dropped>> {
+    fn solver_episodes(&self, execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<Option<SingleTurn>, Dropped>> {
         self.game.solver_episodes(execute, tasks)
     }
 

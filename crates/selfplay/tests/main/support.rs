@@ -4,9 +4,9 @@ use veriplay_core::{
     Attempt, Dropped, Evidence, Finish, IoPair, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout, Status,
     Task, TaskType, Value, Verdict,
 };
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, ProposerMode, TaskSource, ZeroAdvantage};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, TaskSource, ZeroAdvantage};
 use veriplay_selfplay::scoring::Aggregation;
-use veriplay_selfplay::settings::ConfigError;
+use veriplay_selfplay::settings::{ConfigError, ProposerMode};
 use veriplay_selfplay::splits::Guard;
 
 pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };

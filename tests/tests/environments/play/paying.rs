@@ -1,7 +1,7 @@
 //! What both roles are paid, what is learned from it, host faults, cheats, and verdicts made again.
 
 use veriplay_core::{Dropped, ExecuteError, Job, Outcome, Sample};
-use veriplay_selfplay::games::self_challenge::{ChallengeOutcome, Pay, SetupError};
+use veriplay_selfplay::games::self_challenge::SetupError;
 use veriplay_selfplay::play::{Again, HeldOut, Lesson, PlayError};
 use veriplay_selfplay::settings::ConfigError;
 
@@ -40,26 +40,13 @@ fn a_task_at_the_edge_pays_more_than_one_that_is_too_easy_or_too_hard() {
 fn what_nobody_does_leaves_the_buffer_where_the_config_says_so() {
     for (drop_unsolved, kept) in [(true, 0), (false, 1)] {
         let game = game(GameConfig { drop_unsolved, ..config("compact") });
-        let mut state = GameState::default();
-        step(&game, &policy(&[VALID], &[WRONG]), sandbox(), &mut state, 0);
-        assert_eq!(state.entries().len(), kept);
+        let unsolved = policy(&[VALID], &[WRONG]);
+        let mut state = begun(&game, &unsolved);
+        step(&game, &unsolved, sandbox(), &mut state, 0);
+        assert_eq!(proposed(&state).len(), kept);
         step(&game, &policy(&["nothing"], &[RIGHT]), sandbox(), &mut state, 1);
-        assert_eq!(state.entries().len(), kept);
+        assert_eq!(proposed(&state).len(), kept);
     }
-}
-
-#[test]
-fn the_rewards_are_as_their_names_say() {
-    let rated = |rate| ChallengeOutcome::Rated { rate };
-    let paid = |name, outcome| Pay::new(name).challenger(outcome).map(|reward| reward.total());
-    let validity = |outcome| paid(RewardName::Validity, outcome);
-    assert_eq!([ChallengeOutcome::Refused, ChallengeOutcome::Duplicate].map(validity), [Some(0.0); 2]);
-    assert_eq!([ChallengeOutcome::Unrated, rated(0.0), rated(1.0)].map(validity), [Some(1.0); 3]);
-    let difficulty = |outcome| paid(RewardName::Difficulty, outcome);
-    let all = [ChallengeOutcome::Refused, ChallengeOutcome::Duplicate, rated(0.0), rated(0.25), rated(1.0)];
-    assert_eq!(all.map(difficulty), [Some(-0.5), Some(-0.25), Some(0.0), Some(0.75), Some(0.0)]);
-    assert_eq!(difficulty(ChallengeOutcome::Unrated), None);
-    assert_eq!(all.map(|outcome| paid(RewardName::Random, outcome)), all.map(difficulty));
 }
 
 #[test]
@@ -84,14 +71,14 @@ fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
     assert_eq!((weight_of(&imitated, RIGHT), weight_of(&imitated, WRONG)), (vec![1.0, 1.0], vec![]));
     assert_eq!((weight_of(&imitated, VALID), weight_of(&imitated, "nothing")), (vec![0.5], vec![]));
 
-    let frozen = play(GameConfig { challenger: ChallengerMode::Frozen, ..config("compact") });
+    let frozen = play(GameConfig { challenger: ProposerMode::Frozen, ..config("compact") });
     assert!(weight_of(&frozen, VALID).is_empty() && !weight_of(&frozen, RIGHT).is_empty());
 }
 
 #[test]
 fn the_control_pays_the_same_sum_to_anybody() {
     let group = 16;
-    let config = GameConfig { group, reward: RewardName::Random, ..config("compact") };
+    let config = GameConfig { group, reward: "random".to_owned(), ..config("compact") };
     let played = once(&game(config), &policy(&[VALID], &[RIGHT, WRONG]));
     let record = tasks(&played)[0];
     let (paid, said) = (rewards(record), statuses(record));
@@ -105,8 +92,8 @@ fn what_the_start_model_proposed_validly_is_imitated_ever_after() {
     let anchored = GameConfig { anchor_challenges: 2, anchor_samples: 4, anchor_weight: 0.25, ..config("compact") };
     let game = game(anchored);
     let policy = policy(&[VALID, "nothing"], &[WRONG]);
-    let mut state = game.begin(&Arena { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
-    assert_eq!(state.anchors().len(), 1);
+    let mut state = begun(&game, &policy);
+    assert_eq!(state.sft_examples.len(), 1);
     let played = step(&game, &policy, sandbox(), &mut state, 0);
     let anchors: Vec<Sample> = samples(&played).into_iter().filter(|sample| sample.imitate).collect();
     assert_eq!(weight_of(&anchors, VALID), [0.25]);
@@ -127,19 +114,19 @@ impl Execute for Faulty {
 #[test]
 fn a_host_fault_is_never_a_reward() {
     let codes = [RIGHT, WRONG, "cancel_order('O101')\nanswer(8) # unlucky", "list_products() # unlucky"];
-    let (game, mut state) = (game(config("compact")), GameState::default());
-    let policy = policy(&[VALID], &codes);
+    let (game, policy) = (game(config("compact")), policy(&[VALID], &codes));
+    let mut state = begun(&game, &policy);
     let played = step(&game, &policy, &Faulty { mark: "unlucky" }, &mut state, 0);
     let record = tasks(&played)[0];
-    let lost: Vec<bool> = record.attempts.iter().map(|attempt| attempt.judged.is_err()).collect();
+    let lost: Vec<bool> = record.attempts.iter().map(|attempt| attempt.judged.verdict.is_err()).collect();
     assert_eq!(lost, [false, false, true, true]);
     assert!(record.attempts[2].episode.reward.is_none() && record.attempts[2].episode.end.is_none());
     assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (2, 1, 2));
     assert_eq!(reward(challenges(&played)[0]), Some(0.5), "a solve rate is over what was judged");
     assert!(weight_of(&samples(&played), codes[2]).is_empty());
     // A challenge that is lost is neither paid nor a refusal.
-    let played = step(&game, &policy, &Faulty { mark: "O102" }, &mut GameState::default(), 0);
-    assert_eq!((challenges(&played)[0].judged.is_err(), reward(challenges(&played)[0])), (true, None));
+    let played = step(&game, &policy, &Faulty { mark: "O102" }, &mut begun(&game, &policy), 0);
+    assert_eq!((challenges(&played)[0].judged.verdict.is_err(), reward(challenges(&played)[0])), (true, None));
     assert_eq!(played.counts.proposals, 0);
     // And a measurement with a hole is none.
     let arena = Arena { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
@@ -206,7 +193,7 @@ fn a_measurement_counts_samples_and_the_greedy_response() {
 
 #[test]
 fn a_game_that_cannot_be_played_says_what_is_wrong() {
-    let new = |config, given| SelfChallenge::new(config, gate(), worlds(), given, held(), Guard::default()).err();
+    let new = |config, given| SelfChallenge::new(config, gate(), worlds(), given, evaluation(), Guard::default()).err();
     let key = |error: Option<SetupError>| match error {
         Some(SetupError::Config(ConfigError { key, .. })) => key,
         other => panic!("{other:?}"),
@@ -231,10 +218,10 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
     assert!(matches!(new(config("compact"), elsewhere), Some(SetupError::UnknownWorld { .. })));
     let nothing =
         SelfChallenge::new(config("compact"), gate(), worlds(), Vec::new(), Vec::new(), Guard::default()).err();
-    assert_eq!(nothing, Some(SetupError::NothingHeld));
+    assert_eq!(nothing, Some(SetupError::NoEvaluation));
     let same = ArtifactGate { seeds: [1, 1], ..gate() };
     assert!(matches!(
-        SelfChallenge::new(config("compact"), same, worlds(), Vec::new(), held(), Guard::default()).err(),
+        SelfChallenge::new(config("compact"), same, worlds(), Vec::new(), evaluation(), Guard::default()).err(),
         Some(SetupError::Gate(_))
     ));
 }

@@ -1,7 +1,6 @@
 //! What challengers propose, in both dialects, and what the gate says: a case for every rule.
 
 use veriplay_core::Status;
-use veriplay_selfplay::games::self_challenge::{GameConfig, GameState, Source};
 use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::rules::RULES;
 
@@ -52,14 +51,14 @@ fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
     let game = game(GameConfig { challenges_per_step: cases.len(), ..config("compact") });
     let played = once(&game, &policy(&texts, &[WRONG]));
     for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
-        let judged = record.judged.as_ref().unwrap();
-        assert_eq!(&judged.rules, rules, "{text}\n{:?}", judged.verdict);
+        let (judged, verdict) = (&record.judged, record.judged.verdict.as_ref().unwrap());
+        assert_eq!(&judged.detail, rules, "{text}\n{verdict:?}");
         let status = match rules.first() {
             None => Status::Valid,
             Some(&"malformed") => Status::Malformed,
             Some(_) => Status::Invalid,
         };
-        assert_eq!(judged.verdict.status, status, "{text}");
+        assert_eq!(verdict.status, status, "{text}");
         assert_eq!(judged.task.is_some(), status != Status::Malformed, "{text}");
     }
     let metrics = &played.metrics;
@@ -134,11 +133,11 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     let game = game_by(GameConfig { challenges_per_step: cases.len(), ..config("fenced") }, gate, vec![given()]);
     let played = once(&game, &policy(&texts, &["```python\nship_order('O101')\nanswer(None)\n```"]));
     for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
-        let judged = record.judged.as_ref().unwrap();
-        let wanted = |rule: &&str| judged.rules.iter().any(|found| found == rule);
+        let refused = &record.judged.detail;
+        let wanted = |rule: &&str| refused.iter().any(|found| found == rule);
         // What a random function says of the cases is the draw's.
-        assert!(rules.iter().all(wanted), "{text}\n{:?}", judged.rules);
-        assert_eq!(judged.rules.is_empty(), rules.is_empty(), "{text}\n{:?}", judged.rules);
+        assert!(rules.iter().all(wanted), "{text}\n{refused:?}");
+        assert_eq!(refused.is_empty(), rules.is_empty(), "{text}\n{refused:?}");
     }
     let [record] = tasks(&played)[..] else { panic!("{:?}", played.metrics) };
     assert_eq!((record.source, statuses(record)), (Source::Fresh, vec![Status::Accepted; 4]));
@@ -177,26 +176,27 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
 #[test]
 fn what_is_known_is_refused_and_not_asked_again() {
     let game = game(GameConfig { challenges_per_step: 2, ..config("compact") });
-    let (policy, mut state) = (policy(&[VALID], &[RIGHT, WRONG]), GameState::default());
+    let policy = policy(&[VALID], &[RIGHT, WRONG]);
+    let mut state = begun(&game, &policy);
     let played = step(&game, &policy, sandbox(), &mut state, 0);
-    let known: Vec<bool> = challenges(&played).iter().map(|record| record.known).collect();
-    assert_eq!((known, state.entries().len()), (vec![false, true], 1));
-    assert_eq!(challenges(&played)[1].judged.as_ref().unwrap().rules, ["duplicate"]);
+    let known: Vec<bool> = challenges(&played).iter().map(|record| record.judged.known).collect();
+    assert_eq!((known, proposed(&state).len()), (vec![false, true], 1));
+    assert_eq!(challenges(&played)[1].judged.detail, ["duplicate"]);
     let again = step(&game, &policy, sandbox(), &mut state, 1);
-    assert!(challenges(&again).iter().all(|record| record.known) && state.entries().len() == 1);
+    assert!(challenges(&again).iter().all(|record| record.judged.known) && proposed(&state).len() == 1);
     // What is measured is refused too, by its words.
     let held = task("orders/refund_the_rest");
     let words = sketch(&held.instruction.to_uppercase(), SHIP, &OTHERS);
     let played = once(&game, &super::policy(&[&words], &[RIGHT]));
-    assert_eq!(challenges(&played)[0].judged.as_ref().unwrap().rules, [HELD_OUT]);
+    assert_eq!(challenges(&played)[0].judged.detail, [HELD_OUT]);
 }
 
 #[test]
 fn a_response_that_is_cut_off_proposes_nothing() {
     let game = game(GameConfig { challenger_max_tokens: 20, ..config("compact") });
     let played = once(&game, &policy(&[VALID], &[RIGHT]));
-    assert_eq!(challenges(&played)[0].judged.as_ref().unwrap().verdict.status, Status::Malformed);
-    assert_eq!(tasks(&played)[0].source, Source::Given);
+    assert_eq!(challenges(&played)[0].judged.verdict.as_ref().unwrap().status, Status::Malformed);
+    assert_eq!(tasks(&played)[0].source, Source::Seed);
 }
 
 #[test]
@@ -210,13 +210,12 @@ fn a_proposal_that_asks_or_does_what_is_measured_is_refused_and_counted_and_anot
     ];
     let game = game(GameConfig { challenges_per_step: texts.len(), ..config("compact") });
     let policy = policy(&texts.iter().map(String::as_str).collect::<Vec<_>>(), &[WRONG]);
-    let (mut state, arena) = (GameState::default(), Arena { policy: &policy, execute: sandbox(), seed: 7 });
-    let played = game.step(&arena, &mut state, 0).unwrap();
-    let rules: Vec<Vec<String>> =
-        challenges(&played).into_iter().map(|record| record.judged.as_ref().unwrap().rules.clone()).collect();
+    let mut state = begun(&game, &policy);
+    let played = step(&game, &policy, sandbox(), &mut state, 0);
+    let rules: Vec<Vec<String>> = challenges(&played).into_iter().map(|record| record.judged.detail.clone()).collect();
     assert_eq!(rules, [vec![HELD_OUT.to_owned()], vec![HELD_OUT.to_owned()], Vec::new()]);
     assert_eq!((played.counts.valid_proposals, played.counts.proposals_in_held_out), (1, 2));
-    let kept: Vec<&str> = state.entries().iter().map(|entry| entry.task.instruction.as_str()).collect();
+    let kept: Vec<&str> = proposed(&state).iter().map(|task| task.instruction.as_str()).collect();
     assert_eq!(kept, [other]);
     let again = game.judge_again(sandbox(), &played.records).unwrap();
     assert_eq!(again.verdicts, again.same);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Dropped, Environment, Execute};
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, embedded_environments, environment_by_name};
-use veriplay_selfplay::games::self_challenge::{HeldTask, World};
+use veriplay_selfplay::environment::EvalTask;
+use veriplay_selfplay::games::self_challenge::World;
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe};
 
@@ -90,26 +91,26 @@ impl<'a> Source<'a> {
         Ok(made.into_iter().map(|made| made.task).collect())
     }
 
-    /// The tasks that the policy is measured by.
-    pub(super) fn held(&self, eval: &EvalConfig) -> Result<Vec<HeldTask>, Failure> {
+    /// The tasks that the policy is evaluated on.
+    pub(super) fn evaluation(&self, eval: &EvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
         if eval.set == EvalSet::HeldOut && self.config.held_out == HeldFrom::HandWritten {
             return Ok(self.by_hand());
         }
-        let mut held = Vec::new();
+        let mut tasks = Vec::new();
         for novelty in [Novelty::Arguments, Novelty::Combination] {
             let drafts = self.generator.tasks(eval.set.into(), self.config.eval_seed);
             let drafts = drafts.filter(|draft| draft.split().1 == novelty);
             let made = self.completed(drafts, novelty.name(), eval.tasks)?;
-            held.extend(made.into_iter().map(|made| HeldTask { row: novelty.name().to_owned(), task: made.task }));
+            tasks.extend(made.into_iter().map(|made| EvalTask { row: novelty.name().to_owned(), task: made.task }));
         }
-        Ok(held)
+        Ok(tasks)
     }
 
-    fn by_hand(&self) -> Vec<HeldTask> {
+    fn by_hand(&self) -> Vec<EvalTask<CodeTask>> {
         let wanted = |name: &str| self.config.environments.iter().any(|known| known == name);
         let corpora = embedded_environments().into_iter().filter(|corpus| wanted(&corpus.environment.name));
         let tasks = corpora.flat_map(|corpus| corpus.tasks).map(|hand| hand.task);
-        tasks.map(|task| HeldTask { row: task.environment.clone(), task }).collect()
+        tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect()
     }
 
     /// The first `count` of the drafts that make whole artifacts.

@@ -3,18 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::scoring::Aggregation;
-use crate::settings::{ConfigError, check_count, check_group, check_name, check_number};
+use crate::settings::{ConfigError, ProposerMode, check_count, check_group, check_name, check_number};
 use crate::{advantages, prompts, rewards};
-
-/// Whether the proposer learns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ProposerMode {
-    /// Its samples are trained on with `proposer_weight`.
-    Train,
-    /// It proposes, and its samples are not trained on. The anchor still applies: both roles share their weights.
-    Frozen,
-}
 
 /// What becomes of samples of advantage 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

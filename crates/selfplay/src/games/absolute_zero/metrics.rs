@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
 use crate::environment::{Environment, Standing};
-use crate::metrics::SolveCount;
+use crate::metrics::{SolveCount, learnable_share, mean_rate};
 use crate::statistics::{mean, share};
 use crate::step::{ProposalEpisode, SolverEpisode, StepFacts};
 use crate::task_pool::{PoolTask, Source};
@@ -95,11 +95,12 @@ impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Atte
 #[must_use]
 pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> StepMetrics {
     let proposer = |task_type: TaskType| {
-        let fresh = step.solved_of_kind(task_type.name(), |asked| asked.source == Source::Fresh);
+        let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
         finished(proposer_metrics(step, task_type), &fresh, step)
     };
     let solver = |task_type: TaskType| {
-        finished(solver_metrics(step, task_type), &step.solved_of_kind(task_type.name(), |_| true), step)
+        let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
+        finished(solver_metrics(step, task_type), &solved, step)
     };
     StepMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
 }
@@ -163,15 +164,13 @@ fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
 
 /// Adds what both roles have: solve rates and the mean reward.
 fn finished<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, E>) -> RoleMetrics {
-    let rates: Vec<f64> = counts.iter().filter_map(|count| count.rate()).collect();
-    let learnable = counts.iter().filter(|count| count.is_learnable()).count();
     let batch = (metrics.role, metrics.task_type.name());
     let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == batch);
     let rewards: Vec<f64> = of_batch.map(|scored| scored.reward.total()).collect();
     RoleMetrics {
-        tasks: rates.len(),
-        solve_rate: mean(&rates),
-        learnable_share: share(learnable, rates.len()),
+        tasks: counts.iter().filter(|count| count.judged > 0).count(),
+        solve_rate: mean_rate(counts),
+        learnable_share: learnable_share(counts),
         reward_mean: mean(&rewards),
         ..metrics
     }

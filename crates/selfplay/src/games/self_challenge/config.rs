@@ -4,43 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::dialects;
 use super::episode::Budget;
-use crate::advantages;
-use crate::episodes::Aggregation;
 use crate::eval_table::LEAST_SAMPLES;
-use crate::settings::{ConfigError, check_count, check_group, check_name, check_number, refused};
-
-/// What a challenger is paid for. An executor is paid 1 or 0, by execution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RewardName {
-    /// The paper's filter alone: 1 for an artifact that is valid and new, else 0.
-    Validity,
-    /// Validity, and then difficulty: see [`super::Pay`].
-    Difficulty,
-    /// The control: what `difficulty` pays, shuffled within each role's batch, the executor's 0 and 1 too.
-    Random,
-}
-
-/// What the learner is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LearnFrom {
-    /// Every episode, weighed by its advantage.
-    Advantages,
-    /// The paper's rejection fine-tuning: what was paid is imitated, and nothing else is learned from. It is one step of REINFORCE with
-    /// rewards 0 and 1, without a baseline.
-    Successes,
-}
-
-/// Whether the challenger learns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChallengerMode {
-    /// Its samples are trained on with `challenger_weight`.
-    Train,
-    /// It makes tasks, and its samples are not trained on.
-    Frozen,
-}
+use crate::scoring::{Aggregation, LearnFrom};
+use crate::settings::{ConfigError, ProposerMode, check_count, check_group, check_name, check_number, refused};
+use crate::{advantages, rewards};
 
 /// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,16 +30,16 @@ pub struct GameConfig {
     /// Whether a challenger's task that no rollout did leaves the buffer: it may be one that cannot be done as it says.
     pub drop_unsolved: bool,
     /// `train` or `frozen`.
-    pub challenger: ChallengerMode,
+    pub challenger: ProposerMode,
     /// Multiplies the challenger's advantages, or the weight of its imitated artifacts; the executor's weigh 1.
     pub challenger_weight: f64,
-    /// `validity`, `difficulty` or `random`.
-    pub reward: RewardName,
+    /// Name of the reward scheme, one of [`rewards::REWARDS`]; `random` is the control.
+    pub reward: String,
     /// `advantages` or `successes`.
     pub learn_from: LearnFrom,
     /// Name of the advantage estimator, one of [`advantages::ADVANTAGES`].
     pub advantage: String,
-    /// `episode_mean` or `token_mean`.
+    /// How the losses of tokens become one number.
     pub aggregation: Aggregation,
     /// Challengers' episodes of the start model: the turns of those whose artifact is valid are imitated ever after. 0 makes none.
     pub anchor_challenges: usize,
@@ -101,6 +68,7 @@ impl GameConfig {
     /// The first one that is out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         check_name("dialect", &self.dialect, &dialects::names())?;
+        check_name("reward", &self.reward, &rewards::names())?;
         check_name("advantage", &self.advantage, &advantages::names())?;
         self.check_counts()?;
         self.check_numbers()?;

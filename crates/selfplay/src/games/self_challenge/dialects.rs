@@ -5,24 +5,30 @@
 mod compact;
 mod fenced;
 
+use serde::{Deserialize, Serialize};
 use veriplay_core::Role;
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
 pub use compact::{challenger_prompt, executor_prompt};
 
+/// What a challenger is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChallengeRequest {
+    /// The task gets this [`veriplay_core::CodeTask::task_id`].
+    pub task_id: String,
+    /// Name of the environment that it is about.
+    pub environment: String,
+    /// A tool that the task may be about, drawn by the game: where one turn must do, it stands for what exploring would find. The
+    /// fenced dialect does not say it.
+    pub tool: String,
+}
+
 /// What the policy is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Goal {
-    /// Make a task. It gets this name, and is about this environment.
-    Challenge {
-        /// The artifact's [`veriplay_core::CodeTask::task_id`].
-        task_id: String,
-        /// The environment's name.
-        environment: String,
-        /// A tool that the task may be about, drawn by the game: where one turn must do, it stands for what exploring would find. The
-        /// fenced dialect does not say it.
-        tool: String,
-    },
+    /// Make a task.
+    Challenge(ChallengeRequest),
     /// Do what the instruction says.
     Execute {
         /// The environment's name.
@@ -37,8 +43,16 @@ impl Goal {
     #[must_use]
     pub const fn role(&self) -> Role {
         match self {
-            Goal::Challenge { .. } => Role::Proposer,
+            Goal::Challenge(_) => Role::Proposer,
             Goal::Execute { .. } => Role::Solver,
+        }
+    }
+
+    /// Name of the environment that it is about.
+    #[must_use]
+    pub fn environment(&self) -> &str {
+        match self {
+            Goal::Challenge(ChallengeRequest { environment, .. }) | Goal::Execute { environment, .. } => environment,
         }
     }
 }

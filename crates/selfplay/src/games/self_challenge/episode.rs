@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Finish, Role, ToolCall, Value};
+use veriplay_core::{CodeTask, Finish, Prompt, Role, Rollout, ToolCall, Value};
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
 use super::dialects::{Dialect, Goal, Left, Turn, shown};
+use crate::rollout;
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,7 +190,7 @@ impl Episode {
     fn turns_left(&self) -> usize {
         let all = match self.goal {
             _ if self.dialect.is_single_turn() => 1,
-            Goal::Challenge { .. } => self.budget.explore_turns + 1,
+            Goal::Challenge(_) => self.budget.explore_turns + 1,
             Goal::Execute { .. } => self.budget.executor_turns,
         };
         all.saturating_sub(self.turns.len())
@@ -238,5 +239,30 @@ impl Episode {
     #[must_use]
     pub const fn turns_taken(&self) -> usize {
         self.turns.len()
+    }
+}
+
+impl rollout::Episode for Episode {
+    fn prompt(&self) -> Option<Prompt> {
+        match self.next_move() {
+            Move::Ask(text) => Some(Prompt { role: self.goal.role(), task_type: None, text }),
+            Move::Run(_) | Move::Over(_) => None,
+        }
+    }
+
+    fn respond(&mut self, rollout: &Rollout) {
+        self.hear(&rollout.text, rollout.finish);
+    }
+
+    fn out_of_room(&mut self) {
+        Self::out_of_room(self);
+    }
+
+    fn end(&self) -> Option<&'static str> {
+        Self::end(self).map(End::name)
+    }
+
+    fn fuel(&self) -> u64 {
+        self.fuel
     }
 }

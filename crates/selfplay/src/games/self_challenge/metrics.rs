@@ -1,4 +1,4 @@
-//! A step in numbers: what each filter let through, what executors did and earned. Called at the end of a step.
+//! A step in numbers: what each filter let through, what executors did and got.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Role, Status};
 use veriplay_verifier::environments::rules;
 
-use super::challenging::{Challenge, UNREADABLE};
-use super::drive::Done;
-use super::executing::Attempted;
-use super::tasks::{Asked, Source};
-use crate::episodes::{Paid, tokens};
-use crate::metrics::SolveCount;
+use super::SelfChallenge;
+use super::episode::{End, Episode};
+use super::judge::UNREADABLE;
+use crate::metrics::{learnable_share, mean_rate};
+use crate::rollout::Finished;
 use crate::splits::HELD_OUT;
 use crate::statistics::{mean, share};
+use crate::step::StepFacts;
+use crate::task_pool::Source;
 
 /// What one filter let through, of what the ones before it did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ pub const FILTERS: &[(&str, &[&str])] = &[
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodeMetrics {
-    /// Played.
+    /// Sampled.
     pub episodes: usize,
     /// Lost to a host fault.
     pub dropped: usize,
@@ -67,7 +68,7 @@ pub struct EpisodeMetrics {
     pub calls_mean: Option<f64>,
     /// Mean number of generated tokens.
     pub tokens_mean: Option<f64>,
-    /// Mean total reward of those that were paid.
+    /// Mean total reward of those that got a reward.
     pub reward_mean: Option<f64>,
 }
 
@@ -95,84 +96,62 @@ pub struct StepMetrics {
     pub fresh_solve_rate: Option<f64>,
     /// The share of tasks with 0 < s < 1.
     pub learnable_share: Option<f64>,
-    /// Tasks in the buffer after the step.
+    /// Proposed tasks in the pool after the step.
     pub buffer: usize,
 }
 
-/// What a step's metrics are made of.
-pub(super) struct Step<'a> {
-    pub(super) challenges: &'a [Challenge],
-    pub(super) asked: &'a [Asked],
-    pub(super) attempts: &'a [Attempted],
-    pub(super) counts: &'a [SolveCount],
-    pub(super) paid: &'a [Paid],
-    pub(super) buffer: usize,
-}
-
-pub(super) fn step_metrics(step: &Step<'_>) -> StepMetrics {
-    let judged: Vec<&[String]> =
-        step.challenges.iter().filter_map(|one| Some(one.judged.as_ref().ok()?.rules.as_slice())).collect();
+pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> StepMetrics {
+    let verdicts = step.proposals.iter().filter(|one| one.judged.verdict.is_ok());
+    let judged: Vec<&[String]> = verdicts.map(|one| one.judged.detail.as_slice()).collect();
     let mut refused = BTreeMap::new();
     for rule in judged.iter().copied().flatten() {
         *refused.entry(rule.clone()).or_default() += 1;
     }
-    let mut tasks = BTreeMap::new();
-    for asked in step.asked {
-        *tasks.entry(asked.source).or_default() += 1;
-    }
-    let mut statuses = BTreeMap::new();
-    for verdict in step.attempts.iter().filter_map(|attempt| attempt.judged.as_ref().ok()) {
-        *statuses.entry(verdict.status).or_default() += 1;
-    }
-    let rates = |fresh: bool| -> Vec<f64> {
-        let counted = step.asked.iter().zip(step.counts).filter(|(asked, _)| !fresh || asked.source == Source::Fresh);
-        counted.filter_map(|(_, count)| count.rate()).collect()
-    };
-    let learnable = step.counts.iter().filter(|count| count.is_learnable()).count();
-    let challenges = step.challenges.iter().map(|one| (&one.done, one.judged.is_err()));
-    let attempts = step.attempts.iter().map(|one| (&one.done, one.judged.is_err()));
+    let challenges = step.proposals.iter().map(|one| (&one.finished, one.judged.verdict.is_err()));
+    let executions = step.solutions.iter().map(|one| (&one.finished, one.judged.verdict.is_err()));
+    let all = step.solved_where(|_| true);
     StepMetrics {
-        challenger: episodes(challenges, step.paid, Role::Proposer),
+        challenger: EpisodeMetrics { reward_mean: step.reward_mean(Role::Proposer), ..episodes(challenges) },
         filters: filters(&judged),
         refused,
         valid_share: share(judged.iter().filter(|rules| rules.is_empty()).count(), judged.len()),
-        executor: episodes(attempts, step.paid, Role::Solver),
-        tasks,
-        statuses,
-        solve_rate: mean(&rates(false)),
-        fresh_solve_rate: mean(&rates(true)),
-        learnable_share: share(learnable, step.counts.len()),
-        buffer: step.buffer,
+        executor: EpisodeMetrics { reward_mean: step.reward_mean(Role::Solver), ..episodes(executions) },
+        tasks: step.sources(),
+        statuses: step.statuses(),
+        solve_rate: mean_rate(&all),
+        fresh_solve_rate: mean_rate(&step.solved_where(|asked| asked.source == Source::Fresh)),
+        learnable_share: learnable_share(&all),
+        buffer: step.pool.entries().iter().filter(|entry| !entry.seed).count(),
     }
 }
 
 /// `judged` has the rules that refuse each proposal.
 fn filters(judged: &[&[String]]) -> Vec<FilterYield> {
     let mut left: Vec<&[String]> = judged.to_vec();
-    let told = FILTERS.iter().map(|(name, stands_for)| {
+    let yields = FILTERS.iter().map(|(name, stands_for)| {
         let seen = left.len();
         left.retain(|rules| !rules.iter().any(|rule| stands_for.contains(&rule.as_str())));
         FilterYield { name: (*name).to_owned(), seen, passed: left.len() }
     });
-    told.collect()
+    yields.collect()
 }
 
-fn episodes<'a>(all: impl Iterator<Item = (&'a Done, bool)>, paid: &[Paid], role: Role) -> EpisodeMetrics {
+/// The numbers of episodes, each with whether the host failed on it.
+fn episodes<'a>(all: impl Iterator<Item = (&'a Finished<Episode>, bool)>) -> EpisodeMetrics {
     let (mut metrics, mut numbers) = (EpisodeMetrics::default(), [Vec::new(), Vec::new(), Vec::new()]);
-    for (done, dropped) in all {
+    for (finished, dropped) in all {
         metrics.episodes += 1;
         if dropped {
             metrics.dropped += 1;
             continue;
         }
-        let end = done.episode.end().map_or("unfinished", super::episode::End::name);
+        let end = finished.episode.end().map_or("unfinished", End::name);
         *metrics.ends.entry(end.to_owned()).or_default() += 1;
-        let [turns, calls, written] = &mut numbers;
-        turns.push(done.said.len() as f64);
-        calls.push(done.episode.calls().len() as f64);
-        written.push(tokens(&done.said) as f64);
+        let [turns, calls, tokens] = &mut numbers;
+        turns.push(finished.turns.len() as f64);
+        calls.push(finished.episode.calls().len() as f64);
+        tokens.push(finished.tokens() as f64);
     }
-    let rewards: Vec<f64> = paid.iter().filter(|paid| paid.role == role).map(|paid| paid.reward.total()).collect();
     let [turns_mean, calls_mean, tokens_mean] = numbers.map(|numbers| mean(&numbers));
-    EpisodeMetrics { turns_mean, calls_mean, tokens_mean, reward_mean: mean(&rewards), ..metrics }
+    EpisodeMetrics { turns_mean, calls_mean, tokens_mean, ..metrics }
 }

@@ -35,7 +35,7 @@ impl Dialect for Compact {
     fn text(&self, goal: &Goal, _about: &About, _turns: &[Turn], _left: Left) -> String {
         match goal {
             Goal::Execute { environment, instruction } => executor_prompt(environment, instruction),
-            Goal::Challenge { environment, tool, .. } => challenger_prompt(environment, tool),
+            Goal::Challenge(request) => challenger_prompt(&request.environment, &request.tool),
         }
     }
 
@@ -45,8 +45,9 @@ impl Dialect for Compact {
                 Some(mark) => Err(format!("there is a `{mark}` in the code")),
                 None => Ok(ChallengerResponse::Explore(response.to_owned())),
             },
-            Goal::Challenge { task_id, environment, .. } => {
-                Ok(ChallengerResponse::Propose(Sketch::read(response)?.task(task_id, environment)))
+            Goal::Challenge(request) => {
+                let task = Sketch::read(response)?.task(&request.task_id, &request.environment);
+                Ok(ChallengerResponse::Propose(task))
             }
         }
     }

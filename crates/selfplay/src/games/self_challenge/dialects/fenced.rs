@@ -22,7 +22,7 @@ impl Dialect for Fenced {
     fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String> {
         match goal {
             Goal::Execute { .. } => read_executor(response).map(ChallengerResponse::Explore),
-            Goal::Challenge { task_id, environment, .. } => read_challenger(response, task_id, environment),
+            Goal::Challenge(request) => read_challenger(response, &request.task_id, &request.environment),
         }
     }
 
@@ -60,7 +60,7 @@ fn text(goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
         Goal::Execute { instruction, .. } => {
             format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about))
         }
-        Goal::Challenge { .. } => {
+        Goal::Challenge(_) => {
             let state = about.initial.to_string();
             format!("{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n", world(about))
         }
@@ -73,8 +73,8 @@ fn turns_text(goal: &Goal, left: Left) -> String {
     let Left { turns: left, shown_chars: shown } = left;
     match goal {
         Goal::Execute { .. } => format!("Turns left: {left}. Of each output {shown} characters are shown."),
-        Goal::Challenge { .. } if left <= 1 => "No turns are left to explore: propose the task now.".to_owned(),
-        Goal::Challenge { .. } => {
+        Goal::Challenge(_) if left <= 1 => "No turns are left to explore: propose the task now.".to_owned(),
+        Goal::Challenge(_) => {
             format!("Turns left to explore: {}. Of each output {shown} characters are shown.", left - 1)
         }
     }

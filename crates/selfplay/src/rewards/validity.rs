@@ -1,0 +1,35 @@
+//! `validity`: a proposer is rewarded for what the gate lets through, however hard it is.
+//!
+//! # What it pays
+//! Solver: 1 when Accepted, else 0. Proposer: 1 for a task that is valid and new, whether or not anybody was asked to solve it; 0 for any
+//! other proposal.
+//!
+//! # Why
+//! It is the filter of Self-Challenging Agents (arXiv 2506.01716) as a reward: that paper imitates the proposals that pass.
+//!
+//! # How it can be gamed
+//! The easiest task that the gate takes pays as much as any: nothing holds the proposer at the edge of what the solver can do.
+//!
+//! # Example
+//! Of 8 rollouts none solves the task: the proposer gets 1.
+
+use veriplay_core::{Reward, Status};
+
+use super::{ProposalOutcome, RewardScheme, accuracy};
+
+pub(super) struct Validity;
+
+impl RewardScheme for Validity {
+    fn name(&self) -> &'static str {
+        "validity"
+    }
+
+    fn solver(&self, status: Status, _well_formed: bool) -> Reward {
+        Reward::single("accuracy", accuracy(status))
+    }
+
+    fn proposer(&self, outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
+        let valid = matches!(outcome, ProposalOutcome::Unrated | ProposalOutcome::Solved { .. });
+        Some(Reward::single("validity", f64::from(u8::from(valid))))
+    }
+}
