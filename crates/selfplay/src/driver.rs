@@ -4,15 +4,15 @@
 //! No IO and no clock; one other thread, which judges while this one samples, and whose timing changes nothing. The same environment,
 //! state, seed and step give the same result. A dropped episode is no part of a solve rate, a reward, a mean or a batch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Execute, Role, Status, Verdict};
+use veriplay_core::{Digest, Dropped, Execute, Role, Status, TrainBatch, Verdict};
 
 use crate::advantages::AdvantageMemory;
 use crate::anchors::{Anchor, Imitation};
 use crate::environment::{
-    Draw, Environment, Judged, Proposed, Proposer, RoleSampling, Seeds, Solution, Stage, Standing, ToJudge,
+    Draw, Environment, Proposed, Proposer, RoleSampling, Seeds, Solution, Stage, Standing, ToJudge,
 };
 use crate::eval_table::EvalTable;
 use crate::metrics::{SolveCount, solve_counts};
@@ -20,13 +20,11 @@ use crate::overlap::overlap;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
 use crate::randomness::generator;
 use crate::rewards::ProposalOutcome;
-use crate::rollout::{Episode, Finished, LoggedSampler, PolicySampler, run_episodes};
+use crate::rollout::{Finished, PolicySampler, run_episodes};
 use crate::scoring::{Scored, train_batch, weigh};
 use crate::splits::Guard;
-use crate::step::{
-    AttemptRecord, LogRecord, ProposalEpisode, ProposalRecord, Record, SolverEpisode, StepFacts, TaskRecord,
-};
-use crate::task_pool::{Asked, PoolTask, TaskChoice, TaskPool};
+use crate::step::{Derived, ProposalEpisode, Record, SolverEpisode, StepFacts};
+use crate::task_pool::{Askable, Asked, Chosen, PoolTask, Source, TaskChoice, TaskPool};
 
 /// A game as the loop plays it.
 pub struct SelfPlay<E>(pub E);
@@ -57,15 +55,7 @@ impl<E: Environment> Play for SelfPlay<E> {
 
     fn begin(&self, arena: &Arena<'_>) -> Result<Self::State, PlayError> {
         let pool = self.0.initial_pool(arena)?;
-        let mut sft_examples = Vec::new();
-        for proposal in self.propose(arena, &pool, Stage::SftPropose, 0)? {
-            // Every run from this start model has the same examples, or none.
-            proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
-            if proposal.standing.task().is_some() {
-                let rollouts = proposal.finished.turns.iter().map(|(_, rollout)| rollout);
-                sft_examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
-            }
-        }
+        let sft_examples = self.sft_examples(arena, &pool)?;
         Ok(GameState { pool, sft_examples, memory: AdvantageMemory::default() })
     }
 
@@ -75,33 +65,27 @@ impl<E: Environment> Play for SelfPlay<E> {
         state: &mut Self::State,
         step: u64,
     ) -> Result<Played<E::Metrics, Self::Record>, PlayError> {
-        let (settings, now) = (self.0.settings(), (arena.seed, step));
-        let proposals = self.propose(arena, &state.pool, Stage::Propose, step)?;
-        let tasks = self.choose_tasks(arena, &state.pool, &proposals, step);
-        let admitted = proposals.iter().filter_map(|proposal| proposal.standing.task()).cloned();
-        state.pool.admit(admitted, step, settings.pool_capacity);
-        let solutions = self.solve(arena, &tasks, Stage::Solve, step)?;
-        let statuses =
-            solutions.iter().filter_map(|one| Some((one.finished.source, one.judged.verdict.as_ref().ok()?.status)));
-        let solved = solve_counts(tasks.len(), statuses);
-        for (asked, count) in tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
-            let id = asked.task.id();
-            state.pool.note(&id, *count);
-            if settings.drop_unsolved && count.solved == 0 {
-                state.pool.remove_proposal(&id);
-            }
-        }
-        let mut scored = self.rewarded(&proposals, &tasks, &solved, &solutions);
-        weigh(&mut scored, &settings, E::KINDS, &mut state.memory, now);
-        let sft =
-            Imitation { anchors: &state.sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        let batch = train_batch(&scored, &settings, sft, now, |scored| match scored.role {
-            Role::Proposer => proposals[scored.index].finished.turns.as_slice(),
-            Role::Solver | Role::Verifier => solutions[scored.index].finished.turns.as_slice(),
-        });
+        let mut known = state.pool.keys();
+        let proposals = self.propose(arena, &state.pool, Stage::Propose, step, &mut known)?;
+        let mut derived = self.derive(arena, self.0.mutants(arena, step), &mut known);
+        let (chosen, episodes) = self.choose_tasks(arena, &state.pool, &proposals, &derived, step);
+        self.admit(state, step, proposals.iter().filter_map(|one| one.standing.task()));
+        self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
+        let solutions = self.solve(arena, &chosen.tasks, episodes, Stage::Solve, step)?;
+        let judged: Vec<_> =
+            solutions.iter().map(|one| (&chosen.tasks[one.finished.source].task, &one.judged)).collect();
+        let later = self.derive(arena, self.0.derive_from_solutions(arena, step, &judged), &mut known);
+        self.admit(state, step, later.iter().filter_map(|one| one.judged.admitted()));
+        derived.extend(later);
+        let solved = self.remember(state, &chosen, &solutions);
+        let scored = self.score(state, (arena.seed, step), &proposals, &chosen.tasks, &solved, &solutions);
+        let batch = self.batch(state, (arena.seed, step), &scored, &proposals, &solutions);
         let facts = StepFacts {
             proposals: &proposals,
-            tasks: &tasks,
+            derived: &derived,
+            unaskable: chosen.unaskable.len(),
+            undelivered: chosen.undelivered,
+            tasks: &chosen.tasks,
             solutions: &solutions,
             solved: &solved,
             scored: &scored,
@@ -119,12 +103,17 @@ impl<E: Environment> Play for SelfPlay<E> {
 
     fn measure(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
         let all = self.0.evaluation_tasks();
-        let asked =
-            |task: &E::Task| Asked { task: task.clone(), source: crate::task_pool::Source::Seed, proposal: None };
-        let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked(&one.task)).collect();
+        let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
         let rows: Vec<&str> = all.iter().map(|one| one.row.as_str()).collect();
         let judged = |stage| -> Result<Vec<(usize, Result<Verdict, Dropped>)>, PlayError> {
-            let solutions = self.solve(arena, &tasks, stage, 0)?;
+            let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
+            let episodes = self.0.solver_episodes(arena.execute, self.0.seeds(stage, arena.seed, 0), &own);
+            let unaskable = |index: usize| {
+                let what = format!("evaluation task `{index}`, of row `{}`, cannot be asked", rows[index]);
+                PlayError::Setup(format!("{what}: leave it out, or raise the budget of its prompt"))
+            };
+            let episodes = episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| unaskable(index)));
+            let solutions = self.solve(arena, &tasks, episodes.collect::<Result<_, PlayError>>()?, stage, 0)?;
             Ok(solutions.into_iter().map(|one| (one.finished.source, one.judged.verdict)).collect())
         };
         let (sampled, greedy) = (judged(Stage::Evaluate)?, judged(Stage::EvaluateGreedy)?);
@@ -132,20 +121,7 @@ impl<E: Environment> Play for SelfPlay<E> {
     }
 
     fn judge_again(&self, execute: &dyn Execute, records: &[Self::Record]) -> Result<Again, PlayError> {
-        let mut report = Again::default();
-        let mut proposals: Vec<&ProposalRecord<_, _, _>> = Vec::new();
-        for record in records {
-            match record {
-                LogRecord::Proposal(record) if record.judged.verdict.is_err() => report.dropped += 1,
-                LogRecord::Proposal(record) => proposals.push(record),
-                LogRecord::Task(record) => self.replay_task(execute, record, &mut report)?,
-            }
-        }
-        // Proposals of one step share their seeds.
-        for of_step in proposals.chunk_by(|one, other| one.proposed.step == other.proposed.step) {
-            self.replay_proposals(execute, of_step, &mut report)?;
-        }
-        Ok(report)
+        self.replay(execute, records)
     }
 
     fn examples(&self, execute: &dyn Execute) -> Result<Vec<Example>, PlayError> {
@@ -155,6 +131,48 @@ impl<E: Environment> Play for SelfPlay<E> {
 }
 
 impl<E: Environment> SelfPlay<E> {
+    /// The turns of what the start model did right. A host fault is an error: every run from this model has the same examples, or none.
+    fn sft_examples(&self, arena: &Arena<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<Anchor>, PlayError> {
+        let mut examples = Vec::new();
+        let mut add = |finished: &Finished<E::Episode>| {
+            let rollouts = finished.turns.iter().map(|(_, rollout)| rollout);
+            examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
+        };
+        let seeds = pool.entries().iter().filter(|entry| entry.seed).map(|entry| &entry.task);
+        let own: Vec<&E::Task> = seeds.take(self.0.settings().sft_tasks).collect();
+        let asked = self.0.solver_episodes(arena.execute, self.0.seeds(Stage::SftSolve, arena.seed, 0), &own);
+        let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
+        for (task, episode) in own.into_iter().zip(asked) {
+            if let Some(episode) = episode? {
+                tasks.push(asked_seed(task));
+                episodes.push(episode);
+            }
+        }
+        for solution in self.solve(arena, &tasks, episodes, Stage::SftSolve, 0)? {
+            if solution.judged.verdict?.status == Status::Accepted {
+                add(&solution.finished);
+            }
+        }
+        for proposal in self.propose(arena, pool, Stage::SftPropose, 0, &mut pool.keys())? {
+            proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
+            if proposal.standing.task().is_some() {
+                add(&proposal.finished);
+            }
+        }
+        Ok(examples)
+    }
+
+    /// Judges what was derived.
+    fn derive(
+        &self,
+        arena: &Arena<'_>,
+        derivations: Vec<E::Derivation>,
+        known: &mut BTreeSet<Digest>,
+    ) -> Vec<Derived<E>> {
+        let judged = self.0.judge_derived(arena.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
+        derivations.into_iter().zip(judged).map(|(derivation, judged)| Derived { derivation, judged }).collect()
+    }
+
     /// Samples proposers and judges each chunk while the next is sampled.
     fn propose(
         &self,
@@ -162,10 +180,10 @@ impl<E: Environment> SelfPlay<E> {
         pool: &TaskPool<E::Task>,
         stage: Stage,
         step: u64,
+        known: &mut BTreeSet<Digest>,
     ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
         let proposers = self.0.proposers(arena, pool, stage, step)?;
         let (seeds, execute) = (self.0.seeds(stage, arena.seed, step), arena.execute);
-        let mut known = pool.keys();
         let mut first = 0;
         let chunks = proposers.chunk_by(|one, other| (one.kind, one.rollouts) == (other.kind, other.rollouts));
         let chunks = chunks.enumerate().map(|(chunk, proposers)| {
@@ -221,7 +239,7 @@ impl<E: Environment> SelfPlay<E> {
         let settings = self.0.settings();
         let RoleSampling { temperature, max_tokens } = match draw.stage {
             Stage::SftPropose | Stage::Propose => settings.proposer,
-            Stage::Solve => settings.solver,
+            Stage::SftSolve | Stage::Solve => settings.solver,
             Stage::Evaluate => RoleSampling { temperature: 1.0, ..settings.solver },
             Stage::EvaluateGreedy => RoleSampling { temperature: 0.0, ..settings.solver },
         };
@@ -235,18 +253,28 @@ impl<E: Environment> SelfPlay<E> {
         arena: &Arena<'_>,
         pool: &TaskPool<E::Task>,
         proposals: &[ProposalEpisode<E>],
+        derived: &[Derived<E>],
         step: u64,
-    ) -> Vec<Asked<E::Task>> {
-        let valid = proposals.iter().enumerate();
-        let mut choice = TaskChoice {
-            pool,
-            fresh: valid.filter_map(|(index, one)| Some((index, one.standing.task()?))).collect(),
-            learnable_weight: self.0.settings().learnable_weight,
-            generator: generator(arena.seed, step, E::CHOICE_PURPOSE),
-            asked: Vec::new(),
+    ) -> (Chosen<E::Task>, Vec<E::Episode>) {
+        let proposed =
+            proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.standing.task()?)));
+        let derived = derived.iter().filter_map(|one| Some((None, one.judged.admitted()?)));
+        let seeds = self.0.seeds(Stage::Solve, arena.seed, step);
+        let mut episodes = Vec::new();
+        let mut prepare = |tasks: &[&E::Task]| -> Askable {
+            let opened = self.0.solver_episodes(arena.execute, seeds, tasks).into_iter();
+            let mut keep = |episode: Option<E::Episode>| {
+                let askable = episode.is_some();
+                episodes.extend(episode);
+                askable
+            };
+            opened.map(|episode| episode.map(&mut keep)).collect()
         };
+        let weight = self.0.settings().learnable_weight;
+        let generator = generator(arena.seed, step, E::CHOICE_PURPOSE);
+        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), weight, generator, &mut prepare);
         self.0.choose_tasks(&mut choice);
-        choice.asked
+        (choice.finish(), episodes)
     }
 
     /// Samples a group of solvers for each task and judges each chunk while the next is sampled.
@@ -254,6 +282,7 @@ impl<E: Environment> SelfPlay<E> {
         &self,
         arena: &Arena<'_>,
         tasks: &[Asked<E::Task>],
+        episodes: Vec<E::Episode>,
         stage: Stage,
         step: u64,
     ) -> Result<Vec<SolverEpisode<E>>, PlayError> {
@@ -264,17 +293,11 @@ impl<E: Environment> SelfPlay<E> {
             _ => settings.group,
         };
         let size = self.0.chunk(stage).min(tasks.len().max(1));
+        let mut episodes = episodes.into_iter().enumerate();
         let judged = overlap(
-            tasks.chunks(size).enumerate(),
-            |(chunk, asked)| {
-                let own: Vec<&E::Task> = asked.iter().map(|asked| &asked.task).collect();
-                let episodes = self.0.solver_episodes(execute, &own).into_iter().enumerate();
-                let first = episodes.map(|(place, episode)| {
-                    let place = chunk * size + place;
-                    let unaskable = || PlayError::Setup(format!("task `{place}` of step `{step}` cannot be asked"));
-                    Ok((place, episode?.ok_or_else(unaskable)?))
-                });
-                let first = first.collect::<Result<Vec<_>, PlayError>>()?;
+            0..tasks.len().div_ceil(size),
+            |chunk| {
+                let first = episodes.by_ref().take(size).collect();
                 self.sample(arena, first, Draw { stage, group, chunk, round: 0 }, step, seeds)
             },
             |finished| self.judge_solutions(execute, seeds.judge, finished, |source| &tasks[source].task),
@@ -282,7 +305,7 @@ impl<E: Environment> SelfPlay<E> {
         Ok(judged.into_iter().flatten().collect())
     }
 
-    fn judge_solutions<'a>(
+    pub(crate) fn judge_solutions<'a>(
         &self,
         execute: &dyn Execute,
         seed: u64,
@@ -296,6 +319,68 @@ impl<E: Environment> SelfPlay<E> {
         let judged = self.0.judge_solutions(execute, seed, &pairs);
         drop(pairs);
         finished.into_iter().zip(judged).map(|(finished, judged)| SolverEpisode { finished, judged }).collect()
+    }
+
+    /// Lets valid, new tasks into the pool.
+    fn admit<'a>(&self, state: &mut GameState<E::Task>, step: u64, tasks: impl Iterator<Item = &'a E::Task>)
+    where
+        E::Task: 'a,
+    {
+        state.pool.admit(tasks.cloned(), step, self.0.settings().pool_capacity);
+    }
+
+    /// How often each task was solved, which the pool notes. It forgets what would be drawn in vain.
+    fn remember(
+        &self,
+        state: &mut GameState<E::Task>,
+        chosen: &Chosen<E::Task>,
+        solutions: &[SolverEpisode<E>],
+    ) -> Vec<SolveCount> {
+        let status = |one: &SolverEpisode<E>| Some((one.finished.source, one.judged.verdict.as_ref().ok()?.status));
+        let solved = solve_counts(chosen.tasks.len(), solutions.iter().filter_map(status));
+        chosen.unaskable.iter().for_each(|id| state.pool.remove_proposal(id));
+        let drop_unsolved = self.0.settings().drop_unsolved;
+        for (asked, count) in chosen.tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
+            let id = asked.task.id();
+            state.pool.note(&id, *count);
+            if drop_unsolved && count.solved == 0 {
+                state.pool.remove_proposal(&id);
+            }
+        }
+        solved
+    }
+
+    /// Rewards, advantages and weights.
+    fn score(
+        &self,
+        state: &mut GameState<E::Task>,
+        now: (u64, u64),
+        proposals: &[ProposalEpisode<E>],
+        tasks: &[Asked<E::Task>],
+        solved: &[SolveCount],
+        solutions: &[SolverEpisode<E>],
+    ) -> Vec<Scored> {
+        let mut scored = self.rewarded(proposals, tasks, solved, solutions);
+        weigh(&mut scored, &self.0.settings(), E::KINDS, &mut state.memory, now);
+        scored
+    }
+
+    /// What the learner takes of the step.
+    fn batch(
+        &self,
+        state: &GameState<E::Task>,
+        now: (u64, u64),
+        scored: &[Scored],
+        proposals: &[ProposalEpisode<E>],
+        solutions: &[SolverEpisode<E>],
+    ) -> Option<TrainBatch> {
+        let settings = self.0.settings();
+        let sft =
+            Imitation { anchors: &state.sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
+        train_batch(scored, &settings, sft, now, |scored| match scored.role {
+            Role::Proposer => proposals[scored.index].finished.turns.as_slice(),
+            Role::Solver | Role::Verifier => solutions[scored.index].finished.turns.as_slice(),
+        })
     }
 
     /// The episodes that get a reward, proposals first. Not among them are dropped ones.
@@ -324,74 +409,6 @@ impl<E: Environment> SelfPlay<E> {
         let proposers = proposals.iter().enumerate().filter_map(proposer);
         proposers.chain(solutions.iter().enumerate().filter_map(solver)).collect()
     }
-
-    fn replay_proposals(
-        &self,
-        execute: &dyn Execute,
-        records: &[&ProposalRecord<E::Request, E::Task, E::ProposalDetail>],
-        report: &mut Again,
-    ) -> Result<(), PlayError> {
-        let (mut first, mut kept) = (Vec::new(), Vec::new());
-        for record in records {
-            match self.0.proposer_episode(execute, &record.request)? {
-                Some(episode) => {
-                    first.push((kept.len(), episode));
-                    kept.push(*record);
-                }
-                // The log does not fit the configuration: the verdict cannot come out the same.
-                None => report.verdicts += 1,
-            }
-        }
-        let Some(seeds) = kept.first().map(|record| record.seeds) else { return Ok(()) };
-        let mut sampler = LoggedSampler(kept.iter().map(|record| record.episode.turns.as_slice()).collect());
-        let finished = run_episodes(first, 1, &mut sampler, |all| self.0.advance(execute, seeds.tools, all))?;
-        let judge: Vec<ToJudge<'_, E>> = finished
-            .iter()
-            .zip(&kept)
-            .map(|(finished, record)| ToJudge {
-                request: &record.request,
-                finished,
-                proposed: record.proposed,
-                stage: Stage::Propose,
-            })
-            .collect();
-        let judged = self.0.judge_proposals(execute, &judge, &mut |place, _| kept[place].judged.known);
-        for (record, now) in kept.iter().zip(judged) {
-            let verdict = now.verdict.as_ref().map_err(not_replayed)?;
-            let same = now == record.judged;
-            report.count(same, met_deadline(Some(verdict)) || met_deadline(record.judged.verdict.as_ref().ok()));
-        }
-        Ok(())
-    }
-
-    fn replay_task(
-        &self,
-        execute: &dyn Execute,
-        record: &TaskRecord<E::Task, E::SolutionDetail>,
-        report: &mut Again,
-    ) -> Result<(), PlayError> {
-        let judged = |attempt: &&AttemptRecord<E::SolutionDetail>| attempt.judged.verdict.is_ok();
-        let kept: Vec<&AttemptRecord<E::SolutionDetail>> = record.attempts.iter().filter(judged).collect();
-        report.dropped += (record.attempts.len() - kept.len()) as u64;
-        if kept.is_empty() {
-            return Ok(());
-        }
-        let Some(episode) = self.0.solver_episodes(execute, &[&record.task]).remove(0)? else {
-            // The log does not fit the configuration.
-            report.verdicts += kept.len() as u64;
-            return Ok(());
-        };
-        let mut sampler = LoggedSampler(kept.iter().map(|attempt| attempt.episode.turns.as_slice()).collect());
-        let advance = |all: &mut [Finished<E::Episode>]| self.0.advance(execute, record.seeds.tools, all);
-        let finished = run_episodes(vec![(0, episode)], kept.len(), &mut sampler, advance)?;
-        let now = self.judge_solutions(execute, record.seeds.judge, finished, |_| &record.task);
-        for (attempt, now) in kept.iter().zip(now) {
-            let verdict = now.judged.verdict.as_ref().map_err(not_replayed)?;
-            let same = now.judged == attempt.judged && now.finished.episode.end() == attempt.episode.end.as_deref();
-            report.count(same, met_deadline(Some(verdict)) || met_deadline(attempt.judged.verdict.as_ref().ok()));
-        }
-        Ok(())
-    }
 }
 
 /// What a reward may know of a proposal; `None` where it was dropped.
@@ -406,20 +423,15 @@ fn outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutco
     })
 }
 
-fn met_deadline(verdict: Option<&Verdict>) -> bool {
-    verdict.is_some_and(|verdict| verdict.evidence.met_deadline)
-}
-
-fn not_replayed(dropped: &Dropped) -> PlayError {
-    let why =
-        format!("a verdict could not be made again: {}; run `veriplay replay` again, nothing was changed", dropped.why);
-    PlayError::Host(Dropped { why })
+/// A task that was there before step 0, or is evaluated on.
+fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
+    Asked { task: task.clone(), source: Source::Seed, proposal: None }
 }
 
 fn counts<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
     let mut counts = Counts::default();
-    for one in facts.proposals {
-        let judged: &Judged<E> = &one.judged;
+    let judged = facts.proposals.iter().map(|one| &one.judged).chain(facts.derived.iter().map(|one| &one.judged));
+    for judged in judged {
         match &judged.verdict {
             Ok(_) => {
                 counts.proposals += 1;

@@ -31,6 +31,9 @@ pub trait Environment: Sync + Sized {
     type ProposalDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
     /// What is logged of a judged solution beside its verdict.
     type SolutionDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
+    /// Something that is tried as a task though no policy proposed it, as far as the log needs it to be judged again. [`Nothing`] in most
+    /// games.
+    type Derivation: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
     /// A step in numbers, for the log of events.
     type Metrics: Serialize;
 
@@ -40,7 +43,7 @@ pub trait Environment: Sync + Sized {
     const CHOICE_PURPOSE: &'static str = "tasks";
 
     /// What the driver needs to know of the configuration.
-    fn settings(&self) -> Settings;
+    fn settings(&self) -> Settings<'_>;
 
     /// What may not be trained on.
     fn guard(&self) -> &Guard;
@@ -90,6 +93,31 @@ pub trait Environment: Sync + Sized {
         judged.iter().map(Standing::of).collect()
     }
 
+    /// What is tried as tasks beside the proposals of a step, such as mutants.
+    fn mutants(&self, _context: &Arena<'_>, _step: u64) -> Vec<Self::Derivation> {
+        Vec::new()
+    }
+
+    /// What is tried as tasks of later steps because of how solvers did, such as failed repairs.
+    fn derive_from_solutions(
+        &self,
+        _context: &Arena<'_>,
+        _step: u64,
+        _solutions: &[(&Self::Task, &Solution<Self::SolutionDetail>)],
+    ) -> Vec<Self::Derivation> {
+        Vec::new()
+    }
+
+    /// Judges what was derived; `is_known` as for proposals.
+    fn judge_derived(
+        &self,
+        _execute: &dyn Execute,
+        _derivations: &[Self::Derivation],
+        _is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        Vec::new()
+    }
+
     /// Chooses the tasks of a step.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Self::Task>);
 
@@ -97,6 +125,7 @@ pub trait Environment: Sync + Sized {
     fn solver_episodes(
         &self,
         execute: &dyn Execute,
+        seeds: Seeds,
         tasks: &[&Self::Task],
     ) -> Vec<Result<Option<Self::Episode>, Dropped>>;
 
@@ -144,6 +173,8 @@ pub trait Environment: Sync + Sized {
 /// A stage of a run in which the policy is sampled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
+    /// Solvers of the start model, whose accepted episodes the policy is held to by supervised examples.
+    SftSolve,
     /// Proposers of the start model, whose valid proposals the policy is held to by supervised examples.
     SftPropose,
     /// Proposers of a step.
@@ -161,6 +192,7 @@ impl Stage {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Stage::SftSolve => "sft solve",
             Stage::SftPropose => "sft propose",
             Stage::Propose => "propose",
             Stage::Solve => "solve",
@@ -191,6 +223,14 @@ pub struct Seeds {
     pub tools: u64,
     /// Of judges.
     pub judge: u64,
+    /// Of which part of a task its solvers are shown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shown: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(seed: &u64) -> bool {
+    *seed == 0
 }
 
 impl Seeds {
@@ -222,6 +262,10 @@ pub struct ToJudge<'a, E: Environment> {
     /// The stage.
     pub stage: Stage,
 }
+
+/// What games derive that derive nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Nothing {}
 
 /// When and where something was proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -330,7 +374,7 @@ pub struct RoleSampling {
 
 /// What the driver needs to know of a configuration.
 #[derive(Clone, Copy)]
-pub struct Settings {
+pub struct Settings<'a> {
     /// Solvers' episodes of each task (G).
     pub group: usize,
     /// How proposers are sampled.
@@ -338,7 +382,7 @@ pub struct Settings {
     /// How solvers are sampled.
     pub solver: RoleSampling,
     /// The reward scheme.
-    pub reward: &'static dyn RewardScheme,
+    pub reward: &'a dyn RewardScheme,
     /// The advantage estimator.
     pub advantage: &'static dyn AdvantageEstimator,
     /// What of the episodes is learned.
@@ -349,6 +393,8 @@ pub struct Settings {
     pub keep_zero_advantage: bool,
     /// Multiplies proposers' advantages; 0 freezes them.
     pub proposer_weight: f64,
+    /// Seed tasks that the start model is asked for supervised examples; the turns of its accepted episodes are some.
+    pub sft_tasks: usize,
     /// Supervised examples a step.
     pub sft_samples: usize,
     /// Weight of each.

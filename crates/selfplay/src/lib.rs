@@ -2,20 +2,18 @@
 //!
 //! Called by the loop in `crates/cli`, which owns files, clock and threads. Everything here is data and pure functions:
 //! no IO, no clock, no threads. All randomness is drawn from [`randomness::generator`], seeded by (run seed, step,
-//! purpose), so a resumed run needs no generator state. What one step looks like is in [`games::absolute_zero`].
+//! purpose), so a resumed run needs no generator state.
 //!
-//! To the loop a game is a [`play::Play`].
+//! A game is an [`environment::Environment`], and [`driver`] plays all of them but `sol_ver`, which still has a loop of its own. To the
+//! loop a game is a [`play::Play`].
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
 //! [`advantages::ADVANTAGES`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
 
 pub mod advantages;
 pub mod anchors;
-mod batching;
-mod dialogue;
 pub mod driver;
 pub mod environment;
-pub mod episodes;
 pub mod eval_table;
 pub mod games;
 pub mod metrics;
@@ -23,6 +21,7 @@ mod overlap;
 pub mod play;
 pub mod prompts;
 pub mod randomness;
+mod replay;
 pub mod rewards;
 pub mod rollout;
 pub mod scoring;

@@ -7,6 +7,7 @@ mod azr;
 mod band;
 mod quickstart;
 mod random;
+mod ssr;
 mod validity;
 
 use rand::Rng;
@@ -32,7 +33,7 @@ pub enum ProposalOutcome {
 }
 
 /// A named way to pay both roles.
-pub trait RewardScheme: Sync {
+pub trait RewardScheme: Send + Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
@@ -47,11 +48,43 @@ pub trait RewardScheme: Sync {
     fn shuffled(&self) -> bool {
         false
     }
+
+    /// The scheme with another penalty for tasks that everybody or nobody solves; `None` where it has no such penalty.
+    fn with_alpha(&self, _alpha: f64) -> Option<Box<dyn RewardScheme>> {
+        None
+    }
+}
+
+impl<S: RewardScheme + ?Sized> RewardScheme for &S {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn solver(&self, status: Status, well_formed: bool) -> Reward {
+        (**self).solver(status, well_formed)
+    }
+
+    fn proposer(&self, outcome: ProposalOutcome, well_formed: bool) -> Option<Reward> {
+        (**self).proposer(outcome, well_formed)
+    }
+
+    fn shuffled(&self) -> bool {
+        (**self).shuffled()
+    }
 }
 
 /// Every reward scheme.
-pub const REWARDS: &[&dyn RewardScheme] =
-    &[&quickstart::Quickstart, &azr::AZR, &azr::AZR_INVERSE, &band::Band, &validity::Validity, &random::Random];
+pub const REWARDS: &[&dyn RewardScheme] = &[
+    &quickstart::Quickstart,
+    &azr::AZR,
+    &azr::AZR_INVERSE,
+    &band::Band,
+    &validity::Validity,
+    &ssr::SSR,
+    &ssr::CONSISTENCY,
+    &random::Random,
+    &ssr::SSR_RANDOM,
+];
 
 /// The scheme of that name.
 #[must_use]

@@ -99,7 +99,7 @@ impl Scored {
 /// Fills in advantages and weights; shuffles the rewards of each (role, kind) batch first where the scheme is a control.
 pub(crate) fn weigh(
     scored: &mut [Scored],
-    settings: &Settings,
+    settings: &Settings<'_>,
     kinds: &[&'static str],
     memory: &mut AdvantageMemory,
     (seed, step): (u64, u64),
@@ -132,7 +132,7 @@ pub(crate) type Turns = [(Prompt, Rollout)];
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[Scored],
-    settings: &Settings,
+    settings: &Settings<'_>,
     sft: Imitation<'a>,
     (seed, step): (u64, u64),
     turns: impl Fn(&Scored) -> &'a Turns,

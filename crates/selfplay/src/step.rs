@@ -37,10 +37,24 @@ pub struct SolverEpisode<E: Environment> {
     pub judged: Solution<E::SolutionDetail>,
 }
 
+/// Something that no policy proposed, judged as a task.
+pub struct Derived<E: Environment> {
+    /// What was tried.
+    pub derivation: E::Derivation,
+    /// The judgement.
+    pub judged: Judged<E>,
+}
+
 /// All that happened in a step.
 pub struct StepFacts<'a, E: Environment> {
     /// Proposals, in the order they were sampled.
     pub proposals: &'a [ProposalEpisode<E>],
+    /// What was derived before and after solvers did theirs.
+    pub derived: &'a [Derived<E>],
+    /// How many tasks could not be asked.
+    pub unaskable: usize,
+    /// How many tasks the host failed to prepare.
+    pub undelivered: usize,
     /// The tasks that solvers were asked.
     pub tasks: &'a [Asked<E::Task>],
     /// Solvers' episodes, in the order of the tasks.
@@ -56,11 +70,15 @@ pub struct StepFacts<'a, E: Environment> {
 /// One line of the log of rollouts: everything its verdicts were made of, so that `replay` can make them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[serde(bound(serialize = "R: Serialize, T: Serialize, P: Serialize, S: Serialize"))]
-#[serde(bound(deserialize = "R: DeserializeOwned, T: DeserializeOwned, P: DeserializeOwned, S: DeserializeOwned"))]
-pub enum LogRecord<R, T, P, S> {
+#[serde(bound(serialize = "R: Serialize, T: Serialize, P: Serialize, S: Serialize, V: Serialize"))]
+#[serde(bound(
+    deserialize = "R: DeserializeOwned, T: DeserializeOwned, P: DeserializeOwned, S: DeserializeOwned, V: DeserializeOwned"
+))]
+pub enum LogRecord<R, T, P, S, V> {
     /// A proposer's episode.
     Proposal(Box<ProposalRecord<R, T, P>>),
+    /// Something that no policy proposed.
+    Derived(Box<DerivedRecord<V, T, P>>),
     /// A task, and the solvers' episodes.
     Task(Box<TaskRecord<T, S>>),
 }
@@ -71,6 +89,7 @@ pub type Record<E> = LogRecord<
     <E as Environment>::Task,
     <E as Environment>::ProposalDetail,
     <E as Environment>::SolutionDetail,
+    <E as Environment>::Derivation,
 >;
 
 /// An episode as it went.
@@ -122,6 +141,22 @@ pub struct ProposalRecord<R, T, P> {
     pub judged: JudgedProposal<T, P>,
 }
 
+/// Something that no policy proposed, tried as a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DerivedRecord<V, T, P> {
+    /// Of this record.
+    pub schema_version: u32,
+    /// The step.
+    pub step: u64,
+    /// Its number within the step.
+    pub index: usize,
+    /// What was tried.
+    pub derivation: V,
+    /// The judgement.
+    pub judged: JudgedProposal<T, P>,
+}
+
 /// A task, and the solvers' episodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -154,7 +189,7 @@ pub struct AttemptRecord<S> {
 }
 
 impl<E: Environment> StepFacts<'_, E> {
-    /// The lines of the log: proposals, then tasks.
+    /// The lines of the log: proposals, what was derived, then tasks.
     pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
         let by_episode: HashMap<(Role, usize), &Scored> =
             self.scored.iter().map(|scored| ((scored.role, scored.index), scored)).collect();
@@ -169,6 +204,11 @@ impl<E: Environment> StepFacts<'_, E> {
                 seeds: propose,
                 judged: one.judged.clone(),
             }))
+        };
+        let derived = |(index, one): (usize, &Derived<E>)| {
+            let (derivation, judged) = (one.derivation.clone(), one.judged.clone());
+            let schema_version = SCHEMA_VERSION;
+            LogRecord::Derived(Box::new(DerivedRecord { schema_version, step, index, derivation, judged }))
         };
         let mut tasks: Vec<TaskRecord<E::Task, E::SolutionDetail>> = self
             .tasks
@@ -189,7 +229,8 @@ impl<E: Environment> StepFacts<'_, E> {
             tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
         }
         let tasks = tasks.into_iter().map(|task| LogRecord::Task(Box::new(task)));
-        self.proposals.iter().enumerate().map(proposal).chain(tasks).collect()
+        let proposals = self.proposals.iter().enumerate().map(proposal);
+        proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
     }
 
     /// How often each task that is wanted was solved.

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use rand_chacha::ChaCha8Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::Digest;
+use veriplay_core::{Digest, Dropped};
 
 use crate::metrics::SolveCount;
 use crate::randomness::ordered;
@@ -138,51 +138,131 @@ pub struct Asked<T> {
     pub task: T,
     /// Where it comes from.
     pub source: Source,
-    /// Index of the step's proposal that made it.
+    /// Index of the step's proposal that made it, where a proposer did.
     pub proposal: Option<usize>,
 }
 
+/// A task that may be asked.
+#[derive(Debug)]
+pub struct Candidate<'a, T> {
+    task: &'a T,
+    source: Source,
+    proposal: Option<usize>,
+}
+
+impl<'a, T> Candidate<'a, T> {
+    /// The task.
+    #[must_use]
+    pub const fn task(&self) -> &'a T {
+        self.task
+    }
+}
+
+impl<'a, T> From<&'a Entry<T>> for Candidate<'a, T> {
+    fn from(entry: &'a Entry<T>) -> Self {
+        let source = if entry.seed { Source::Seed } else { Source::Pool };
+        Self { task: &entry.task, source, proposal: None }
+    }
+}
+
+/// Whether each task can be asked, or the host fault.
+pub(crate) type Askable = Vec<Result<bool, Dropped>>;
+
 /// The choice of a step's tasks.
 pub struct TaskChoice<'a, T> {
-    pub(crate) pool: &'a TaskPool<T>,
-    /// Valid, new proposals of the step, with their indices.
-    pub(crate) fresh: Vec<(usize, &'a T)>,
-    pub(crate) learnable_weight: f64,
-    pub(crate) generator: ChaCha8Rng,
-    pub(crate) asked: Vec<Asked<T>>,
+    pool: &'a TaskPool<T>,
+    /// Valid, new tasks of the step, with the index of their proposal where a proposer made them.
+    fresh: Vec<(Option<usize>, &'a T)>,
+    learnable_weight: f64,
+    generator: ChaCha8Rng,
+    /// Prepares tasks to be asked.
+    prepare: &'a mut dyn FnMut(&[&T]) -> Askable,
+    chosen: Chosen<T>,
+}
+
+/// The tasks of a step, and how many could not be one.
+#[derive(Debug)]
+pub(crate) struct Chosen<T> {
+    pub(crate) tasks: Vec<Asked<T>>,
+    /// Ids of those that cannot be asked.
+    pub(crate) unaskable: BTreeSet<Digest>,
+    /// How many the host failed to prepare.
+    pub(crate) undelivered: usize,
 }
 
 impl<'a, T: PoolTask> TaskChoice<'a, T> {
-    /// Takes up to `count` of this step's proposals of one kind, in the order they were made. Says how many that were.
-    pub fn take_fresh(&mut self, kind: &str, count: usize) -> usize {
-        let fresh = self.fresh.iter().filter(|(_, task)| task.kind() == kind).take(count);
-        let taken = fresh.map(|(proposal, task)| Asked {
-            task: (*task).clone(),
-            source: Source::Fresh,
-            proposal: Some(*proposal),
-        });
-        let before = self.asked.len();
-        self.asked.extend(taken.collect::<Vec<_>>());
-        self.asked.len() - before
+    pub(crate) fn new(
+        pool: &'a TaskPool<T>,
+        fresh: Vec<(Option<usize>, &'a T)>,
+        learnable_weight: f64,
+        generator: ChaCha8Rng,
+        prepare: &'a mut dyn FnMut(&[&T]) -> Askable,
+    ) -> Self {
+        let chosen = Chosen { tasks: Vec::new(), unaskable: BTreeSet::new(), undelivered: 0 };
+        Self { pool, fresh, learnable_weight, generator, prepare, chosen }
     }
 
-    /// The entries of the pool of one kind, seeds or proposals.
-    pub fn entries(&self, kind: &str, seed: bool) -> Vec<&'a Entry<T>> {
-        self.pool.of_kind(kind).filter(|entry| entry.seed == seed).collect()
+    pub(crate) fn finish(self) -> Chosen<T> {
+        self.chosen
     }
 
-    /// Draws `count` of `entries` without replacement, weighted by the curriculum.
-    pub fn draw(&mut self, entries: Vec<&'a Entry<T>>, count: usize) {
+    /// This step's valid, new tasks that are wanted, in the order they were made.
+    pub fn fresh(&self, wanted: impl Fn(&T) -> bool) -> Vec<Candidate<'a, T>> {
+        let wanted = self.fresh.iter().filter(|(_, task)| wanted(task));
+        wanted.map(|&(proposal, task)| Candidate { task, source: Source::Fresh, proposal }).collect()
+    }
+
+    /// The entries of the pool that are wanted, oldest first.
+    pub fn entries(&self, wanted: impl Fn(&Entry<T>) -> bool) -> Vec<&'a Entry<T>> {
+        self.pool.entries().iter().filter(|entry| wanted(entry)).collect()
+    }
+
+    /// `entries` in random order, those that the curriculum prefers rather first.
+    pub fn by_curriculum(&mut self, entries: Vec<&'a Entry<T>>) -> Vec<Candidate<'a, T>> {
         let weigh = |entry: &'a Entry<T>| {
             let learnable = entry.last.is_some_and(SolveCount::is_learnable);
             (entry, if learnable { self.learnable_weight } else { 1.0 })
         };
         let weighted = entries.into_iter().map(weigh).collect();
-        let drawn = ordered(weighted, &mut self.generator).into_iter().take(count).map(|entry| Asked {
-            task: entry.task.clone(),
-            source: if entry.seed { Source::Seed } else { Source::Pool },
-            proposal: None,
-        });
-        self.asked.extend(drawn);
+        ordered(weighted, &mut self.generator).into_iter().map(Candidate::from).collect()
+    }
+
+    /// `entries` in random order, without preference.
+    pub fn shuffled(&mut self, entries: Vec<&'a Entry<T>>) -> Vec<Candidate<'a, T>> {
+        let even = entries.into_iter().map(|entry| (entry, 1.0)).collect();
+        ordered(even, &mut self.generator).into_iter().map(Candidate::from).collect()
+    }
+
+    /// Takes the first `count` of the candidates that can be asked. Says how many there were.
+    pub fn take(&mut self, candidates: Vec<Candidate<'a, T>>, count: usize) -> usize {
+        let before = self.chosen.tasks.len();
+        let mut candidates = candidates.into_iter();
+        loop {
+            let missing = before + count - self.chosen.tasks.len();
+            let next: Vec<Candidate<'a, T>> = candidates.by_ref().take(missing).collect();
+            if next.is_empty() {
+                return self.chosen.tasks.len() - before;
+            }
+            let askable = (self.prepare)(&next.iter().map(|one| one.task).collect::<Vec<_>>());
+            for (Candidate { task, source, proposal }, askable) in next.into_iter().zip(askable) {
+                match askable {
+                    Ok(true) => self.chosen.tasks.push(Asked { task: task.clone(), source, proposal }),
+                    Ok(false) => drop(self.chosen.unaskable.insert(task.id())),
+                    Err(_) => self.chosen.undelivered += 1,
+                }
+            }
+        }
+    }
+
+    /// How many tasks are taken.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.chosen.tasks.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.chosen.tasks.is_empty()
     }
 }

@@ -8,12 +8,15 @@ mod splits;
 use std::collections::BTreeMap;
 
 use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Turn};
-use veriplay_selfplay::episodes::Aggregation;
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{
-    Budget, BugRepair, End, EpisodeRecord, GameConfig, GameState, InjectorMode, Mode, Place, Record, RepairRecord,
-    Repositories, RewardName, Source,
+    Budget, BugRepair, BugTask, GameConfig, Maker, Mode, Place, RepairDetail, Repositories,
 };
 use veriplay_selfplay::play::{Again, Arena, HeldOut, Lesson, Play, PlayError, Played};
+use veriplay_selfplay::scoring::Aggregation;
+use veriplay_selfplay::settings::ProposerMode;
+use veriplay_selfplay::step::{AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
+use veriplay_selfplay::task_pool::{Entry, Source};
 use veriplay_verifier::bugs::desk::Weakening;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
 
@@ -42,12 +45,12 @@ fn config(dialect: &str) -> GameConfig {
         min_passing: 0,
         min_changed_files: 1,
         min_failing: 1,
-        injector: InjectorMode::Train,
+        injector: ProposerMode::Train,
         injector_weight: 0.5,
-        reward: RewardName::Ssr,
+        reward: "ssr".to_owned(),
         alpha: 0.8,
         advantage: "group".to_owned(),
-        aggregation: Aggregation::EpisodeMean,
+        aggregation: Aggregation::SequenceMean,
         grade_unfinished: true,
         buffer_capacity: 10,
         resample_learnable: 1.0,
@@ -77,26 +80,50 @@ fn place(bed: &Bed) -> Place {
     }
 }
 
-fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact]) -> BugRepair {
+type Game = SelfPlay<BugRepair>;
+type State = <Game as Play>::State;
+type Record = <Game as Play>::Record;
+
+fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact]) -> Game {
     let repositories = Repositories { training: vec![place(bed)], ..Repositories::default() };
-    BugRepair::new(config, repositories, training, &[]).unwrap()
+    SelfPlay(BugRepair::new(config, repositories, training, &[]).unwrap())
+}
+
+/// The state before step 0 of a game that makes no supervised examples.
+fn begun(game: &Game) -> State {
+    let policy = Scripted::new(|turn: &Turn<'_>| panic!("nobody is asked: {}", turn.prompt.text));
+    game.begin(&Arena { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
+}
+
+/// A host on which nothing runs.
+struct Nobody;
+
+impl Execute for Nobody {
+    fn execute(&self, _: &Job) -> Result<Outcome, ExecuteError> {
+        Err(ExecuteError::Host("gone".to_owned()))
+    }
+}
+
+/// The bugs that were made in play, as the pool has them.
+fn made(state: &State) -> Vec<&Entry<BugTask>> {
+    state.pool.entries().iter().filter(|entry| !entry.seed).collect()
 }
 
 /// The same repository, measured; nothing trains but a repository in which nothing is the same.
-fn measuring(bed: &Bed, config: GameConfig, heldout: &[BugArtifact]) -> BugRepair {
+fn measuring(bed: &Bed, config: GameConfig, heldout: &[BugArtifact]) -> Game {
     let mut other = place(bed);
     (other.baseline.package, other.map.package) = (Digest::of(b"other"), Digest::of(b"other"));
     let code = |path: &str| path.starts_with("src/");
     other.texts.iter_mut().filter(|(path, _)| code(path)).for_each(|(_, text)| text.clear());
     let repositories = Repositories { training: vec![other], held_out: vec![place(bed)], ..Repositories::default() };
-    BugRepair::new(config, repositories, &[], heldout).unwrap()
+    SelfPlay(BugRepair::new(config, repositories, &[], heldout).unwrap())
 }
 
-fn step(game: &BugRepair, policy: &Scripted, execute: &dyn Execute, state: &mut GameState, step: u64) -> Steps {
+fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Steps {
     game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
-type Steps = Played<<BugRepair as Play>::Metrics, Record>;
+type Steps = Played<<Game as Play>::Metrics, Record>;
 
 /// An edit of whole lines, as the fenced dialect writes it.
 fn edit(path: &str, old: &str, new: &str) -> String {
@@ -122,13 +149,24 @@ fn right() -> Vec<String> {
     vec![edit(CODE, "    result = 1\n", "    result = 0\n")]
 }
 
-fn repairs<'a>(played: &'a Steps) -> Vec<&'a RepairRecord> {
-    let repair = |record: &'a Record| if let Record::Repair(repair) = record { Some(&**repair) } else { None };
-    played.records.iter().filter_map(repair).collect()
+type Repair = AttemptRecord<RepairDetail>;
+
+fn tasks(played: &Steps) -> Vec<&TaskRecord<BugTask, RepairDetail>> {
+    let mut tasks = Vec::new();
+    for record in &played.records {
+        if let LogRecord::Task(task) = record {
+            tasks.push(&**task);
+        }
+    }
+    tasks
+}
+
+fn repairs(played: &Steps) -> Vec<&Repair> {
+    tasks(played).into_iter().flat_map(|task| &task.attempts).collect()
 }
 
 fn statuses(played: &Steps) -> Vec<Status> {
-    repairs(played).iter().map(|repair| repair.judged.as_ref().unwrap().status).collect()
+    repairs(played).iter().map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect()
 }
 
 fn total_reward(record: &EpisodeRecord) -> f64 {
@@ -151,14 +189,14 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     ];
     let config = GameConfig { higher_order_per_step: 4, higher_order_share: 1.0, ..config("fenced") };
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let (policy, mut state) = (solver(plans), GameState::default());
+    let (policy, mut state) = (solver(plans), begun(&game));
     let played = step(&game, &policy, routes, &mut state, 0);
     assert_eq!(statuses(&played), [Status::Accepted, Status::WrongAnswer, Status::WrongAnswer, Status::WrongAnswer]);
-    let ends: Vec<End> = repairs(&played).iter().map(|repair| repair.episode.end.unwrap()).collect();
-    assert_eq!(ends, [End::Submitted, End::Submitted, End::Submitted, End::OutOfTurns]);
+    let ends: Vec<&str> = repairs(&played).iter().filter_map(|repair| repair.episode.end.as_deref()).collect();
+    assert_eq!(ends, ["submitted", "submitted", "submitted", "out_of_turns"]);
     let rewards: Vec<f64> = repairs(&played).iter().map(|repair| total_reward(&repair.episode)).collect();
     assert_eq!(rewards, [1.0, -1.0, -1.0, -1.0]);
-    assert_eq!(repairs(&played)[1].patch, "", "what it did to a test is no part of its patch");
+    assert_eq!(repairs(&played)[1].judged.detail.patch, "", "what it did to a test is no part of its patch");
     let metrics = &played.metrics.solver;
     assert_eq!((metrics.episodes, metrics.idle_turns, metrics.tools["search"].calls), (4, 1, 4));
     assert_eq!((metrics.tools["run"].calls, metrics.tools["edit"].calls, metrics.tools["read"].refused), (1, 3, 0));
@@ -176,12 +214,11 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     // The failed repair that changed code is a bug of the second order, asked in the next step.
     let yields = &played.metrics.higher_order;
     assert_eq!((yields.tried, yields.valid), (1, 1), "{yields:?}");
-    let entry = &state.entries()[0];
-    assert_eq!((entry.source, entry.bug.bug.order()), (Source::HigherOrder, 2));
+    assert_eq!(made(&state)[0].task.bug.order(), 2);
     let mut again = state.clone();
     let second =
         step(&game, &solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]), routes, &mut state, 1);
-    assert_eq!((second.metrics.tasks[&Source::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
+    assert_eq!((second.metrics.tasks[&Maker::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
     assert!(second.lessons.is_empty(), "a bug that everybody repairs teaches nothing");
     assert_eq!(second.metrics.higher_order.tried, 0);
     // A state that was saved plays on as if it had not been.
@@ -206,11 +243,12 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
         Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
         _ => injected(&turn.prompt.text),
     });
-    let played = step(&game, &policy, routes, &mut GameState::default(), 3);
+    let played = step(&game, &policy, routes, &mut begun(&game), 3);
     let text = serde_json::to_string(&played.records).unwrap();
     let mut records: Vec<Record> = serde_json::from_str(&text).unwrap();
     assert_eq!(records, played.records);
-    let count = records.len() as u64;
+    let verdicts = |record: &Record| if let LogRecord::Task(task) = record { task.attempts.len() as u64 } else { 1 };
+    let count = records.iter().map(verdicts).sum();
     let differs = |record: &&Record| game.judge_again(routes, std::slice::from_ref(*record)).unwrap().same == 0;
     assert_eq!(records.iter().filter(differs).collect::<Vec<_>>(), Vec::<&Record>::new());
     let again = game.judge_again(routes, &records).unwrap();
@@ -218,11 +256,16 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let mut altered = 0;
     for record in &mut records {
         match record {
-            Record::Repair(repair) => repair.episode.turns[0].text = SUBMIT.to_owned(),
-            Record::Injection(injection) => injection.episode.turns[0].text = SUBMIT.to_owned(),
-            Record::Candidate(_) => continue,
+            LogRecord::Task(task) => {
+                task.attempts.iter_mut().for_each(|repair| repair.episode.turns[0].text = SUBMIT.to_owned());
+                altered += task.attempts.len() as u64;
+            }
+            LogRecord::Proposal(injection) => {
+                injection.episode.turns[0].text = SUBMIT.to_owned();
+                altered += 1;
+            }
+            LogRecord::Derived(_) => {}
         }
-        altered += 1;
     }
     let other = game.judge_again(routes, &records).unwrap();
     assert_eq!((other.verdicts, other.same), (count, count - altered));
@@ -253,16 +296,17 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let small = Budget { fuel: 10_000, ..budget(9) };
     let wide = GameConfig { solver_budget: budget(9), group: 2, ..config("fenced") };
     let wide = game(bed, wide, &[bed.artifact().clone()]);
-    let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut GameState::default(), 0);
+    let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut begun(&wide), 0);
     let third = repairs(&long)[0].episode.turns[2].prompt.chars().count();
     let narrow = Budget { prompt_chars: third - 1, ..budget(9) };
-    for (budget, end) in [(budget(3), End::OutOfTurns), (small, End::OutOfFuel), (narrow, End::OutOfRoom)] {
+    for (budget, end) in [(budget(3), "out_of_turns"), (small, "out_of_fuel"), (narrow, "out_of_room")] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
             let config = GameConfig { solver_budget: budget, grade_unfinished, group: 2, ..config("fenced") };
             let game = game(bed, config, &[bed.artifact().clone()]);
-            let played = step(&game, &solver(vec![plan.clone()]), routes, &mut GameState::default(), 0);
+            let played = step(&game, &solver(vec![plan.clone()]), routes, &mut begun(&game), 0);
             let first = repairs(&played)[0];
-            assert_eq!((first.episode.end, statuses(&played)[0]), (Some(end), status), "{}", first.episode.turns.len());
+            let ended = first.episode.end.as_deref();
+            assert_eq!((ended, statuses(&played)[0]), (Some(end), status), "{}", first.episode.turns.len());
         }
     }
 }
@@ -287,10 +331,10 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
         let plans = [right(), looks.clone()];
         Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, turn.sample, &plans))
     };
-    let mut state = GameState::default();
+    let mut state = begun(&game);
     let played = step(&game, &policy(), &Faulty(routes, DESK), &mut state, 0);
     // An edit needs no job, so the right repairs go on; what looked is gone.
-    let judged: Vec<bool> = repairs(&played).iter().map(|repair| repair.judged.is_ok()).collect();
+    let judged: Vec<bool> = repairs(&played).iter().map(|repair| repair.judged.verdict.is_ok()).collect();
     assert_eq!(judged, [true, false, true, false]);
     assert_eq!((played.counts.attempts, played.counts.accepted), (2, 2));
     assert!(repairs(&played)[1].episode.reward.is_none() && repairs(&played)[1].episode.end.is_none());
@@ -332,10 +376,10 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         ..config("compact")
     };
     let heldout = vec![bed_second(bed)];
-    let taught = game(bed, config.clone(), &heldout).demonstrations(routes).unwrap();
+    let taught = game(bed, config.clone(), &heldout).0.demonstrations(routes).unwrap();
     let measured = measuring(bed, GameConfig { anchor_bugs: 0, ..config.clone() }, &heldout);
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let shown = game.demonstrations(routes).unwrap();
+    let shown = game.0.demonstrations(routes).unwrap();
     assert_eq!(shown.len(), 2);
     let total =
         "def total(numbers):\n    result = 0\n    for number in numbers:\n        result += number\n    return result";
@@ -353,13 +397,11 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
     });
     let arena = Arena { policy: &policy, execute: routes, seed: 10 };
     let mut state = game.begin(&arena).unwrap();
-    assert_eq!(state.anchors().len(), 2, "one of two repaired the training bug, and the injector made a bug");
+    assert_eq!(state.sft_examples.len(), 2, "one of two repaired the training bug, and the injector made a bug");
     let played = game.step(&arena, &mut state, 0).unwrap();
-    let by_training: Vec<Status> = repairs(&played)
-        .iter()
-        .filter(|repair| repair.source == Source::Training)
-        .map(|repair| repair.judged.as_ref().unwrap().status)
-        .collect();
+    let given = tasks(&played).into_iter().filter(|task| task.source == Source::Seed);
+    let by_training: Vec<Status> =
+        given.flat_map(|task| &task.attempts).map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect();
     assert_eq!(by_training, [Status::Accepted, Status::WrongAnswer], "{:?}", played.metrics);
     assert!(
         played.lessons.iter().any(

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Layer};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, GameConfig, Place, Repositories, SetupError};
 use veriplay_verifier::bugs::BugArtifact;
 
@@ -103,7 +104,7 @@ struct EvalConfig {
 }
 
 impl Setup for BugRepairSetup {
-    type Game = BugRepair;
+    type Game = SelfPlay<BugRepair>;
     const NAME: &'static str = bug_repair::GAME.name;
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
 
@@ -150,13 +151,13 @@ impl Setup for BugRepairSetup {
                 solver * game.solver_budget.turns + injector * game.injector_budget.turns
             ),
             format!(
-                "reward `{:?}`, alpha {}; advantage `{}`; dialect `{}`",
+                "reward `{}`, alpha {}; advantage `{}`; dialect `{}`",
                 game.reward, game.alpha, game.advantage, game.dialect
             ),
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, BugRepair), Failure> {
+    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<BugRepair>), Failure> {
         let opened = Opened::open(&self.repositories, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
@@ -169,7 +170,7 @@ impl Setup for BugRepairSetup {
         held_out.truncate(self.eval.bugs);
         let Opened { referee, repositories } = opened;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
-        Ok((referee, game.map_err(failure)?))
+        Ok((referee, SelfPlay(game.map_err(failure)?)))
     }
 }
 

@@ -26,7 +26,8 @@ use veriplay_verifier::{Format, Gate, format_by_name};
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
 use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Proposer, RoleSampling, Settings, Solution, Stage, Standing, ToJudge,
+    Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, Standing,
+    ToJudge,
 };
 use crate::play::{Arena, PlayError};
 use crate::prompts::{self, PromptFormat, ProposerRequest};
@@ -130,13 +131,14 @@ impl Environment for AbsoluteZero {
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
+    type Derivation = Nothing;
     type Metrics = StepMetrics;
 
     const CHOICE_PURPOSE: &'static str = "solver turns";
     const KINDS: &'static [&'static str] =
         &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name()];
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Settings<'_> {
         let config = &self.config;
         Settings {
             group: config.group,
@@ -148,6 +150,7 @@ impl Environment for AbsoluteZero {
             aggregation: config.aggregation,
             keep_zero_advantage: config.zero_advantage == ZeroAdvantage::Keep,
             proposer_weight: config.proposer.weight(config.proposer_weight),
+            sft_tasks: 0,
             sft_samples: config.anchor_samples,
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
@@ -231,18 +234,26 @@ impl Environment for AbsoluteZero {
     /// when the pool has no more.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
         for kind in Self::KINDS {
-            let fresh = choice.take_fresh(kind, self.config.fresh_cap());
-            let (seeds, earlier) = (choice.entries(kind, true), choice.entries(kind, false));
+            let fresh = choice.take(choice.fresh(|task| task.kind() == *kind), self.config.fresh_cap());
+            let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == *kind);
+            let (seeds, earlier) = (of_kind(true), of_kind(false));
             let count = self.config.tasks_per_type - fresh;
             // `seed_share` of them seeds, and more of either where the other has too few.
             let wanted = (self.config.seed_share * count as f64).round() as usize;
             let seed_count = wanted.max(count.saturating_sub(earlier.len())).min(seeds.len());
-            choice.draw(seeds, seed_count);
-            choice.draw(earlier, count - seed_count);
+            for (entries, count) in [(seeds, seed_count), (earlier, count - seed_count)] {
+                let candidates = choice.by_curriculum(entries);
+                choice.take(candidates, count);
+            }
         }
     }
 
-    fn solver_episodes(&self, _execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<Option<SingleTurn>, Dropped>> {
+    fn solver_episodes(
+        &self,
+        _execute: &dyn Execute,
+        _seeds: Seeds,
+        tasks: &[&Task],
+    ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
         tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.format.solver_prompt(task))))).collect()
     }
 
@@ -285,7 +296,7 @@ impl Environment for AbsoluteZero {
             // Enough to fill a batch, few enough that judging overlaps sampling.
             Stage::Solve => 32,
             Stage::Evaluate | Stage::EvaluateGreedy => 100,
-            Stage::SftPropose | Stage::Propose => usize::MAX,
+            Stage::SftSolve | Stage::SftPropose | Stage::Propose => usize::MAX,
         }
     }
 
@@ -296,7 +307,7 @@ impl Environment for AbsoluteZero {
         let seed = match draw.stage {
             Stage::SftPropose => of_role("proposer").wrapping_add(SFT),
             Stage::Propose => of_role("proposer"),
-            Stage::Solve => of_role("solver"),
+            Stage::SftSolve | Stage::Solve => of_role("solver"),
             Stage::Evaluate | Stage::EvaluateGreedy => run,
         };
         seed.wrapping_add(draw.chunk as u64)

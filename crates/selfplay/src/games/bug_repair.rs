@@ -1,18 +1,13 @@
 //! `bug_repair` (Self-play SWE-RL, arXiv 2512.18552): one policy puts bugs into real repositories, and repairs them.
 //!
 //! # One step
-//! [`BugRepair`] is played through [`crate::play::Play`]; the cli owns the loop.
-//! 1. Injectors' episodes, many at once: a policy works at a desk ([`veriplay_verifier::bugs::desk`]) on the original, in one of
-//!    three [`Mode`]s, and leaves an edited tree. Its changes of code are the bug; the weakening that hides it is made from the tests
-//!    that fail, or is what it did to test files ([`GameConfig::weakening`]). Mutants are made beside them.
-//! 2. Every proposal goes through all checks of [`veriplay_verifier::bugs::CHECKS`]. Valid ones that change something new enter
-//!    the buffer.
-//! 3. Tasks: this step's bugs and earlier ones of the second order, each up to its share, then the training set and the buffer.
-//! 4. Solvers' episodes, `group` for each task. What a solver is handed is base, bug and weakening, without history; what it is asked
-//!    is the weakening reversed; what counts is the patch its edits of code come to, submitted or not. Grading restores the
-//!    original's tests.
-//! 5. Failed repairs of first-order bugs are tried as bugs of the second order, and enter the buffer. The order is never more.
-//! 6. Rewards ([`Pay`]), advantages over episodes, and one sample for each turn.
+//! Injectors work at a desk ([`veriplay_verifier::bugs::desk`]) on the original, in one of three [`Mode`]s, and leave an edited tree
+//! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
+//! ([`GameConfig::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
+//! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
+//! training set and earlier ones. What a solver is handed is base, bug and weakening, without history; what it is asked is the weakening
+//! reversed; what counts is the patch its edits of code come to, submitted or not. Grading restores the original's tests. Failed repairs
+//! of first-order bugs are tried as bugs of the second order; the order is never more. [`crate::driver`] has the rest.
 //!
 //! # Choices
 //! What the paper leaves open is a key of [`GameConfig`]. Two things differ from it on purpose. A share of the failing tests may be
@@ -26,45 +21,49 @@
 //! original's, and no job of theirs holds either. Held-out bugs are never asked in a step, and no bug that changes the same enters the
 //! buffer. A failed repair's bug is as its injector's spec says: what is asked stays the same.
 
-mod again;
 mod config;
 pub mod dialects;
-mod drive;
 mod episode;
 mod guard;
-mod held;
-mod making;
+mod injection;
 mod metrics;
-mod pay;
+mod mutation;
 mod place;
-mod records;
-mod scoring;
-mod solving;
-mod state;
-mod stepping;
-mod tasks;
+mod repair;
+mod task;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Execute, Prompt, Role, TextFiles};
-use veriplay_verifier::bugs::{BugArtifact, Injector};
+use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, TextFiles};
+use veriplay_verifier::bugs::desk::{DeskRequest, FunctionSource, ViewRequest, serve_all, view_all};
+use veriplay_verifier::bugs::{BugArtifact, Ground, Injector};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::environment::{
+    Draw, Environment, EvalTask, Judged, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
+};
+use crate::play::{Arena, PlayError};
+use crate::randomness::derive_seed;
+use crate::rewards::{self, RewardScheme};
+use crate::rollout::{self, Finished};
+use crate::scoring::LearnFrom;
 use crate::settings::ConfigError;
 use crate::splits::{Guard, Overlap};
-use dialects::Dialect;
-use drive::Table;
+use crate::step::StepFacts;
+use crate::task_pool::{TaskChoice, TaskPool};
+use dialects::{Dialect, Goal, Left};
+use injection::Site;
+use task::KIND;
 
-pub use config::{GameConfig, InjectorMode, Mode, RewardName};
+pub use config::{GameConfig, Mode};
 pub use episode::{Assignment, Budget, End, Episode, Move, Turn};
-pub use held::family;
+pub use injection::InjectionRequest;
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
-pub use pay::{InjectionOutcome, Pay};
+pub use mutation::Derivation;
 pub use place::{Place, Repositories};
-pub use records::{CandidateRecord, EpisodeRecord, InjectionRecord, JudgedBug, Record, RepairRecord, Tried};
-pub use state::{Entry, GameState, Kept, Source};
+pub use repair::RepairDetail;
+pub use task::{BugTask, Maker};
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
@@ -73,7 +72,7 @@ pub const GAME: Game = Game {
     roles: &[Role::Proposer, Role::Solver],
 };
 
-/// The game, set up. Holds no state: that is [`GameState`].
+/// The game, set up.
 pub struct BugRepair {
     config: GameConfig,
     /// Training repositories, then those that are measured.
@@ -83,12 +82,12 @@ pub struct BugRepair {
     guard: Guard,
     /// The places' text files, as trees are made of them.
     originals: Vec<Arc<TextFiles>>,
-    training: Vec<Kept>,
-    heldout: Vec<Kept>,
+    training: Vec<BugTask>,
+    evaluation: Vec<EvalTask<BugTask>>,
     dialect: &'static dyn Dialect,
+    reward: Box<dyn RewardScheme>,
     advantage: &'static dyn AdvantageEstimator,
     injectors: Vec<Injector>,
-    pay: Pay,
 }
 
 /// Why the game cannot be set up.
@@ -130,16 +129,19 @@ pub struct Demonstration {
 }
 
 impl BugRepair {
-    /// Sets the game up. `training` may be empty, when bugs are made in play; `heldout` is what it is measured on, bugs of the
-    /// validation or held-out repositories.
+    /// Sets the game up. `training` may be empty, when bugs are made in play; `evaluation` are bugs of the validation or held-out
+    /// repositories.
     ///
     /// # Errors
     /// The first thing that has no meaning.
+    ///
+    /// # Panics
+    /// Never: a validated config names a dialect, a reward and an advantage.
     pub fn new(
         config: GameConfig,
         repositories: Repositories,
         training: &[BugArtifact],
-        heldout: &[BugArtifact],
+        evaluation: &[BugArtifact],
     ) -> Result<Self, SetupError> {
         config.validate()?;
         let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
@@ -147,9 +149,12 @@ impl BugRepair {
         let (guard, training_places) = (repositories.guard(), repositories.training.len());
         let places = repositories.into_places();
         let originals: Vec<Arc<TextFiles>> = places.iter().map(|place| Arc::new(place.texts.clone())).collect();
-        let keep = |bugs: &[BugArtifact]| bugs.iter().map(Kept::from).collect();
-        let (injectors, pay) = (config.injectors(), Pay::new(&config));
-        let (training, heldout) = (keep(training), keep(heldout));
+        let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
+        let reward = reward.with_alpha(config.alpha).unwrap_or_else(|| Box::new(reward));
+        let injectors = config.injectors();
+        let training = training.iter().map(BugTask::from).collect();
+        let eval_task = |task: BugTask| EvalTask { row: task.family().to_owned(), task };
+        let evaluation = evaluation.iter().map(BugTask::from).map(eval_task).collect();
         let game = Self {
             config,
             places,
@@ -157,11 +162,11 @@ impl BugRepair {
             guard,
             originals,
             training,
-            heldout,
+            evaluation,
             dialect,
+            reward,
             advantage,
             injectors,
-            pay,
         };
         game.check()?;
         Ok(game)
@@ -173,13 +178,8 @@ impl BugRepair {
         }
         self.check_repositories()?;
         let (training, measured) = self.places.split_at(self.training_places);
-        for (set, bugs, places) in [("training", &self.training, training), ("measured", &self.heldout, measured)] {
-            let known = |bug: &&Kept| places.iter().any(|place| *place.package() == bug.package);
-            if let Some(bug) = bugs.iter().find(|bug| !known(bug)) {
-                let (task_id, package) = (bug.task_id.clone(), bug.package.clone());
-                return Err(SetupError::UnknownPackage { set, task_id, package });
-            }
-        }
+        check_packages("training", self.training.iter(), training)?;
+        check_packages("measured", self.evaluation.iter().map(|one| &one.task), measured)?;
         self.check_training_bugs()?;
         let makes = self.config.injections_per_step + self.config.mutants_per_step;
         if self.training.is_empty() && makes == 0 { Err(SetupError::Nothing) } else { Ok(()) }
@@ -191,12 +191,6 @@ impl BugRepair {
         &self.config
     }
 
-    /// Digests of everything that counts as known: the training set and `state`'s buffer.
-    fn known(&self, state: &GameState) -> BTreeSet<Digest> {
-        let kept = self.training.iter().chain(state.entries().iter().map(|entry| &entry.bug));
-        kept.map(Kept::code_digest).collect()
-    }
-
     fn place_of(&self, package: &Digest) -> Option<usize> {
         self.places.iter().position(|place| place.package() == package)
     }
@@ -206,7 +200,274 @@ impl BugRepair {
         &self.places[..self.training_places]
     }
 
-    fn table<'a>(&'a self, execute: &'a dyn Execute, seed: u64) -> Table<'a> {
-        Table { execute, places: &self.places, dialect: self.dialect, budget: self.config.solver_budget, seed }
+    fn grounds(&self) -> Vec<Ground<'_>> {
+        self.places.iter().map(Place::ground).collect()
+    }
+
+    fn desk_request<'a>(
+        &'a self,
+        grounds: &'a [Ground<'a>],
+        seed: u64,
+        episode: &'a Episode,
+    ) -> Option<DeskRequest<'a>> {
+        let Move::Call(call) = episode.next_move() else { return None };
+        let assignment = episode.assignment();
+        Some(DeskRequest {
+            ground: &grounds[assignment.place],
+            image: &self.places[assignment.place].desk_image,
+            tree: episode.tree(),
+            suite: &assignment.suite,
+            call,
+            fuel: episode.fuel_left(),
+            shown_chars: episode.shown_chars(),
+            seed,
+        })
+    }
+
+    /// What can be taught of the training bugs before play, where the dialect can say it in one response: each function with its
+    /// bug and the original's, and the other way round.
+    ///
+    /// # Errors
+    /// A host fault.
+    pub fn demonstrations(&self, execute: &dyn Execute) -> Result<Vec<Demonstration>, PlayError> {
+        let nothing = std::collections::BTreeSet::new();
+        let grounds = self.grounds();
+        let placed = self.training.iter().filter_map(|task| Some((task, self.place_of(&task.package)?)));
+        let artifacts: Vec<(BugArtifact, usize)> =
+            placed.map(|(task, place)| (task.artifact(&self.places[place]), place)).collect();
+        let requests = artifacts.iter().map(|(artifact, place)| {
+            let (ground, hidden) = (&grounds[*place], &nothing);
+            ViewRequest { ground, artifact, hidden, with_function: true }
+        });
+        let mut found = Vec::new();
+        for view in view_all(execute, &requests.collect::<Vec<_>>()) {
+            let view = view?;
+            let Some((original, buggy)) = view.function else { continue };
+            let repair = Goal::Repair { spec: view.spec.to_string(), function: Some(buggy.clone()) };
+            let inject = Goal::Inject { mode: Mode::Direct, function: original.clone() };
+            found.extend(self.demonstration(Role::Solver, &repair, &original));
+            found.extend(self.demonstration(Role::Proposer, &inject, &buggy));
+        }
+        Ok(found)
+    }
+
+    fn demonstration(&self, role: Role, goal: &Goal, now: &FunctionSource) -> Option<Demonstration> {
+        let response = self.dialect.replacement(now).filter(|_| self.dialect.can_ask(goal))?;
+        let text = self.dialect.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
+        Some(Demonstration { prompt: Prompt { role, task_type: None, text }, response })
+    }
+}
+
+fn check_packages<'a>(
+    set: &'static str,
+    mut bugs: impl Iterator<Item = &'a BugTask>,
+    places: &[Place],
+) -> Result<(), SetupError> {
+    let unknown = |bug: &&BugTask| places.iter().all(|place| *place.package() != bug.package);
+    let Some(bug) = bugs.find(unknown) else { return Ok(()) };
+    Err(SetupError::UnknownPackage { set, task_id: bug.task_id.clone(), package: bug.package.clone() })
+}
+
+impl Environment for BugRepair {
+    type Task = BugTask;
+    type Request = InjectionRequest;
+    type Episode = Episode;
+    type ProposalDetail = ();
+    type SolutionDetail = RepairDetail;
+    type Derivation = Derivation;
+    type Metrics = StepMetrics;
+
+    const KINDS: &'static [&'static str] = &[KIND];
+
+    fn settings(&self) -> Settings<'_> {
+        let config = &self.config;
+        let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
+        Settings {
+            group: config.group,
+            proposer: role(config.injector_temperature, config.injector_max_tokens),
+            solver: role(config.solver_temperature, config.solver_max_tokens),
+            reward: &*self.reward,
+            advantage: self.advantage,
+            learn_from: LearnFrom::Advantages,
+            aggregation: config.aggregation,
+            keep_zero_advantage: false,
+            proposer_weight: config.injector.weight(config.injector_weight),
+            sft_tasks: config.anchor_bugs,
+            sft_samples: config.anchor_samples,
+            sft_weight: config.anchor_weight,
+            pool_capacity: config.buffer_capacity,
+            drop_unsolved: false,
+            learnable_weight: config.resample_learnable,
+            eval_samples: config.eval_samples,
+        }
+    }
+
+    fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    fn evaluation_tasks(&self) -> &[EvalTask<BugTask>] {
+        &self.evaluation
+    }
+
+    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<BugTask>, PlayError> {
+        let mut pool = TaskPool::default();
+        pool.add_seeds(self.training.iter().cloned());
+        Ok(pool)
+    }
+
+    fn proposers(
+        &self,
+        context: &Arena<'_>,
+        _pool: &TaskPool<BugTask>,
+        stage: Stage,
+        step: u64,
+    ) -> Result<Vec<Proposer<Self>>, PlayError> {
+        if stage == Stage::SftPropose && self.config.anchor_bugs == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(self.injectors_at(self.sites(context.execute, stage_seed(stage, context.seed), step)))
+    }
+
+    fn proposer_episode(
+        &self,
+        execute: &dyn Execute,
+        request: &InjectionRequest,
+    ) -> Result<Option<Episode>, PlayError> {
+        Ok(self.injection_of(execute, request)?)
+    }
+
+    fn judge_proposals(
+        &self,
+        execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        self.judge_injections(execute, proposals, is_known)
+    }
+
+    fn mutants(&self, context: &Arena<'_>, step: u64) -> Vec<Derivation> {
+        self.draw_mutants(context.execute, context.seed, step)
+    }
+
+    fn derive_from_solutions(
+        &self,
+        context: &Arena<'_>,
+        step: u64,
+        solutions: &[(&BugTask, &Solution<RepairDetail>)],
+    ) -> Vec<Derivation> {
+        self.draw_failed_repairs((context.seed, step), solutions)
+    }
+
+    fn judge_derived(
+        &self,
+        execute: &dyn Execute,
+        derivations: &[Derivation],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        self.judge_derivations(execute, derivations, is_known)
+    }
+
+    /// This step's bugs and earlier ones of the second order, each kind up to its share; then the training set and other earlier ones.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, BugTask>) {
+        let config = &self.config;
+        let higher = choice.shuffled(choice.entries(|entry| !entry.seed && entry.task.is_higher_order()));
+        let (model, mutants) = (choice.fresh(BugTask::is_of_model), choice.fresh(|task| !task.is_of_model()));
+        let kinds =
+            [(model, config.injection_share), (mutants, config.mutant_share), (higher, config.higher_order_share)];
+        for (candidates, share) in kinds {
+            choice.take(candidates, config.tasks_of(share).min(config.tasks_per_step - choice.len()));
+        }
+        let others = choice.entries(|entry| entry.seed || !entry.task.is_higher_order());
+        let others = choice.by_curriculum(others);
+        choice.take(others, config.tasks_per_step - choice.len());
+    }
+
+    fn solver_episodes(
+        &self,
+        execute: &dyn Execute,
+        seeds: Seeds,
+        tasks: &[&BugTask],
+    ) -> Vec<Result<Option<Episode>, Dropped>> {
+        self.repairs(execute, seeds.shown, tasks)
+    }
+
+    /// Serves every call of a tool that is waited for.
+    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
+        let grounds = self.grounds();
+        let waiting =
+            |one: &Finished<Episode>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Call(_));
+        let places: Vec<usize> = (0..episodes.len()).filter(|place| waiting(&episodes[*place])).collect();
+        let requests = places.iter().filter_map(|place| self.desk_request(&grounds, seed, &episodes[*place].episode));
+        let served = serve_all(execute, &requests.collect::<Vec<_>>());
+        for (place, outcome) in places.into_iter().zip(served) {
+            match outcome {
+                Ok(outcome) => episodes[place].episode.see(&outcome),
+                Err(dropped) => episodes[place].dropped = Some(dropped),
+            }
+        }
+    }
+
+    fn judge_solutions(
+        &self,
+        execute: &dyn Execute,
+        seed: u64,
+        solutions: &[(&BugTask, &Finished<Episode>)],
+    ) -> Vec<Solution<RepairDetail>> {
+        self.judge_repairs(execute, seed, solutions)
+    }
+
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+        metrics::step_metrics(step)
+    }
+
+    fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        let mut prompts = Vec::new();
+        for mode in &self.config.modes {
+            let sites = self.sites(execute, 0, 0).into_iter().map(|site| Site { mode: *mode, ..site });
+            let episode = sites.filter_map(|site| self.injection(site)).next();
+            let prompt = episode.and_then(|episode| rollout::Episode::prompt(&episode));
+            prompts.extend(prompt.map(|prompt| (format!("injector, {}", mode.name()), prompt)));
+        }
+        // The first that can be asked for.
+        for task in &self.training {
+            if let Some(episode) = self.repairs(execute, 0, &[task]).remove(0)? {
+                prompts.extend(rollout::Episode::prompt(&episode).map(|prompt| ("solver".to_owned(), prompt)));
+                break;
+            }
+        }
+        Ok(prompts)
+    }
+
+    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+        let purpose = format!("{}/round {}", role_name(draw.stage), draw.round);
+        derive_seed(stage_seed(draw.stage, run), step, &purpose)
+    }
+
+    fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        let seed = |purpose: &str| derive_seed(stage_seed(stage, run), step, purpose);
+        match stage {
+            Stage::SftPropose | Stage::Propose => Seeds { tools: seed("tests of injectors"), ..Seeds::default() },
+            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
+                let role = role_name(stage);
+                Seeds { tools: seed(&format!("{role}/tests")), judge: seed(&format!("{role}/grade")), shown: run }
+            }
+        }
+    }
+}
+
+/// The run's seed as a stage has it: injectors before step 0 must not be those of step 0.
+fn stage_seed(stage: Stage, run: u64) -> u64 {
+    if stage == Stage::SftPropose { derive_seed(run, 0, "anchors of injectors") } else { run }
+}
+
+/// What a stage is called in the purposes of seeds.
+const fn role_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::SftPropose | Stage::Propose => "injector",
+        Stage::SftSolve => "anchors",
+        Stage::Solve => "solver",
+        Stage::Evaluate => "evaluation",
+        Stage::EvaluateGreedy => "greedy evaluation",
     }
 }

@@ -43,7 +43,7 @@ use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, Co
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
 use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
+    Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
 };
 use crate::play::{Arena, PlayError};
 use crate::randomness::{derive_seed, generator};
@@ -236,11 +236,12 @@ impl Environment for SelfChallenge {
     /// All rules that refuse the task.
     type ProposalDetail = Vec<String>;
     type SolutionDetail = ();
+    type Derivation = Nothing;
     type Metrics = StepMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Settings<'_> {
         let config = &self.config;
         let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
         Settings {
@@ -253,6 +254,7 @@ impl Environment for SelfChallenge {
             aggregation: config.aggregation,
             keep_zero_advantage: false,
             proposer_weight: config.challenger.weight(config.challenger_weight),
+            sft_tasks: 0,
             sft_samples: config.anchor_samples,
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
@@ -314,12 +316,17 @@ impl Environment for SelfChallenge {
 
     /// This step's new tasks up to their share, then given ones and earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, CodeTask>) {
-        let fresh = choice.take_fresh(KIND, self.config.fresh_tasks());
-        let entries = [choice.entries(KIND, true), choice.entries(KIND, false)].concat();
-        choice.draw(entries, self.config.tasks_per_step - fresh);
+        let fresh = choice.take(choice.fresh(|_| true), self.config.fresh_tasks());
+        let candidates = choice.by_curriculum(choice.entries(|_| true));
+        choice.take(candidates, self.config.tasks_per_step - fresh);
     }
 
-    fn solver_episodes(&self, _execute: &dyn Execute, tasks: &[&CodeTask]) -> Vec<Result<Option<Episode>, Dropped>> {
+    fn solver_episodes(
+        &self,
+        _execute: &dyn Execute,
+        _seeds: Seeds,
+        tasks: &[&CodeTask],
+    ) -> Vec<Result<Option<Episode>, Dropped>> {
         tasks.iter().map(|task| Ok(self.execution(task))).collect()
     }
 
@@ -372,10 +379,12 @@ impl Environment for SelfChallenge {
     fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
         let seed = |purpose: &str| derive_seed(stage_seed(stage, run), step, purpose);
         match stage {
-            Stage::SftPropose | Stage::Propose => Seeds { tools: seed("self_challenge/code of challengers"), judge: 0 },
-            Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
+            Stage::SftPropose | Stage::Propose => {
+                Seeds { tools: seed("self_challenge/code of challengers"), ..Seeds::default() }
+            }
+            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
                 let code = seed(&format!("{}/code", role_name(stage)));
-                Seeds { tools: code, judge: code }
+                Seeds { tools: code, judge: code, ..Seeds::default() }
             }
         }
     }
@@ -390,7 +399,7 @@ fn stage_seed(stage: Stage, run: u64) -> u64 {
 const fn role_name(stage: Stage) -> &'static str {
     match stage {
         Stage::SftPropose | Stage::Propose => "challenger",
-        Stage::Solve => "executor",
+        Stage::SftSolve | Stage::Solve => "executor",
         Stage::Evaluate => "evaluation",
         Stage::EvaluateGreedy => "greedy evaluation",
     }

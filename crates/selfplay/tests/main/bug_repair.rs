@@ -1,15 +1,15 @@
-//! The pure parts of `bug_repair`: config, pay, dialects and episodes. No wasm.
+//! The pure parts of `bug_repair`: config, dialects and episodes. No wasm.
 
 mod steps;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use veriplay_core::{Evidence, Finish, Status, TextFiles};
+use veriplay_core::{Digest, Evidence, Finish, Patch, TextFiles};
 use veriplay_selfplay::games::bug_repair::dialects::{Action, Goal, Left, by_name, names};
-use veriplay_selfplay::games::bug_repair::{
-    Assignment, Budget, End, Episode, GameConfig, InjectionOutcome, Mode, Move, Pay, RewardName, family,
-};
+use veriplay_selfplay::games::bug_repair::{Assignment, Budget, BugTask, End, Episode, GameConfig, Mode, Move};
+use veriplay_verifier::bugs::BugProposal;
 use veriplay_verifier::bugs::desk::{CallEnd, DeskCall, DeskOutcome, Suite};
 
 const CONFIG: &str = r#"
@@ -34,7 +34,7 @@ injector_weight = 0.5
 reward = "ssr"
 alpha = 0.8
 advantage = "group"
-aggregation = "episode_mean"
+aggregation = "sequence_mean"
 grade_unfinished = true
 buffer_capacity = 100
 resample_learnable = 2.0
@@ -73,6 +73,7 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
         ("alpha = 0.8", "alpha = 1.5", "alpha"),
         ("mutant_share = 0.25", "mutant_share = 0.5", "injection_share"),
         ("advantage = \"group\"", "advantage = \"x\"", "advantage"),
+        ("reward = \"ssr\"", "reward = \"x\"", "reward"),
         ("eval_samples = 8", "eval_samples = 7", "eval_samples"),
         ("solver_budget = { turns = 4", "solver_budget = { turns = 0", "turns"),
     ] {
@@ -86,39 +87,6 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
     assert!(toml::from_str::<GameConfig>(&compact).unwrap().validate().is_ok());
     let weakens: GameConfig = toml::from_str(&compact.replace("\"derived\"", "\"model\"")).unwrap();
     assert_eq!(weakens.validate().unwrap_err().key, "weakening");
-}
-
-#[test]
-fn pay_is_as_in_the_paper() {
-    let pays = |reward, outcome| {
-        Pay::new(&GameConfig { reward, ..config() })
-            .injector(outcome)
-            .map(|reward| (reward.total() * 1e6).round() / 1e6)
-    };
-    let rated = |rate| InjectionOutcome::Rated { rate };
-    for (rate, paid) in
-        [(0.0, -0.8), (0.125, 0.775), (0.25, 0.55), (0.5, 0.1), (0.625, -0.125), (0.875, -0.575), (1.0, -0.8)]
-    {
-        assert_eq!(pays(RewardName::Ssr, rated(rate)), Some(paid), "{rate}");
-        assert_eq!(pays(RewardName::Random, rated(rate)), Some(paid), "{rate}");
-        assert_eq!(pays(RewardName::Consistency, rated(rate)), Some(1.0), "{rate}");
-        assert!(paid > -1.0, "a bug that passes the checks pays more than one that does not");
-    }
-    for (outcome, ssr, consistency) in [
-        (InjectionOutcome::Refused, Some(-1.0), Some(-1.0)),
-        (InjectionOutcome::Duplicate, Some(-0.8), Some(-1.0)),
-        (InjectionOutcome::Unrated, None, Some(1.0)),
-    ] {
-        assert_eq!(pays(RewardName::Ssr, outcome), ssr, "{outcome:?}");
-        assert_eq!(pays(RewardName::Consistency, outcome), consistency, "{outcome:?}");
-    }
-    let pay = Pay::new(&config());
-    assert_eq!(pay.solver(Status::Accepted).total(), 1.0);
-    for status in [Status::WrongAnswer, Status::Malformed, Status::RuntimeError, Status::FuelExceeded] {
-        assert_eq!(pay.solver(status).total(), -1.0);
-    }
-    let shuffled = |reward| Pay::new(&GameConfig { reward, ..config() }).shuffled();
-    assert!(shuffled(RewardName::Random) && !shuffled(RewardName::Ssr) && !shuffled(RewardName::Consistency));
 }
 
 fn goal() -> Goal {
@@ -217,7 +185,7 @@ fn tree() -> TextFiles {
 
 fn assignment() -> Arc<Assignment> {
     let suite = Suite::Files(vec!["tests/test_one.py".to_owned()]);
-    Arc::new(Assignment { goal: goal(), place: 0, tree: Arc::new(tree()), suite })
+    Arc::new(Assignment { goal: goal(), place: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
 }
 
 fn begun(budget: Budget) -> Option<Episode> {
@@ -325,6 +293,18 @@ fn a_rewriting_injector_is_not_shown_what_it_is_to_write() {
     let left = Left { turns: 1, test_runs: 0, shown_chars: 1 };
     assert!(by_name("compact").unwrap().text(&goal(), &[], left).starts_with("<BUG><TEST>assert one() == 1<FIX>"));
     assert_eq!(Mode::ALL.map(Mode::name), ["direct", "removal", "rewrite"]);
+    let family = |injector: &str| {
+        let bug = BugProposal {
+            bug_inject: Patch::default(),
+            test_weaken: Patch::default(),
+            test_files: Vec::new(),
+            injector: injector.to_owned(),
+            seed: 0,
+            failed_repairs: Vec::new(),
+        };
+        let (task_id, package) = (String::new(), Digest::of(b"package"));
+        BugTask { task_id, package, bug, fail_to_pass: Vec::new() }.family()
+    };
     let families = ["constant_body", "invert_if", "model_direct", "by hand"].map(family);
     assert_eq!(families, ["classic", "swe_smith", "model", "other"]);
 }

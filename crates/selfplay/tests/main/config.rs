@@ -108,7 +108,7 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
     let told: Vec<String> = bad.into_iter().map(told).collect();
     expect![[r#"
         `format` is `chat`: use one of `compact`, `fenced`
-        `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `validity`, `random`
+        `reward` is `Azr`: use one of `quickstart`, `azr`, `azr_inverse`, `band`, `validity`, `ssr`, `consistency`, `random`, `ssr_random`
         `advantage` is `gae`: use one of `group`, `trr`, `reinforce`, `reinforce_plus_plus`, `grpo`, `dr_grpo`, `rae`
         `proposals_per_type` is `65537`: use a whole number from `0` to `65536`
         `tasks_per_type` is `0`: use a whole number from `1` to `65536`

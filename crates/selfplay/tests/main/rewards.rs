@@ -24,7 +24,8 @@ fn check(name: &str, solver: [f64; 3], refused: [f64; 3], solved: [f64; 5]) {
     let outcomes = [ProposalOutcome::Malformed, ProposalOutcome::Invalid, ProposalOutcome::Duplicate];
     assert_eq!(outcomes.map(pays), refused, "{name}, refused proposals");
     let rates = [0.0, 0.125, 0.5, 0.875, 1.0];
-    assert_eq!(rates.map(|rate| pays(ProposalOutcome::Solved { rate })), solved, "{name}, solved proposals");
+    let rounded = |pay: f64| (pay * 1e6).round() / 1e6;
+    assert_eq!(rates.map(|rate| rounded(pays(ProposalOutcome::Solved { rate }))), solved, "{name}, solved proposals");
 }
 
 #[test]
@@ -55,10 +56,22 @@ fn validity_pays_for_what_the_gate_lets_through() {
 }
 
 #[test]
+fn ssr_pays_as_in_its_paper_and_consistency_by_the_checks_alone() {
+    check("ssr", [1.0, -1.0, -1.0], [-1.0, -1.0, -0.8], [-0.8, 0.775, 0.1, -0.575, -0.8]);
+    check("ssr_random", [1.0, -1.0, -1.0], [-1.0, -1.0, -0.8], [-0.8, 0.775, 0.1, -0.575, -0.8]);
+    check("consistency", [1.0, -1.0, -1.0], [-1.0; 3], [1.0; 5]);
+    let half = by_name("ssr").unwrap().with_alpha(0.5).unwrap();
+    let pays = |outcome| half.proposer(outcome, true).map(|reward| reward.total());
+    assert_eq!(pays(ProposalOutcome::Solved { rate: 0.5 }), Some(0.25));
+    assert_eq!([ProposalOutcome::Duplicate, ProposalOutcome::Unrated].map(pays), [Some(-0.5), None]);
+    assert!(by_name("band").unwrap().with_alpha(0.5).is_none());
+}
+
+#[test]
 fn random_pays_what_quickstart_pays_before_it_is_shuffled() {
     check("random", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.875, 0.5, 0.125, 0.0]);
     let shuffled: Vec<&str> = REWARDS.iter().filter(|scheme| scheme.shuffled()).map(|scheme| scheme.name()).collect();
-    assert_eq!(shuffled, ["random"]);
+    assert_eq!(shuffled, ["random", "ssr_random"]);
 }
 
 #[test]

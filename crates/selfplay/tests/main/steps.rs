@@ -10,7 +10,8 @@ use veriplay_core::{
 use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedProposal, Proposer, Settings, Solution, Stage, Standing, ToJudge,
+    Draw, Environment, EvalTask, Judged, JudgedProposal, Nothing, Proposer, Seeds, Settings, Solution, Stage, Standing,
+    ToJudge,
 };
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, GameConfig, Request, RoleMetrics, StepMetrics, ZeroAdvantage, step_metrics,
@@ -37,11 +38,12 @@ impl Environment for Table {
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
+    type Derivation = Nothing;
     type Metrics = StepMetrics;
 
     const KINDS: &'static [&'static str] = AbsoluteZero::KINDS;
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> Settings<'_> {
         self.game.settings()
     }
 
@@ -110,8 +112,13 @@ impl Environment for Table {
         self.game.choose_tasks(choice);
     }
 
-    fn solver_episodes(&self, execute: &dyn Execute, tasks: &[&Task]) -> Vec<Result<Option<SingleTurn>, Dropped>> {
-        self.game.solver_episodes(execute, tasks)
+    fn solver_episodes(
+        &self,
+        execute: &dyn Execute,
+        seeds: Seeds,
+        tasks: &[&Task],
+    ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
+        self.game.solver_episodes(execute, seeds, tasks)
     }
 
     fn judge_solutions(
@@ -255,6 +262,7 @@ fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script:
         match serde_json::from_str::<Record<Table>>(&text).unwrap() {
             LogRecord::Proposal(one) => proposals.push(*one),
             LogRecord::Task(one) => tasks.push(*one),
+            LogRecord::Derived(one) => match one.derivation {},
         }
     }
     let batch = played.lessons.into_iter().next().map(|lesson| match lesson {

@@ -1,11 +1,11 @@
 //! Solvers that cheat, and what is kept from all of them.
 
 use veriplay_core::Status;
-use veriplay_selfplay::games::bug_repair::{GameConfig, GameState};
+use veriplay_selfplay::games::bug_repair::GameConfig;
 use veriplay_verifier::bugs::weakening;
 
 use super::super::{CODE, TESTS};
-use super::{config, desk, edit, game, repairs, right, solver, statuses, step};
+use super::{begun, config, desk, edit, game, repairs, right, solver, statuses, step};
 
 /// What a solver may try through its tools. None may be accepted.
 #[test]
@@ -27,7 +27,7 @@ fn no_cheating_solver_is_accepted() {
     let count = plans.len();
     let config = GameConfig { group: count, ..config("fenced") };
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let played = step(&game, &solver(plans), routes, &mut GameState::default(), 0);
+    let played = step(&game, &solver(plans), routes, &mut begun(&game), 0);
     assert!(statuses(&played).iter().all(|status| *status != Status::Accepted), "{:?}", statuses(&played));
     assert_eq!((played.counts.attempts, played.counts.accepted), (count as u64, 0));
     assert!(played.lessons.is_empty(), "nobody is paid better than another");
@@ -42,9 +42,9 @@ fn hidden_tests_are_graded_and_shown_nowhere() {
     let failing = bug.fail_to_pass.iter().cloned().collect();
     bug.bug.test_weaken = weakening(&bed.sandbox, &bed.ground(), &failing).unwrap().unwrap();
     let game = game(bed, config, &[bug]);
-    let first = step(&game, &solver(vec![right(), vec![]]), routes, &mut GameState::default(), 0);
+    let first = step(&game, &solver(vec![right(), vec![]]), routes, &mut begun(&game), 0);
     let repair = repairs(&first)[0];
-    let functions: Vec<&str> = repair.hidden.iter().map(|id| id.rsplit("::").next().unwrap()).collect();
+    let functions: Vec<&str> = repair.judged.detail.hidden.iter().map(|id| id.rsplit("::").next().unwrap()).collect();
     assert_eq!(functions.len(), 6, "of nine functions: {functions:?}");
     let prompt = &repair.episode.turns[0].prompt;
     let names = |function: &&&str| prompt.contains(&format!("def {function}("));
@@ -53,7 +53,7 @@ fn hidden_tests_are_graded_and_shown_nowhere() {
     assert_eq!(statuses(&first), [Status::Accepted, Status::WrongAnswer]);
     // It runs every test of the file it knows of, and looks for the others.
     let look = vec!["```run\n```".to_owned(), "```search tests\ndef test\n```".to_owned(), "```list\n```".to_owned()];
-    let seen = step(&game, &solver(vec![look]), routes, &mut GameState::default(), 0);
+    let seen = step(&game, &solver(vec![look]), routes, &mut begun(&game), 0);
     for turn in &repairs(&seen)[0].episode.turns {
         assert!(functions.iter().all(|function| !turn.prompt.contains(&format!("def {function}("))), "{}", turn.prompt);
     }

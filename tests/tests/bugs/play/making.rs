@@ -1,13 +1,16 @@
 //! Bugs of a step: the model's in each mode, mutants, and what is refused; what each is paid.
 
 use veriplay_core::{Role, Scripted, Status, Turn};
-use veriplay_selfplay::games::bug_repair::{GameConfig, GameState, Mode, Record, RewardName, Source};
+use veriplay_selfplay::games::bug_repair::{GameConfig, Maker, Mode};
 use veriplay_selfplay::play::Play;
+use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::desk::Weakening;
 
 use super::super::{CODE, TESTS};
 use super::total_reward;
-use super::{SUBMIT, config, desk, edit, game, injected, injecting, planned, repairs, right, solver, statuses, step};
+use super::{
+    SUBMIT, begun, config, desk, edit, game, injected, injecting, made, planned, repairs, right, solver, statuses, step,
+};
 
 #[test]
 fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
@@ -21,13 +24,13 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
             Role::Solver => SUBMIT.to_owned(),
             _ => injected(&turn.prompt.text),
         });
-        let mut state = GameState::default();
+        let mut state = begun(&game);
         let played = step(&game, &policy, routes, &mut state, 0);
         let yields = &played.metrics.injections[mode.name()];
         assert_eq!((yields.tried, yields.valid), (1, 1), "{mode:?}: {yields:?}");
-        assert_eq!(state.entries()[0].bug.bug.injector, format!("model_{}", mode.name()));
-        assert_eq!(played.metrics.tasks[&Source::Model], 1);
-        let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+        assert_eq!(made(&state)[0].task.bug.injector, format!("model_{}", mode.name()));
+        assert_eq!(played.metrics.tasks[&Maker::Model], 1);
+        let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
         assert_eq!(total_reward(&record.episode), -0.8, "nobody repairs it: too hard");
     }
 }
@@ -40,7 +43,7 @@ fn a_mode_that_is_not_kept_to_is_refused() {
         let game = game(bed, injecting(1, &[mode]), &[]);
         let plans = [vec![elsewhere.clone()]];
         let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, 0, &plans));
-        let played = step(&game, &policy, routes, &mut GameState::default(), 0);
+        let played = step(&game, &policy, routes, &mut begun(&game), 0);
         let yields = &played.metrics.injections[mode.name()];
         assert_eq!(yields.refused.get("mode"), Some(&1), "{mode:?}: {yields:?}");
         assert!(played.metrics.tasks.is_empty() && played.counts.attempts == 0);
@@ -86,15 +89,15 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
         _ => planned(&turn.prompt.text, turn.index, &plans),
     });
     let game = game(bed, injecting(count, &[Mode::Direct]), &[]);
-    let played = step(&game, &policy, routes, &mut GameState::default(), 0);
+    let played = step(&game, &policy, routes, &mut begun(&game), 0);
     let mut found = Vec::new();
     for record in &played.records {
-        let Record::Injection(record) = record else { continue };
-        let judged = record.judged.as_ref().unwrap();
-        let rule = match (&judged.bug, judged.known) {
+        let LogRecord::Proposal(record) = record else { continue };
+        let judged = &record.judged;
+        let rule = match (&judged.task, judged.known) {
             (Some(_), true) => "duplicate",
             (Some(_), false) => "valid",
-            (None, _) => judged.verdict.evidence.rule.as_str(),
+            (None, _) => judged.verdict.as_ref().unwrap().evidence.rule.as_str(),
         };
         let paid = match rule {
             "valid" => 1.0 - 1.8 * 0.25,
@@ -121,7 +124,8 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
         _ => planned(&turn.prompt.text, turn.index, &plans),
     });
     let config = GameConfig { weakening: Weakening::Model, ..injecting(2, &[Mode::Direct]) };
-    let played = step(&game(bed, config, &[]), &policy, routes, &mut GameState::default(), 0);
+    let game = game(bed, config, &[]);
+    let played = step(&game, &policy, routes, &mut begun(&game), 0);
     let yields = &played.metrics.injections["direct"];
     assert_eq!((yields.valid, yields.refused.get("hidden")), (1, Some(&1)), "{yields:?}");
     assert_eq!(statuses(&played).iter().filter(|status| **status == Status::Accepted).count(), 2);
@@ -141,14 +145,14 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
         })
     };
     let easy = game(bed, injecting(1, &[Mode::Direct]), &[]);
-    let played = step(&easy, &policy(vec![mend()]), routes, &mut GameState::default(), 0);
-    let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    let played = step(&easy, &policy(vec![mend()]), routes, &mut begun(&easy), 0);
+    let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
     assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
-    let random = GameConfig { reward: RewardName::Random, ..injecting(1, &[Mode::Direct]) };
+    let random = GameConfig { reward: "ssr_random".to_owned(), ..injecting(1, &[Mode::Direct]) };
     let random = game(bed, random, &[]);
     let rewards = |index: u64| {
         let plans = vec![mend(), vec![], vec![], vec![]];
-        let played = step(&random, &policy(plans), routes, &mut GameState::default(), index);
+        let played = step(&random, &policy(plans), routes, &mut begun(&random), index);
         assert_eq!(statuses(&played)[0], Status::Accepted);
         repairs(&played).iter().map(|repair| total_reward(&repair.episode)).collect::<Vec<f64>>()
     };
@@ -168,14 +172,12 @@ fn mutants_enter_the_buffer_and_are_asked() {
         ..config("fenced")
     };
     let plain = game(bed, config.clone(), &[]);
-    let (policy, mut state) = (solver(vec![vec![]]), GameState::default());
+    let (policy, mut state) = (solver(vec![vec![]]), begun(&plain));
     let first = step(&plain, &policy, routes, &mut state, 0);
     let yields = &first.metrics.mutants["constant_body"];
     assert!(yields.tried > 0 && yields.valid > 1, "{yields:?}");
-    assert_eq!(yields.valid, state.entries().len());
-    assert_eq!(first.metrics.tasks[&Source::Mutant], 1, "half of two tasks; and the buffer was empty");
+    assert_eq!(yields.valid, made(&state).len());
+    assert_eq!(first.metrics.tasks[&Maker::Mutant], 1, "half of two tasks; and the buffer was empty");
     let third = step(&plain, &policy, routes, &mut state, 1);
-    assert!(
-        third.metrics.tasks.values().sum::<usize>() > 0 && state.entries().iter().any(|entry| entry.last.is_some())
-    );
+    assert!(third.metrics.tasks.values().sum::<usize>() > 0 && made(&state).iter().any(|entry| entry.last.is_some()));
 }

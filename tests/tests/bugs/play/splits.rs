@@ -1,16 +1,18 @@
 //! Bugs that turn a function into one that is measured: refused by name and counted, whoever makes them; others are admitted.
 
 use veriplay_core::{Digest, Role, Scripted, Status, TextFiles, Turn};
-use veriplay_selfplay::games::bug_repair::{
-    BugRepair, GameConfig, GameState, Kept, Mode, Place, Record, Repositories, Source,
-};
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, GameConfig, Mode, Place, Repositories};
 use veriplay_selfplay::play::Play;
 use veriplay_selfplay::splits::{HELD_OUT, functions};
+use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
 use veriplay_verifier::repository::Function;
 
 use super::super::{Bed, CODE};
-use super::{SUBMIT, Steps, config, desk, edit, game, injecting, place, planned, right, solver, step};
+use super::{
+    Game, SUBMIT, Steps, begun, config, desk, edit, game, injecting, made, place, planned, right, solver, step,
+};
 
 /// What [`CODE`]'s `total` is when it subtracts, in other words.
 const MEASURED: &str = "def difference(values):\n    \"\"\"Takes all away.\"\"\"\n    left = 0\n    for value in values: left -= value\n    return left\n";
@@ -32,13 +34,13 @@ fn held_out(bed: &Bed, code: &str) -> Place {
     held_out
 }
 
-fn guarded(bed: &Bed, config: GameConfig, training: &[BugArtifact], code: &str) -> BugRepair {
+fn guarded(bed: &Bed, config: GameConfig, training: &[BugArtifact], code: &str) -> Game {
     let repositories =
         Repositories { training: vec![place(bed)], held_out: vec![held_out(bed, code)], ..Repositories::default() };
-    BugRepair::new(config, repositories, training, &[]).unwrap()
+    SelfPlay(BugRepair::new(config, repositories, training, &[]).unwrap())
 }
 
-fn same_again(game: &BugRepair, routes: &dyn veriplay_core::Execute, played: &Steps) {
+fn same_again(game: &Game, routes: &dyn veriplay_core::Execute, played: &Steps) {
     let again = game.judge_again(routes, &played.records).unwrap();
     assert_eq!(again.verdicts, again.same);
 }
@@ -53,21 +55,21 @@ fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_anothe
         Role::Solver => SUBMIT.to_owned(),
         _ => planned(&turn.prompt.text, turn.index, &plans),
     });
-    let mut state = GameState::default();
+    let mut state = begun(&game);
     let played = step(&game, &policy, routes, &mut state, 0);
     let yields = &played.metrics.injections["direct"];
     assert_eq!((yields.valid, yields.refused.get(HELD_OUT)), (1, Some(&1)), "{yields:?}");
     assert_eq!((played.counts.valid_proposals, played.counts.proposals_in_held_out), (1, 1));
-    assert_eq!(state.entries().len(), 1);
-    let Record::Injection(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
-    let judged = record.judged.as_ref().unwrap();
-    assert_eq!((judged.verdict.status, &judged.bug), (Status::Invalid, &None));
-    assert_eq!(judged.verdict.evidence.detail, "it holds `difference` of `tally/src/held.py` of the held_out set");
+    assert_eq!(made(&state).len(), 1);
+    let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
+    let verdict = record.judged.verdict.as_ref().unwrap();
+    assert_eq!((verdict.status, &record.judged.task), (Status::Invalid, &None));
+    assert_eq!(verdict.evidence.detail, "it holds `difference` of `tally/src/held.py` of the held_out set");
     same_again(&game, routes, &played);
 }
 
 /// The functions at the margin that a bug makes of others.
-fn made(bed: &Bed, bug: &Kept) -> Option<String> {
+fn changed(bed: &Bed, bug: &BugTask) -> Option<String> {
     let buggy = bug.bug.bug_inject.apply(&bed.texts).unwrap();
     let (path, text) = buggy.iter().find(|(path, text)| bed.texts.get(*path) != Some(text))?;
     let new = |part: &&str| {
@@ -80,16 +82,17 @@ fn made(bed: &Bed, bug: &Kept) -> Option<String> {
 fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_admitted() {
     let Some((bed, routes)) = desk() else { return };
     let config = GameConfig { mutants_per_step: 12, mutant_share: 0.5, tasks_per_step: 2, ..config("fenced") };
-    let (policy, mut state) = (solver(vec![vec![]]), GameState::default());
-    step(&game(bed, config.clone(), &[]), &policy, routes, &mut state, 0);
-    let code = state.entries().iter().find_map(|entry| made(bed, &entry.bug)).expect("a mutant of a function");
+    let (policy, plain) = (solver(vec![vec![]]), game(bed, config.clone(), &[]));
+    let mut state = begun(&plain);
+    step(&plain, &policy, routes, &mut state, 0);
+    let code = made(&state).iter().find_map(|entry| changed(bed, &entry.task)).expect("a mutant of a function");
     let guarded = guarded(bed, config, &[], &code);
-    let mut other = GameState::default();
+    let mut other = begun(&guarded);
     let played = step(&guarded, &policy, routes, &mut other, 0);
     let refused: usize = played.metrics.mutants.values().filter_map(|yields| yields.refused.get(HELD_OUT)).sum();
     assert!(refused > 0 && played.counts.proposals_in_held_out == refused as u64, "{:?}", played.metrics.mutants);
-    assert!(!other.entries().is_empty() && other.entries().len() < state.entries().len());
-    assert!(other.entries().iter().all(|entry| made(bed, &entry.bug).as_deref() != Some(code.as_str())));
+    assert!(!made(&other).is_empty() && made(&other).len() < made(&state).len());
+    assert!(made(&other).iter().all(|entry| changed(bed, &entry.task).as_deref() != Some(code.as_str())));
     same_again(&guarded, routes, &played);
 }
 
@@ -101,11 +104,11 @@ fn a_failed_repair_that_makes_a_measured_function_is_no_bug_of_the_second_order(
     let three = edit(CODE, "    result = 1\n", "    result = 3\n");
     let plans = vec![vec![right()[0].clone(), takes], vec![three]];
     let game = guarded(bed, config, &[bed.artifact().clone()], MEASURED);
-    let mut state = GameState::default();
+    let mut state = begun(&game);
     let played = step(&game, &solver(plans), routes, &mut state, 0);
     let yields = &played.metrics.higher_order;
     assert_eq!((yields.tried, yields.valid, yields.refused.get(HELD_OUT)), (2, 1, Some(&1)), "{yields:?}");
     assert_eq!(played.counts.proposals_in_held_out, 1);
-    assert!(state.entries().iter().all(|entry| entry.source == Source::HigherOrder) && state.entries().len() == 1);
+    assert!(made(&state).iter().all(|entry| entry.task.is_higher_order()) && made(&state).len() == 1);
     same_again(&game, routes, &played);
 }

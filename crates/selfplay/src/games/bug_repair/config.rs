@@ -6,9 +6,9 @@ use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector};
 
 use super::dialects::{self, Dialect};
 use super::episode::Budget;
-use crate::advantages;
-use crate::episodes::Aggregation;
-use crate::settings::{ConfigError, check_count, check_group, check_name, check_number, refused};
+use crate::scoring::Aggregation;
+use crate::settings::{ConfigError, ProposerMode, check_count, check_group, check_name, check_number, refused};
+use crate::{advantages, rewards};
 
 /// How a model makes a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -35,28 +35,6 @@ impl Mode {
             Mode::Rewrite => "rewrite",
         }
     }
-}
-
-/// Whether the injector learns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum InjectorMode {
-    /// Its samples are trained on with `injector_weight`.
-    Train,
-    /// It makes bugs, and its samples are not trained on.
-    Frozen,
-}
-
-/// What both roles are paid for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RewardName {
-    /// The paper's: see [`super::Pay`].
-    Ssr,
-    /// The same for the solver; the injector 1 for a bug that passes all checks, else −1.
-    Consistency,
-    /// The control: what `ssr` pays, shuffled within each role's batch.
-    Random,
 }
 
 /// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
@@ -99,16 +77,16 @@ pub struct GameConfig {
     /// Tests that fail with a bug at least.
     pub min_failing: usize,
     /// `train` or `frozen`.
-    pub injector: InjectorMode,
+    pub injector: ProposerMode,
     /// Multiplies the injector's advantages; the solver's weigh 1.
     pub injector_weight: f64,
-    /// `ssr`, `consistency` or `random`.
-    pub reward: RewardName,
-    /// What the injector loses by a bug that no rollout repairs, or all do; α of the paper, which has 0.8.
+    /// Name of the reward scheme, one of [`rewards::REWARDS`]; `ssr` is the paper's, `ssr_random` its control.
+    pub reward: String,
+    /// What the injector loses by a bug that no rollout repairs, or all do, under `ssr`; α of the paper, which has 0.8.
     pub alpha: f64,
     /// Name of the advantage estimator, one of [`advantages::ADVANTAGES`].
     pub advantage: String,
-    /// `episode_mean` or `token_mean`.
+    /// How the losses of tokens become one number.
     pub aggregation: Aggregation,
     /// Whether what a solver that ran out of turns, fuel or room has done so far is graded as if submitted. If not, it is not a repair.
     pub grade_unfinished: bool,
@@ -146,6 +124,7 @@ impl GameConfig {
     /// The first one that is out of its range.
     pub fn validate(&self) -> Result<(), ConfigError> {
         check_name("dialect", &self.dialect, &dialects::names())?;
+        check_name("reward", &self.reward, &rewards::names())?;
         check_name("advantage", &self.advantage, &advantages::names())?;
         self.check_operators()?;
         self.check_counts()?;

@@ -1,12 +1,14 @@
 //! An episode as a state machine: whose move it is, what the tree has become, and when it is over. Without IO.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Finish, Role, TextFiles};
+use veriplay_core::{Finish, Prompt, Role, Rollout, TextFiles};
 use veriplay_verifier::bugs::desk::{CallEnd, DeskCall, DeskOutcome, Suite};
 
 use super::dialects::{Action, Dialect, Goal, Left};
+use crate::rollout;
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +50,8 @@ pub struct Assignment {
     pub tree: Arc<TextFiles>,
     /// What a run without names runs.
     pub suite: Suite,
+    /// Test functions that its policy is shown nothing of.
+    pub hidden: BTreeSet<String>,
 }
 
 impl Assignment {
@@ -73,6 +77,19 @@ pub enum End {
     OutOfFuel,
     /// The next prompt would be too long, for its budget or for the model.
     OutOfRoom,
+}
+
+impl End {
+    /// The word reports use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            End::Submitted => "submitted",
+            End::OutOfTurns => "out_of_turns",
+            End::OutOfFuel => "out_of_fuel",
+            End::OutOfRoom => "out_of_room",
+        }
+    }
 }
 
 /// What is to be done next.
@@ -270,6 +287,31 @@ impl Episode {
     #[must_use]
     pub const fn end(&self) -> Option<End> {
         if let State::Over(end) = self.state { Some(end) } else { None }
+    }
+}
+
+impl rollout::Episode for Episode {
+    fn prompt(&self) -> Option<Prompt> {
+        match self.next_move() {
+            Move::Ask(text) => Some(Prompt { role: self.assignment.role(), task_type: None, text: text.to_owned() }),
+            Move::Call(_) | Move::Over(_) => None,
+        }
+    }
+
+    fn respond(&mut self, rollout: &Rollout) {
+        self.hear(&rollout.text, rollout.finish);
+    }
+
+    fn out_of_room(&mut self) {
+        Self::out_of_room(self);
+    }
+
+    fn end(&self) -> Option<&'static str> {
+        Self::end(self).map(End::name)
+    }
+
+    fn fuel(&self) -> u64 {
+        self.fuel
     }
 }
 

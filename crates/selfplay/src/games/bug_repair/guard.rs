@@ -4,7 +4,8 @@ use veriplay_core::TextFiles;
 use veriplay_verifier::bugs::BugProposal;
 
 use super::BugRepair;
-use super::records::JudgedBug;
+use super::mutation::judged;
+use crate::environment::Judged;
 use crate::splits::Overlap;
 
 impl BugRepair {
@@ -33,9 +34,9 @@ impl BugRepair {
     }
 
     /// The verdict on a tree that holds a measured function where the original holds another; `None` for any other tree.
-    pub(super) fn refuse_measured(&self, place: usize, now: &TextFiles) -> Option<JudgedBug> {
+    pub(super) fn refuse_measured(&self, place: usize, now: &TextFiles) -> Option<Judged<Self>> {
         let verdict = self.guard.refuse_programs(self.changed(place, now))?;
-        Some(JudgedBug { verdict, bug: None, known: false })
+        Some(judged(Ok(verdict), None))
     }
 
     /// The original with a bug and the failed repairs on it; as far as its patches apply, which the checks ask for.

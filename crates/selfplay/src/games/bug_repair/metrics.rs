@@ -1,20 +1,20 @@
-//! A step in numbers: what each filter let through, what solvers did and earned. Called at the end of a step.
+//! A step in numbers: what each filter let through, what solvers did and got.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Role, Status};
+use veriplay_core::{Role, Status};
 use veriplay_verifier::bugs::desk::CallEnd;
 
-use super::drive::Done;
-use super::making::{Candidate, Injection};
-use super::records::{JudgedBug, Tried};
-use super::solving::Repair;
-use super::state::Source;
-use super::tasks::Task;
-use crate::episodes::{Paid, tokens};
-use crate::metrics::SolveCount;
-use crate::statistics::{mean, share};
+use super::BugRepair;
+use super::episode::{End, Episode};
+use super::mutation::Derivation;
+use super::task::Maker;
+use crate::environment::Judged;
+use crate::metrics::{learnable_share, mean_rate};
+use crate::rollout::Finished;
+use crate::statistics::mean;
+use crate::step::StepFacts;
 
 /// What came of the bugs of one maker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct ToolUse {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EpisodeMetrics {
-    /// Played.
+    /// Sampled.
     pub episodes: usize,
     /// Lost to a host fault.
     pub dropped: usize,
@@ -64,7 +64,7 @@ pub struct EpisodeMetrics {
     pub idle_turns: usize,
     /// Calls, by tool.
     pub tools: BTreeMap<String, ToolUse>,
-    /// Mean total reward of those that were paid.
+    /// Mean total reward of those that got a reward.
     pub reward_mean: Option<f64>,
 }
 
@@ -82,8 +82,8 @@ pub struct StepMetrics {
     pub injector: EpisodeMetrics,
     /// Episodes of solvers.
     pub solver: EpisodeMetrics,
-    /// Bugs that solvers were asked to repair, by where they come from.
-    pub tasks: BTreeMap<Source, usize>,
+    /// Bugs that solvers were asked to repair, by who made them.
+    pub tasks: BTreeMap<Maker, usize>,
     /// Bugs that could not be asked for.
     pub unaskable: usize,
     /// Bugs that could not be handed out for a host fault.
@@ -94,100 +94,76 @@ pub struct StepMetrics {
     pub solve_rate: Option<f64>,
     /// The share of tasks with 0 < s < 1.
     pub learnable_share: Option<f64>,
-    /// Bugs in the buffer after the step.
+    /// Proposed bugs in the pool after the step.
     pub bugs: usize,
 }
 
-pub(super) fn yields<'a>(
-    judged: impl Iterator<Item = (&'a str, &'a Result<JudgedBug, Dropped>)>,
-) -> BTreeMap<String, Yield> {
-    let mut yields: BTreeMap<String, Yield> = BTreeMap::new();
-    for (name, judged) in judged {
-        yields.entry(name.to_owned()).or_default().add(judged);
-    }
-    yields
-}
-
 impl Yield {
-    fn add(&mut self, judged: &Result<JudgedBug, Dropped>) {
+    fn add(&mut self, judged: &Judged<BugRepair>) {
         self.tried += 1;
-        match judged {
-            Err(_) => self.dropped += 1,
-            Ok(JudgedBug { bug: Some(_), known: true, .. }) => self.duplicates += 1,
-            Ok(JudgedBug { bug: Some(_), .. }) => self.valid += 1,
-            Ok(judged) => *self.refused.entry(judged.verdict.evidence.rule.clone()).or_default() += 1,
+        match (&judged.verdict, &judged.task) {
+            (Err(_), _) => self.dropped += 1,
+            (Ok(_), Some(_)) if judged.known => self.duplicates += 1,
+            (Ok(_), Some(_)) => self.valid += 1,
+            (Ok(verdict), None) => *self.refused.entry(verdict.evidence.rule.clone()).or_default() += 1,
         }
     }
 }
 
-/// What a step's metrics are made of.
-pub(super) struct Step<'a> {
-    pub(super) injections: &'a [Injection],
-    pub(super) candidates: &'a [Candidate],
-    pub(super) tasks: &'a [Task],
-    pub(super) unaskable: usize,
-    pub(super) undelivered: usize,
-    pub(super) repairs: &'a [Repair],
-    pub(super) counts: &'a [SolveCount],
-    pub(super) paid: &'a [Paid],
-    pub(super) bugs: usize,
-}
-
-pub(super) fn step_metrics(step: &Step<'_>) -> StepMetrics {
-    let injections = step.injections.iter().map(|injection| (injection.site.mode.name(), &injection.judged));
-    let (mutants, higher): (Vec<&Candidate>, Vec<&Candidate>) =
-        step.candidates.iter().partition(|candidate| matches!(candidate.tried, Tried::Mutant(_)));
-    let mut higher_order = Yield::default();
-    higher.iter().for_each(|candidate| higher_order.add(&candidate.judged));
-    let mut statuses = BTreeMap::new();
-    for verdict in step.repairs.iter().filter_map(|repair| repair.judged.as_ref().ok()) {
-        *statuses.entry(verdict.status).or_default() += 1;
+pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> StepMetrics {
+    let mut metrics = StepMetrics::default();
+    for one in step.proposals {
+        metrics.injections.entry(one.request.mode.name().to_owned()).or_default().add(&one.judged);
     }
-    let mut tasks = BTreeMap::new();
-    step.tasks.iter().for_each(|task| *tasks.entry(task.source).or_default() += 1);
-    let rates: Vec<f64> = step.counts.iter().filter_map(|count| count.rate()).collect();
-    let learnable = step.counts.iter().filter(|count| count.is_learnable()).count();
+    for one in step.derived {
+        match &one.derivation {
+            Derivation::Mutant { injector, .. } => {
+                metrics.mutants.entry(injector.clone()).or_default().add(&one.judged);
+            }
+            Derivation::FailedRepair { .. } => metrics.higher_order.add(&one.judged),
+        }
+    }
+    for asked in step.tasks {
+        *metrics.tasks.entry(asked.task.maker(asked.source)).or_default() += 1;
+    }
+    let (injections, repairs) =
+        (step.proposals.iter().map(|one| &one.finished), step.solutions.iter().map(|one| &one.finished));
+    let solved = step.solved_where(|_| true);
     StepMetrics {
-        injections: yields(injections),
-        mutants: yields(mutants.iter().map(|candidate| (candidate.injector.as_str(), &candidate.judged))),
-        higher_order,
-        injector: episodes(step, Role::Proposer, step.injections.iter().map(|injection| &injection.done)),
-        solver: episodes(step, Role::Solver, step.repairs.iter().map(|repair| &repair.done)),
-        tasks,
+        injector: EpisodeMetrics { reward_mean: step.reward_mean(Role::Proposer), ..episodes(injections) },
+        solver: EpisodeMetrics { reward_mean: step.reward_mean(Role::Solver), ..episodes(repairs) },
         unaskable: step.unaskable,
         undelivered: step.undelivered,
-        statuses,
-        solve_rate: mean(&rates),
-        learnable_share: share(learnable, rates.len()),
-        bugs: step.bugs,
+        statuses: step.statuses(),
+        solve_rate: mean_rate(&solved),
+        learnable_share: learnable_share(&solved),
+        bugs: step.pool.entries().iter().filter(|entry| !entry.seed).count(),
+        ..metrics
     }
 }
 
-fn episodes<'a>(step: &Step<'_>, role: Role, done: impl Iterator<Item = &'a Done>) -> EpisodeMetrics {
-    let done: Vec<&Done> = done.collect();
-    let mean_of = |number: fn(&Done) -> f64| mean(&done.iter().map(|done| number(done)).collect::<Vec<_>>());
-    let paid = step.paid.iter().filter(|paid| paid.role == role);
-    let rewards: Vec<f64> = paid.map(|paid| paid.reward.total()).collect();
+fn episodes<'a>(all: impl Iterator<Item = &'a Finished<Episode>>) -> EpisodeMetrics {
+    let all: Vec<&Finished<Episode>> = all.collect();
+    let mean_of = |number: fn(&Finished<Episode>) -> f64| mean(&all.iter().map(|one| number(one)).collect::<Vec<_>>());
     let mut metrics = EpisodeMetrics {
-        episodes: done.len(),
-        dropped: done.iter().filter(|done| done.dropped.is_some()).count(),
-        turns_mean: mean_of(|done| done.said.len() as f64),
-        tokens_mean: mean_of(|done| tokens(&done.said) as f64),
-        fuel_mean: mean_of(|done| done.episode.fuel() as f64),
-        reward_mean: mean(&rewards),
+        episodes: all.len(),
+        dropped: all.iter().filter(|one| one.dropped.is_some()).count(),
+        turns_mean: mean_of(|one| one.turns.len() as f64),
+        tokens_mean: mean_of(|one| one.tokens() as f64),
+        fuel_mean: mean_of(|one| one.episode.fuel() as f64),
         ..EpisodeMetrics::default()
     };
-    for done in done.iter().filter(|done| done.dropped.is_none()) {
-        let end = done.episode.end().map_or_else(String::new, |end| snake(&format!("{end:?}")));
-        *metrics.ends.entry(end).or_default() += 1;
-        metrics.count_tools(done);
+    for one in all.iter().filter(|one| one.dropped.is_none()) {
+        let end = one.episode.end().map_or("", End::name);
+        *metrics.ends.entry(end.to_owned()).or_default() += 1;
+        metrics.count_tools(&one.episode);
     }
     metrics
 }
 
 impl EpisodeMetrics {
-    fn count_tools(&mut self, done: &Done) {
-        for turn in done.episode.turns() {
+    fn count_tools(&mut self, episode: &Episode) {
+        for turn in episode.turns() {
             let Some((tool, end)) = turn.called else {
                 // The turn that submits is shown nothing.
                 self.idle_turns += usize::from(!turn.shown.is_empty());
@@ -199,21 +175,4 @@ impl EpisodeMetrics {
             tool.stopped += usize::from(matches!(end, CallEnd::Stopped(_)));
         }
     }
-}
-
-/// `OutOfTurns` as `out_of_turns`.
-fn snake(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
-}
-
-/// The solve count of each injection that was asked for.
-pub(super) fn rates(tasks: &[Task], counts: &[SolveCount]) -> HashMap<usize, SolveCount> {
-    tasks.iter().zip(counts).filter_map(|(task, count)| Some((task.injection?, *count))).collect()
 }

@@ -1,0 +1,191 @@
+//! Injectors' episodes: where they begin, and what is made of the trees they leave.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rand::seq::IndexedRandom;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Dropped, Execute, Status, TextFiles};
+use veriplay_verifier::bugs::Ground;
+use veriplay_verifier::bugs::desk::{EMPTY_BODY, FunctionSource, Suite, functions_all, repair_of};
+
+use super::BugRepair;
+use super::config::Mode;
+use super::dialects::Goal;
+use super::episode::{Assignment, End, Episode};
+use super::mutation::{Tree, judged, mark_known, no_verdict, refused};
+use super::place::Place;
+use super::task::KIND;
+use crate::environment::{Judged, Proposer, Stage, ToJudge};
+use crate::randomness::generator;
+use crate::rollout::Finished;
+
+/// What an injector is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InjectionRequest {
+    /// The repository.
+    pub package: Digest,
+    /// How the bug is to be made.
+    pub mode: Mode,
+    /// The file of the function where it begins.
+    pub path: String,
+    /// That function.
+    pub function: String,
+}
+
+/// Where an injector begins.
+#[derive(Debug, Clone)]
+pub(super) struct Site {
+    pub(super) place: usize,
+    pub(super) mode: Mode,
+    pub(super) function: FunctionSource,
+}
+
+impl BugRepair {
+    /// The injectors at these sites; none at one that the dialect cannot ask for.
+    pub(super) fn injectors_at(&self, sites: Vec<Site>) -> Vec<Proposer<Self>> {
+        let proposer = |site: Site| {
+            let request = InjectionRequest {
+                package: self.places[site.place].package().clone(),
+                mode: site.mode,
+                path: site.function.path.clone(),
+                function: site.function.name.clone(),
+            };
+            Some(Proposer { request, episode: self.injection(site)?, rollouts: 1, kind: KIND })
+        };
+        sites.into_iter().filter_map(proposer).collect()
+    }
+
+    /// Draws where the step's injections begin: functions that tests enter. Fewer than there could be, when one that was drawn is
+    /// not to be found whole.
+    pub(super) fn sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Site> {
+        let mut generator = generator(seed, step, "injections");
+        let entered = self.entered();
+        let wanted = self.config.injections_per_step;
+        let drawn = |generator: &mut _| {
+            let mode = *self.config.modes.choose(generator)?;
+            entered.choose(generator).map(|(place, path, name)| (mode, *place, *path, *name))
+        };
+        let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
+        let files: BTreeSet<(usize, &str)> = drawn.iter().map(|(_, place, path, _)| (*place, *path)).collect();
+        let grounds = self.grounds();
+        let requests: Vec<(&Ground<'_>, &str)> = files.iter().map(|(place, path)| (&grounds[*place], *path)).collect();
+        // A file that the host failed on has no functions in this step.
+        let found = functions_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
+        let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
+        let site = |(mode, place, path, name): (Mode, usize, &str, &str)| {
+            let function = found[&(place, path)].iter().find(|function| function.name == name)?.clone();
+            let site = Site { place, mode, function };
+            self.handed(&site).map(|_| site)
+        };
+        drawn.into_iter().filter_map(site).take(wanted).collect()
+    }
+
+    /// The episode of a logged request; `None` where the log does not fit the game.
+    pub(super) fn injection_of(
+        &self,
+        execute: &dyn Execute,
+        request: &InjectionRequest,
+    ) -> Result<Option<Episode>, Dropped> {
+        let Some(place) = self.place_of(&request.package) else { return Ok(None) };
+        let found = functions_all(execute, &[(&self.places[place].ground(), &request.path)]).remove(0)?;
+        let function = found.into_iter().find(|function| function.name == request.function);
+        Ok(function.and_then(|function| self.injection(Site { place, mode: request.mode, function })))
+    }
+
+    /// Functions of the training repositories' code that tests enter, each once.
+    fn entered(&self) -> Vec<(usize, &str, &str)> {
+        let of_place = |(index, place): (usize, &'_ Place)| {
+            let files = place.ground().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
+            (index, files)
+        };
+        let code: Vec<(usize, BTreeSet<String>)> = self.training_places().iter().enumerate().map(of_place).collect();
+        let mut entered = BTreeSet::new();
+        for ((index, files), place) in code.iter().zip(&self.places) {
+            let functions = place.map.files.iter().flat_map(|file| &file.functions);
+            let named = functions.filter(|function| files.contains(&function.path) && !function.name.contains('<'));
+            entered.extend(named.map(|function| (*index, function.path.as_str(), function.name.as_str())));
+        }
+        entered.into_iter().collect()
+    }
+
+    /// The files as an injector is handed them; `None` where the function has no body that could be taken out.
+    fn handed(&self, site: &Site) -> Option<Arc<TextFiles>> {
+        let originals = &self.originals[site.place];
+        if site.mode != Mode::Rewrite {
+            return Some(Arc::clone(originals));
+        }
+        let path = &site.function.path;
+        let emptied = site.function.emptied(originals.get(path)?)?;
+        let mut files = TextFiles::clone(originals);
+        files.insert(path.clone(), emptied);
+        Some(Arc::new(files))
+    }
+
+    /// The episode that begins at a site; `None` where it cannot be asked for.
+    pub(super) fn injection(&self, site: Site) -> Option<Episode> {
+        let (tree, suite) = (self.handed(&site)?, Suite::Affected);
+        let Site { place, mode, function } = site;
+        let goal = Goal::Inject { mode, function };
+        let assignment = Assignment { goal, place, tree, suite, hidden: BTreeSet::new() };
+        Episode::new(Arc::new(assignment), self.dialect, self.config.injector_budget)
+    }
+
+    /// Judgements on what injectors left, by the same rules when they are made again.
+    pub(super) fn judge_injections(
+        &self,
+        execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        let early: Vec<Option<Judged<Self>>> =
+            proposals.iter().map(|one| self.before_checks(one.request.mode, one.finished)).collect();
+        let left: Vec<&ToJudge<'_, Self>> =
+            proposals.iter().zip(&early).filter(|(_, early)| early.is_none()).map(|(one, _)| one).collect();
+        let names: Vec<String> = left.iter().map(|one| format!("model_{}", one.request.mode.name())).collect();
+        let trees = left.iter().zip(&names).map(|(one, injector)| {
+            let episode = &one.finished.episode;
+            Tree { place: episode.assignment().place, now: episode.tree(), injector }
+        });
+        let trees: Vec<Tree<'_>> = trees.collect();
+        let mut checked = self.judge_trees(execute, &trees, self.config.weakening).into_iter();
+        let pick = |early: Option<Judged<Self>>| early.or_else(|| checked.next()).unwrap_or_else(no_verdict);
+        let mut judged: Vec<Judged<Self>> = early.into_iter().map(pick).collect();
+        // The start model's examples may repeat each other.
+        if proposals.iter().all(|one| one.stage == Stage::Propose) {
+            mark_known(&mut judged, is_known);
+        }
+        judged
+    }
+
+    /// What is decided without running anything.
+    fn before_checks(&self, mode: Mode, finished: &Finished<Episode>) -> Option<Judged<Self>> {
+        if let Some(dropped) = &finished.dropped {
+            return Some(judged(Err(dropped.clone()), None));
+        }
+        let malformed = |rule: &str, why: &str| Some(refused(Status::Malformed, rule, why));
+        let (episode, assignment) = (&finished.episode, finished.episode.assignment());
+        if episode.end() != Some(End::Submitted) {
+            return malformed("unfinished", "it submitted nothing");
+        }
+        if episode.tree() == &*assignment.tree {
+            return malformed("nothing", "it changed nothing");
+        }
+        let original = &self.originals[assignment.place];
+        let patch = repair_of(&self.places[assignment.place].ground(), original, episode.tree());
+        let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
+        if mode == Mode::Removal && lines.0 <= lines.1 {
+            return malformed("mode", "a removal takes out more lines than it adds");
+        }
+        let Goal::Inject { function, .. } = &assignment.goal else { return malformed("mode", "it is no injection") };
+        let empty = |files: &TextFiles| {
+            let text = files.get(&function.path).map_or("", String::as_str);
+            text.matches(EMPTY_BODY).count()
+        };
+        if mode == Mode::Rewrite && empty(episode.tree()) > empty(original) {
+            return malformed("mode", "the body that was taken out is not written");
+        }
+        None
+    }
+}

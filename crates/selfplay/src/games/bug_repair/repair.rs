@@ -1,0 +1,141 @@
+//! Solvers' episodes: what each is handed of a bug, and the verdicts on what it made.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Dropped, Evidence, Execute, Fuzz, Status, Verdict};
+use veriplay_verifier::bugs::desk::{
+    GradeRequest, Suite, View, ViewRequest, grade_all, repair_of, test_function, view_all,
+};
+use veriplay_verifier::bugs::{BugArtifact, Ground, RepairRequest};
+
+use super::BugRepair;
+use super::dialects::Goal;
+use super::episode::{Assignment, End, Episode};
+use super::task::BugTask;
+use crate::environment::Solution;
+use crate::randomness::generator;
+use crate::rollout::Finished;
+
+/// What is logged of a repair.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RepairDetail {
+    /// What it made, as a patch over what it was handed; empty for none.
+    pub patch: String,
+    /// Test functions that it was shown nothing of.
+    pub hidden: BTreeSet<String>,
+}
+
+/// A bug with its repository, to be handed out.
+struct Handout {
+    place: usize,
+    artifact: BugArtifact,
+    hidden: BTreeSet<String>,
+}
+
+impl BugRepair {
+    /// A solver's episode for each bug; `None` where it cannot be asked for.
+    pub(super) fn repairs(
+        &self,
+        execute: &dyn Execute,
+        seed: u64,
+        tasks: &[&BugTask],
+    ) -> Vec<Result<Option<Episode>, Dropped>> {
+        let handout = |task: &&BugTask| {
+            let place = self.place_of(&task.package)?;
+            Some(Handout { place, artifact: task.artifact(&self.places[place]), hidden: self.hidden(task, seed) })
+        };
+        let handouts: Vec<Option<Handout>> = tasks.iter().map(handout).collect();
+        let (grounds, with_function) = (self.grounds(), self.dialect.is_single_turn());
+        let requests = handouts.iter().flatten().map(|handout| {
+            let Handout { place, artifact, hidden } = handout;
+            ViewRequest { ground: &grounds[*place], artifact, hidden, with_function }
+        });
+        let mut views = view_all(execute, &requests.collect::<Vec<_>>()).into_iter();
+        let mut episode = |handout: &Option<Handout>| {
+            let Some(Handout { place, .. }) = handout else { return Ok(None) };
+            let view = views.next().unwrap_or_else(|| Err(Dropped { why: "nothing was handed out".to_owned() }))?;
+            Ok(Episode::new(Arc::new(repair(*place, view)), self.dialect, self.config.solver_budget))
+        };
+        handouts.iter().map(&mut episode).collect()
+    }
+
+    /// Test functions of a bug that its solver is shown nothing of: a draw by the seed and the bug alone.
+    fn hidden(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
+        let functions: BTreeSet<&str> = task.fail_to_pass.iter().map(|id| test_function(id)).collect();
+        let mut functions: Vec<&str> = functions.into_iter().collect();
+        let count = (self.config.hidden_share * functions.len() as f64).floor() as usize;
+        functions.shuffle(&mut generator(seed, 0, &format!("hidden tests of {}", task.task_id)));
+        functions.truncate(count.min(functions.len().saturating_sub(1)));
+        functions.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Judgements on what solvers left.
+    pub(super) fn judge_repairs(
+        &self,
+        execute: &dyn Execute,
+        seed: u64,
+        solutions: &[(&BugTask, &Finished<Episode>)],
+    ) -> Vec<Solution<RepairDetail>> {
+        let grounds = self.grounds();
+        let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
+            solutions.iter().map(|(_, finished)| self.patch(&grounds, finished)).collect();
+        let graded: Vec<(&BugTask, usize, &str)> = solutions
+            .iter()
+            .zip(&patches)
+            .filter_map(|((task, finished), patch)| {
+                Some((*task, finished.episode.assignment().place, patch.as_deref().ok()?))
+            })
+            .collect();
+        // Attempts at one task stand side by side, and have one artifact.
+        let groups = graded.chunk_by(|one, other| std::ptr::eq(one.0, other.0));
+        let groups: Vec<(BugArtifact, &[(&BugTask, usize, &str)])> =
+            groups.map(|group| (group[0].0.artifact(&self.places[group[0].1]), group)).collect();
+        let requests = groups.iter().flat_map(|(artifact, group)| {
+            group.iter().map(|(_, place, patch)| {
+                let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed };
+                GradeRequest { ground: &grounds[*place], repair }
+            })
+        });
+        let mut verdicts = grade_all(execute, &requests.collect::<Vec<_>>()).into_iter();
+        let no_verdict = || Err(Dropped { why: "no verdict was made".to_owned() });
+        let solution = |((_, finished), patch): (&(&BugTask, &Finished<Episode>), Result<String, _>)| {
+            let hidden = finished.episode.assignment().hidden.clone();
+            let (verdict, patch) = match patch {
+                Ok(patch) => (verdicts.next().unwrap_or_else(no_verdict), patch),
+                Err(verdict) => (verdict, String::new()),
+            };
+            Solution { verdict, detail: RepairDetail { patch, hidden } }
+        };
+        drop(groups);
+        solutions.iter().zip(patches).map(solution).collect()
+    }
+
+    /// What an episode made, or the verdict on one that is graded no further.
+    fn patch(&self, grounds: &[Ground<'_>], finished: &Finished<Episode>) -> Result<String, Result<Verdict, Dropped>> {
+        if let Some(dropped) = &finished.dropped {
+            return Err(Err(dropped.clone()));
+        }
+        let (episode, assignment) = (&finished.episode, finished.episode.assignment());
+        if !self.config.grade_unfinished && episode.end() != Some(End::Submitted) {
+            return Err(Ok(malformed("unfinished", "it submitted nothing")));
+        }
+        let patch = repair_of(&grounds[assignment.place], &assignment.tree, episode.tree());
+        patch.map(|patch| patch.to_string()).map_err(|error| Ok(malformed("patch", &error.to_string())))
+    }
+}
+
+/// What a solver is asked.
+fn repair(place: usize, view: View) -> Assignment {
+    let function = view.function.map(|(_, now)| now);
+    let goal = Goal::Repair { spec: view.spec.to_string(), function };
+    Assignment { goal, place, tree: Arc::new(view.tree), suite: Suite::Files(view.test_files), hidden: view.hidden }
+}
+
+fn malformed(rule: &str, detail: &str) -> Verdict {
+    let evidence = Evidence { rule: rule.to_owned(), detail: detail.to_owned(), ..Evidence::default() };
+    Verdict { status: Status::Malformed, passed: 0, total: 0, evidence }
+}
