@@ -1,4 +1,4 @@
-//! From rewards to advantages. Called by the games' `score`; names are values of the config key `advantage`.
+//! From rewards to advantages. Called by [`crate::scoring`]; names are values of the config key `advantage`.
 //!
 //! One file an estimator; each is in [`ADVANTAGES`] under its file's name. All statistics are over samples, each rollout
 //! counting once whatever its length, and deviations are population deviations (divided by n). Invariants, tested: the
@@ -26,7 +26,7 @@ use crate::statistics::{all_equal, deviation, mean};
 /// What an estimator sees of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AdvantageRow {
-    /// The role that was paid.
+    /// The role that got it.
     pub role: Role,
     /// The kind of task, in the word of the game.
     pub kind: &'static str,

@@ -7,14 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, Role, Status, TrainBatch, Verdict};
+use veriplay_core::{Digest, Execute, Role, Status, TrainBatch};
 
 use crate::advantages::AdvantageMemory;
 use crate::anchors::{Anchor, Imitation};
 use crate::environment::{
     Draw, Environment, Proposed, Proposer, RoleSampling, Seeds, Solution, Stage, Standing, ToJudge,
 };
-use crate::eval_table::EvalTable;
+use crate::eval_table::{EvalTable, JudgedEpisode};
 use crate::metrics::{SolveCount, solve_counts};
 use crate::overlap::overlap;
 use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
@@ -105,7 +105,7 @@ impl<E: Environment> Play for SelfPlay<E> {
         let all = self.0.evaluation_tasks();
         let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
         let rows: Vec<&str> = all.iter().map(|one| one.row.as_str()).collect();
-        let judged = |stage| -> Result<Vec<(usize, Result<Verdict, Dropped>)>, PlayError> {
+        let judged = |stage| -> Result<Vec<JudgedEpisode>, PlayError> {
             let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
             let episodes = self.0.solver_episodes(arena.execute, self.0.seeds(stage, arena.seed, 0), &own);
             let unaskable = |index: usize| {

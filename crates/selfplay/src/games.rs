@@ -1,7 +1,7 @@
-//! The games. Each is played by the loop in `crates/cli`, as a [`crate::play::Play`].
+//! The games. Each is an [`crate::environment::Environment`], which [`crate::driver`] plays; `sol_ver` still has a loop of its own.
 //!
-//! One file (with its submodules) a game; each is in [`GAMES`] under its file's name. A game is data and pure functions:
-//! which prompts to draw rollouts for, what to admit, what to pay, and what to learn from.
+//! One file (with its submodules) a game; each is in [`GAMES`] under its file's name. A game is data and pure functions: which episodes to
+//! sample, and how to judge them.
 
 pub mod absolute_zero;
 pub mod bug_repair;

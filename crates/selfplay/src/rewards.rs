@@ -1,4 +1,4 @@
-//! What each role is paid for. Called by the games' `score`; names are values of the config key `reward`.
+//! What each role is rewarded for, in every game that [`crate::driver`] plays; names are values of the config key `reward`.
 //!
 //! One file a scheme; each is in [`REWARDS`] under its file's name. A scheme sees judgements and solve rates only, and a
 //! Dropped attempt never reaches it.
@@ -32,12 +32,12 @@ pub enum ProposalOutcome {
     },
 }
 
-/// A named way to pay both roles.
+/// A named way to reward both roles.
 pub trait RewardScheme: Send + Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
-    /// What a solver is paid for an attempt with this status. `well_formed` says whether the frame of its response is as
+    /// The reward of a solver for an attempt with this status. `well_formed` says whether the frame of its response is as
     /// the prompt asked ([`veriplay_verifier::Format::is_well_formed`]).
     fn solver(&self, status: Status, well_formed: bool) -> Reward;
 

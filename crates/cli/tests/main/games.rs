@@ -244,7 +244,7 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
     let (mut seen, mut sites) = (0, 0);
     for line in log.lines() {
         let record: serde_json::Value = serde_json::from_str(line).expect("a record");
-        if let Some(injection) = record.get("injection") {
+        if let Some(injection) = record.get("proposal") {
             sites += 1;
             let prompt = injection["episode"]["turns"][0]["prompt"].as_str().expect("a prompt");
             let code = prompt.trim_start_matches("<CODE>").trim_end_matches("<INJECT>");
@@ -253,10 +253,10 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
         }
         let admitted = |record: &&serde_json::Value| {
             let kind = record.as_object().and_then(|kinds| kinds.values().next());
-            kind.is_none_or(|kind| kind["judged"]["Ok"]["verdict"]["evidence"]["rule"] != "held_out")
+            kind.is_none_or(|kind| kind["judged"]["verdict"]["Ok"]["evidence"]["rule"] != "held_out")
         };
         // What was refused as measured is logged, and nothing else may hold it. What a solver answers is no proposal.
-        for record in [&record].into_iter().filter(admitted).filter(|record| record.get("repair").is_none()) {
+        for record in [&record].into_iter().filter(admitted).filter(|record| record.get("task").is_none()) {
             let mut found = Vec::new();
             texts(record, &mut found);
             for part in found.iter().flat_map(|text| text.split(['<', '>'])) {
@@ -264,7 +264,8 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
                 assert!(functions_of(part).iter().all(|function| !measured.contains(function)), "{part}");
             }
         }
-        for turn in record["repair"]["episode"]["turns"].as_array().into_iter().flatten() {
+        let attempts = record["task"]["attempts"].as_array().into_iter().flatten();
+        for turn in attempts.flat_map(|attempt| attempt["episode"]["turns"].as_array().expect("turns")) {
             for part in turn["prompt"].as_str().expect("a prompt").split(['<', '>']) {
                 seen += 1;
                 assert!(functions_of(part).iter().all(|function| !measured.contains(function)), "{part}");

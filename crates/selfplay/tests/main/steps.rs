@@ -447,8 +447,11 @@ fn samples_of_one_prompt_stand_side_by_side() {
     assert!(played.samples().iter().all(|sample| sample.weight != 0.0 && sample.masked == 0));
 }
 
+/// The rewards of each batch, as texts.
+type RewardsOfBatches = BTreeMap<(Role, TaskType), Vec<String>>;
+
 /// Rewards by role and type, sorted; and as they come.
-fn rewards(played: &Played) -> (BTreeMap<(Role, TaskType), Vec<String>>, Vec<f64>) {
+fn rewards(played: &Played) -> (RewardsOfBatches, Vec<f64>) {
     let (mut batches, mut all): (BTreeMap<_, Vec<String>>, _) = (BTreeMap::new(), Vec::new());
     let proposals = played.proposals.iter().map(|one| (Role::Proposer, one.request.task_type, &one.episode));
     let attempts = played

@@ -36,6 +36,13 @@ struct Handout {
     hidden: BTreeSet<String>,
 }
 
+/// A patch to be graded.
+struct Graded<'a> {
+    task: &'a BugTask,
+    place: usize,
+    patch: &'a str,
+}
+
 impl BugRepair {
     /// A solver's episode for each bug; `None` where it cannot be asked for.
     pub(super) fn repairs(
@@ -83,19 +90,18 @@ impl BugRepair {
         let grounds = self.grounds();
         let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
             solutions.iter().map(|(_, finished)| self.patch(&grounds, finished)).collect();
-        let graded: Vec<(&BugTask, usize, &str)> = solutions
-            .iter()
-            .zip(&patches)
-            .filter_map(|((task, finished), patch)| {
-                Some((*task, finished.episode.assignment().place, patch.as_deref().ok()?))
-            })
-            .collect();
+        let mut graded: Vec<Graded<'_>> = Vec::new();
+        for ((task, finished), patch) in solutions.iter().zip(&patches) {
+            if let Ok(patch) = patch {
+                graded.push(Graded { task, place: finished.episode.assignment().place, patch });
+            }
+        }
         // Attempts at one task stand side by side, and have one artifact.
-        let groups = graded.chunk_by(|one, other| std::ptr::eq(one.0, other.0));
-        let groups: Vec<(BugArtifact, &[(&BugTask, usize, &str)])> =
-            groups.map(|group| (group[0].0.artifact(&self.places[group[0].1]), group)).collect();
-        let requests = groups.iter().flat_map(|(artifact, group)| {
-            group.iter().map(|(_, place, patch)| {
+        let groups: Vec<&[Graded<'_>]> = graded.chunk_by(|one, other| std::ptr::eq(one.task, other.task)).collect();
+        let artifacts: Vec<BugArtifact> =
+            groups.iter().map(|group| group[0].task.artifact(&self.places[group[0].place])).collect();
+        let requests = groups.iter().zip(&artifacts).flat_map(|(group, artifact)| {
+            group.iter().map(|Graded { place, patch, .. }| {
                 let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed };
                 GradeRequest { ground: &grounds[*place], repair }
             })
@@ -110,7 +116,6 @@ impl BugRepair {
             };
             Solution { verdict, detail: RepairDetail { patch, hidden } }
         };
-        drop(groups);
         solutions.iter().zip(patches).map(solution).collect()
     }
 

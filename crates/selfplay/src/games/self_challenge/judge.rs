@@ -36,12 +36,12 @@ impl SelfChallenge {
         is_known: &mut dyn FnMut(usize, &Digest) -> bool,
     ) -> Vec<Judged<Self>> {
         let draft = |(place, one): (usize, &ToJudge<'_, Self>)| self.draft(one.finished, |key| is_known(place, key));
-        let drafts: Vec<Result<Draft<'_>, Judged<Self>>> = proposals.iter().enumerate().map(draft).collect();
+        let drafts: Vec<Result<Draft<'_>, Box<Judged<Self>>>> = proposals.iter().enumerate().map(draft).collect();
         let left: Vec<&Draft<'_>> = drafts.iter().filter_map(|draft| draft.as_ref().ok()).collect();
         let mut examined = self.examine(execute, &left).into_iter();
-        let judged = |draft| match draft {
+        let judged = |draft: Result<Draft<'_>, Box<Judged<Self>>>| match draft {
             Ok(Draft { known, .. }) => judged(examined.next().unwrap_or_else(no_verdict), known),
-            Err(judged) => judged,
+            Err(judged) => *judged,
         };
         drafts.into_iter().map(judged).collect()
     }
@@ -51,17 +51,18 @@ impl SelfChallenge {
         &self,
         finished: &Finished<Episode>,
         is_known: impl FnOnce(&Digest) -> bool,
-    ) -> Result<Draft<'_>, Judged<Self>> {
-        let dropped = |dropped: Dropped| judged(Err(dropped), false);
+    ) -> Result<Draft<'_>, Box<Judged<Self>>> {
+        let dropped = |dropped: Dropped| Box::new(judged(Err(dropped), false));
         if let Some(fault) = &finished.dropped {
             return Err(dropped(fault.clone()));
         }
         let Some(End::Proposed(task)) = finished.episode.end() else {
-            return Err(judged(Ok(nothing_proposed(&finished.episode)), false));
+            return Err(Box::new(judged(Ok(nothing_proposed(&finished.episode)), false)));
         };
         let (world, known) = (self.world(&task.environment).map_err(dropped)?, is_known(&task.key()));
+        let refused = |verdict| judged(Ok((verdict, vec![HELD_OUT.to_owned()], Some(task.clone()))), known);
         match self.guard.refuse_task(&task.instruction, &task.solution) {
-            Some(verdict) => Err(judged(Ok((verdict, vec![HELD_OUT.to_owned()], Some(task.clone()))), known)),
+            Some(verdict) => Err(Box::new(refused(verdict))),
             None => Ok(Draft { world, task: task.clone(), known }),
         }
     }
