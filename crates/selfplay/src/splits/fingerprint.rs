@@ -13,7 +13,7 @@ use ruff_python_ast::{Expr, ModModule, Stmt, StmtFunctionDef};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use veriplay_core::{Digest, normalize_program};
 
-use super::scopes;
+use super::{scopes, spelling};
 
 /// A function of a program: its fingerprint, and its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +167,7 @@ impl<'a> SourceOrderVisitor<'a> for Functions {
 /// Whether a function says nothing of its own: it does nothing, or one statement with one name or literal, such as `return self`.
 fn is_short(function: &StmtFunctionDef) -> bool {
     let plain = |value: Option<&Expr>| value.is_none_or(|value| value.is_name_expr() || value.is_literal_expr());
-    let mut body = function.body.iter().filter(|stmt| !scopes::does_nothing(stmt));
+    let mut body = function.body.iter().filter(|stmt| !spelling::does_nothing(stmt));
     match (body.next(), body.next()) {
         (None, _) => true,
         (Some(Stmt::Return(stmt)), None) => plain(stmt.value.as_deref()),

@@ -11,22 +11,12 @@ use ruff_python_ast::{
     Parameters, Pattern, Stmt, StmtAssign,
 };
 
-use super::spelling;
+use super::spelling::{self, does_nothing};
 
 /// Renames and strips a module.
 pub(super) fn rename(body: &mut Vec<Stmt>) {
     let renamer = Renamer { scopes: RefCell::new(Vec::new()), next: Cell::new(0) };
     renamer.within(ScopeKind::Module, bindings(body, None), |renamer| renamer.body(body));
-}
-
-/// Whether a statement has no effect: `pass`, a docstring or another constant, a declaration without a value.
-pub(super) fn does_nothing(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Pass(_) => true,
-        Stmt::Expr(stmt) => stmt.value.is_literal_expr(),
-        Stmt::AnnAssign(stmt) => stmt.value.is_none(),
-        _ => false,
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

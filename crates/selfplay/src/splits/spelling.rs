@@ -6,6 +6,16 @@ use ruff_python_ast::{
 };
 use veriplay_core::Value;
 
+/// Whether a statement has no effect: `pass`, a docstring or another constant, a declaration without a value.
+pub(super) fn does_nothing(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Pass(_) => true,
+        Stmt::Expr(stmt) => stmt.value.is_literal_expr(),
+        Stmt::AnnAssign(stmt) => stmt.value.is_none(),
+        _ => false,
+    }
+}
+
 /// Whether a statement returns `None`, as the end of a function does.
 pub(super) fn returns_nothing(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Return(stmt) if stmt.value.as_deref().is_none_or(Expr::is_none_literal_expr))
@@ -28,7 +38,7 @@ pub(super) fn normalise_stmt(stmt: &mut Stmt) {
 /// Takes out the last clause where it is `else` with nothing but another `if`.
 fn only_if(stmt: &mut StmtIf) -> Option<StmtIf> {
     let last = stmt.elif_else_clauses.last_mut().filter(|clause| clause.test.is_none())?;
-    last.body.retain(|stmt| !super::scopes::does_nothing(stmt));
+    last.body.retain(|stmt| !does_nothing(stmt));
     if !matches!(last.body.as_slice(), [Stmt::If(_)]) {
         return None;
     }
