@@ -13,12 +13,14 @@ use crate::wasi::files::{Content, Kind, Tree};
 /// Trees kept; when there are more, all are dropped and built again as they are needed.
 const MAX_TREES: usize = 64;
 
+/// Trees by their layers, and the paths hidden from a peer.
+type Trees = HashMap<(Vec<Mounted>, Vec<String>), Arc<Tree>>;
+
 /// Layers by their digest: what the jobs of one sandbox may name. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     by_digest: Arc<BTreeMap<Digest, Layer>>,
-    /// By the layers, and the paths hidden from a peer.
-    trees: Arc<Mutex<HashMap<(Vec<Mounted>, Vec<String>), Arc<Tree>>>>,
+    trees: Arc<Mutex<Trees>>,
 }
 
 impl FromIterator<Layer> for Layers {
