@@ -132,7 +132,7 @@ fn the_package_is_never_the_one_that_the_image_has() {
     let init = vec!["toolz/__init__.py".to_owned()];
     let all = vec!["toolz/__init__.py".to_owned(), CODE.to_owned()];
     let is_own = |without: &[String], own: &[String], file: &str, split: bool| {
-        let repository = Repository { without, ..repository(&bed, own, &files) };
+        let repository = Repository { without, ..repository(bed, own, &files) };
         let run: FileRun = match split {
             true => run_split(&bed.sandbox, &repository, file, None).unwrap(),
             false => {
