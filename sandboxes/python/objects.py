@@ -29,6 +29,7 @@ import random
 import re
 import sys
 import types
+import typing
 import warnings
 
 ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration, GeneratorExit)
@@ -46,7 +47,7 @@ SINGLETONS = {type(None), bool}
 # Exceptions of these are signals to the runner of the tests.
 RUNNERS = {"unittest", "doctest"}
 # What one side makes out of the items of another kind's payload.
-IMMUTABLE = {"tuple": tuple, "frozenset": frozenset}
+IMMUTABLE = {"tuple": tuple, "frozenset": lambda row: frozenset(filling(row))}
 MAX_NESTING, MAX_CAUSES = 200, 8
 is_, bases_of, name_of, qualname_of, dict_of = (
     operator.is_, *(type.__dict__["__" + name + "__"].__get__ for name in ("bases", "name", "qualname", "dict"))
@@ -62,10 +63,10 @@ class ProtocolError(Exception):
 
 
 class Kind:
-    """A mutable container: how it is read, made and filled. The first `raw` of its contents are sent as they are."""
+    """A mutable container: how it is read, made and filled, and in what order its contents are sent, the first `raw` as they are."""
 
-    def __init__(self, name, contents, make, fill, raw=0):
-        self.name, self.contents, self.make, self.fill, self.raw = name, contents, make, fill, raw
+    def __init__(self, name, contents, make, fill, raw=0, row=lambda contents: contents):
+        self.name, self.contents, self.make, self.fill, self.raw, self.row = name, contents, make, fill, raw, row
 
 
 def _fill_list(found, items):
@@ -73,10 +74,110 @@ def _fill_list(found, items):
 
 
 def _fill_set(found, items):
-    now = set(items)
-    for item in [item for item in found if item not in now]:
-        found.discard(item)
-    found.update(items)
+    # All of them: what was there may equal what is there now, and be of another type.
+    found.clear()
+    found.update(filling(items))
+
+
+def filling(row):
+    """What a set is to be filled with. The first of the row says whether one by one, or all at once, which makes a larger table."""
+    return (list, set, dict.fromkeys)[row[0]](row[1:])
+
+
+# What `namedtuple` gives a class beside its fields, and what Python gives any.
+OF_NAMEDTUPLES = {
+    "__new__", "_make", "__replace__", "_replace", "__repr__", "_asdict", "__getnewargs__", "__slots__", "_fields", "_field_defaults",
+    "__match_args__", "__doc__", "__module__", "__orig_bases__", "__annotations__", "__annotate__", "__annotate_func__",
+    "__annotations_cache__", "__firstlineno__", "__static_attributes__",
+}
+MADE_WITH = vars(collections.namedtuple("Any", "field"))
+CODES = {name: found.__code__ for name, found in MADE_WITH.items() if type(found) is types.FunctionType and name != "__new__"}
+FIELD = type(MADE_WITH["field"])
+
+
+def is_namedtuple(kind):
+    """Whether it is a class as `namedtuple` makes them, with nothing of the program's own."""
+    if type(kind) is not type or bases_of(kind) != (tuple,):
+        return False
+    own = dict_of(kind)
+    fields = own.get("_fields")
+    if type(fields) is not tuple or not all(type(name) is str and type(own.get(name)) is FIELD for name in fields):
+        return False
+    if not own.keys() <= OF_NAMEDTUPLES | set(fields) or type(own.get("_field_defaults")) is not dict:
+        return False
+    return all(type(own.get(name)) is types.FunctionType and own[name].__code__ is code for name, code in CODES.items())
+
+
+# What no code of a program's hashes or compares.
+HASHED = {type(None), bool, int, float, complex, str, bytes}
+MAX_PERMUTED, MAX_ORDERED, LINEAR_PROBES, PERTURB_SHIFT, HASH_MASK = 4, 100, 9, 5, (1 << sys.hash_info.width) - 1
+
+
+def is_hashed(item):
+    return type(item) in HASHED or type(item) is tuple and all(map(is_hashed, item))
+
+
+def row_of_set(contents):
+    """The items of a set such that another one, filled with them, comes in the same order. Where none is found, they come as they
+    are here."""
+    if len(contents) < 2 or not all(map(is_hashed, contents)):
+        return (0, *contents)
+    for order in orders_of_filling(contents):
+        for way in (0, 1, 2):
+            row = (way, *order)
+            if all(map(is_, set(filling(row)), contents)):
+                return row
+    return (0, *contents)
+
+
+def orders_of_filling(contents):
+    yield contents
+    yield contents[::-1]
+    if len(contents) <= MAX_ORDERED:
+        for bits in range(3, len(contents).bit_length() + 4):
+            if len(contents) <= 1 << bits:
+                yield order_of_table(contents, (1 << bits) - 1)
+    if len(contents) <= MAX_PERMUTED:
+        yield from itertools.permutations(contents)
+
+
+def order_of_table(contents, mask):
+    """An order in which these items, put into a table of that size, may come to lie as they do: first those that lie where their hash
+    says, which are the longest row of rising places, then each that finds a place between its neighbours."""
+    homes, tails, before = [hash(item) & mask for item in contents], [], []
+    for index, home in enumerate(homes):
+        place = next((place for place, tail in enumerate(tails) if homes[tail] >= home), len(tails))
+        before.append(tails[place - 1] if place else None)
+        # Of those that belong in one place the first has it.
+        if place == len(tails) or homes[tails[place]] > home:
+            tails[place : place + 1] = [index]
+    slots, index = {}, tails[-1]
+    while index is not None:
+        slots[index], index = homes[index], before[index]
+    order, left = sorted(slots), [index for index in range(len(contents)) if index not in slots]
+    taken = set(slots.values())
+    while left:
+        for index in left:
+            slot = free_slot(hash(contents[index]) & HASH_MASK, mask, taken)
+            if all((slots[other] < slot) == (other < index) for other in slots):
+                break
+        else:
+            return contents
+        slots[index] = slot
+        taken.add(slot)
+        order.append(index)
+        left.remove(index)
+    return tuple(map(contents.__getitem__, order))
+
+
+def free_slot(perturb, mask, taken):
+    slot = perturb & mask
+    while True:
+        for found in range(slot, slot + (LINEAR_PROBES if slot + LINEAR_PROBES <= mask else 0) + 1):
+            if found not in taken:
+                return found
+        perturb >>= PERTURB_SHIFT
+        slot = slot * 5 + 1 + perturb & mask
 
 
 def _fill_dict(found, items, kind=dict):
@@ -104,12 +205,34 @@ def _fill_defaultdict(found, items):
     _fill_dict(found, items[1:])
 
 
+# An iterator at its end for each deque that is shared, and how often others before it have found that the deque was changed other
+# than by assignments to items, which ends loops over it. By the deque's id.
+PROBES = {}
+
+
+def _moves_of(found):
+    probe, moves = PROBES.get(id(found), (None, 0))
+    try:
+        next(probe, None)
+    except (RuntimeError, TypeError):
+        _set_moves(found, (moves + (probe is not None)) % 256)
+    return PROBES[id(found)][1]
+
+
+def _set_moves(found, moves):
+    probe = iter(found)
+    deque(probe, 0)
+    PROBES[id(found)] = probe, moves
+
+
 def _fill_deque(found, items):
-    if len(found) != len(items) - 1:
+    _, moves, *items = items
+    if len(found) != len(items) or moves != _moves_of(found):
         found.clear()
-        found.extend(items[1:])
+        found.extend(items)
+        _set_moves(found, moves)
         return
-    for place, (before, item) in enumerate(zip(list(found), items[1:])):
+    for place, (before, item) in enumerate(zip(list(found), items)):
         if before is not item:
             found[place] = item
 
@@ -121,7 +244,7 @@ def _fill_bytes(found, items):
 OrderedDict, defaultdict, deque = collections.OrderedDict, collections.defaultdict, collections.deque
 KINDS = {
     list: Kind("list", tuple, lambda _: [], _fill_list),
-    set: Kind("set", tuple, lambda _: set(), _fill_set),
+    set: Kind("set", tuple, lambda _: set(), _fill_set, 1, row_of_set),
     dict: Kind("dict", lambda found: (*found.keys(), *found.values()), lambda _: {}, _fill_dict),
     collections.Counter: Kind(
         "Counter", lambda found: (*dict.keys(found), *dict.values(found)), lambda _: collections.Counter(), _fill_dict
@@ -135,10 +258,12 @@ KINDS = {
         lambda _: defaultdict(),
         _fill_defaultdict,
     ),
-    deque: Kind("deque", lambda found: (found.maxlen, *found), lambda items: deque(maxlen=items[0]), _fill_deque, 1),
+    deque: Kind("deque", lambda found: (found.maxlen, _moves_of(found), *found), lambda items: deque(maxlen=items[0]), _fill_deque, 2),
     bytearray: Kind("bytearray", lambda found: (bytes(found),), lambda _: bytearray(), _fill_bytes, 1),
 }
 MUTABLE = {kind.name: kind for kind in KINDS.values()}
+VIEWED = {dict, collections.Counter, defaultdict}
+VIEWS = {type(getattr({}, way)()): way for way in ("keys", "values", "items")}
 IMMUTABLE_TYPES = {tuple, frozenset}
 CONTAINERS = KINDS.keys() | IMMUTABLE_TYPES
 
@@ -165,6 +290,19 @@ def unchanged(before, now):
     return list(map(len, before)) == list(map(len, now)) and all(map(is_, flat(before), flat(now)))
 
 
+# Those of what may tell that it has changed, though it is as long as before.
+ITERATORS = {
+    set: {type(iter(set()))},
+} | dict.fromkeys(
+    (dict, collections.Counter, defaultdict),
+    {type(way(view)) for view in ({}.keys(), {}.values(), {}.items()) for way in (iter, reversed)},
+)
+
+
+def is_iterated(found):
+    return any(type(other) in ITERATORS[type(found)] for other in gc.get_referrers(found))
+
+
 class Objects:
     """One side's table of shared objects. `first` is 1 for the tests and 2 for the program, so that handles never collide."""
 
@@ -178,7 +316,7 @@ class Objects:
         self.errors = {}  # what was in each exception at the last crossing, by handle
         self.entries, self.added, self.mentioned = [], [], set()
         self.by_value = SCALARS  # types that cross without identity
-        self.digits = sys.get_int_max_str_digits()  # as both sides have it
+        self.digits = limits_of_process()  # as both sides have them
         self.decimals = False  # whether a decimal number has been sent, whose arithmetic is the process's
         self.copies = {}  # of the objects whose changes the last message brought in vain, by handle
 
@@ -220,6 +358,7 @@ class Objects:
 
     def drop(self, handle):
         found = self.objects.pop(handle)
+        PROBES.pop(id(found), None)
         self.handles.pop(id(found), None)
         self.contents.get(type(found), {}).pop(handle, None)
         self.parked.pop(handle, None)
@@ -260,8 +399,9 @@ class Objects:
         contents = kind.contents(found)
         self.set_contents(handle, UNKNOWN)
         by_value = self.by_value
-        items = list(contents[: kind.raw])
-        for part in contents[kind.raw :]:
+        row = kind.row(contents)
+        items = list(row[: kind.raw])
+        for part in row[kind.raw :]:
             # In short, for what most contents are.
             items.append(part if type(part) in by_value and type(part) is not str else self.item_of(part, todo, 0))
         self.set_contents(handle, contents)
@@ -295,10 +435,23 @@ class Objects:
             todo.append(handle)
             return handle
         if kind is tuple or kind is frozenset:
-            items = [self.item_of(part, todo, depth + 1) for part in found]
+            row = found if kind is tuple else row_of_set(tuple(found))
+            items = [self.item_of(part, todo, depth + 1) for part in row]
             return self.new(found, "tuple" if kind is tuple else "frozenset", items)
         if kind is str:
             return self.new(found, "text", [found, sys._is_interned(found)])
+        if kind in VIEWS:
+            # The dict is not to be had of a view but by the collector.
+            owner = next((owner for owner in gc.get_referents(found) if type(owner) in VIEWED), None)
+            if owner is not None:
+                return self.new(found, "view", [VIEWS[kind], self.item_of(owner, todo, depth + 1)])
+        if is_namedtuple(found):
+            defaults = [self.item_of(part, todo, depth + 1) for part in dict_of(found)["_field_defaults"].values()]
+            texts = [name_of(found), dict_of(found).get("__module__"), list(dict_of(found)["_fields"])]
+            if type(texts[1]) is str:
+                return self.new(found, "namedtuple", [*texts, *defaults])
+        if is_namedtuple(kind):
+            return self.new(found, "named", [self.item_of(part, todo, depth + 1) for part in (kind, *tuple.__iter__(found))])
         if _veriplay.is_plain(found):
             self.decimals = self.decimals or kind is decimal.Decimal
             # What does not equal itself is found by identity alone.
@@ -372,10 +525,18 @@ class Objects:
         for handle, payload in mutable:
             found = self.at((handle,))
             kind = KINDS[type(found)]
+            before = tuple(found) if type(found) in ITERATORS else ()
             kind.fill(found, [self.at(item) for item in payload])
+            if before and not same_all(before, now := tuple(found)) and len(before) == len(now) and is_iterated(found):
+                self.disturbed(kind.name)
             self.set_contents(handle, UNKNOWN if handle in ignored else kind.contents(found))
         for handle, payload in states:
             self.fill_error(handle, payload)
+
+    def disturbed(self, name):
+        """A container has changed under an iterator over it, and has as many items as before. What the iterator does then hangs on how
+        it changed, which nobody has been told."""
+        raise NotImplementedError
 
     def errors_in_use(self):
         """Handles of exceptions that may have changed: what nothing else refers to cannot."""
@@ -385,17 +546,20 @@ class Objects:
         raise ProtocolError("the state of an exception of the other side's")
 
     def send_digits(self):
-        """How long a number may be in digits is the process's. Both sides keep to what either sets."""
-        if self.digits != sys.get_int_max_str_digits():
-            self.digits = sys.get_int_max_str_digits()
-            self.entries.append((0, "digits", [self.digits]))
+        """How long a number may be in digits, and how deep calls, is the process's. Both sides keep to what either sets."""
+        now = limits_of_process()
+        if self.digits != now:
+            self.digits = now
+            self.entries.append((0, "digits", list(now)))
 
     def take_digits(self, payload):
         try:
-            sys.set_int_max_str_digits(*payload)
-        except (TypeError, ValueError):
-            raise ProtocolError("no limit of digits") from None
-        self.digits = sys.get_int_max_str_digits()
+            digits, depth = payload
+            sys.set_int_max_str_digits(digits)
+            sys.setrecursionlimit(depth)
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            raise ProtocolError("no limit of digits or depth") from None
+        self.digits = limits_of_process()
 
     def learn(self, handle, found):
         if handle in self.objects:
@@ -413,6 +577,22 @@ class Objects:
             return sys.intern(text) if interned else copied(text)
         if kind == "library":
             return library_object(*payload)
+        if kind == "view":
+            way, owner = payload[0], self.at(payload[1])
+            if way not in VIEWS.values() or type(owner) not in VIEWED:
+                raise ProtocolError("a view of no dict")
+            return getattr(dict, way)(owner)
+        if kind == "namedtuple":
+            name, module, fields, *defaults = payload
+            made = collections.namedtuple(name, fields, defaults=map(self.at, defaults), module="solution" if module == "program" else module)
+            if not is_namedtuple(made):
+                raise ProtocolError("a named tuple that is none")
+            return made
+        if kind == "named":
+            made, *items = map(self.at, payload)
+            if not is_namedtuple(made) or len(items) != len(dict_of(made)["_fields"]):
+                raise ProtocolError("a named tuple that is none")
+            return tuple.__new__(made, items)
         return self.made_here(handle, kind, payload)
 
     def made_here(self, handle, kind, payload):
@@ -438,6 +618,13 @@ class Objects:
             self.drop(handle)
 
 
+get_depth, get_digits = sys.getrecursionlimit, sys.get_int_max_str_digits
+
+
+def limits_of_process():
+    return get_digits(), get_depth()
+
+
 def references(objects, handles):
     return map(sys.getrefcount, map(objects.__getitem__, handles))
 
@@ -449,7 +636,11 @@ SWEEP = 32
 
 def idle_among(objects, handles):
     """Those of the handles whose objects nothing but the table refers to."""
-    return list(itertools.compress(handles, map(IDLE.__ge__, references(objects, handles))))
+    idle = list(itertools.compress(handles, map(IDLE.__ge__, references(objects, handles))))
+    if PROBES:
+        probed = [handle for handle in handles if type(objects[handle]) is deque and id(objects[handle]) in PROBES]
+        idle += itertools.compress(probed, map((IDLE + 1).__ge__, references(objects, probed)))
+    return idle
 
 
 def equals_itself(found):
@@ -482,17 +673,41 @@ def entry_of(entry):
     return entry
 
 
+# Functions of the library that do the same wherever they are called, and have no say in what they are given.
+SAFE_BUILTINS = {
+    "abs", "all", "any", "ascii", "bin", "callable", "chr", "divmod", "format", "hex", "isinstance", "issubclass", "iter", "len", "max",
+    "min", "oct", "ord", "pow", "repr", "round", "sorted", "sum",
+}
+SAFE_MODULES = {"math", "cmath"}
+# Of these no method changes what it is given. Those that `operator` has may.
+CONSTANT_TYPES = {str, bytes, int, float, complex, tuple, frozenset}
+CHANGES = {"setitem", "delitem"}
+PLACED = (type, types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType)
+
+
 def library_place(found):
     """(module, name) of a class, function or module of the standard library; None for all else. The other side takes its own."""
     if type(found) is types.ModuleType:
         name = found.__dict__.get("__name__")
         return (name, "") if is_library(name) and sys.modules.get(name) is found else None
-    if not issubclass(type(found), (type, types.BuiltinFunctionType, types.FunctionType)):
-        return None
+    if not issubclass(type(found), PLACED):
+        # `typing.List` and its kind.
+        name = getattr(found, "_name", None) if is_typing(type(found)) else None
+        return ("typing", name) if type(name) is str and vars(typing).get(name) is found else None
+    if found is types.NoneType:
+        return ("types", "NoneType")
+    if type(found) is types.MethodDescriptorType:
+        # One of a built-in type: `str.upper`.
+        name = found.__qualname__
+        return ("builtins", name) if attribute_at(builtins, name) is found else None
     module, name = getattr(found, "__module__", None), getattr(found, "__qualname__", None)
     if type(module) is not str or type(name) is not str or not is_library(module):
         return None
     return (module, name) if attribute_at(sys.modules.get(module), name) is found else None
+
+
+def is_typing(kind):
+    return type.__dict__["__module__"].__get__(kind) == "typing" and kind is vars(typing).get(name_of(kind))
 
 
 def is_library(name):
@@ -514,16 +729,22 @@ def library_object(module, name):
         raise ProtocolError("a module that is not there") from None
     if name:
         found = attribute_at(found, name)
-        if not isinstance(found, (type, types.BuiltinFunctionType, types.FunctionType)):
+        if not isinstance(found, PLACED) and not is_typing(type(found)):
             raise ProtocolError("a name of the library that is no class and no function")
     return found
 
 
-def is_safe(found, module, _name):
+def is_safe(found, module, name):
     """Whether an object of the library is what it is called, whatever is done with it."""
+    if type(found) is types.MethodDescriptorType:
+        return found.__objclass__ in CONSTANT_TYPES
+    if type(found) is types.BuiltinFunctionType:
+        if module == "_operator":
+            return name not in CHANGES and not name.startswith("i") or name in ("index", "inv", "invert", "is_", "is_not", "indexOf")
+        return module in SAFE_MODULES or module == "builtins" and name in SAFE_BUILTINS
     if type(found) is not type:
         return False
-    return module == "builtins" or issubclass(found, BaseException) and module.partition(".")[0] not in RUNNERS
+    return module == "builtins" or found is types.NoneType or issubclass(found, BaseException) and module.partition(".")[0] not in RUNNERS
 
 
 class Unjudgeable(BaseException):
@@ -569,9 +790,19 @@ def state_of(error, with_context=True):
     return (*ends, *fields, len(arguments), *arguments, *attributes, *attributes.values())
 
 
-# Special methods that are asked for where the program is: what they say is a plain value of one type. All others of the program's
-# could be told what is expected, or make of the exception what it is not.
-ASKED = {"__str__", "__repr__", "__format__", "__bool__", "__len__", "__hash__", "__int__", "__float__", "__index__"}
+# Special methods that are asked for where the program is, by the operation of Python's that calls them, and the type of what that
+# gives. All others of the program's could be told what is expected, or make of the exception what it is not.
+ASKED = {
+    "__str__": (str, str),
+    "__repr__": (repr, str),
+    "__format__": (format, str),
+    "__bool__": (bool, bool),
+    "__len__": (len, int),
+    "__hash__": (hash, int),
+    "__int__": (int, int),
+    "__float__": (float, float),
+    "__index__": (operator.index, int),
+}
 # Those that are for the program alone, or that every class has.
 UNASKED = {"__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__init__", "__new__", "__del__", "__init_subclass__"}
 UNASKED |= {"__getattr__", "__set_name__", "__class_getitem__", "__slots__", "__annotations__", "__annotate__", "__annotate_func__"}
@@ -579,18 +810,24 @@ UNASKED |= {"__annotations_cache__", "__firstlineno__", "__static_attributes__",
 
 
 def own_names(kind):
-    """What a class of the program's adds to its bases: the names that are asked for there, special methods, and those of them that
-    are None. Bases that are no exceptions are part of it."""
-    names, methods, nothing = {}, {}, {}
-    mixed = [part for base in bases_of(kind) if not issubclass(base, BaseException) for part in base.__mro__[:-1]]
-    for part in (kind, *mixed):
+    """What a class of the program's adds to its bases: the names that are asked for there, and whether it says that it has no hash.
+    Bases that are no exceptions are part of it. What becomes of each name, the tests' side decides."""
+    names, hashes = {}, True
+    for part in (kind, *mixed_into(kind)):
         for name, found in dict_of(part).items():
-            if name in UNASKED or name in names or name in methods or name in nothing:
+            if name in UNASKED or name in names:
                 continue
-            is_method = name.startswith("__") and name.endswith("__") and name != "__class__"
-            is_method = is_method and type(found) not in SCALARS and type(found) not in CONTAINERS
-            (nothing if found is None and name == "__hash__" else methods if is_method else names)[name] = None
-    return list(names), list(methods), list(nothing)
+            names[name] = None
+            hashes = hashes and not (name == "__hash__" and found is None)
+    return list(names), hashes
+
+
+def mixed_into(kind):
+    return [part for base in bases_of(kind) if not issubclass(base, BaseException) for part in base.__mro__[:-1]]
+
+
+def is_special(name):
+    return name.startswith("__") and name.endswith("__")
 
 
 class StandIn(type):
@@ -607,6 +844,8 @@ class StandIn(type):
 
     def __getattribute__(cls, name):
         if name in LOCAL:
+            if name in OF_BASES and any(id(base) in StandIn.caller.mixed for base in type.__getattribute__(cls, "__mro__")):
+                StandIn.caller.spoil("unjudgeable", "the tests ask for the bases of a class of the program's, of which some do not cross")
             return type.__getattribute__(cls, name)
         if name in ("__dict__", "__subclasses__"):
             StandIn.caller.spoil("unjudgeable", "the tests look into a class of the program's")
@@ -621,7 +860,8 @@ class StandIn(type):
         return StandIn.caller.operate("dir", cls)
 
 
-LOCAL = {"__mro__", "__bases__", "__base__", "__class__", "__name__", "__qualname__", "__module__", "mro", "__flags__"}
+OF_BASES = {"__mro__", "__bases__", "__base__", "mro"}
+LOCAL = OF_BASES | {"__class__", "__name__", "__qualname__", "__module__", "__flags__"}
 
 
 class Asked:
@@ -631,8 +871,6 @@ class Asked:
         self.name = name
 
     def __get__(self, error, _kind=None):
-        if self.name == "__class__":
-            StandIn.caller.spoil("unjudgeable", "the program's exception says itself of which class it is")
         return StandIn.caller.attribute_of_error(error, self.name)
 
     def __set__(self, error, _):
@@ -642,19 +880,38 @@ class Asked:
         self.__set__(error, None)
 
 
+class Deciding:
+    """A special attribute of the program's class that would decide what the tests are about, whatever it is there."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, _error, _kind=None):
+        StandIn.caller.spoil("unjudgeable", "`" + self.name + "` of the program's exception would decide")
+
+    __call__ = __set__ = __delete__ = lambda self, *_: self.__get__(None)
+
+
 def asked_method(name):
     """A special method in place of the program's."""
 
     def method(error, *arguments):
-        if name not in ASKED:
-            StandIn.caller.spoil("unjudgeable", "`" + name + "` of the program's exception would decide")
         found = StandIn.caller.operate("special", error, name, *arguments)
-        if type(found) not in (str, int, bool, float):
+        if type(found) is not ASKED[name][1]:
             StandIn.caller.spoil("unjudgeable", "`" + name + "` of the program's exception gives no plain value")
         return found
 
     method.__name__ = name
     return method
+
+
+def in_place_of(name):
+    """What a class of the tests' own has where one of the program's says to define `name`."""
+    if type(name) is not str:
+        raise ProtocolError("a name that is no text")
+    if not is_special(name) or name == "__doc__":
+        return Asked(name)
+    return asked_method(name) if name in ASKED else Deciding(name)
 
 
 def asked_or_missing(error, name):
@@ -712,7 +969,7 @@ def pickled():
 # What both sides would share if they were one process: how it is read, the words by which code names it (all of one group), and
 # whether what the tests change of it matters whatever the program names.
 STATE = {
-    "sys.stdout": (lambda: (sys.stdout,), ("stdout", "redirect_stdout"), True),
+    "sys.stdout": (lambda: (sys.stdout,), ("stdout", "redirect_stdout", "print"), True),
     "sys.stderr": (lambda: (sys.stderr,), ("stderr", "redirect_stderr"), True),
     "sys.stdin": (lambda: (sys.stdin,), ("stdin",), True),
     "the filters of warnings": (
@@ -722,6 +979,9 @@ STATE = {
     ),
     "sys.argv": (lambda: tuple(sys.argv), ("argv",), True),
     "sys.path": (lambda: tuple(sys.path), ("sys path",), False),
+    "what finds modules": (
+        lambda: (sys.meta_path, *sys.meta_path, sys.path_hooks, *sys.path_hooks), ("meta_path", "path_hooks"), False
+    ),
     "the collector of garbage": (lambda: (gc.isenabled(), *gc.get_threshold(), gc.get_debug()), ("gc",), False),
     "the hooks of sys": (
         lambda: (sys.excepthook, sys.displayhook, sys.unraisablehook, sys.breakpointhook),
@@ -741,6 +1001,11 @@ UNREADABLE = {
     ),
     "the locale": (("setlocale",), ("locale", "strftime", "strxfrm", "strcoll", "format")),
 }
+
+
+# Not state, and not shared: what the program names of it is told to the tests' side.
+HANDLED, ADDRESSES = "the exception that is handled", "addresses of objects"
+ASKS_FOR_HANDLED = ("exception", "exc_info", "format_exc", "print_exc", "print_exception", "last_exc", "logging", "traceback", "__context__")
 
 
 # Words of each, for who would see a change. The program's alone: the tests' own imports and draws are no change.
@@ -768,10 +1033,6 @@ def changed_state(before):
     return [label for label in STATE if not same_all(before[label], now[label])]
 
 
-class Unjudgeable(BaseException):
-    """Ends a test that cannot be judged. What the test's code does about it changes nothing: the caller remembers."""
-
-
 class Caller(Objects):
     """The tests' side: asks the program, and remembers what keeps the test under way from being judged.
 
@@ -796,6 +1057,9 @@ class Caller(Objects):
         self.words = set()  # of the tests' text
         self.attributes = set  # those of them that name attributes, found when asked for
         self.words_of_program = set()  # labels of `STATE` that its text names
+        self.of_library = set()  # handles of functions of the library that are called where the program is
+        self.mixed = set()  # ids of classes in place of those that have bases which do not cross
+        self.taking_over = False  # whether a message is being read: what asks the program meanwhile would find it half read
         StandIn.caller = self
 
     def spoil(self, word, why, lasting=False):
@@ -823,6 +1087,14 @@ class Caller(Objects):
         """What the program means by `name`; AttributeError where it means nothing."""
         return self.ask("look", name)
 
+    def borrow(self, name):
+        """The same where the program has that name. `Uncrossable` where it means what cannot cross."""
+        return self.ask("borrow", name)
+
+    def public_names(self):
+        """Those that `import *` binds."""
+        return self.ask("star", "")
+
     def all_names(self):
         """Those of the program's module."""
         return self.ask("names", "")
@@ -834,9 +1106,14 @@ class Caller(Objects):
         if "identities" in options:
             self.keep_all_identities()
 
+    def missing(self, name):
+        return "the program does not define `" + str(name) + "`"
+
     def attribute(self, handle, name):
         self.thrown_away, self.fresh = True, ()
-        return self.ask("attribute", (handle,), (name,))
+        found = self.ask("attribute", (handle,), (name,))
+        # The tests know the program's module by another name.
+        return "solution" if name == "__module__" and found == "program" and type(found) is str else found
 
     def attribute_of_error(self, error, name):
         if id(error) not in self.handles:
@@ -853,6 +1130,8 @@ class Caller(Objects):
     def ask(self, action, target, arguments=(), keywords={}):
         if self.lasting:
             self.spoil(*self.lasting)
+        if self.taking_over:
+            self.spoil("unjudgeable", "a key that asks the program for its hash", lasting=True)
         self.check_process()
         for handle in self.errors_in_use():
             if not same_all(self.errors[handle], state_of(self.objects[handle], with_context=False)):
@@ -866,10 +1145,13 @@ class Caller(Objects):
             self.send_changes()
             return items, keyword_items
 
+        handled = sys.exception()
         try:
             items, keyword_items = self.attempt(pack)
         except Uncrossable as error:
             self.spoil("unjudgeable", "what the tests pass cannot cross to the program: " + error.args[0])
+        if handled is not None:
+            self.send_handled(handled)
         idle = self.idle()
         self.send_digits()
         request = ("share", action, target, items, keyword_items, self.entries, idle)
@@ -882,26 +1164,45 @@ class Caller(Objects):
         except TypeError as error:
             self.spoil("error", "the program left the protocol: " + str(error), lasting=True)
         try:
+            self.taking_over = True
             word, payload = self.take_over(reply, idle)
             value = None
             if word == "returned":
-                value = self.at_name(target, payload) if action == "look" else self.as_changed(self.at(payload))
+                value = self.at_name(target, payload) if action in ("look", "borrow") else self.as_changed(self.at(payload))
             elif word == "raised":
                 value = self.raised(self.at(payload))
         except Exception as error:
             why = "the program left the protocol: " + type(error).__name__ + ": " + str(error)
             self.spoil("error", why, lasting=True)
+        finally:
+            self.taking_over = False
         if word == "returned":
             return value
         if word == "raised":
             try:
-                raise_here(value, sys.exception())
+                raise_here(value, handled)
             finally:
                 # Or it would keep itself alive, by its traceback.
-                del value
+                del value, handled
         if word == "missing":
-            raise AttributeError("the program does not define `" + str(target) + "`")
+            raise AttributeError(self.missing(target))
+        if action == "borrow" and word == "uncrossable":
+            raise Uncrossable(str(payload))
         self.spoil("unjudgeable", "what the program gives cannot cross to the tests: " + str(payload), word == "broken")
+
+    def send_handled(self, error):
+        """What the tests handle as they call, which the program may ask for: one of the program's, or of the library. Of any other
+        it is told nothing, and must not ask."""
+        if id(error) in self.handles:
+            self.entries.append((0, "handling", [self.handles[id(error)]]))
+        elif is_bare(error):
+            items = [self.item(part) for part in (type(error), *ARGUMENTS.__get__(error))]
+            self.entries.append((0, "handling", [self.new(error, "handled", items)]))
+        elif HANDLED in self.words_of_program:
+            self.note("unjudgeable", "the program asks for the exception that the tests handle, which cannot cross")
+
+    def disturbed(self, name):
+        self.note("unjudgeable", "the program changes a " + name + " over which the tests iterate", lasting=True)
 
     def idle(self):
         """Handles of objects that the tests do not refer to, and 0; nothing at most crossings, since looking for them takes long."""
@@ -943,7 +1244,7 @@ class Caller(Objects):
                 return made.get(id(part), part)
             if kind in IMMUTABLE_TYPES:
                 return kind(map(copied, part))
-            contents = KINDS[kind].contents(part)
+            contents = KINDS[kind].row(KINDS[kind].contents(part))
             copy = made[id(part)] = KINDS[kind].make(contents)
             KINDS[kind].fill(copy, list(map(copied, contents)))
             return copy
@@ -951,7 +1252,7 @@ class Caller(Objects):
         for copy in self.copies.values():
             made[id(copy)] = copy
             kind = KINDS[type(copy)]
-            kind.fill(copy, list(map(copied, kind.contents(copy))))
+            kind.fill(copy, list(map(copied, kind.row(kind.contents(copy)))))
         return copied(found)
 
     def take_over(self, reply, idle):
@@ -993,7 +1294,9 @@ class Caller(Objects):
 
     def made_here(self, handle, kind, payload):
         if kind == "function":
-            return PROXIES[payload[0]](self, handle)
+            name, is_shared = payload
+            self.of_library |= {handle} if is_shared else set()
+            return PROXIES[name](self, handle)
         if kind == "exception":
             return self.exception_class(*payload)
         if kind == "error":
@@ -1003,24 +1306,29 @@ class Caller(Objects):
     def check_state(self, label):
         """The program has changed what its process has: of one process, the tests would see it."""
         what, _, name = label.partition(" ")
-        groups = (name,) if what == "builtin" else WORDS.get(label, ())
+        groups = (name, "builtins", "__builtins__") if what == "builtin" else WORDS.get(label, ())
         if names_any(self.words, groups):
             self.note("unjudgeable", "the program changes " + label + ", which the tests name and do not share", lasting=True)
 
-    def exception_class(self, name, qualname, module, doc, own, methods, nothing, gets, *bases):
+    def exception_class(self, name, qualname, module, doc, own, hashes, gets, mixes, *bases):
         """A class of the tests' own in place of one of the program's."""
         bases = tuple(map(self.at, bases))
         if not bases or not all(issubclass(type(base), type) and issubclass(base, BaseException) for base in bases):
             raise ProtocolError("a class that is no exception")
-        found = {name: Asked(name) for name in own}
-        found |= {name: asked_method(name) for name in methods}
-        found |= dict.fromkeys(nothing)
+        if not all(type(text) is str for text in (name, qualname, module)) or type(doc) not in (str, type(None)):
+            raise ProtocolError("a class without a name")
+        found = {name: in_place_of(name) for name in own}
+        if not hashes:
+            found["__hash__"] = None
         if gets:
             found["__getattr__"] = lambda error, name: StandIn.caller.attribute_of_error(error, name)
         elif not any(type(base) is StandIn for base in bases):
             found["__getattr__"] = asked_or_missing
         found = {"__doc__": doc} | found | {"__module__": module, "__qualname__": qualname}
-        return type.__new__(StandIn, name, bases, found)
+        made = type.__new__(StandIn, name, bases, found)
+        if mixes:
+            self.mixed.add(id(made))
+        return made
 
     def bare_error(self, kind, *arguments):
         """An exception of that class, as yet with nothing in it but what groups are made with."""
@@ -1055,6 +1363,8 @@ class Caller(Objects):
         found = ATTRIBUTES.__get__(error)
         found.clear()
         found.update((name, self.at(item)) for name, item in attributes)
+        if not all(type(name) is str for name in found):
+            raise ProtocolError("an attribute whose name is no text")
         self.errors[handle] = state_of(error, with_context=False)
 
     def raised(self, error):
@@ -1067,6 +1377,26 @@ class Caller(Objects):
         if not self.words.isdisjoint(TRACES):
             self.note("unjudgeable", "the tests look at the frames of what the program raised, which stay on its side")
         return error
+
+
+def is_bare(error):
+    """Whether an exception is of a built-in class, and nothing but its arguments."""
+    place = library_place(type(error))
+    if place is None or place[0] != "builtins" or issubclass(type(error), BaseExceptionGroup) or ATTRIBUTES.__get__(error):
+        return False
+    return CAUSE.__get__(error) is None and all(type(argument) in SCALARS for argument in ARGUMENTS.__get__(error))
+
+
+def handling(error, function, arguments, keywords):
+    """Calls it while that exception is handled."""
+    context = CONTEXT.__get__(error)
+    try:
+        raise error
+    except BaseException:
+        CONTEXT.__set__(error, context)
+        return function(*arguments, **keywords)
+    finally:
+        del error, context
 
 
 def raise_here(error, handled):
@@ -1157,22 +1487,41 @@ def bound(self, instance, _kind=None):
 
 
 def equal(self, other):
-    if not issubclass(type(other), Function):
-        return NotImplemented
-    return self is other or caller_of(self).operate("eq", self, other)
+    """Methods are made anew at each look, and may be equal without being one object. Nobody but the program could say."""
+    if self is other:
+        return True
+    if issubclass(type(other), Function) and type(self) is type(other) and type(self).stands_for in MADE_ANEW:
+        caller_of(self).spoil("unjudgeable", "the tests compare two methods of the program's")
+    if handle_of(self) in caller_of(self).of_library and type(other) in FUNCTIONS:
+        caller_of(self).spoil("unjudgeable", "the tests compare a function of the library, which the program calls, with their own")
+    return NotImplemented
+
+
+def hashed(self):
+    if type(self).stands_for in MADE_ANEW:
+        caller_of(self).spoil("unjudgeable", "the tests hash a method of the program's")
+    return object.__hash__(self)
+
+
+MADE_ANEW = {types.MethodType, types.BuiltinFunctionType}
+
+
+def copied_function(self, _=None):
+    caller_of(self).spoil("unjudgeable", "the tests copy an object of the program's")
 
 
 def proxy_of(kind, name):
     """The class of what stands for functions of that type. They are equal by identity, but for those made anew at each look."""
-    own = {"__slots__": (), "stands_for": kind}
+    own = {"__slots__": (), "stands_for": kind, "__eq__": equal, "__hash__": hashed}
     if kind is not types.MethodType and hasattr(kind, "__get__"):
         own["__get__"] = bound
-    if kind in (types.MethodType, types.BuiltinFunctionType):
-        own |= {"__eq__": equal, "__hash__": lambda self: caller_of(self).operate("hash", self)}
+    if kind in (None, types.MethodType, functools.partial):
+        # Of these `copy` makes new ones, and of what they hold.
+        own |= {"__copy__": copied_function, "__deepcopy__": copied_function}
     return type(name, (Function,), own)
 
 
-PROXIES = {name: proxy_of(kind, name) for kind, name in FUNCTIONS.items()} | {"object": Function}
+PROXIES = {name: proxy_of(kind, name) for kind, name in FUNCTIONS.items()} | {"object": proxy_of(None, "object")}
 
 
 # What a class has beside its methods, and what making an instance takes.
@@ -1192,10 +1541,8 @@ def made_of(kind):
 
 # What the tests can ask of the program's objects beside calls and attributes.
 OPERATIONS = {
-    "eq": operator.eq,
-    "hash": hash,
     "dir": dir,
-    "special": lambda error, name, *arguments: getattr(type(error), name)(error, *arguments),
+    "special": lambda error, name, *arguments: ASKED[name][0](error, *arguments),
 }
 
 
@@ -1207,12 +1554,19 @@ class Callee(Objects):
         super().__init__(2)
         self.names = {}  # the program's module
         self.words = words_of(source)
-        self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), set(vars(builtins))
+        self.asks = [HANDLED] * bool(names_any(self.words, ASKS_FOR_HANDLED) or re.search(r"\braise[ \t]*(#.*)?$", source, re.MULTILINE))
+        self.asks += [ADDRESSES] * bool(re.search(r"(?<![\w.])id\(", source))
+        self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), dict(vars(builtins))
         self.seed = random.getstate() if names_any(self.words, ("seed", "setstate", "Random")) else None
         self.unreadable = [label for label, (triggers, _) in UNREADABLE.items() if names_any(self.words, triggers)]
         self.watched = {}  # name -> what it was when last told
         self.dice = None  # the state of `random`, where the tests set theirs
         self.classes = {}  # what there is to each class of exceptions that has been sent, by handle
+        self.handled = None  # what the tests handle during the call under way
+        self.loop = ""  # which container the tests have changed under an iterator
+
+    def disturbed(self, name):
+        self.loop = name
 
     def library_place(self, found):
         """Of the library only what cannot lie crosses as a value: built-in types and exceptions. Functions are called here."""
@@ -1221,7 +1575,10 @@ class Callee(Objects):
 
     def describe_own(self, found, kind, todo, depth):
         if kind in FUNCTIONS:
-            return self.new(found, "function", [FUNCTIONS[kind]])
+            is_shared = library_place(found) is not None
+            if is_shared and self.by_value is not SCALARS:
+                raise Uncrossable("a function of the library, which the tests may compare with their own")
+            return self.new(found, "function", [FUNCTIONS[kind], is_shared])
         if kind is type and issubclass(found, BaseException):
             return self.describe_class(found, todo, depth)
         if issubclass(kind, BaseException):
@@ -1230,17 +1587,19 @@ class Callee(Objects):
 
     def describe_class(self, found, todo, depth):
         bases = [base for base in bases_of(found) if issubclass(base, BaseException)]
-        own, methods, nothing = own_names(found)
+        own, hashes = own_names(found)
         module, doc = dict_of(found).get("__module__"), dict_of(found).get("__doc__")
+        module = "solution" if module == "program" else module
         if type(module) is not str:
             raise Uncrossable("a class of no module")
         if type(doc) not in (str, type(None)):
             own, doc = [*own, "__doc__"], None
-        for text in (name_of(found), qualname_of(found), module, doc or "", *own, *methods):
+        for text in (name_of(found), qualname_of(found), module, doc or "", *own):
             check_text(text)
         items = [self.item_of(base, todo, depth + 1) for base in bases]
         texts = [name_of(found), qualname_of(found), module, doc]
-        handle = self.new(found, "exception", [*texts, own, methods, nothing, any("__getattr__" in dict_of(base) for base in found.__mro__), *items])
+        gets = any("__getattr__" in dict_of(base) for base in found.__mro__)
+        handle = self.new(found, "exception", [*texts, own, hashes, gets, bool(mixed_into(found)), *items])
         self.classes[handle] = made_of(found)
         return handle
 
@@ -1283,14 +1642,15 @@ class Callee(Objects):
     def answer(self, request):
         """The reply to one request: `(word, payload, entries, names, dropped, parked, changed)`."""
         _, action, target, items, keywords, entries, idle = request
-        self.unpack(entries)
+        self.unpack([entry for entry in entries if entry[1] != "handling"])
+        self.handled = next((self.at((payload[0],)) for _, kind, payload in entries if kind == "handling"), None)
         self.begin()
         if action == "watch":
             self.watched = {name: self for name in items}
             if "identities" in target:
                 self.keep_all_identities()
             self.dice = random.getstate() if "random" in target else None
-            named = [label for label, words in WORDS.items() if names_any(self.words, words)]
+            named = [label for label, words in WORDS.items() if names_any(self.words, words)] + self.asks
             result = lambda: ("returned", "\n".join(named))
         elif action == "attribute":
             found, name = self.at(target), self.at(items[0])
@@ -1300,14 +1660,21 @@ class Callee(Objects):
         elif action == "names":
             found = sorted(name for name in self.names if type(name) is str)
             result = lambda: ("returned", self.item(found))
-        elif action == "look":
+        elif action in ("look", "borrow"):
             result = self.looked_up(target)
+        elif action == "star":
+            # As `import *` has it.
+            public = [name for name in self.names if type(name) is str and not name.startswith("_")]
+            found = self.names["__all__"] if "__all__" in self.names else public
+            result = self.called(list, [found], {})
         else:
             result = self.called(self.at(target), [self.at(item) for item in items], {k: self.at(v) for k, v in keywords.items()})
         try:
             self.attempt(self.send_changes)
         except Uncrossable as error:
             return ("broken", "a shared object holds " + error.args[0], [], [], [], [], [])
+        if self.loop:
+            return ("broken", "a " + self.loop + " that the tests have changed while it iterates over it", [], [], [], [], [])
         names = self.changed_names()
         try:
             word, payload = self.attempt(result)
@@ -1334,8 +1701,10 @@ class Callee(Objects):
         found = changed_state(self.state) + self.unreadable
         if len(sys.modules) != self.modules + ("program" in sys.modules):
             found.append("sys.modules")
-        if len(vars(builtins)) != len(self.builtins):
-            found += ["builtin " + name for name in vars(builtins).keys() - self.builtins if type(name) is str and name.isascii()]
+        if not (len(vars(builtins)) == len(self.builtins) and all(map(is_, vars(builtins).values(), self.builtins.values()))):
+            now = vars(builtins)
+            names = [name for name in now.keys() | self.builtins.keys() if now.get(name, Callee) is not self.builtins.get(name, Callee)]
+            found += ["builtin " + name for name in names if type(name) is str and name.isascii()]
         if self.decimals and "the context of decimals" in found:
             found.append("what decimal numbers come to")
         if self.seed is not None and random.getstate() != self.seed:
@@ -1355,11 +1724,22 @@ class Callee(Objects):
 
     def called(self, function, arguments, keywords):
         try:
-            value = function(*arguments, **keywords)
+            if self.handled is None:
+                value = function(*arguments, **keywords)
+            else:
+                value = handling(self.handled, function, arguments, keywords)
         except BaseException as error:
             error.__traceback__ = None
             return functools.partial(self.raised, error)
+        finally:
+            self.handled = None
         return lambda: ("returned", self.item(value))
+
+    def made_here(self, handle, kind, payload):
+        if kind == "handled":
+            found, *arguments = map(self.at, payload)
+            return found(*arguments)
+        return super().made_here(handle, kind, payload)
 
     def raised(self, error):
         return ("raised", self.item(error))
@@ -1373,6 +1753,8 @@ class Callee(Objects):
 
     def looked_up(self, name):
         if name not in self.names:
+            if "__getattr__" in self.names and not is_special(name):
+                return self.called(self.names["__getattr__"], [name], {})
             return lambda: ("missing", None)
         found = self.names[name]
         return lambda: ("returned", self.named_item(name, found))
@@ -1390,7 +1772,7 @@ class Callee(Objects):
         except Uncrossable:
             if issubclass(type(found), type) or not callable(found) or not only_called(type(found)):
                 raise
-            handle = self.new(found, "function", ["object"])
+            handle = self.new(found, "function", ["object", False])
             self.mentioned.add(handle)
             return (handle,)
 

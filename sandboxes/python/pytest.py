@@ -621,7 +621,7 @@ def fixture(fixture_function=None, *, scope="function", params=None, autouse=Fal
             fail("marks cannot be applied to fixtures")
         if (name or function.__name__) == "request":
             fail("'request' is a reserved word for fixtures")
-        return FixtureDefinition(function, name or function.__name__, scope != "function")
+        return FixtureDefinition(function, name or function.__name__, scope)
 
     return define(fixture_function) if fixture_function else define
 
@@ -631,8 +631,9 @@ class FixtureDefinition:
 
     in_class = False
 
-    def __init__(self, function, name, is_shared):
-        self.function, self.name, self.__name__, self.is_shared = function, name, name, is_shared
+    def __init__(self, function, name, scope):
+        self.function, self.name, self.__name__ = function, name, name
+        self.scope, self.is_shared = SCOPES.index(scope), scope != "function"
 
     def __set_name__(self, _owner, _name):
         self.in_class = True
@@ -683,14 +684,15 @@ def method_argument_names(owner, name):
 
 
 def needed_names(wanted, given, known):
-    """The names that a test needs, itself or for its fixtures."""
-    needed, todo = set(), list(wanted)
+    """The names that a test needs, itself or for its fixtures, in the order in which they are made: those of the widest scope first."""
+    needed = dict.fromkeys(wanted)
+    todo = list(needed)
     while todo:
-        name = todo.pop()
-        if name not in needed:
-            needed.add(name)
-            todo += argument_names(known[name].function) if name in known and name not in given else []
-    return needed
+        name = todo.pop(0)
+        more = argument_names(known[name].function) if name in known and name not in given else []
+        todo += [each for each in more if each not in needed]
+        needed |= dict.fromkeys(more)
+    return sorted(needed, key=lambda name: -known[name].scope if name in known and name not in given else 0)
 
 
 def call_with_fixtures(function, arguments, marks, names):
@@ -718,6 +720,8 @@ def call_with_fixtures(function, arguments, marks, names):
         return value
 
     try:
+        for name in needed_names(function.arguments, arguments, known):
+            make(name)
         return function(**{name: make(name) for name in function.arguments})
     finally:
         for generator in reversed(open_fixtures):

@@ -12,9 +12,11 @@ that empties `xs` and returns it. And a name that is a builtin and the program's
 import ast
 import builtins
 import decimal
+import functools
 import gc
 import importlib
 import inspect
+import itertools
 import os
 import symtable
 import sys
@@ -25,12 +27,14 @@ from operator import is_
 
 import pytest
 from _veriplay_objects import (
+    ADDRESSES,
     CONTAINERS,
     STATE,
     UNREADABLE,
     Caller,
     Function,
     StandIn,
+    Uncrossable,
     Unjudgeable,
     changed_state,
     class_of,
@@ -67,7 +71,7 @@ def run_shared(style, setup, sources, functions, program):
     exec(compile(program.removeprefix("\ufeff"), "<program>", "exec", 0, True), own)
     sys.modules["solution"] = sys.modules["program"]
     # A prompt's helpers are the tests' own. Its stub of the function under test is not.
-    under_test = {name: own[name] for name in functions if name in own}
+    under_test, before = {name: own[name] for name in functions if name in own}, dict(own)
     exec(compile(setup, "<setup>", "exec", 0, True), own)
     own.update(under_test)
     # What tests define must not replace what the program defines; assert lines define nothing, and see its names change.
@@ -76,7 +80,9 @@ def run_shared(style, setup, sources, functions, program):
         names.update((name, found) for name, found in own.items() if name not in MODULE_NAMES)
     if style == "check" and functions[0] not in names:
         return [("check", MISSING, "`" + functions[0] + "` is not defined")]
-    return STYLES[style](names, sources, functions, Judged())
+    judged = Judged()
+    judged.before = before | {name: found for name, found in names.items() if name not in own}
+    return STYLES[style](names, sources, functions, judged)
 
 
 def new_module(name):
@@ -102,9 +108,10 @@ class Split:
         self.shadowed = set()  # builtins that the tests use and the program defines too
         self.hidden = {}  # names of the program's that cannot cross, and why
         self.read = frozenset()  # by the test under way
+        self.names = {}  # the tests' module
         own = {CALLED: self.called, TYPE_OF: self.type_of, DICT_OF: self.dict_of, OWNER: self.owner, "__import__": self.imported}
         own |= {"setattr": self.set_attribute, "delattr": self.delete_attribute}
-        own |= {GLOBALS: self.globals_of, GLOBAL: self.global_of}
+        own |= {GLOBALS: self.globals_of, GLOBAL: self.global_of, STAR: self.import_all}
         self.caller.words = self.words = set().union(*map(words_of, [setup, *sources]))
         self.caller.attributes = lambda: set().union(*map(attributes_of, [setup, *sources]))
         # Code in a text may name what the tests do not. Names are looked up slower by a class of our own.
@@ -112,14 +119,16 @@ class Split:
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
         self.caller.check_process = self.check_process
         sys.addaudithook(self.audit)
+        self.clock, self.readings, self.collections = read_clock(), 0, 0
+        gc.callbacks.append(self.count_collection)
         self.watch_process()
         self.process, self.builtins = state_of_process(), tuple(vars(builtins).values())
         self.modules, self.watched, self.foreign = {}, {}, set()  # those that the tests have put in place themselves
         unittest.TestCase.assertLogs = unittest.TestCase.assertNoLogs = self.spoil_logs
 
     def run(self, style):
-        names = new_module("tests").__dict__
-        names["__builtins__"] = self.view
+        names = self.names = new_module("tests").__dict__
+        names["__builtins__"], names["__file__"] = self.view, FILE
         sys.modules["solution"] = self.named
         self.watch_modules()
         judged = Judged(self)
@@ -127,6 +136,7 @@ class Split:
             self.resolve(*names_of([self.setup, *self.sources]))
             if style == "asserts" and "locals" in self.words:
                 self.caller.note(UNJUDGEABLE, "the tests ask for all names that there are, of which some are the program's")
+            judged.before = dict(names)
             exec(judged.compiled(self.setup, "<setup>"), names)
             if style == "check":
                 try:
@@ -142,9 +152,15 @@ class Split:
             return [("tests", *self.caller.trouble)]
         except pytest.Unsupported as error:
             return [("tests", UNJUDGEABLE, text_of(error))]
+        except BaseException as error:
+            self.check_clock()
+            if self.caller.lasting is None and not is_lacking(error):
+                raise
+            return [("tests", *(self.caller.lasting or (UNJUDGEABLE, text_of(error))))]
         if not self.tested and not self.used and style != "check":
             why = "the tests name nothing of the program's: name the functions under test, or import them from `solution`"
             records = [(test, VACUOUS, why) if result == PASSED else (test, result, text) for test, result, text in records]
+        self.check_clock()
         # A crossing that failed behind the last test is part of none.
         return records if self.caller.lasting is None else [*records, ("tests", *self.caller.lasting)]
 
@@ -154,7 +170,12 @@ class Split:
         A name that is no builtin is. One that is a builtin is where it is named as a function under test, or is all that the
         tests could test.
         """
-        self.bound, known = bound, vars(builtins).keys()
+        self.bound, known = bound, vars(builtins).keys() - NEW_BUILTINS
+        trees = [ast.parse(source) for source in [self.setup, *self.sources]]
+        self.read_anywhere, self.unread = read, {}
+        if any(map(imports_all, trees)):
+            # All that the tests have of the program they import.
+            read = frozenset()
         free = read - bound - MODULE_NAMES
         self.own = (free - known) | (free & set(self.functions))
         if not self.own and not self.functions and len(free) == 1 and free.isdisjoint(REACHES) and not any(map(imports_solution, [self.setup, *self.sources])):
@@ -166,17 +187,20 @@ class Split:
         for name in self.own:
             self.view.pop(name, None)
         self.caller.tell_names = self.tell_names
-        trees = [ast.parse(source) for source in [self.setup, *self.sources]]
         if any(map(patches, trees)):
             self.caller.note(UNJUDGEABLE, "the tests patch modules, which the program does not share")
         if not self.words.isdisjoint(LIFETIMES):
             self.caller.note(UNJUDGEABLE, "the tests look at how objects are kept, which is each side's own")
+        for found in itertools.chain.from_iterable(map(observed, trees)):
+            self.caller.note(UNJUDGEABLE, "the tests ask `" + found + "` of the process, which is each side's own")
         identities = any(map(asks_for_identity, trees)) or not self.words.isdisjoint(("pickle", "marshal"))
         options = ["identities"] * identities + ["random"] * any(map(sets_a_seed, trees))
         self.caller.watch(sorted(self.own | self.or_builtin), options)
         for label, (triggers, _) in UNREADABLE.items():
             if names_any(self.words, triggers) and label in self.caller.words_of_program:
                 self.note_change(label)
+        if "id" in self.words and ADDRESSES in self.caller.words_of_program and any(map(asks_for_addresses, trees)):
+            self.caller.note(UNJUDGEABLE, "both sides look at addresses of objects, which each has its own of")
 
     def tell_names(self, told):
         for name, word, found in told:
@@ -188,9 +212,11 @@ class Split:
                     self.shadowed.add(name)
                 if not self.prefer_program:
                     continue
+                if word != "missing":
+                    self.tested.add(name)
             if word == "value":
                 self.view[name] = found
-            elif word == "missing" and name not in self.own:
+            elif word == "missing" and (name not in self.own or name in NEW_BUILTINS - set(self.functions)):
                 self.view[name] = vars(builtins)[name]
             else:
                 self.view.pop(name, None)
@@ -246,6 +272,22 @@ class Split:
         except AttributeError:
             raise KeyError(name) from None
 
+    def import_all(self):
+        """`from solution import *`. Of what the program makes public, the names that the tests read; one that cannot cross is
+        missing until they bind it again."""
+        names = sys._getframe(1).f_globals
+        for name in self.caller.public_names():
+            if type(name) is not str:
+                raise TypeError("Item in solution.__all__ must be str, not " + type(name).__name__)
+            if name not in self.read_anywhere and self.words.isdisjoint(REACHES):
+                continue
+            names.pop(name, None)
+            self.used = True
+            try:
+                names[name] = self.caller.borrow(name)
+            except Uncrossable as error:
+                self.unread[name] = error.args[0]
+
     def owner(self, found):
         """An object of which the tests are about to set an attribute."""
         kind = type(found)
@@ -267,22 +309,31 @@ class Split:
         if name in sys.modules:
             found = import_module(name, *arguments, **keywords)
         else:
+            self.check_clock()
             before = changed_state(self.process)
             found = import_module(name, *arguments, **keywords)
             now = state_of_process()
             self.process |= {label: now[label] for label in STATE if label not in before}
+            self.clock, self.readings, self.collections = read_clock(), 0, 0
         self.watch_modules()
         return found
 
+    def end_test(self):
+        self.check_clock()
+        return self.caller.end_test()
+
     def start_test(self, sources):
+        self.check_clock()
         self.caller.start_test()
-        self.read = names_of([self.setup, *sources])[0] if self.own | self.or_builtin else frozenset()
+        self.read = names_of([self.setup, *sources])[0] if self.own or self.or_builtin or self.unread else frozenset()
         self.check_hidden()
 
     def check_hidden(self):
         """A test that reads a name which cannot cross is not judged, whatever it does with it."""
-        for name in sorted((self.read - self.bound) & self.hidden.keys()):
-            self.caller.note(UNJUDGEABLE, "`" + name + "` of the program cannot cross to the tests: " + self.hidden[name])
+        unread = self.unread.keys() - self.names.keys()
+        for name in sorted((self.read - self.bound) & self.hidden.keys() | self.read & unread):
+            why = self.hidden.get(name) or self.unread[name]
+            self.caller.note(UNJUDGEABLE, "`" + name + "` of the program cannot cross to the tests: " + why)
 
     def note_change(self, what, lasting=False):
         self.caller.note(UNJUDGEABLE, "the tests change " + what + ", which the program does not share", lasting)
@@ -354,7 +405,8 @@ class Split:
 
             setattr(owner, name, call)
 
-        for name in ("stat", "lstat", "listdir", "scandir", "access", "getcwd", "remove", "unlink", "rename", "replace", "mkdir", "rmdir"):
+        noted(os, "lstat", lambda path: str(path) in (FILE, os.path.dirname(FILE)) or self.note_file(path))
+        for name in ("stat", "listdir", "scandir", "access", "getcwd", "remove", "unlink", "rename", "replace", "mkdir", "rmdir"):
             noted(os, name, self.note_file)
 
         def noted_of_tests(owner, name, what):
@@ -369,11 +421,9 @@ class Split:
             setattr(owner, name, call)
 
         for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "sleep"):
-            noted_of_tests(time, name, "the clock")
+            self.note_clock(name)
         for name in ("getcontext", "setcontext", "localcontext"):
             noted_of_tests(decimal, name, "the context of decimals")
-        for name in ("setrecursionlimit", "getrecursionlimit"):
-            noted_of_tests(sys, name, "the limit of recursion")
         importer = importlib.import_module
 
         def import_by_name(name, *arguments, **keywords):
@@ -384,6 +434,33 @@ class Split:
         importlib.import_module = import_by_name
         for name in ("__getitem__", "__setitem__", "__delitem__", "__iter__", "__len__"):
             noted(type(os.environ), name, lambda _: self.note_environ())
+
+    def note_clock(self, name):
+        """Of the readings of the clock, those that the library makes for itself are no question of the tests'."""
+        function = getattr(time, name)
+
+        def call(*arguments, **keywords):
+            names = sys._getframe(1).f_globals
+            if names.get("__builtins__") is self.view:
+                self.note_process("the clock")
+            elif names.get("__name__") in OWN_CLOCKS:
+                self.readings -= 1
+            return function(*arguments, **keywords)
+
+        setattr(time, name, call)
+
+    def count_collection(self, phase, _):
+        self.collections += phase == "stop"
+
+    def check_clock(self):
+        """Each reading moves the clock on by one step, whoever reads it: what has moved it has been told the time, and the program has
+        a clock of its own, which stands still while it computes."""
+        now = read_clock()
+        self.readings += (now - self.clock) // CLOCK_STEP - 1 - self.collections * READINGS_OF_A_COLLECTION
+        self.clock, self.collections = now, 0
+        if self.readings:
+            self.note_process("the clock")
+        self.readings = 0
 
     def note_environ(self):
         """A module of the library that is being imported may look: the tests do not see what it finds."""
@@ -401,7 +478,9 @@ class Split:
         return ["changes"] * self.caller.changed + ["builtins"] * bool(self.shadowed)
 
 
-LIBRARY = "/usr/local/lib/"
+LIBRARY, FILE = "/usr/local/lib/", "/work/tests.py"
+# Names that a program written for another Python does not know as built-in.
+NEW_BUILTINS = {"frozendict", "sentinel"}
 import_module = builtins.__import__
 # Modules of the tests' own, which no program is asked about.
 TESTING = {"unittest", "pytest", "doctest", "solution", "tests", "program", "builtins", "_veriplay", "_veriplay_objects", "_veriplay_tests"}
@@ -415,7 +494,27 @@ IN_STATE = {("sys", name) for name in ("path", "argv", "stdout", "stderr", "stdi
 COMPILES = {"eval", "exec", "compile"}
 REACHES = COMPILES | {"globals", "locals", "vars", "dir", "__import__"}
 # What asks how long objects live, and how they lie in memory.
-LIFETIMES = {"weakref", "getrefcount", "get_referrers", "get_referents", "get_objects", "getsizeof"}
+LIFETIMES = {"weakref", "getrefcount", "get_referrers", "get_referents", "get_objects", "getsizeof", "getallocatedblocks", "tracemalloc"}
+LIFETIMES |= {"getattr_static", "getmembers_static"}
+# What of these tests may name: it is the same on both sides, or is in `STATE`.
+SHARED_OF = {
+    "gc": {"isenabled", "enable", "disable", "get_threshold", "set_threshold", "get_debug", "set_debug"},
+    "sys": {
+        "version", "version_info", "hexversion", "api_version", "implementation", "platform", "byteorder", "copyright", "executable",
+        "prefix", "flags", "maxsize", "maxunicode", "float_info", "int_info", "hash_info", "float_repr_style", "warnoptions", "intern",
+        "stdlib_module_names", "builtin_module_names", "getdefaultencoding", "getfilesystemencoding", "exit", "exc_info", "exception",
+        "path", "argv", "stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__", "modules", "meta_path", "path_hooks",
+        "getrecursionlimit", "setrecursionlimit", "get_int_max_str_digits", "set_int_max_str_digits", "excepthook", "displayhook",
+        "unraisablehook", "breakpointhook", "settrace", "gettrace", "setprofile", "getprofile", "dont_write_bytecode", "_getframe",
+    },
+}
+# Modules that are for looking at the process alone.
+OBSERVERS = {"tracemalloc", "resource", "cProfile", "profile", "trace", "bdb", "pdb", "faulthandler"}
+# Modules that read the clock for what they keep to themselves.
+OWN_CLOCKS = {"unittest.case", "unittest.result", "logging", "random", "tempfile"}
+read_clock = time.perf_counter_ns
+CLOCK_STEP = -read_clock() + read_clock()
+READINGS_OF_A_COLLECTION = (-read_clock() + (gc.collect(), read_clock())[1]) // CLOCK_STEP - 1
 
 
 def alike(before, now):
@@ -439,31 +538,40 @@ class View(dict):
         return found
 
 
+own_dict = types.ModuleType.__dict__["__dict__"].__get__
+
+
 class PeerModule(types.ModuleType):
     """The program as a module: `from solution import f`."""
 
     __doc__ = property(lambda self: self.__getattr__("__doc__"))
+    __dict__ = property(lambda self: own_dict(self)["<split>"].dict_of(None, self))
 
     def __dir__(self):
-        split = self.__dict__["<split>"]
+        split = own_dict(self)["<split>"]
         split.used = True
         return split.caller.all_names()
 
     def __init__(self, split):
         super().__init__("solution")
         # Under no name that a program would use.
-        self.__dict__["<split>"] = split
+        own_dict(self)["<split>"] = split
 
     def __getattr__(self, name):
-        split = self.__dict__["<split>"]
+        split = own_dict(self)["<split>"]
         split.used = split.used or not name.startswith("__")
-        return split.caller.look(name)
+        try:
+            return split.caller.look(name)
+        except AttributeError as error:
+            if error.args == (split.caller.missing(name),):
+                raise AttributeError("module 'solution' has no attribute '" + name + "'", name=name, obj=self) from None
+            raise
 
     def __setattr__(self, name, value):
-        self.__dict__["<split>"].caller.spoil(UNJUDGEABLE, "the tests set `" + name + "` of the program")
+        own_dict(self)["<split>"].caller.spoil(UNJUDGEABLE, "the tests set `" + name + "` of the program")
 
     def __delattr__(self, name):
-        self.__dict__["<split>"].caller.spoil(UNJUDGEABLE, "the tests delete `" + name + "` of the program")
+        own_dict(self)["<split>"].caller.spoil(UNJUDGEABLE, "the tests delete `" + name + "` of the program")
 
 
 def names_of(sources):
@@ -491,6 +599,26 @@ def patches(tree):
     return mocks and any(isinstance(node, (ast.Name, ast.Attribute)) and named(node) == "patch" for node in ast.walk(tree))
 
 
+def observed(tree):
+    """What test code asks of the process that nobody shares."""
+    known = {name: name for name in SHARED_OF}
+    statements = {id(node.value.func) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            known |= {alias.asname: alias.name for alias in node.names if alias.asname and alias.name in SHARED_OF}
+            yield from (alias.name for alias in node.names if alias.name.partition(".")[0] in OBSERVERS)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            if node.module.partition(".")[0] in OBSERVERS:
+                yield node.module
+            elif node.module in SHARED_OF:
+                yield from (node.module + "." + alias.name for alias in node.names if alias.name not in SHARED_OF[node.module])
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known:
+            # To collect is fine where nobody asks how much there was.
+            is_told = not (node.attr == "collect" and id(node) in statements)
+            if node.attr not in SHARED_OF[known[node.value.id]] and is_told:
+                yield known[node.value.id] + "." + node.attr
+
+
 def sets_a_seed(tree):
     """Whether test code may set the state of `random`, which the program does not share."""
     return any(named(node) in ("seed", "setstate", "getstate") for node in ast.walk(tree))
@@ -513,18 +641,28 @@ def named(node):
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+IDENTITIES = {"is_", "is_not", "assertIs", "assertIsNot"}
+
+
 def asks_for_identity(tree):
     """Whether test code compares by identity with anything but a constant, so that strings and numbers need theirs."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == "id":
             return True
-        if isinstance(node, (ast.Name, ast.Attribute)) and named(node) in ("is_", "is_not", "assertIs", "assertIsNot"):
+        if isinstance(node, (ast.Name, ast.Attribute)) and named(node) in IDENTITIES:
             return True
-        if isinstance(node, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
-            of_type = isinstance(node.left, ast.Call) and isinstance(node.left.func, ast.Name) and node.left.func.id == "type"
-            if not of_type and not any(isinstance(part, ast.Constant) for part in node.comparators):
-                return True
+        if isinstance(node, ast.ImportFrom) and any(alias.name in IDENTITIES for alias in node.names):
+            return True
+        if isinstance(node, ast.Compare):
+            for left, op, right in zip([node.left, *node.comparators], node.ops, node.comparators):
+                of_type = isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == "type"
+                if isinstance(op, (ast.Is, ast.IsNot)) and not (of_type or isinstance(left, ast.Constant) or isinstance(right, ast.Constant)):
+                    return True
     return False
+
+
+def asks_for_addresses(tree):
+    return any(isinstance(node, ast.Name) and node.id == "id" for node in ast.walk(tree))
 
 
 def imports_solution(source):
@@ -534,6 +672,14 @@ def imports_solution(source):
         if isinstance(node, ast.Import) and any(alias.name == "solution" for alias in node.names):
             return True
     return False
+
+
+def is_star(node):
+    return isinstance(node, ast.ImportFrom) and node.module == "solution" and not node.level and node.names[0].name == "*"
+
+
+def imports_all(tree):
+    return any(map(is_star, ast.walk(tree)))
 
 
 def collect_names(table, read, bound):
@@ -550,7 +696,9 @@ def collect_names(table, read, bound):
         collect_names(child, read, bound)
 
 
-CALLED, TYPE_OF, DICT_OF, OWNER, GLOBALS, GLOBAL = "<called>", "<type>", "<dict>", "<owner>", "<globals>", "<global>"
+CALLED, TYPE_OF, DICT_OF, OWNER, GLOBALS, GLOBAL, STAR = (
+    "<called>", "<type>", "<dict>", "<owner>", "<globals>", "<global>", "<star>"
+)
 DISPLAYS = ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
 
 
@@ -572,6 +720,9 @@ class Marked(ast.NodeTransformer):
         if is_globals(node):
             return asked(GLOBALS, node, node.func)
         return marked(node, thrown_away=False)
+
+    def visit_ImportFrom(self, node):
+        return ast.copy_location(ast.Expr(asked(STAR, node)), node) if is_star(node) else node
 
     def visit_Subscript(self, node):
         if not is_globals(node.value):
@@ -628,6 +779,7 @@ class Judged:
 
     def __init__(self, split=None):
         self.split = split
+        self.before = {}  # what the tests' module has before any of their code has run
 
     def compiled(self, source, name):
         tree = ast.parse(source, name)
@@ -645,7 +797,7 @@ class Judged:
     def end(self, result):
         unsupported = (UNJUDGEABLE, pytest.unsupported[0][:300]) if pytest.unsupported else None
         pytest.unsupported.clear()
-        trouble = None if self.split is None else self.split.caller.end_test()
+        trouble = None if self.split is None else self.split.end_test()
         return trouble or unsupported or result
 
 
@@ -659,8 +811,20 @@ def outcome_of(test):
     except (unittest.SkipTest, pytest.Skipped) as error:
         return SKIPPED, text_of(error)
     except BaseException as error:
-        return ERROR, text_of(error)
+        return UNJUDGEABLE if is_lacking(error) else ERROR, text_of(error)
     return PASSED, ""
+
+
+def is_lacking(error):
+    """Whether the tests have asked for what no guest has: threads, processes, sockets, a module of the library that is not there, or
+    a name in one. What the program raises is its own."""
+    if StandIn.caller is None or id(error) in StandIn.caller.handles:
+        return False
+    if type(error) is ModuleNotFoundError:
+        return is_library(error.name) and error.name.partition(".")[0] not in TESTING
+    if type(error) is AttributeError and type(error.obj) is types.ModuleType:
+        return is_library(error.obj.__dict__.get("__name__"))
+    return type(error) is OSError and error.errno == LACKING or type(error) is RuntimeError and error.args == ("can't start new thread",)
 
 
 def finish(test):
@@ -675,6 +839,9 @@ def text_of(error):
         return (type(error).__name__ + ": " + str(error))[:300]
     except BaseException:
         return type(error).__name__
+
+
+LACKING = 58  # the host's word for a call that it does not have
 
 
 # Styles.
@@ -696,14 +863,14 @@ def run_check(names, sources, functions, judged):
 
 
 def run_functions(names, sources, _functions, judged):
-    before, module = dict(names), sys.modules[names["__name__"]]
+    before, module = judged.before, sys.modules[names["__name__"]]
     exec(judged.compiled(sources[0], "<test>"), names)
-    records = around_records("setup_module", names.get("setup_module"), module, judged)
+    records = around_records("setup_module", names.get("setUpModule", names.get("setup_module")), module, judged)
     for name, found in list(names.items()):
         if name not in before or before[name] is not found:
             records.extend(records_of(name, found, names, judged))
     records += around_records("teardown of fixtures", pytest.end_shared_fixtures, None, judged)
-    records += around_records("teardown_module", names.get("teardown_module"), module, judged)
+    records += around_records("teardown_module", names.get("tearDownModule", names.get("teardown_module")), module, judged)
     return without_left_out(records, left_out(ast.parse(sources[0])))
 
 
@@ -747,13 +914,33 @@ def records_of(name, found, names, judged):
     # By `type()`: asking a proxy for its class is a question to the program.
     is_class, is_function = issubclass(type(found), type) and type(found) is not StandIn, type(found) is types.FunctionType
     if is_class and issubclass(found, unittest.TestCase) and found is not unittest.TestCase:
-        return unittest_records(found, judged) if is_collected(found) else []
+        return unittest_records(name, found, judged) if is_collected(found) else []
     if is_class and is_named(name, found, "Test"):
         return class_records(name, found, names, judged, marks_of_module(names))
     # A function of the program's may be named so too.
-    if is_function and is_named(name, found, "test") and found.__globals__ is not globals():
+    if is_function and is_named(name, found, "test") and found.__globals__ is not globals() or is_test_object(name, found):
         return function_records(name, found, names, judged)
     return []
+
+
+def is_test_object(name, found):
+    """Whether pytest takes an object that is no function for a test: one that stands for a function, as a decorator leaves it."""
+    kind = type(found)
+    if issubclass(kind, (type, types.FunctionType, Function)) or kind is pytest.FixtureDefinition or not callable(found):
+        return False
+    return is_named(name, found, "test") and type(real_function(found)) is types.FunctionType
+
+
+def real_function(found):
+    """The function that it stands for, as pytest looks for it."""
+    for _ in range(100):
+        if hasattr(found, "__wrapped__"):
+            found = found.__wrapped__
+        elif isinstance(found, functools.partial):
+            found = found.func
+        else:
+            break
+    return found
 
 
 def is_named(name, found, prefix):
@@ -775,12 +962,22 @@ def class_records(label, owner, names, judged, outer):
     records, marks = [], [*pytest.marks_of(owner), *outer]
     records += around_records(label + ".setup_class", getattr(owner, "setup_class", None), owner, judged)
     for name in dict.fromkeys(name for base in reversed(owner.__mro__) for name in vars(base)):
-        found = None if name.startswith("__") else getattr(owner, name)
-        if issubclass(type(found), type):
-            if is_named(name, found, "Test"):
+        # As it lies in the class: what a descriptor makes of it is no test of pytest's.
+        found = None if name.startswith("__") else inspect.getattr_static(owner, name)
+        plain = found.__func__ if type(found) in (staticmethod, classmethod) else found
+        if issubclass(type(found), type) and type(found) is not StandIn:
+            if issubclass(found, unittest.TestCase):
+                records.extend(unittest_records(label + "." + name, found, judged) if is_collected(found) else [])
+            elif is_named(name, found, "Test"):
                 records.extend(class_records(label + "." + name, found, names, judged, marks))
-        elif type(found) in (types.FunctionType, types.MethodType) and is_named(name, found, "test"):
+        elif type(plain) is types.FunctionType and is_named(name, plain, "test"):
             records.extend(method_records(label, owner, name, names, judged, marks))
+        elif is_test_object(name, plain):
+            if isinstance(plain, functools.partial):
+                # A method or none, as the version of Python has it.
+                records.append((label + "." + name, UNJUDGEABLE, "a test that is a `partial` in a class"))
+            else:
+                records.extend(method_records(label, owner, name, names, judged, marks))
     return records + around_records(label + ".teardown_class", getattr(owner, "teardown_class", None), owner, judged)
 
 
@@ -794,7 +991,7 @@ class Result(unittest.TestResult):
     def startTest(self, test):
         super().startTest(test)
         self.judged.start()
-        self.succeeded = False
+        self.succeeded, self.lacking = False, None
         self.found = [len(list) for list in self.lists()]
 
     def lists(self):
@@ -809,6 +1006,8 @@ class Result(unittest.TestResult):
             self.addSkip(test, str(error[1]))
         elif issubclass(error[0], pytest.Failed):
             self.addFailure(test, error)
+        elif is_lacking(error[1]):
+            self.lacking = text_of(error[1])
         else:
             super().addError(test, error)
 
@@ -823,6 +1022,8 @@ class Result(unittest.TestResult):
 
     def result_of_test(self):
         errors, failures, unexpected, skipped = (list[found:] for list, found in zip(self.lists(), self.found))
+        if self.lacking:
+            return UNJUDGEABLE, self.lacking
         if errors:
             return ERROR, last_line(errors[0][1])
         if failures:
@@ -838,20 +1039,26 @@ def last_line(text):
     return text.strip().splitlines()[-1][:300]
 
 
-def unittest_records(case, judged):
+class Suite(unittest.TestSuite):
+    """The tests of one class. What is to run around those of the module runs once, around all."""
+
+    _handleModuleFixture = _handleModuleTearDown = lambda *_: None
+
+
+def unittest_records(label, case, judged):
     tests = list(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     for test in tests:
         if type(test)._callTestMethod is unittest.TestCase._callTestMethod:
             test._callTestMethod = finish
     result = Result(judged)
-    unittest.TestSuite(tests).run(result)
+    Suite(tests).run(result)
     # What the class's own set-up and clean-up say comes under the class's name.
     of_class = [(error[1], ERROR) for error in result.errors if not isinstance(error[0], unittest.TestCase)]
     of_class += [(skip[1], SKIPPED) for skip in result.skipped if not isinstance(skip[0], unittest.TestCase)]
     missing = (of_class[0][1], last_line(of_class[0][0])) if of_class else (ERROR, "the test did not run")
     names = [test._testMethodName for test in tests]
-    records = [(case.__name__ + "." + name, *result.results.get(name, missing)) for name in names]
-    return records + [(case.__name__, word, last_line(text)) for text, word in of_class]
+    records = [(label + "." + name, *result.results.get(name, missing)) for name in names]
+    return records + [(label, word, last_line(text)) for text, word in of_class]
 
 
 def method_records(label, owner, method, names, judged, marks):

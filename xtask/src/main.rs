@@ -1,7 +1,7 @@
 //! `cargo xtask`: the command line of the development tasks.
 
 use std::io::Write;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 use clap::Parser;
@@ -12,6 +12,8 @@ use xtask::{root, runner};
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Task {
+    /// The fast lane after a change: format and lints of the workspace, without building or running a test
+    Check,
     /// Remove one defence of the sandbox's source at a time, and require that the isolation suite notices
     ///
     /// Each sabotage is a patch in tests/sabotage that names the probes that must escape once it is applied. The patches are
@@ -42,7 +44,28 @@ fn main() -> ExitCode {
 
 /// Runs a task; whether it found nothing wrong.
 fn run(task: Task) -> anyhow::Result<bool> {
-    let Task::Sabotage { mut names, list, quick } = task;
+    match task {
+        Task::Check => check(),
+        Task::Sabotage { names, list, quick } => sabotage(names, list, quick),
+    }
+}
+
+/// Runs the quick steps of `.ci/run`, up to the first that fails.
+fn check() -> anyhow::Result<bool> {
+    const STEPS: [&[&str]; 2] =
+        [&["fmt", "--all", "--check"], &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]];
+    for step in STEPS {
+        // The cargo that runs this task, so that the pinned toolchain is used.
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let status = Command::new(cargo).args(step).current_dir(root()).status();
+        if !status.with_context(|| format!("cannot run `cargo {}`", step.join(" ")))?.success() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn sabotage(mut names: Vec<String>, list: bool, quick: bool) -> anyhow::Result<bool> {
     if quick {
         names = vec![QUICK.to_owned()];
     }

@@ -43,6 +43,9 @@ pub struct Peer {
     /// changes. Otherwise copies cross.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares_objects: bool,
+    /// Files of the job and of its base that it does not see, such as the tests that call it. A path that neither has is no error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<String>,
 }
 
 /// How a program is entered.

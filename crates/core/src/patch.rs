@@ -106,12 +106,6 @@ impl Patch {
         (count(Kind::Removed), count(Kind::Added))
     }
 
-    /// Of each file it touches the lines of the old text that a change concerns, from 1: those removed, and where lines are
-    /// only added, those around the place.
-    pub fn old_lines(&self) -> impl Iterator<Item = (&str, Vec<usize>)> {
-        self.files.iter().map(|file| (file.path.as_str(), file.hunks.iter().flat_map(Hunk::old_lines).collect()))
-    }
-
     /// The patch that undoes this one.
     #[must_use]
     pub fn reverse(&self) -> Self {
@@ -145,20 +139,6 @@ impl Hunk {
     /// Lines of the new file it covers.
     fn new_count(&self) -> usize {
         self.lines.iter().filter(|(kind, _)| *kind != Kind::Removed).count()
-    }
-
-    fn old_lines(&self) -> Vec<usize> {
-        let (mut next, mut found) = (self.at + 1, Vec::new());
-        for run in self.lines.chunk_by(|(a, _), (b, _)| (*a == Kind::Kept) == (*b == Kind::Kept)) {
-            let old = run.iter().filter(|(kind, _)| *kind != Kind::Added).count();
-            match (run[0].0, old) {
-                (Kind::Kept, _) => {}
-                (_, 0) => found.extend([next.saturating_sub(1).max(1), next]),
-                _ => found.extend(next..next + old),
-            }
-            next += old;
-        }
-        found
     }
 
     /// Lines the new file has more.

@@ -88,7 +88,7 @@ impl Guest {
     /// # Errors
     /// A fault of ours; the instances must be dropped.
     pub(crate) fn run(&mut self, job: &Job, peer: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
-        self.prepare(job, job.seed, request::encode(job), request::expected_calls(job))?;
+        self.prepare(job, &job.files, job.seed, request::encode(job), request::expected_calls(job))?;
         let (Some(program), Some(guest)) = (&job.peer, peer) else {
             let ended = self.enter(&job.limits)?;
             return Ok((self.outcome(&job.limits, ended)?, None));
@@ -108,7 +108,9 @@ impl Guest {
     /// # Errors
     /// A fault of ours.
     pub(crate) fn load_peer(&mut self, job: &Job, peer: &Peer) -> Result<Ended, Fault> {
-        self.prepare(job, peer.seed, request::encode_peer(job, peer), 0)?;
+        let seen = |(path, _): &&(String, Vec<u8>)| !peer.hidden.contains(path);
+        let files: Vec<_> = job.files.iter().filter(seen).cloned().collect();
+        self.prepare(job, &files, peer.seed, request::encode_peer(job, peer), 0)?;
         self.enter(&job.limits)
     }
 
@@ -117,7 +119,7 @@ impl Guest {
     /// # Errors
     /// A fault of ours.
     pub(crate) fn warm(mut self, job: &Job) -> Result<(Outcome, Snapshot), Fault> {
-        self.prepare(job, job.seed, request::encode_warm(job), 0)?;
+        self.prepare(job, &job.files, job.seed, request::encode_warm(job), 0)?;
         let ended = self.enter(&job.limits)?;
         let outcome = self.outcome(&job.limits, ended)?;
         let snapshot = self.exports.snapshot(&mut self.store).map_err(|error| error.to_string())?;
@@ -172,11 +174,18 @@ impl Guest {
         })
     }
 
-    fn prepare(&mut self, job: &Job, seed: u64, request: Vec<u8>, expected_calls: usize) -> Result<(), Fault> {
+    fn prepare(
+        &mut self,
+        job: &Job,
+        files: &[(String, Vec<u8>)],
+        seed: u64,
+        request: Vec<u8>,
+        expected_calls: usize,
+    ) -> Result<(), Fault> {
         let setup = Setup {
             seed,
             stdin: &job.stdin,
-            files: &job.files,
+            files,
             output_bytes: job.limits.output_bytes,
             file_bytes: job.limits.file_bytes,
         };

@@ -13,11 +13,14 @@ use crate::wasi::files::{Content, Kind, Tree};
 /// Trees kept; when there are more, all are dropped and built again as they are needed.
 const MAX_TREES: usize = 64;
 
+/// Trees by their layers, and the paths hidden from a peer.
+type Trees = HashMap<(Vec<Mounted>, Vec<String>), Arc<Tree>>;
+
 /// Layers by their digest: what the jobs of one sandbox may name. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     by_digest: Arc<BTreeMap<Digest, Layer>>,
-    trees: Arc<Mutex<HashMap<Vec<Mounted>, Arc<Tree>>>>,
+    trees: Arc<Mutex<Trees>>,
 }
 
 impl FromIterator<Layer> for Layers {
@@ -86,32 +89,34 @@ impl Layers {
         Ok(())
     }
 
-    /// The tree of an image with `base` in it, without the job's own files. [`Self::check`] has found nothing wrong.
+    /// The tree of an image with `base` in it but for the paths `hidden`, without the job's own files. [`Self::check`] has found
+    /// nothing wrong.
     ///
     /// # Errors
     /// When a layer is not here, or does not go into the image's tree.
-    pub(crate) fn tree(&self, image: &Tree, base: &Base) -> Result<Arc<Tree>, String> {
+    pub(crate) fn tree(&self, image: &Tree, base: &Base, hidden: &[String]) -> Result<Arc<Tree>, String> {
         if !base.without.is_empty() {
-            return self.build(image, base).map(Arc::new);
+            return self.build(image, base, hidden).map(Arc::new);
         }
+        let key = (base.layers.clone(), hidden.to_vec());
         // A tree is put in whole: a panic elsewhere leaves nothing half-made.
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tree) = trees.get(&base.layers) {
+        if let Some(tree) = trees.get(&key) {
             return Ok(Arc::clone(tree));
         }
-        let tree = Arc::new(self.build(image, base)?);
+        let tree = Arc::new(self.build(image, base, hidden)?);
         if trees.len() >= MAX_TREES {
             trees.clear();
         }
-        trees.insert(base.layers.clone(), Arc::clone(&tree));
+        trees.insert(key, Arc::clone(&tree));
         Ok(tree)
     }
 
-    fn build(&self, image: &Tree, base: &Base) -> Result<Tree, String> {
+    fn build(&self, image: &Tree, base: &Base, hidden: &[String]) -> Result<Tree, String> {
         let mut tree = image.clone();
         for (layer, at) in self.of(base)? {
             for (path, bytes) in layer.files() {
-                if at == Place::Work && base.without.contains(path) {
+                if at == Place::Work && (base.without.contains(path) || hidden.contains(path)) {
                     continue;
                 }
                 let file = Kind::File(Content::Shared(Arc::clone(bytes)));

@@ -133,9 +133,14 @@ impl Runner for Here {
 
     fn run(&self, place: &mut Instances, job: &Job) -> Result<Outcome, RunError> {
         let fresh = |mut used: Guest| used.reset(self.reset).then_some(used);
-        let base = job.base.as_ref().map(|base| self.layers.tree(self.image.base_tree(), base)).transpose()?;
-        let mut guest = self.ready(&mut place.guest, base.as_ref())?;
-        let peer = job.peer.as_ref().map(|_| self.ready(&mut place.peer, base.as_ref())).transpose()?;
+        let tree = |hidden: &[String]| {
+            job.base.as_ref().map(|base| self.layers.tree(self.image.base_tree(), base, hidden)).transpose()
+        };
+        let mut guest = self.ready(&mut place.guest, tree(&[])?.as_ref())?;
+        let peer = match &job.peer {
+            Some(peer) => Some(self.ready(&mut place.peer, tree(&peer.hidden)?.as_ref())?),
+            None => None,
+        };
         let (outcome, peer) = guest.run(job, peer)?;
         place.guest = fresh(guest);
         place.peer = peer.and_then(fresh).or(place.peer.take());

@@ -15,6 +15,7 @@
 
 mod fingerprint;
 mod scopes;
+mod spelling;
 
 use std::collections::BTreeMap;
 
@@ -168,13 +169,21 @@ impl Guard {
     /// The verdict on a proposal that holds one of these programs, if it is to be refused for one.
     #[must_use]
     pub fn refuse_programs<'a>(&self, programs: impl IntoIterator<Item = &'a str>) -> Option<Verdict> {
-        programs.into_iter().find_map(|program| self.find_program(program)).map(refusal)
+        programs.into_iter().find_map(|program| self.refuse_program(program))
+    }
+
+    fn refuse_program(&self, program: &str) -> Option<Verdict> {
+        if !self.programs.is_empty() && fingerprint::nests_too_deep(program) {
+            return Some(refusal("it nests too deep to be compared with what is measured".to_owned()));
+        }
+        self.find_program(program).map(|measured| refusal(told(measured)))
     }
 
     /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
     #[must_use]
     pub fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
-        self.find_text(text).or_else(|| self.find_program(solution)).map(refusal)
+        let refused = self.find_text(text).map(|measured| refusal(told(measured)));
+        refused.or_else(|| self.refuse_program(solution))
     }
 }
 
@@ -200,7 +209,7 @@ pub fn is_refusal(verdict: &Verdict) -> bool {
     verdict.evidence.rule == HELD_OUT
 }
 
-fn refusal(measured: &Measured) -> Verdict {
-    let evidence = Evidence { rule: HELD_OUT.to_owned(), detail: told(measured), ..Evidence::default() };
+fn refusal(why: String) -> Verdict {
+    let evidence = Evidence { rule: HELD_OUT.to_owned(), detail: why, ..Evidence::default() };
     Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
 }

@@ -2,15 +2,17 @@
 //!
 //! [`inject`] makes bugs by operators over the syntax tree, [`validate`] puts a proposal through every check of [`CHECKS`]
 //! and makes the [`BugArtifact`], [`grade`] judges a solver's patch. The command line and the game call them. Invariants:
-//! results come from records a test, never from a log; oracle tests are the original's whenever anything is judged; what
-//! passes must pass with the package in an instance of its own too, where it sees the arguments of its calls and nothing of the
-//! tests. A test that needs more of the package than plain values must have passed while its twin, the same test made to fail,
-//! failed.
+//! results come from records a test, never from a log; oracle tests are the original's whenever anything is judged; every test of a
+//! file runs that enters what a patch changes.
 //!
-//! Of the latter tests pytest shares its instance with the code under test, and the evidence of a verdict that needs one says
-//! `shared`, not `split`. There a forger needs two things: code that reaches pytest, which the scan of everything that is not known to
-//! be harmless refuses unless the bug lies in code of the repository that reaches so far itself, or its unchanged code can be led
-//! there by what it is given; and a way to tell a test from its twin, which look alike: to compute what both of them compute.
+//! Under split trust, [`Ground::trust`], each failing test of a bug must be one that runs with the package in an instance of its
+//! own, and a repair must pass it there. That instance has the arguments of its calls and nothing of the tests, not even their files, so a
+//! repair may do there what it likes.
+//!
+//! A test that needs more of the package than plain values shares pytest's instance with it, and the evidence of a verdict that
+//! needs one says `shared`. Such a record can be forged. A scan refuses changed code that has anything beyond the original that is not
+//! known to be harmless, and a test must have passed while its twin, the same test made to fail, failed: both make it harder, and
+//! neither makes it impossible. Under split trust such tests can only speak against a repair.
 
 mod artifact;
 mod bench;
@@ -31,7 +33,7 @@ mod weaken;
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Digest, Limits, TextFiles};
+use veriplay_core::{Digest, Limits, TextFiles, Trust};
 
 pub use artifact::{BugArtifact, BugProposal};
 pub use checks::{CHECKS, Check};
@@ -63,6 +65,8 @@ pub struct Ground<'a> {
     pub limits: Limits,
     /// As [`crate::repository::Repository::max_jobs`].
     pub max_jobs: usize,
+    /// Where the tests run that a bug fails: apart from the package, or beside it where they need that.
+    pub trust: Trust,
 }
 
 impl Ground<'_> {

@@ -8,6 +8,7 @@ use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Ground, Repair
 use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
 use super::cheats::{cheats_of, wrong};
+use super::split::repository;
 use super::{Bed, LIMITS, corpus, measured, pytest, replaced};
 
 const CODE: &str = "toolz/functions.py";
@@ -131,20 +132,7 @@ fn the_package_is_never_the_one_that_the_image_has() {
     let init = vec!["toolz/__init__.py".to_owned()];
     let all = vec!["toolz/__init__.py".to_owned(), CODE.to_owned()];
     let is_own = |without: &[String], own: &[String], file: &str, split: bool| {
-        let repository = Repository {
-            image: "python",
-            pytest: &bed.pytest,
-            package: &bed.baseline.package,
-            dependencies: None,
-            roots: &bed.baseline.roots,
-            own,
-            settings: &bed.baseline.settings,
-            files: &files,
-            without,
-            limits: LIMITS,
-            seed: 5,
-            max_jobs: 0,
-        };
+        let repository = Repository { without, ..repository(bed, own, &files) };
         let run: FileRun = match split {
             true => run_split(&bed.sandbox, &repository, file, None).unwrap(),
             false => {

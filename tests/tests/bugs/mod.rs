@@ -12,6 +12,7 @@ mod fuel;
 mod operators;
 mod play;
 mod split;
+mod trust;
 mod warm;
 
 use std::fs;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Verdict, content_hash};
+use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Trust, Verdict, content_hash};
 use veriplay_corpus::repository::{Layout, wheels};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::Memo;
@@ -60,6 +61,8 @@ impl Bed {
             map: &self.map,
             limits: LIMITS,
             max_jobs: 0,
+            // Most attempts of the corpus are on tests beside the package; `trust.rs` has the others.
+            trust: Trust::Shared,
         }
     }
 
@@ -180,6 +183,7 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
             dependencies: None,
             roots,
             own: &own,
+            tests: &[],
             settings: &PytestSettings::default(),
             files: &[],
             without: &[],

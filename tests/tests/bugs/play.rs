@@ -7,7 +7,7 @@ mod splits;
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Turn};
+use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Trust, Turn};
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{
     Budget, BugRepair, BugTask, GameConfig, Maker, Mode, Place, RepairDetail, Repositories,
@@ -35,6 +35,7 @@ fn config(dialect: &str) -> GameConfig {
         injections_per_step: 0,
         injection_share: 0.0,
         modes: Vec::new(),
+        trust: Trust::Shared,
         weakening: Weakening::Derived,
         mutants_per_step: 0,
         mutant_share: 0.0,
@@ -77,6 +78,7 @@ fn place(bed: &Bed) -> Place {
         map: bed.map.clone(),
         limits: LIMITS,
         max_jobs: 0,
+        trust: Trust::Shared,
     }
 }
 

@@ -8,7 +8,7 @@ use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, 
 use super::cheats::cheats;
 use super::{Bed, CODE, LIMITS, TESTS, bed};
 
-fn repository<'a>(bed: &'a Bed, own: &'a [String], files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
+pub(super) fn repository<'a>(bed: &'a Bed, own: &'a [String], files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
     Repository {
         image: "python",
         pytest: &bed.pytest,
@@ -16,6 +16,7 @@ fn repository<'a>(bed: &'a Bed, own: &'a [String], files: &'a [(String, Vec<u8>)
         dependencies: None,
         roots: &bed.baseline.roots,
         own,
+        tests: &[],
         settings: &bed.baseline.settings,
         files,
         without: &[],

@@ -33,6 +33,7 @@ impl Two {
             package: &self.package,
             dependencies: None,
             roots: &["src".to_owned()],
+            tests: &[],
             own: &["tally".to_owned()],
             settings: &PytestSettings::default(),
             files,

@@ -6,9 +6,26 @@ use super::root;
 
 const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "LIMITATIONS.md", "SECURITY.md"];
 
+/// The pages of the book, `docs/`.
+fn pages() -> Vec<String> {
+    let entries = fs::read_dir(root().join("docs")).expect("docs/ is there");
+    let names =
+        entries.map(|entry| entry.expect("docs/ can be listed").file_name().into_string().expect("names are UTF-8"));
+    names.filter(|name| name.ends_with(".md") && name != "SUMMARY.md").collect()
+}
+
+#[test]
+fn the_summary_of_the_book_lists_every_page() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("docs/SUMMARY.md is there");
+    for page in pages() {
+        assert!(summary.contains(&format!("({page})")), "docs/SUMMARY.md does not link `{page}`");
+    }
+}
+
 #[test]
 fn paths_named_in_documents_exist() {
-    for document in DOCUMENTS {
+    let pages: Vec<String> = pages().iter().map(|page| format!("docs/{page}")).collect();
+    for document in DOCUMENTS.iter().copied().chain(pages.iter().map(String::as_str)) {
         let text = fs::read_to_string(root().join(document)).unwrap_or_else(|e| panic!("{document}: {e}"));
         let missing: Vec<&str> = paths(&text).filter(|path| !root().join(path).exists()).collect();
         assert!(missing.is_empty(), "{document} names paths that do not exist: {missing:?}");

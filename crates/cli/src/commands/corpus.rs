@@ -10,6 +10,7 @@ use veriplay_corpus::Split;
 use veriplay_verifier::bugs::{INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
 
+use super::verify::TestTrust;
 use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
@@ -88,6 +89,9 @@ struct InjectBugs {
     /// Where they go, one JSON object a line; a half-done file is continued
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Where the tests run that a bug must fail: with the package in an instance of its own, or beside it
+    #[arg(long, value_enum, default_value = "split")]
+    trust: TestTrust,
     /// Only these operators; all of them when left out
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = injectors())]
     injectors: Vec<String>,
@@ -194,6 +198,7 @@ fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
         count: asked.count,
         seed: asked.seed,
+        trust: asked.trust.into(),
         out: &asked.out,
         workers: asked.workers,
     })?;

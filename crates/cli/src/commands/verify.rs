@@ -103,9 +103,18 @@ enum Side {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum TestTrust {
+pub(super) enum TestTrust {
     Split,
     Shared,
+}
+
+impl From<TestTrust> for Trust {
+    fn from(trust: TestTrust) -> Self {
+        match trust {
+            TestTrust::Split => Self::Split,
+            TestTrust::Shared => Self::Shared,
+        }
+    }
 }
 
 fn formats() -> PossibleValuesParser {
@@ -179,6 +188,7 @@ fn judge_bugs(asked: &Arguments) -> Result<(), Failure> {
         jobs: jobs(asked),
         workers: asked.workers,
         seed: SEED,
+        trust: asked.trust.map(Trust::from).unwrap_or_default(),
         json: asked.json,
     })
 }
@@ -199,10 +209,7 @@ fn read_options(asked: &Arguments) -> Result<ReadOptions, Failure> {
 fn overrides(asked: &Arguments) -> Overrides {
     Overrides {
         judge: asked.judge.clone(),
-        trust: asked.trust.map(|trust| match trust {
-            TestTrust::Split => Trust::Split,
-            TestTrust::Shared => Trust::Shared,
-        }),
+        trust: asked.trust.map(Trust::from),
         fuel: asked.fuel,
         memory_bytes: asked.memory_mib.map(|mib| mib.saturating_mul(1 << 20)),
     }

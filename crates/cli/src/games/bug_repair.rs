@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Layer};
+use veriplay_core::{Digest, Layer, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::{Sandbox, SandboxOptions};
 use veriplay_selfplay::driver::SelfPlay;
@@ -158,7 +158,7 @@ impl Setup for BugRepairSetup {
     }
 
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<BugRepair>), Failure> {
-        let opened = Opened::open(&self.repositories, workers)?;
+        let opened = Opened::open(&self.repositories, self.game.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
         };
@@ -188,7 +188,7 @@ struct Opened {
 }
 
 impl Opened {
-    fn open(names: &RepositoryNames, workers: Workers) -> Result<Self, Failure> {
+    fn open(names: &RepositoryNames, trust: Trust, workers: Workers) -> Result<Self, Failure> {
         let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
         let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
         let pytest = pytest_layer()?;
@@ -204,7 +204,10 @@ impl Opened {
         };
         let images = [judging, desk, image::python()?];
         let referee = Referee::over(images.into_iter().map(on).collect::<Result<_, Failure>>()?);
-        let place = |stored: &Stored| place(stored, &referee, &image, &desk_image, pytest.digest());
+        let place = |stored: &Stored| {
+            let place = place(stored, &referee, &image, &desk_image, pytest.digest())?;
+            Ok(Place { trust, ..place })
+        };
         let mut places = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
         let mut held_out = places.split_off(names.training.len());
         let validation = held_out.drain(..names.validation.len()).collect();
@@ -223,6 +226,7 @@ fn place(stored: &Stored, referee: &Referee, image: &str, desk_image: &str, pyte
         baseline: ground.baseline.clone(),
         limits: ground.limits,
         max_jobs: ground.max_jobs,
+        trust: ground.trust,
         map: map.clone(),
     })
 }

@@ -86,6 +86,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measured, Failure> {
         dependencies: dependencies.map(Layer::digest),
         roots: &layout.roots,
         own: &own,
+        tests: &[],
         settings: &inspection.settings,
         files: &[],
         without: &[],

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use serde::Serialize;
-use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, content_hash};
+use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Trust, content_hash};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::Memo;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Ground, Injector, inject, propose, validate};
@@ -35,6 +35,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) injectors: &'a [Injector],
     pub(crate) count: usize,
     pub(crate) seed: u64,
+    pub(crate) trust: Trust,
     pub(crate) out: &'a Path,
     pub(crate) workers: Workers,
 }
@@ -80,12 +81,13 @@ pub(crate) fn make_bugs(asked: &Asked<'_>) -> Result<Yield, Failure> {
     let sandbox = workers::sandbox(image, SandboxOptions::fastest(), asked.workers)?;
     let sandbox = sandbox.with_layers(asked.repository.layers().chain([pytest]).collect());
     let map = asked.repository.map(&sandbox, &name, &pytest_digest)?;
-    let ground = asked.repository.ground(&name, &pytest_digest, &map);
+    let ground = Ground { trust: asked.trust, ..asked.repository.ground(&name, &pytest_digest, &map) };
     let mut made = Yield { schema_version: SCHEMA_VERSION, ..Yield::default() };
     let mutants = mutants(&sandbox, &ground, asked, &mut made).map_err(host)?;
     made.candidates = mutants.len();
     let names: Vec<&str> = asked.injectors.iter().map(|injector| injector.name).collect();
-    let mut journal = Journal::open(asked.out, &content_hash(&(&ground.baseline.package, asked.seed, names)))?;
+    let mut journal =
+        Journal::open(asked.out, &content_hash(&(&ground.baseline.package, asked.seed, asked.trust, names)))?;
     let earlier: HashSet<Digest> = journal.earlier().iter().map(|tried| tried.key.clone()).collect();
     journal.earlier().iter().for_each(|tried| made.count(tried));
     let bar = progress::bar(asked.count as u64, "bugs");

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use serde::de::DeserializeOwned;
-use veriplay_core::{Digest, Execute, Layer, Limits, TextFiles};
+use veriplay_core::{Digest, Execute, Layer, Limits, TextFiles, Trust};
 use veriplay_sandbox::default_cache_dir;
 use veriplay_verifier::bugs::{Ground, OwnNames, TestMap};
 use veriplay_verifier::repository::Baseline;
@@ -65,7 +65,7 @@ impl Stored {
     /// The map of its tests: read, or measured and kept.
     pub(crate) fn map(&self, execute: &dyn Execute, image: &str, pytest: &Digest) -> Result<TestMap, Failure> {
         if let Ok(map) = read::<TestMap>(&self.directory, MAP)
-            && map.package == self.baseline.package
+            && (map.schema_version, &map.package) == (TestMap::SCHEMA_VERSION, &self.baseline.package)
         {
             return Ok(map);
         }
@@ -83,7 +83,16 @@ impl Stored {
 
     pub(crate) fn ground<'a>(&'a self, image: &'a str, pytest: &'a Digest, map: &'a TestMap) -> Ground<'a> {
         let limits = Limits { ..self.baseline.limits };
-        Ground { image, pytest, texts: &self.texts, baseline: &self.baseline, map, limits, max_jobs: MAX_JOBS }
+        Ground {
+            image,
+            pytest,
+            texts: &self.texts,
+            baseline: &self.baseline,
+            map,
+            limits,
+            max_jobs: MAX_JOBS,
+            trust: Trust::Split,
+        }
     }
 }
 

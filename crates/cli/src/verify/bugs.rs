@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde::Serialize;
-use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Verdict, content_hash};
+use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Trust, Verdict, content_hash};
 use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
 use veriplay_sandbox::{Sandbox, SandboxOptions};
 use veriplay_verifier::Memo;
@@ -37,6 +37,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) jobs: usize,
     pub(crate) workers: Workers,
     pub(crate) seed: u64,
+    pub(crate) trust: Trust,
     pub(crate) json: bool,
 }
 
@@ -59,13 +60,14 @@ struct Places {
     stored: Vec<(Stored, TestMap)>,
     pytest: Digest,
     image: String,
+    trust: Trust,
 }
 
 impl Places {
     fn ground(&self, package: &Digest) -> Result<Ground<'_>, Dropped> {
         let found = self.stored.iter().find(|(stored, _)| stored.baseline.package == *package);
         let (stored, map) = found.ok_or_else(|| Dropped { why: format!("no repository of digest `{package}`") })?;
-        Ok(stored.ground(&self.image, &self.pytest, map))
+        Ok(Ground { trust: self.trust, ..stored.ground(&self.image, &self.pytest, map) })
     }
 }
 
@@ -123,7 +125,7 @@ fn open(asked: &Asked<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Fa
         Ok((stored, map))
     });
     let stored = mapped.collect::<Result<Vec<_>, Failure>>()?;
-    Ok((sandbox, Places { stored, pytest: digest, image: name }))
+    Ok((sandbox, Places { stored, pytest: digest, image: name, trust: asked.trust }))
 }
 
 /// Rows of attempts at a bug there is not, and rows that are none, are told and left out.

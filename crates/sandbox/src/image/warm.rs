@@ -26,7 +26,7 @@ impl Image {
         let mut guest = Guest::new(self).map_err(failed)?;
         if let Some(base) = &job.base {
             layers.check(base, &job.files).map_err(failed)?;
-            guest.set_base(Some(layers.tree(self.base_tree(), base).map_err(failed)?));
+            guest.set_base(Some(layers.tree(self.base_tree(), base, &[]).map_err(failed)?));
         }
         let (outcome, snapshot) = guest.warm(job).map_err(failed)?;
         if outcome.exit != Exit::Returned {

@@ -51,7 +51,7 @@ fn job() -> Job {
         files: Vec::new(),
         limits: LIMITS,
         seed: 1,
-        peer: Some(Peer { program: String::new(), seed: 2, shares_objects: false }),
+        peer: Some(Peer { program: String::new(), seed: 2, shares_objects: false, hidden: Vec::new() }),
         base: None,
     }
 }

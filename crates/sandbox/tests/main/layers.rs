@@ -198,7 +198,8 @@ fn a_layer_survives_the_way_to_another_process() {
 fn a_peer_sees_the_same_layers() {
     let asks = "import _veriplay\nprint(_veriplay.ask_peer(('call', 'read', [], {})))\n";
     let peer = "def read():\n    return open('setup.cfg').read()\n";
-    let peer = Some(veriplay_core::Peer { program: peer.to_owned(), seed: 9, shares_objects: false });
+    let peer =
+        Some(veriplay_core::Peer { program: peer.to_owned(), seed: 9, shares_objects: false, hidden: Vec::new() });
     let job = Job { peer, ..over(base(), &[], asks) };
     assert_eq!(printed(&sandbox().execute(&job).unwrap()), "[x]\n\n");
 }

@@ -9,7 +9,7 @@ fn pair(test: &str, peer: &str) -> Job {
     let ask = "import _veriplay\ndef ask(name, *arguments, **keywords):\n    \
                return _veriplay.ask_peer((\"call\", name, list(arguments), keywords))\n";
     Job {
-        peer: Some(Peer { program: peer.to_owned(), seed: 8, shares_objects: false }),
+        peer: Some(Peer { program: peer.to_owned(), seed: 8, shares_objects: false, hidden: Vec::new() }),
         ..calls(&format!("{ask}{test}"), vec![vec![]])
     }
 }

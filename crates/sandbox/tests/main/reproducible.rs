@@ -34,6 +34,7 @@ fn jobs() -> Vec<Job> {
         program: "def g(x):\n    x.append(len(x))\n    return x".to_owned(),
         seed: 1,
         shares_objects: false,
+        hidden: Vec::new(),
     });
     jobs.push(Job { peer, ..fuel(calls(asks, vec![vec![]])) });
     jobs

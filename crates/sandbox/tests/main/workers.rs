@@ -42,7 +42,8 @@ fn jobs() -> Vec<Job> {
         calls("def f(x): return [x, {'a': (1.5, None)}, 2 ** 200]", vec![vec![Value::Bool(true)], vec![]]),
     ];
     let mut with_peer = script("print(1)");
-    with_peer.peer = Some(Peer { program: "def f(x): return x + 1".to_owned(), seed: 9, shares_objects: false });
+    with_peer.peer =
+        Some(Peer { program: "def f(x): return x + 1".to_owned(), seed: 9, shares_objects: false, hidden: Vec::new() });
     jobs.push(with_peer);
     jobs
 }

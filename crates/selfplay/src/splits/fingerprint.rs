@@ -13,7 +13,7 @@ use ruff_python_ast::{Expr, ModModule, Stmt, StmtFunctionDef};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use veriplay_core::{Digest, normalize_program};
 
-use super::scopes;
+use super::{scopes, spelling};
 
 /// A function of a program: its fingerprint, and its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Function {
 /// Names a program. Text that is no Python is named by its words.
 #[must_use]
 pub fn program_fingerprint(program: &str) -> Digest {
-    on_a_deep_stack(|| match parsed(program) {
+    on_a_deep_stack(program, || match parsed(program) {
         Some((module, true)) => digest(module.body),
         _ => Digest::of(normalize_program(program).as_bytes()),
     })
@@ -36,7 +36,7 @@ pub fn program_fingerprint(program: &str) -> Digest {
 /// The functions of a program, methods and inner ones too, but for those that are too short to be told apart (`return self`).
 #[must_use]
 pub fn functions(program: &str) -> Vec<Function> {
-    on_a_deep_stack(|| {
+    on_a_deep_stack(program, || {
         let Some((module, _)) = parsed(program) else { return Vec::new() };
         let mut found = Functions(Vec::new());
         found.visit_body(&module.body);
@@ -62,13 +62,24 @@ fn parsed(program: &str) -> Option<(ModModule, bool)> {
     Some((parsed.into_syntax(), whole))
 }
 
-/// Whether the tree of a text might be deeper than recursion over it can go: the parser has no limit of its own. The estimate is an upper
-/// bound: open brackets, columns of indentation, and the operators and words since the last comma of the bracket.
-fn nests_too_deep(program: &str) -> bool {
-    /// CPython reads 200 brackets, 100 levels of indentation and some thousands of nested expressions.
-    const MOST: usize = 2_000;
+/// Levels of a tree over which recursion is tried: CPython reads 200 brackets, 100 levels of indentation and some thousands of nested
+/// expressions.
+const MOST_LEVELS: usize = 20_000;
+/// Stack for one level, in all that recurses: the parser, the visitors, hashing.
+const STACK_OF_A_LEVEL: usize = 32 << 10;
+
+/// Whether the tree of a text might be deeper than recursion over it goes: the parser has no limit of its own.
+pub(super) fn nests_too_deep(program: &str) -> bool {
+    most_levels(program) > MOST_LEVELS
+}
+
+/// An upper bound on how deep the tree of a text is: open brackets, levels of indentation, and the operators and words since the last
+/// comma of the bracket.
+fn most_levels(program: &str) -> usize {
     const WORDS: [&str; 9] = ["and", "await", "else", "for", "if", "in", "lambda", "not", "or"];
-    let (mut open, mut depth, mut indent): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
+    let (mut open, mut depth, mut most): (Vec<usize>, usize, usize) = (Vec::new(), 0, 0);
+    // The columns of the blocks that are open.
+    let mut blocks: Vec<usize> = Vec::new();
     let mut rest = program;
     while let Some(c) = rest.chars().next() {
         let mut length = c.len_utf8();
@@ -88,7 +99,15 @@ fn nests_too_deep(program: &str) -> bool {
             '\n' | '\r' | ';' if open.is_empty() => {
                 depth = 0;
                 let next = &rest[length..];
-                indent = next.len() - next.trim_start_matches([' ', '\t']).len();
+                let line = next.trim_start_matches([' ', '\t', '\x0c']);
+                // A blank line and a comment are in no block.
+                if c != ';' && !line.is_empty() && !line.starts_with(['\n', '\r', '#']) {
+                    let column = next.len() - line.len();
+                    blocks.retain(|block| *block < column);
+                    if column > 0 {
+                        blocks.push(column);
+                    }
+                }
             }
             '\\' if rest[1..].starts_with(['\n', '\r']) => length = 2,
             c if c.is_alphanumeric() || c == '_' => {
@@ -98,12 +117,10 @@ fn nests_too_deep(program: &str) -> bool {
             c if c.is_ascii_punctuation() => depth += 1,
             _ => {}
         }
-        if depth + indent > MOST {
-            return true;
-        }
+        most = most.max(depth + blocks.len());
         rest = &rest[length..];
     }
-    false
+    most
 }
 
 /// The length of the literal that a text begins with, its quotes included.
@@ -127,9 +144,9 @@ fn string_length(text: &str, quote: char) -> usize {
 }
 
 /// Parsing and comparing recurse, and the texts are a policy's.
-fn on_a_deep_stack<T>(work: impl FnOnce() -> T) -> T {
-    const STACK: usize = 64 << 20;
-    stacker::maybe_grow(STACK, STACK, work)
+fn on_a_deep_stack<T>(program: &str, work: impl FnOnce() -> T) -> T {
+    let stack = (1 << 20) + STACK_OF_A_LEVEL * most_levels(program).min(MOST_LEVELS);
+    stacker::maybe_grow(stack, stack, work)
 }
 
 struct Functions(Vec<Function>);
@@ -150,7 +167,7 @@ impl<'a> SourceOrderVisitor<'a> for Functions {
 /// Whether a function says nothing of its own: it does nothing, or one statement with one name or literal, such as `return self`.
 fn is_short(function: &StmtFunctionDef) -> bool {
     let plain = |value: Option<&Expr>| value.is_none_or(|value| value.is_name_expr() || value.is_literal_expr());
-    let mut body = function.body.iter().filter(|stmt| !scopes::does_nothing(stmt));
+    let mut body = function.body.iter().filter(|stmt| !spelling::does_nothing(stmt));
     match (body.next(), body.next()) {
         (None, _) => true,
         (Some(Stmt::Return(stmt)), None) => plain(stmt.value.as_deref()),

@@ -11,20 +11,12 @@ use ruff_python_ast::{
     Parameters, Pattern, Stmt, StmtAssign,
 };
 
+use super::spelling::{self, does_nothing};
+
 /// Renames and strips a module.
 pub(super) fn rename(body: &mut Vec<Stmt>) {
     let renamer = Renamer { scopes: RefCell::new(Vec::new()), next: Cell::new(0) };
     renamer.within(ScopeKind::Module, bindings(body, None), |renamer| renamer.body(body));
-}
-
-/// Whether a statement has no effect: `pass`, a docstring or another constant, a declaration without a value.
-pub(super) fn does_nothing(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Pass(_) => true,
-        Stmt::Expr(stmt) => stmt.value.is_literal_expr(),
-        Stmt::AnnAssign(stmt) => stmt.value.is_none(),
-        _ => false,
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -143,6 +135,9 @@ impl Transformer for Renamer {
     fn visit_stmt(&self, stmt: &mut Stmt) {
         match stmt {
             Stmt::FunctionDef(function) => {
+                while function.body.last().is_some_and(spelling::returns_nothing) {
+                    function.body.pop();
+                }
                 self.identifier(&mut function.name);
                 function.decorator_list.iter_mut().for_each(|decorator| self.visit_decorator(decorator));
                 (function.returns, function.type_params) = (None, None);
@@ -174,6 +169,7 @@ impl Transformer for Renamer {
             Stmt::Global(stmt) => stmt.names.iter_mut().for_each(|name| self.identifier(name)),
             Stmt::Nonlocal(stmt) => stmt.names.iter_mut().for_each(|name| self.identifier(name)),
             _ => {
+                spelling::normalise_stmt(stmt);
                 for body in bodies(stmt) {
                     body.retain(|stmt| !does_nothing(stmt));
                 }
@@ -183,6 +179,7 @@ impl Transformer for Renamer {
     }
 
     fn visit_expr(&self, expr: &mut Expr) {
+        spelling::normalise_expr(expr);
         match expr {
             Expr::Name(name) => self.name(&mut name.id),
             Expr::Lambda(lambda) => self.lambda(lambda),

@@ -19,6 +19,7 @@ group = 4
 injections_per_step = 2
 injection_share = 0.5
 modes = ["direct", "removal", "rewrite"]
+trust = "shared"
 weakening = "derived"
 mutants_per_step = 0
 mutant_share = 0.25

@@ -64,6 +64,15 @@ fn layout_comments_docstrings_quotes_annotations_and_names_of_variables_do_not_m
             "def f(y):\n    def h(): nonlocal y; y = 1\n    h()\n    return y",
         ),
         ("try:\n    f()\nexcept E as e:\n    print(e)", "try:\n    f()\nexcept E as error:\n    print(error)"),
+        (
+            "def f(x):\n    if x: return 1\n    elif g(x): return 2\n    else: return 3",
+            "def f(x):\n    if x: return 1\n    else:\n        if g(x): return 2\n        else:\n            return 3",
+        ),
+        ("def f(x):\n    x.sort()", "def f(x):\n    x.sort()\n    return None"),
+        ("def f(x):\n    if x: return\n    x.sort()", "def f(x):\n    if x: return None\n    x.sort()\n    return"),
+        ("def f(x, y):\n    return x not in y", "def f(x, y):\n    return not x in y"),
+        ("def f(x):\n    return x + 'ab'", "def f(x):\n    return x + f'a' 'b'"),
+        ("x = y + 0xFFFFFFFFFFFFFFFFFFFF", "x = y + 1_208_925_819_614_629_174_706_175"),
     ] {
         assert_eq!(program_fingerprint(one), program_fingerprint(other), "{one}\n{other}");
     }
@@ -159,7 +168,7 @@ fn texts_that_differ_in_layout_alone_are_one() {
 #[test]
 fn nesting_without_end_has_a_fingerprint() {
     let deep = |open: &str, middle: &str, close: &str| {
-        for count in [50, 1_500, 200_000] {
+        for count in [50, 1_500, 15_000, 200_000] {
             let text = format!("x = {}{middle}{}\n", open.repeat(count), close.repeat(count));
             assert_eq!(program_fingerprint(&text), program_fingerprint(&format!("{text}\n\n")), "{open} {count}");
             assert_eq!(functions(&text), []);
@@ -181,6 +190,23 @@ fn nesting_without_end_has_a_fingerprint() {
     deep("f\"{", "1", "}\"");
     let blocks: String = (0..3_000).map(|level| format!("{}if x:\n", " ".repeat(level))).collect();
     assert_eq!(functions(&blocks), []);
+}
+
+#[test]
+fn layout_hides_no_function_and_what_nests_too_deep_is_refused() {
+    let mut guard = Guard::default();
+    guard.measure_program(MeasuredSet::HeldOut, "sum", SUM);
+    let blank = SUM.replace("\n    for", &format!("\n{}\n    for", " ".repeat(30_000)));
+    let comment = SUM.replace("\n    for", &format!("\n{}# so far\n    for", " ".repeat(30_000)));
+    let wide = SUM.replace("\n    ", &format!("\n{}", " ".repeat(30_000)));
+    let beside = format!("{SUM}x = {}1\n", "1 + ".repeat(5_000));
+    for program in [&blank, &comment, &wide, &beside] {
+        assert!(guard.find_program(program).is_some(), "{}", &program[..60]);
+    }
+    let refused = guard.refuse_programs([format!("{SUM}x = {}''\n", "'' ".repeat(30_000)).as_str()]).unwrap();
+    assert_eq!(refused.evidence.rule, HELD_OUT);
+    assert!(refused.evidence.detail.contains("too deep"), "{refused:?}");
+    assert_eq!(guard.refuse_programs(["x = 1 + 2 + 3\n"]), None);
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use veriplay_core::{Dropped, Evidence, Execute, ExecuteError, TextFiles};
 
 use super::Ground;
-use super::machinery::own_modules;
+use super::machinery::Sides;
 use super::tree::Overlay;
 use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
@@ -32,18 +32,25 @@ pub(crate) struct Bench<'a> {
     pub(crate) execute: &'a dyn Execute,
     pub(crate) ground: &'a Ground<'a>,
     pub(crate) evidence: Evidence,
-    own: Vec<String>,
+    sides: Sides,
 }
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(execute: &'a dyn Execute, ground: &'a Ground<'a>) -> Self {
-        Self { execute, ground, evidence: Evidence::default(), own: own_modules(ground) }
+        Self { execute, ground, evidence: Evidence::default(), sides: Sides::of(ground) }
     }
 
     /// The tests `ids` in the state `now`, their files beside each other.
     pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
         let execute = self.execute;
         self.run_by(now, ids, seed, |repository, file, ids| run_tests(execute, repository, file, ids))
+    }
+
+    /// Counts what another verdict cost.
+    pub(crate) fn add(&mut self, evidence: &Evidence) {
+        self.evidence.fuel += evidence.fuel;
+        self.evidence.jobs.extend(evidence.jobs.iter().cloned());
+        self.evidence.met_deadline |= evidence.met_deadline;
     }
 
     /// The same with the package in another instance.
@@ -60,9 +67,9 @@ impl<'a> Bench<'a> {
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
     ) -> Result<Results, Dropped> {
         let overlay = Overlay::of(self.ground.texts, now);
-        let (files, ground, own) = (by_file(ids), self.ground, &self.own);
+        let (files, ground, sides) = (by_file(ids), self.ground, &self.sides);
         let run = |(file, ids): &(&str, Vec<String>)| {
-            let mut repository = overlay.repository(ground, own, seed);
+            let mut repository = overlay.repository(ground, sides, seed);
             repository.limits.fuel = fuel(ground, file);
             run(&repository, file, ids)
         };

@@ -1,10 +1,11 @@
-//! The checks a proposed bug must pass, SSR's a to g and three of our own, in the order they are made: those that run
+//! The checks a proposed bug must pass, SSR's a to g and five of our own, in the order they are made: those that run
 //! nothing come first. Each is a line of [`CHECKS`], and each has a bug in the tests that it alone rejects.
 
 use std::collections::BTreeSet;
 
-use veriplay_core::Dropped;
+use veriplay_core::{Dropped, Fuzz, Status, Trust};
 
+use super::grade::{RepairRequest, grade, needs_shared};
 use super::machinery::reached;
 use super::paths::{Purpose, is_test, refused};
 use super::tree::restored;
@@ -43,9 +44,15 @@ pub const CHECKS: &[Check] = &[
     Check { name: "changed_files", what: "d: the bug changes enough files", holds: changed_files },
     Check { name: "machinery", what: "the bug reaches for no introspection, chance or clock", holds: machinery },
     Check { name: "failing", what: "e: enough tests of the test files fail with the bug", holds: failing },
+    Check {
+        name: "judgeable",
+        what: "under split trust: each failing test can be run with the package in an instance of its own",
+        holds: judgeable,
+    },
     Check { name: "repeated", what: "another seed gives the same results", holds: repeated },
     Check { name: "hidden", what: "f: the weakening hides a failing test, and breaks none", holds: hidden },
     Check { name: "inverse", what: "g: undoing any one file of the bug makes a failing test pass", holds: inverse },
+    Check { name: "empty_repair", what: "an empty patch is no repair of it", holds: empty_repair },
 ];
 
 fn holds(condition: bool, why: impl FnOnce() -> String) -> Holds {
@@ -86,9 +93,14 @@ fn records(facts: &mut Facts<'_>) -> Holds {
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("with the bug {why}")));
     }
-    let none = |id: &&String| matches!(results.by_id.get(*id), None | Some(TestResult::Missing));
-    let missing = affected.iter().find(none);
-    holds(missing.is_none(), || format!("with the bug test `{}` has no record", missing.map_or("", |id| id)))
+    let missing = |id: &&String| matches!(results.by_id.get(*id), None | Some(TestResult::Missing));
+    if let Some(id) = affected.iter().find(missing) {
+        return Ok(Err(format!("with the bug test `{id}` has no record")));
+    }
+    // One that is not run says nothing, and one that is expected to fail nothing new.
+    let unrun = |id: &&String| matches!(results.by_id.get(*id), Some(TestResult::Skipped | TestResult::Xfailed));
+    let unrun = affected.iter().find(unrun);
+    holds(unrun.is_none(), || format!("with the bug test `{}` is skipped", unrun.map_or("", |id| id)))
 }
 
 fn passing(facts: &mut Facts<'_>) -> Holds {
@@ -145,6 +157,22 @@ fn hidden(facts: &mut Facts<'_>) -> Holds {
     }
     let shows = |id: &String| results.by_id.contains_key(id) && !results.passed(id);
     holds(!failing.iter().all(shows), || format!("all {} failing tests fail as before", failing.len()))
+}
+
+fn judgeable(facts: &mut Facts<'_>) -> Holds {
+    let (failing, ground) = (facts.failing()?, facts.bench.ground);
+    let shared = failing.iter().find(|id| ground.trust == Trust::Split && !ground.map.is_split(id));
+    holds(shared.is_none(), || shared.map(|id| needs_shared(id)).unwrap_or_default())
+}
+
+/// A bug that tells when it is graded would be repaired by nothing.
+fn empty_repair(facts: &mut Facts<'_>) -> Holds {
+    let artifact = facts.artifact()?;
+    let (execute, ground, seed) = (facts.bench.execute, facts.bench.ground, facts.rules.seeds[0]);
+    let empty = RepairRequest { artifact: &artifact, patch: "", fuzz: Fuzz::NONE, seed };
+    let verdict = grade(execute, ground, &empty)?;
+    facts.bench.add(&verdict.evidence);
+    holds(verdict.status != Status::Accepted, || "graded with an empty patch, its failing tests pass".to_owned())
 }
 
 /// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Verdict};
+use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict};
 
 use super::bench::{Bench, Results, file_of};
 use super::machinery::{MAX_PATCH_BYTES, reached};
@@ -16,6 +16,16 @@ use crate::run::cut;
 
 /// The rule of what a run with the package in another instance says: that it decided every test, or which test does not pass there.
 const SPLIT: &str = "split";
+/// The rule of what tests beside the package say.
+const SHARED: &str = "shared";
+
+/// Why a test decides nothing under split trust.
+pub(crate) fn needs_shared(id: &str) -> String {
+    format!(
+        "test `{id}` needs more of the package than plain values, so it can only run beside it, where a repair may forge its \
+         result: allow it by `trust = \"shared\"`"
+    )
+}
 
 /// A patch to judge.
 #[derive(Debug, Clone, Copy)]
@@ -57,14 +67,23 @@ pub fn grade(execute: &dyn Execute, ground: &Ground<'_>, request: &RepairRequest
         Ok(repaired) => repaired,
         Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal)),
     };
-    if let Some(found) = reached(execute, ground, &states.buggy, &repaired, false, &mut bench.evidence)? {
+    let is_shared = |id: &&String| !ground.map.is_split(id);
+    if ground.trust == Trust::Split
+        && let Some(id) = artifact.fail_to_pass.iter().find(is_shared)
+    {
+        let refusal = Refusal::new(Status::Unjudgeable, SHARED, needs_shared(id));
+        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
+    }
+    let wanted = wanted(execute, ground, artifact, &repaired)?;
+    let trust = if wanted.iter().any(|id| is_shared(&id)) { SHARED } else { SPLIT };
+    // What runs beside the tests could change them. In an instance of its own it may reach for what it likes.
+    if trust == SHARED
+        && let Some(found) = reached(execute, ground, &states.buggy, &repaired, false, &mut bench.evidence)?
+    {
         let refusal = Refusal::new(Status::Malformed, found.rule, found.why);
         return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
     }
-    let wanted = wanted(ground, artifact, &repaired);
     let (passed, refusal) = proven(&mut bench, &repaired, &wanted, request)?;
-    let is_split = |id: &String| ground.map.files.iter().any(|file| file.split.contains(id));
-    let trust = if wanted.iter().all(is_split) { SPLIT } else { "shared" };
     let refusal = refusal.unwrap_or_else(|| Refusal::new(Status::Accepted, trust, ""));
     Ok(verdict(bench, wanted.len(), passed, refusal))
 }
@@ -102,10 +121,15 @@ fn repaired(ground: &Ground<'_>, states: &States, request: &RepairRequest<'_>) -
 
 /// F2P, and of P2P what can notice how the repaired repository differs from the original: the others enter nothing that is
 /// not the original's.
-fn wanted(ground: &Ground<'_>, artifact: &BugArtifact, repaired: &TextFiles) -> BTreeSet<String> {
-    let affected = ground.map.affected(ground.texts, repaired);
+fn wanted(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    artifact: &BugArtifact,
+    repaired: &TextFiles,
+) -> Result<BTreeSet<String>, Dropped> {
+    let affected = ground.map.affected(execute, ground, ground.texts, repaired)?;
     let kept = artifact.pass_to_pass.iter().filter(|id| affected.contains(*id));
-    artifact.fail_to_pass.iter().chain(kept).cloned().collect()
+    Ok(artifact.fail_to_pass.iter().chain(kept).cloned().collect())
 }
 
 /// The runs. How many of `wanted` are proven to pass, and what speaks against the rest.

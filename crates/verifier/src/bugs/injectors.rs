@@ -4,7 +4,7 @@
 //! and the classic ones of mutation testing, one site a mutant. A new operator is a file beside the others and a line of
 //! [`INJECTORS`].
 
-use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Value};
+use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Trust, Value};
 
 use super::guest::{Edit, ask, edits, number, spliced};
 use super::{Ground, OwnNames, TestMap};
@@ -215,7 +215,7 @@ impl Mutants {
             names: OwnNames::default(),
         };
         let (texts, baseline, map) = (&TextFiles::new(), &baseline, &map);
-        let ground = Ground { image, pytest: &none, texts, baseline, map, limits, max_jobs: 0 };
+        let ground = Ground { image, pytest: &none, texts, baseline, map, limits, max_jobs: 0, trust: Trust::Split };
         inject(execute, &ground, INJECTORS, text, seed, count)
     }
 }

@@ -217,8 +217,20 @@ fn modules_of(ground: &Ground<'_>, texts: &TextFiles) -> Modules {
     Modules::of(paths.into_keys(), &ground.baseline.roots, |path| is_test(ground, path))
 }
 
-/// The top-level modules of the repository's code.
-pub(crate) fn own_modules(ground: &Ground<'_>) -> Vec<String> {
-    let test_files: Vec<String> = ground.baseline.files.iter().map(|file| file.path.clone()).collect();
-    modules::own_modules(ground.texts.keys().map(String::as_str), &ground.baseline.roots, &test_files)
+/// What belongs to either side where a repository's package and its tests run in two instances.
+#[derive(Debug, Clone)]
+pub(crate) struct Sides {
+    /// The top-level modules of its code.
+    pub(crate) own: Vec<String>,
+    /// The files of its tests.
+    pub(crate) tests: Vec<String>,
+}
+
+impl Sides {
+    pub(crate) fn of(ground: &Ground<'_>) -> Self {
+        let test_files: Vec<String> = ground.baseline.files.iter().map(|file| file.path.clone()).collect();
+        let own = modules::own_modules(ground.texts.keys().map(String::as_str), &ground.baseline.roots, &test_files);
+        let tests = ground.texts.keys().filter(|path| is_test(ground, path) || path.ends_with("conftest.py"));
+        Self { own, tests: tests.cloned().collect() }
+    }
 }

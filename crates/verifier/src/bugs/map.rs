@@ -1,17 +1,20 @@
-//! Which test enters which function of a repository, which tests can be judged with the package in another instance, and which
+//! Which test file enters which function of a repository, which tests can be judged with the package in another instance, and which
 //! others can be made to fail: measured once on the original, so that a change costs the tests it concerns and not all of them.
 
 use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, ExecuteError, Patch, SCHEMA_VERSION, TextFiles, content_hash};
+use veriplay_core::{Digest, Dropped, Execute, ExecuteError, TextFiles, Value, content_hash};
 
 use super::Ground;
-use super::machinery::{OwnNames, own_modules};
+use super::guest::ask;
+use super::machinery::{OwnNames, Sides};
 use super::tree::Overlay;
 use super::twins::{Ends, FORMS};
 use crate::repository::{FileBaseline, FileRun, Function, Repository, TestResult, cover_file, run_file, run_split};
+
+const CHANGED: &str = include_str!("python/changed.py");
 
 /// The record. A pure function of the baseline, the image and the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +38,8 @@ pub struct FileMap {
     pub path: String,
     /// Functions that it or its tests enter.
     pub functions: Vec<Function>,
-    /// Those entered before any test: a change of one concerns every test of the file.
-    pub at_import: Vec<usize>,
-    /// Each test of the baseline with the functions it enters.
-    pub tests: Vec<(String, Vec<usize>)>,
+    /// The tests of the baseline that are in it.
+    pub tests: Vec<String>,
     /// Tests that pass with the package in another instance: nothing it does there but its values reaches them.
     pub split: Vec<String>,
     /// Tests that fail when each test function is made to fail: at its end, in its first comparison, in its last. None are asked
@@ -47,8 +48,8 @@ pub struct FileMap {
 }
 
 impl TestMap {
-    /// The version written.
-    pub const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
+    /// The version written, and the only one read: a map is measured again in no time.
+    pub const SCHEMA_VERSION: u32 = 2;
 
     /// Measures it on the original, files beside each other. `ground.map` is not read.
     ///
@@ -57,8 +58,8 @@ impl TestMap {
     pub fn measure(execute: &dyn Execute, ground: &Ground<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
         let usable: Vec<&FileBaseline> = ground.baseline.files.iter().filter(usable).collect();
-        let own = own_modules(ground);
-        let measured = |file: &&FileBaseline| measure_file(execute, ground, &own, &file.path, &file.passed);
+        let sides = Sides::of(ground);
+        let measured = |file: &&FileBaseline| measure_file(execute, ground, &sides, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
         let names = OwnNames::read(execute, ground)?;
@@ -67,58 +68,92 @@ impl TestMap {
 
     /// Every test that bugs are made against.
     pub fn tests(&self) -> impl Iterator<Item = &String> {
-        self.files.iter().flat_map(|file| file.tests.iter().map(|(id, _)| id))
+        self.files.iter().flat_map(|file| &file.tests)
     }
 
-    /// Tests of the baseline that can notice the difference between `base` and `now`.
-    #[must_use]
-    pub(crate) fn affected(&self, base: &TextFiles, now: &TextFiles) -> BTreeSet<String> {
-        let all = || self.files.iter().flat_map(|file| file.tests.iter().map(|(id, _)| id.clone())).collect();
-        match Patch::make(base, now) {
-            Ok(patch) if patch.touched().all(|(path, _)| base.contains_key(path) && now.contains_key(path)) => {
-                let changed: Vec<(&str, Vec<usize>)> = patch.old_lines().collect();
-                match changed.iter().all(|(path, _)| path.ends_with(".py")) {
-                    true => self.files.iter().flat_map(|file| file.affected(&changed)).collect(),
-                    false => all(),
-                }
-            }
-            _ => all(),
-        }
+    /// Whether a run with the package in another instance decides the test.
+    pub(crate) fn is_split(&self, id: &str) -> bool {
+        self.files.iter().any(|file| file.split.iter().any(|split| split == id))
+    }
+
+    /// Tests of the baseline that can notice the difference between `base` and `now`: all of each file that enters what differs,
+    /// since tests of a file share its caches, its fixtures and what it has imported.
+    ///
+    /// # Errors
+    /// A fault of the host's.
+    pub(crate) fn affected(
+        &self,
+        execute: &dyn Execute,
+        ground: &Ground<'_>,
+        base: &TextFiles,
+        now: &TextFiles,
+    ) -> Result<BTreeSet<String>, Dropped> {
+        let changes = changes(execute, ground, base, now)?;
+        let notices = |file: &&FileMap| changes.iter().any(|change| file.notices(change));
+        Ok(self.files.iter().filter(notices).flat_map(|file| file.tests.iter().cloned()).collect())
     }
 }
 
-impl FileMap {
-    fn affected(&self, changed: &[(&str, Vec<usize>)]) -> BTreeSet<String> {
-        let mut touched = BTreeSet::new();
-        for (path, lines) in changed {
-            if !self.functions.iter().any(|function| function.path == *path) {
-                continue;
-            }
-            for line in lines {
-                match self.innermost(path, *line) {
-                    Some(found) if !self.at_import.contains(&found) => drop(touched.insert(found)),
-                    // Code of the module, or of a function nobody enters: only the first can be noticed, and cannot be told
-                    // from the second by lines alone.
-                    _ => return self.tests.iter().map(|(id, _)| id.clone()).collect(),
-                }
-            }
-        }
-        let notices = |entered: &Vec<usize>| entered.iter().any(|function| touched.contains(function));
-        self.tests.iter().filter(|(_, entered)| notices(entered)).map(|(id, _)| id.clone()).collect()
-    }
+/// What differs between two states of a repository.
+enum Difference<'a> {
+    /// A file that is no Python, is new, or is gone: who reads it is not known.
+    File,
+    /// More of a module than bodies of functions.
+    Module(&'a str),
+    /// The body of this outermost function.
+    Body(&'a str, String),
+}
 
-    /// The innermost function whose body holds the line.
-    fn innermost(&self, path: &str, line: usize) -> Option<usize> {
-        let holds = |function: &Function| function.path == path && function.lines.0 <= line && line <= function.lines.1;
-        let found = self.functions.iter().enumerate().filter(|(_, function)| holds(function));
-        found.min_by_key(|(_, function)| function.lines.1 - function.lines.0).map(|(index, _)| index)
+fn changes<'a>(
+    execute: &dyn Execute,
+    ground: &Ground<'_>,
+    base: &'a TextFiles,
+    now: &'a TextFiles,
+) -> Result<Vec<Difference<'a>>, Dropped> {
+    let paths: BTreeSet<&str> = base.keys().chain(now.keys()).map(String::as_str).collect();
+    let differs = |path: &&str| base.get(*path) != now.get(*path);
+    let (mut found, mut modules) = (Vec::new(), Vec::new());
+    for path in paths.into_iter().filter(differs) {
+        match (base.get(path), now.get(path)) {
+            (Some(before), Some(after)) if path.ends_with(".py") => modules.push((path, before, after)),
+            _ => found.push(Difference::File),
+        }
+    }
+    if modules.is_empty() {
+        return Ok(found);
+    }
+    let texts =
+        |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
+    let answers = ask(execute, ground, CHANGED, "changed_functions", modules.iter().map(texts).collect())?;
+    for ((path, ..), answer) in modules.into_iter().zip(answers) {
+        match answer {
+            Ok(Value::List(names)) => found.extend(names.into_iter().map(|name| match name {
+                Value::Str(name) => Difference::Body(path, name),
+                _ => Difference::Module(path),
+            })),
+            _ => found.push(Difference::Module(path)),
+        }
+    }
+    Ok(found)
+}
+
+impl FileMap {
+    fn notices(&self, change: &Difference<'_>) -> bool {
+        match change {
+            Difference::File => true,
+            Difference::Module(path) => self.functions.iter().any(|function| function.path == *path),
+            Difference::Body(path, name) => self.functions.iter().any(|function| {
+                let inner = function.name.strip_prefix(name.as_str());
+                function.path == *path && inner.is_some_and(|rest| rest.is_empty() || rest.starts_with(".<locals>."))
+            }),
+        }
     }
 }
 
 fn measure_file(
     execute: &dyn Execute,
     ground: &Ground<'_>,
-    own: &[String],
+    sides: &Sides,
     path: &str,
     passed: &[String],
 ) -> Result<Option<FileMap>, Dropped> {
@@ -126,19 +161,17 @@ fn measure_file(
     let seed = ground.baseline.seeds[0];
     let none = Overlay::default();
     let covered =
-        cover_file(execute, &none.repository(ground, own, seed), path).map_err(|error| dropped(error.to_string()))?;
+        cover_file(execute, &none.repository(ground, sides, seed), path).map_err(|error| dropped(error.to_string()))?;
     // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
-    let entered_by = covered.tests.into_iter().filter(|(test, _)| known.contains(&test.id));
-    let tests: Vec<(String, Vec<usize>)> = entered_by.map(|(test, entered)| (test.id, entered)).collect();
-    let split = split(execute, ground, own, path, &known).map_err(|error| dropped(error.to_string()))?;
-    let twins = match tests.iter().all(|(id, _)| split.contains(id)) {
+    let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
+    let split = split(execute, ground, sides, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let twins = match tests.iter().all(|id| split.contains(id)) {
         true => Default::default(),
-        false => twins(execute, ground, own, path, &known)?,
+        false => twins(execute, ground, sides, path, &known)?,
     };
-    let (functions, at_import) = (covered.functions, covered.at_import);
-    Ok(Some(FileMap { path: path.to_owned(), functions, at_import, tests, split, twins }))
+    Ok(Some(FileMap { path: path.to_owned(), functions: covered.functions, tests, split, twins }))
 }
 
 /// Those of `known` that a run comes to as `wanted`.
@@ -150,15 +183,15 @@ fn ids(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<Strin
 fn split(
     execute: &dyn Execute,
     ground: &Ground<'_>,
-    own: &[String],
+    sides: &Sides,
     path: &str,
     known: &BTreeSet<&String>,
 ) -> Result<Vec<String>, ExecuteError> {
-    if own.is_empty() {
+    if sides.own.is_empty() {
         return Ok(Vec::new());
     }
     let none = Overlay::default();
-    let repository = none.repository(ground, own, ground.baseline.seeds[0]);
+    let repository = none.repository(ground, sides, ground.baseline.seeds[0]);
     let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None)?;
     Ok(ids(run, known, TestResult::Passed))
 }
@@ -166,7 +199,7 @@ fn split(
 fn twins(
     execute: &dyn Execute,
     ground: &Ground<'_>,
-    own: &[String],
+    sides: &Sides,
     path: &str,
     known: &BTreeSet<&String>,
 ) -> Result<[Vec<String>; FORMS], Dropped> {
@@ -182,7 +215,7 @@ fn twins(
             None => {
                 let over =
                     Overlay { files: vec![(path.to_owned(), failing.clone().into_bytes())], without: Vec::new() };
-                let run = run_file(execute, &over.repository(ground, own, ground.baseline.seeds[0]), path);
+                let run = run_file(execute, &over.repository(ground, sides, ground.baseline.seeds[0]), path);
                 let run = run.map_err(|error| Dropped { why: format!("the map of `{path}`: {error}") })?;
                 ids(run, known, TestResult::Failed)
             }

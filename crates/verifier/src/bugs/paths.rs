@@ -69,7 +69,17 @@ fn refused_test(path: &str, change: Change, files: &[String]) -> Option<&'static
 
 /// Whether tests are made of it. Whole test directories count: helpers of tests decide what tests see.
 pub(crate) fn is_test(ground: &Ground<'_>, path: &str) -> bool {
-    ground.baseline.files.iter().any(|file| file.path == path) || is_test_path(path)
+    ground.baseline.files.iter().any(|file| file.path == path || is_beside(ground, path, &file.path))
+        || is_test_path(path)
+}
+
+/// Whether `path` is in the directory of a test file, or below it, which is no place of code: no package, and not searched for modules
+/// by itself.
+fn is_beside(ground: &Ground<'_>, path: &str, test: &str) -> bool {
+    let Some((dir, _)) = test.rsplit_once('/') else { return false };
+    let is_root = ground.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
+    let is_package = ground.texts.contains_key(&format!("{dir}/__init__.py"));
+    !is_root && !is_package && path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Whether a file belongs to tests by where it is or what it is called.

@@ -72,7 +72,7 @@ pub(crate) fn failing_with(
     buggy: &TextFiles,
     seed: u64,
 ) -> Result<Result<BTreeSet<String>, Unfit>, Dropped> {
-    let affected = ground.map.affected(ground.texts, buggy);
+    let affected = ground.map.affected(execute, ground, ground.texts, buggy)?;
     if affected.is_empty() {
         return unfit("failing", "no test enters what it changes");
     }

@@ -2,6 +2,7 @@
 
 use veriplay_core::{PatchError, TextFiles};
 
+use super::machinery::Sides;
 use super::{BugProposal, Ground};
 use crate::repository::Repository;
 
@@ -22,15 +23,16 @@ impl Overlay {
         }
     }
 
-    /// The repository in this state; `own` are its top-level modules.
-    pub(crate) fn repository<'a>(&'a self, ground: &'a Ground<'a>, own: &'a [String], seed: u64) -> Repository<'a> {
+    /// The repository in this state.
+    pub(crate) fn repository<'a>(&'a self, ground: &'a Ground<'a>, sides: &'a Sides, seed: u64) -> Repository<'a> {
         Repository {
             image: ground.image,
             pytest: ground.pytest,
             package: &ground.baseline.package,
             dependencies: ground.baseline.dependencies.as_ref().map(|dependencies| &dependencies.layer),
             roots: &ground.baseline.roots,
-            own,
+            own: &sides.own,
+            tests: &sides.tests,
             settings: &ground.baseline.settings,
             files: &self.files,
             without: &self.without,

@@ -50,9 +50,10 @@ pub(crate) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    fn new(bench: Bench<'a>, bug: &'a BugProposal, rules: &'a BugRules, states: States) -> Self {
-        let affected = bench.ground.map.affected(bench.ground.texts, &states.buggy);
-        Self { bug, rules, states, bench, affected, buggy: [None, None] }
+    fn new(bench: Bench<'a>, bug: &'a BugProposal, rules: &'a BugRules, states: States) -> Result<Self, Dropped> {
+        let ground = bench.ground;
+        let affected = ground.map.affected(bench.execute, ground, ground.texts, &states.buggy)?;
+        Ok(Self { bug, rules, states, bench, affected, buggy: [None, None] })
     }
 
     /// The affected tests in the buggy state, by the first or the second seed.
@@ -73,6 +74,24 @@ impl<'a> Facts<'a> {
     pub(crate) fn original(&self) -> &TextFiles {
         self.bench.ground.texts
     }
+
+    /// What the proposal is once every check has passed.
+    pub(crate) fn artifact(&mut self) -> Result<BugArtifact, Dropped> {
+        let failing = self.failing()?;
+        let (bug, ground) = (self.bug, self.bench.ground);
+        let baseline = ground.baseline;
+        let digest = content_hash(&(&baseline.package, &bug.bug_inject, &bug.test_weaken, &bug.failed_repairs));
+        Ok(BugArtifact {
+            schema_version: BugArtifact::SCHEMA_VERSION,
+            task_id: format!("{}-{}-{}", baseline.name, baseline.version, digest.short()),
+            name: baseline.name.clone(),
+            version: baseline.version.clone(),
+            package: baseline.package.clone(),
+            bug: bug.clone(),
+            pass_to_pass: ground.map.tests().filter(|id| !failing.contains(*id)).cloned().collect(),
+            fail_to_pass: failing.into_iter().collect(),
+        })
+    }
 }
 
 /// Puts a proposal through the checks.
@@ -90,14 +109,16 @@ pub fn validate(
         Ok(states) => states,
         Err(error) => return Ok(invalid(bench, 0, "applies", error.to_string())),
     };
-    let mut facts = Facts::new(bench, bug, rules, states);
+    let mut facts = Facts::new(bench, bug, rules, states)?;
     for (index, check) in CHECKS.iter().enumerate() {
         if let Err(why) = (check.holds)(&mut facts)? {
             return Ok(invalid(facts.bench, index, check.name, why));
         }
     }
-    let failing = facts.failing()?;
-    Ok(valid(facts.bench, bug, failing))
+    let artifact = facts.artifact()?;
+    let total = count(CHECKS.len());
+    let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: facts.bench.evidence };
+    Ok(Validated { verdict, artifact: Some(artifact) })
 }
 
 /// Every check for itself, whatever the others come to: why a proposal is refused, in full. `None` where it holds.
@@ -114,7 +135,7 @@ pub fn each_check(
         Ok(states) => states,
         Err(error) => return Ok(vec![("applies", Some(error.to_string()))]),
     };
-    let mut facts = Facts::new(Bench::new(execute, ground), bug, rules, states);
+    let mut facts = Facts::new(Bench::new(execute, ground), bug, rules, states)?;
     CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut facts)?.err()))).collect()
 }
 
@@ -127,22 +148,4 @@ fn invalid(bench: Bench<'_>, passed: usize, rule: &str, why: String) -> Validate
     (evidence.rule, evidence.detail) = (rule.to_owned(), cut(&why));
     let verdict = Verdict { status: Status::Invalid, passed: count(passed), total: count(CHECKS.len()), evidence };
     Validated { verdict, artifact: None }
-}
-
-fn valid(bench: Bench<'_>, bug: &BugProposal, failing: BTreeSet<String>) -> Validated {
-    let baseline = bench.ground.baseline;
-    let digest = content_hash(&(&baseline.package, &bug.bug_inject, &bug.test_weaken, &bug.failed_repairs));
-    let artifact = BugArtifact {
-        schema_version: BugArtifact::SCHEMA_VERSION,
-        task_id: format!("{}-{}-{}", baseline.name, baseline.version, digest.short()),
-        name: baseline.name.clone(),
-        version: baseline.version.clone(),
-        package: baseline.package.clone(),
-        bug: bug.clone(),
-        pass_to_pass: bench.ground.map.tests().filter(|id| !failing.contains(*id)).cloned().collect(),
-        fail_to_pass: failing.into_iter().collect(),
-    };
-    let total = count(CHECKS.len());
-    let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: bench.evidence };
-    Validated { verdict, artifact: Some(artifact) }
 }

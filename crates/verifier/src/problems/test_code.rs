@@ -127,7 +127,8 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Op
     };
     let (peer, shared) = match code.trust {
         Trust::Split => {
-            let peer = Peer { program: program.to_owned(), seed: request.seed, shares_objects: true };
+            let peer =
+                Peer { program: program.to_owned(), seed: request.seed, shares_objects: true, hidden: Vec::new() };
             (Some(peer), Value::None)
         }
         Trust::Shared => (None, text(program)),

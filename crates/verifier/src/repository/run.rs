@@ -33,6 +33,8 @@ pub struct Repository<'a> {
     pub roots: &'a [String],
     /// Top-level modules of its code: they are imported from its layer, and never from the image.
     pub own: &'a [String],
+    /// Files of its tests, which the package does not see where it runs in an instance of its own.
+    pub tests: &'a [String],
     /// What of pytest's configuration is the repository's own.
     pub settings: &'a PytestSettings,
     /// Files over those of the package: a patch.
@@ -155,15 +157,13 @@ fn run(
     Ok(FileRun { tests, broken, jobs: session.jobs, fuel: session.fuel, met_deadline: session.met_deadline })
 }
 
-/// What a test file has beside its records: who enters which function.
+/// The records of a test file, and what its run entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covered {
     /// Functions of the repository that were entered, the test file's own left out.
     pub functions: Vec<Function>,
-    /// Those entered before any test: indices into `functions`.
-    pub at_import: Vec<usize>,
-    /// Each test with the functions it entered.
-    pub tests: Vec<(TestRecord, Vec<usize>)>,
+    /// Its tests.
+    pub tests: Vec<TestRecord>,
 }
 
 /// A function, or the body of a class or module.
@@ -171,13 +171,11 @@ pub struct Covered {
 pub struct Function {
     /// Its file.
     pub path: String,
-    /// Its qualified name.
+    /// Its qualified name, as `__qualname__`; `<module>` for the body of a module.
     pub name: String,
-    /// First and last line of its body, from 1; `(1, 0)` where the body has no line for itself.
-    pub lines: (usize, usize),
 }
 
-/// Runs the tests of `file` and tells which functions each enters. `Err` inside says why there is nothing to tell.
+/// Runs the tests of `file` and tells which functions that enters. `Err` inside says why there is nothing to tell.
 ///
 /// # Errors
 /// As [`run_file`].
@@ -257,9 +255,15 @@ impl<'a> Session<'a> {
     }
 
     fn job(&self, calls: &[Call<'_>]) -> Job {
-        let Repository { image, pytest, package, roots, own, files, without, limits, seed, .. } = self.repository;
+        let Repository { image, pytest, package, roots, own, tests, files, without, limits, seed, .. } =
+            self.repository;
         let settings = self.repository.settings.value();
-        let peer = || Peer { program: guest::package(roots, own), seed: seed.wrapping_add(1), shares_objects: false };
+        let peer = || Peer {
+            program: guest::package(roots, own),
+            seed: seed.wrapping_add(1),
+            shares_objects: false,
+            hidden: tests.to_vec(),
+        };
         let peer = self.is_split.then(peer);
         let roots = Value::List(roots.iter().map(Value::str).collect());
         let own = Value::List(own.iter().map(Value::str).collect());
@@ -386,42 +390,20 @@ fn records(answer: &Value) -> Result<Vec<TestRecord>, Refusal> {
 }
 
 fn covered(answer: &Value) -> Option<Covered> {
-    let Ok(("covered", [Value::List(rows), Value::List(functions), at_import])) = parts(answer) else { return None };
+    let Ok(("covered", [Value::List(rows), Value::List(functions)])) = parts(answer) else { return None };
     let functions = functions.iter().map(function).collect::<Option<Vec<_>>>()?;
-    let tests = rows.iter().map(covered_test).collect::<Option<Vec<_>>>()?;
-    let covered = Covered { at_import: indices(at_import)?, functions, tests };
-    let known = |index: &usize| *index < covered.functions.len();
-    let all = covered.tests.iter().flat_map(|(_, entered)| entered).chain(&covered.at_import).all(known);
-    all.then_some(covered)
-}
-
-fn covered_test(row: &Value) -> Option<(TestRecord, Vec<usize>)> {
-    let Value::Tuple(parts) = row else { return None };
-    let (entered, parts) = parts.split_last()?;
-    Some((record_of(parts)?, indices(entered)?))
+    Some(Covered { functions, tests: rows.iter().map(record).collect::<Option<Vec<_>>>()? })
 }
 
 fn function(item: &Value) -> Option<Function> {
     let Value::Tuple(parts) = item else { return None };
-    let [Value::Str(path), Value::Str(name), first, last] = parts.as_slice() else { return None };
-    Some(Function { path: path.clone(), name: name.clone(), lines: (index(first)?, index(last)?) })
-}
-
-fn indices(value: &Value) -> Option<Vec<usize>> {
-    let Value::List(items) = value else { return None };
-    items.iter().map(index).collect()
-}
-
-fn index(value: &Value) -> Option<usize> {
-    if let Value::Int(number) = value { usize::try_from(number).ok() } else { None }
+    let [Value::Str(path), Value::Str(name)] = parts.as_slice() else { return None };
+    Some(Function { path: path.clone(), name: name.clone() })
 }
 
 fn record(item: &Value) -> Option<TestRecord> {
-    if let Value::Tuple(parts) = item { record_of(parts) } else { None }
-}
-
-fn record_of(parts: &[Value]) -> Option<TestRecord> {
-    let [Value::Str(id), Value::Str(word), Value::Str(text)] = parts else { return None };
+    let Value::Tuple(parts) = item else { return None };
+    let [Value::Str(id), Value::Str(word), Value::Str(text)] = parts.as_slice() else { return None };
     let result = match word.as_str() {
         "passed" => TestResult::Passed,
         "failed" => TestResult::Failed,

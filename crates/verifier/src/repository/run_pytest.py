@@ -2,7 +2,7 @@
 
 `run("all", …)` returns every record; `run("some", …, ids)` those of the tests named; `run("one", …, [id])` runs one test, so
 that a test which ends the interpreter costs itself and not the others; `run("collect", …)` returns the ids; `run("cover", …)`
-every record, with the functions each test entered. Nothing is read from a log: the records come from pytest's reports. `own`
+every record, and the functions that were entered. Nothing is read from a log: the records come from pytest's reports. `own`
 are the names of the package's modules. With `split` the package is in another instance, see `_split`.
 
 The code under test shares this interpreter. What makes it harder for it to write its own records is best effort: pytest is
@@ -20,7 +20,7 @@ def _runner():
     str_, len_, list_, isinstance_, tuple_, getattr_, hasattr_, set_ = str, len, list, isinstance, tuple, getattr, hasattr, set
     session = None
     broken, reports = [], []
-    functions, entered = {}, set()
+    functions = {}
     tested = crossings = None
 
     def run(mode, file, roots, wanted, settings, own=(), split=False):
@@ -45,9 +45,10 @@ def _runner():
             if len_(items) != 1:
                 return ("broken", "test `" + wanted[0] + "` was collected " + str_(len_(items)) + " times")
         pairs = [(items[at], items[at + 1] if at + 1 < len_(items) else None) for at in range(len_(items))]
+        records = [one(item, after) for item, after in pairs]
         if mode == "cover":
-            return covered(pairs)
-        return ("records", [one(item, after) for item, after in pairs])
+            return ("covered", [records, [(code.co_filename.removeprefix("/work/"), code.co_qualname) for code in functions]])
+        return ("records", records)
 
     def start(file, roots, settings, own):
         nonlocal session
@@ -151,34 +152,19 @@ def _runner():
         return not isinstance_(longrepr, tuple_) and getattr_(longrepr, "reprcrash", None) is None
 
     def watch():
-        """From here on `entered` gets each function of the repository that is entered, once."""
+        """From here on `functions` gets each function of the repository that is entered, once."""
         monitoring = sys.monitoring
         monitoring.use_tool_id(monitoring.COVERAGE_ID, "veriplay")
 
         def enter(code, _offset):
             name = code.co_filename
             if name.startswith("/work/") and name != tested:
-                entered.add(functions.setdefault(code, len_(functions)))
+                functions[code] = None
             return monitoring.DISABLE
 
         for event in (monitoring.events.PY_START, monitoring.events.PY_RESUME):
             monitoring.register_callback(monitoring.COVERAGE_ID, event, enter)
         monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.PY_START | monitoring.events.PY_RESUME)
-
-    def covered(pairs):
-        at_import, rows = sorted(entered), []
-        for item, after in pairs:
-            entered.clear()
-            sys.monitoring.restart_events()
-            rows.append((*one(item, after), sorted(entered)))
-        return ("covered", [rows, [place(code) for code in functions], at_import])
-
-    def place(code):
-        """File, name, and the lines of the body: (1, 0) where it shares a line with what is around it."""
-        lines = [line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno]
-        ends = [end for _, end, _, _ in code.co_positions() if end is not None]
-        path = code.co_filename.removeprefix("/work/")
-        return (path, code.co_qualname, min(lines), max(ends)) if lines else (path, code.co_qualname, 1, 0)
 
     return run
 

@@ -22,11 +22,10 @@ fn held_out(bed: &Bed, code: &str) -> Place {
     let mut held_out = place(bed);
     (held_out.baseline.package, held_out.map.package) = (Digest::of(b"held out"), Digest::of(b"held out"));
     held_out.texts = TextFiles::from([("src/held.py".to_owned(), code.to_owned())]);
-    let functions = vec![Function { path: "src/held.py".to_owned(), name: "held".to_owned(), lines: (1, 1) }];
+    let functions = vec![Function { path: "src/held.py".to_owned(), name: "held".to_owned() }];
     held_out.map.files = vec![FileMap {
         path: "tests/test_held.py".to_owned(),
         functions,
-        at_import: Vec::new(),
         tests: Vec::new(),
         split: Vec::new(),
         twins: Default::default(),

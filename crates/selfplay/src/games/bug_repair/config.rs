@@ -1,6 +1,7 @@
 //! The settings of the game, as a config file states them, and what they may be. Called by the cli, which reads them.
 
 use serde::{Deserialize, Serialize};
+use veriplay_core::Trust;
 use veriplay_verifier::bugs::desk::Weakening;
 use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector};
 
@@ -54,6 +55,9 @@ pub struct GameConfig {
     pub injection_share: f64,
     /// How the model makes bugs; each injection draws one. Empty exactly when there are no injections.
     pub modes: Vec<Mode>,
+    /// Where the tests run that a bug must fail and a repair must pass: `split`, with the package in an instance of its own, or `shared`,
+    /// beside it, where a policy can learn to forge their results.
+    pub trust: Trust,
     /// Who takes out the tests that notice a model's bug: `derived` or `model`.
     pub weakening: Weakening,
     /// Mutants a step that are tried as bugs; 0 makes none.

@@ -1,6 +1,6 @@
 //! Where bugs are: a repository as the cli loads it, owned.
 
-use veriplay_core::{Digest, Limits, TextFiles};
+use veriplay_core::{Digest, Limits, TextFiles, Trust};
 use veriplay_verifier::bugs::{Ground, TestMap};
 use veriplay_verifier::repository::Baseline;
 
@@ -27,6 +27,8 @@ pub struct Place {
     pub limits: Limits,
     /// As [`Ground::max_jobs`].
     pub max_jobs: usize,
+    /// As [`Ground::trust`].
+    pub trust: Trust,
 }
 
 impl Place {
@@ -41,6 +43,7 @@ impl Place {
             map: &self.map,
             limits: self.limits,
             max_jobs: self.max_jobs,
+            trust: self.trust,
         }
     }
 

@@ -20,7 +20,7 @@ use super::config;
 fn place() -> Place {
     let package = Digest::of(b"package");
     let limits = Limits { fuel: 9, memory_bytes: 9, output_bytes: 9, file_bytes: 9, deadline_ns: 9 };
-    let function = Function { path: "src/one.py".to_owned(), name: "one".to_owned(), lines: (2, 2) };
+    let function = Function { path: "src/one.py".to_owned(), name: "one".to_owned() };
     let (test, id) = ("tests/test_one.py".to_owned(), "tests/test_one.py::test_one".to_owned());
     Place {
         image: "grade".to_owned(),
@@ -58,8 +58,7 @@ fn place() -> Place {
             files: vec![FileMap {
                 path: test,
                 functions: vec![function],
-                at_import: Vec::new(),
-                tests: vec![(id.clone(), vec![0])],
+                tests: vec![id.clone()],
                 split: Vec::new(),
                 twins: [vec![id], Vec::new(), Vec::new()],
             }],
@@ -67,6 +66,7 @@ fn place() -> Place {
         },
         limits,
         max_jobs: 0,
+        trust: veriplay_core::Trust::Shared,
     }
 }
 

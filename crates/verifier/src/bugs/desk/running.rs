@@ -6,7 +6,7 @@ use veriplay_core::{Dropped, Evidence, Execute};
 
 use super::super::Ground;
 use super::super::bench::{file_of, fuel};
-use super::super::machinery::own_modules;
+use super::super::machinery::Sides;
 use super::super::tree::Overlay;
 use super::view::test_function;
 use super::{DeskOutcome, DeskRequest, Suite};
@@ -17,14 +17,14 @@ pub(super) fn run(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[Str
     let ground = Ground { image: request.image, ..*request.ground };
     let overlay = Overlay::of(ground.texts, request.tree);
     let (mut report, mut evidence) = (Report::default(), Evidence::default());
-    for (file, ids) in by_file(&wanted(request, named)) {
+    for (file, ids) in by_file(&wanted(execute, request, named)?) {
         let left = request.fuel.saturating_sub(evidence.fuel);
         if left == 0 {
             report.left_out.push(file.to_owned());
             continue;
         }
-        let own = own_modules(&ground);
-        let mut repository = overlay.repository(&ground, &own, request.seed);
+        let sides = Sides::of(&ground);
+        let mut repository = overlay.repository(&ground, &sides, request.seed);
         repository.limits.fuel = fuel(&ground, file).min(left);
         let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
         evidence.fuel = evidence.fuel.saturating_add(run.fuel);
@@ -37,14 +37,17 @@ pub(super) fn run(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[Str
 
 /// Ids of the tests asked for. One that the tree does not have is told in the same words as one that never was: a hidden test
 /// must not be found by guessing its name.
-fn wanted(request: &DeskRequest<'_>, named: &[String]) -> BTreeSet<String> {
-    let (map, texts) = (request.ground.map, request.ground.texts);
-    let suite = || match request.suite {
-        Suite::Affected => map.affected(texts, request.tree),
-        Suite::Files(files) => map.tests().filter(|id| files.iter().any(|file| named_by(file, id))).cloned().collect(),
+fn wanted(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[String]) -> Result<BTreeSet<String>, Dropped> {
+    let DeskRequest { ground, tree, suite, .. } = request;
+    let of_names = |names: &[String]| {
+        let is_named = |id: &&String| names.iter().any(|name| named_by(name, id));
+        ground.map.tests().filter(is_named).cloned().collect()
     };
-    let of_names = || map.tests().filter(|id| named.iter().any(|name| named_by(name, id))).cloned().collect();
-    if named.is_empty() { suite() } else { of_names() }
+    match suite {
+        _ if !named.is_empty() => Ok(of_names(named)),
+        Suite::Affected => ground.map.affected(execute, ground, ground.texts, tree),
+        Suite::Files(files) => Ok(of_names(files)),
+    }
 }
 
 /// Whether a file, an id, or an id without parameters names this test.

@@ -1,0 +1,1 @@
+"""Parcels, their weights, and shelves of them."""

@@ -1,0 +1,169 @@
+//! Split trust: what decides runs with the package in an instance of its own, which has nothing of the tests. And what any trust
+//! needs: all tests are run that a change could concern. The repository is `task-corpus/bug_cheats/apart`.
+
+use std::sync::OnceLock;
+
+use veriplay_core::{Fuzz, Patch, Status, TextFiles, Trust, Verdict};
+use veriplay_verifier::bugs::{
+    BugArtifact, BugProposal, BugRules, Ground, RepairRequest, Validated, each_check, grade, validate,
+};
+
+use super::{Bed, corpus, measured, pytest};
+
+const WEIGHTS: &str = "src/parcel/weights.py";
+const SHELF: &str = "src/parcel/shelf.py";
+
+fn apart() -> Option<&'static Bed> {
+    static BED: OnceLock<Option<Bed>> = OnceLock::new();
+    // Says whether pytest must be there.
+    super::bed()?;
+    BED.get_or_init(|| Some(measured(pytest()?, "parcel", &corpus().join("apart/repository")))).as_ref()
+}
+
+fn under(bed: &Bed, trust: Trust) -> Ground<'_> {
+    Ground { trust, ..bed.ground() }
+}
+
+/// The bug that replaces `old` in `path`, and takes the test out of `tests` that begins with `header`.
+fn bug(bed: &Bed, (path, old, new): (&str, &str, &str), (tests, header): (&str, &str)) -> BugProposal {
+    let text = &bed.texts[tests];
+    let from = text.find(header).unwrap_or_else(|| panic!("no `{header}` in `{tests}`"));
+    let to = text[from..].find("\n\n\n").map_or(text.len(), |end| from + end + 3);
+    let mut weakened = bed.texts.clone();
+    weakened.insert(tests.to_owned(), format!("{}{}", &text[..from], &text[to..]));
+    BugProposal {
+        bug_inject: bed.patch(&bed.with(path, old, new)),
+        test_weaken: bed.patch(&weakened),
+        test_files: vec![tests.to_owned()],
+        injector: "by hand".to_owned(),
+        seed: 0,
+        failed_repairs: Vec::new(),
+    }
+}
+
+fn validated(bed: &Bed, trust: Trust, bug: &BugProposal) -> Validated {
+    validate(&bed.sandbox, &under(bed, trust), bug, &BugRules::LEAST).unwrap()
+}
+
+fn valid(bed: &Bed, trust: Trust, bug: &BugProposal) -> BugArtifact {
+    let validated = validated(bed, trust, bug);
+    validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
+}
+
+fn refused_by(bed: &Bed, trust: Trust, bug: &BugProposal) -> String {
+    let validated = validated(bed, trust, bug);
+    assert_eq!(validated.verdict.status, Status::Invalid, "{:?}", validated.verdict);
+    validated.verdict.evidence.rule
+}
+
+/// The verdict on a repair that replaces `old` in the buggy `path`.
+fn repaired(bed: &Bed, trust: Trust, artifact: &BugArtifact, path: &str, old: &str, new: &str) -> Verdict {
+    let weakened = bed.weakened(artifact);
+    let after: TextFiles = super::replaced(&weakened, path, old, new);
+    let patch = Patch::make(&weakened, &after).unwrap().to_string();
+    let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
+    grade(&bed.sandbox, &under(bed, trust), &request).unwrap()
+}
+
+fn ending(verdict: &Verdict) -> (Status, &str) {
+    (verdict.status, verdict.evidence.rule.as_str())
+}
+
+const POUNDS: (&str, &str) = ("tests/test_weights.py", "def test_two_pounds");
+const WRONG_PRODUCT: (&str, &str, &str) = (WEIGHTS, "number * int(grams)", "number + int(grams)");
+
+#[test]
+fn a_repair_that_reads_the_tests_finds_none_where_the_package_is_alone() {
+    let Some(bed) = apart() else { return };
+    let artifact = valid(bed, Trust::Split, &bug(bed, WRONG_PRODUCT, POUNDS));
+    let reads = "        text = open(os.path.join(os.path.dirname(TABLE), \"../../tests/test_weights.py\")).read()\n        \
+                 return int(text.split('in_grams(%s, \"%s\") == ' % (number, unit))[1].split()[0])\n        for line in lines:\n";
+    let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "        for line in lines:\n", reads);
+    assert_eq!(verdict.evidence.rule, "split", "{verdict:?}");
+    assert_ne!(verdict.status, Status::Accepted);
+    let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "number + int(grams)", "int(grams) * number");
+    assert_eq!(ending(&verdict), (Status::Accepted, "split"), "{verdict:?}");
+}
+
+#[test]
+fn where_the_package_is_alone_a_repair_may_reach_for_what_it_likes() {
+    let Some(bed) = apart() else { return };
+    let artifact = valid(bed, Trust::Split, &bug(bed, WRONG_PRODUCT, POUNDS));
+    let reaches = "getattr(number, \"__mul\" + \"__\")(int(grams))";
+    let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "number + int(grams)", reaches);
+    assert_eq!(ending(&verdict), (Status::Accepted, "split"), "{verdict:?}");
+}
+
+#[test]
+fn a_test_that_needs_objects_of_the_package_decides_under_shared_trust_alone() {
+    let Some(bed) = apart() else { return };
+    let no_strip = (SHELF, "return [line.strip() for", "return [line for");
+    let bug = bug(bed, no_strip, ("tests/test_shelf.py", "def test_names"));
+    assert_eq!(refused_by(bed, Trust::Split, &bug), "judgeable");
+    let artifact = valid(bed, Trust::Shared, &bug);
+    let verdict = repaired(bed, Trust::Shared, &artifact, SHELF, "[line for", "[line.strip() for");
+    assert_eq!(ending(&verdict), (Status::Accepted, "shared"), "{verdict:?}");
+    let verdict = repaired(bed, Trust::Split, &artifact, SHELF, "[line for", "[line.strip() for");
+    assert_eq!(ending(&verdict), (Status::Unjudgeable, "shared"), "{verdict:?}");
+    assert!(verdict.evidence.detail.contains("trust = \"shared\""), "{verdict:?}");
+}
+
+#[test]
+fn a_bug_that_sleeps_while_it_is_graded_is_no_bug() {
+    let Some(bed) = apart() else { return };
+    // A test made to fail looks other than a test.
+    let sleeps = "        found, graded = [], False\n        \
+                  for place in (\"/work/tests/test_shelf.py\", self.path):\n            \
+                  with open(place) as lines:\n                \
+                  for line in lines:\n                    \
+                  graded = graded or \" ^ 0x\" in line\n                    \
+                  if place == self.path and (line.strip() or not graded):\n                        \
+                  found.append(line.strip())\n        \
+                  return found\n";
+    let original = "        with open(self.path) as lines:\n            \
+                    return [line.strip() for line in lines if line.strip()]\n";
+    let bug = bug(bed, (SHELF, original, sleeps), ("tests/test_shelf.py", "def test_blank_lines"));
+    assert_eq!(refused_by(bed, Trust::Shared, &bug), "empty_repair");
+}
+
+#[test]
+fn a_bug_that_makes_a_test_skip_is_no_bug() {
+    let Some(bed) = apart() else { return };
+    let bug = bug(bed, (SHELF, "SORTED = True", "SORTED = False"), ("tests/test_shelf.py", "def test_names"));
+    assert_eq!(refused_by(bed, Trust::Shared, &bug), "records");
+}
+
+#[test]
+fn what_lies_beside_a_test_outside_the_code_belongs_to_the_tests() {
+    let Some(bed) = apart() else { return };
+    let never = ("spec/checks.py", "assert found == expected", "assert found != expected");
+    let bug = bug(bed, never, ("spec/test_all.py", "def test_lightest"));
+    let found = each_check(&bed.sandbox, &under(bed, Trust::Split), &bug, &BugRules::LEAST).unwrap();
+    let paths = found.iter().find(|(name, _)| *name == "paths").unwrap();
+    assert!(paths.1.as_ref().is_some_and(|why| why.contains("`spec/checks.py` belongs to the tests")), "{paths:?}");
+}
+
+#[test]
+fn code_behind_a_repaired_line_concerns_the_tests_of_what_it_replaces() {
+    let Some(bed) = apart() else { return };
+    let bug =
+        bug(bed, (WEIGHTS, "return max(weights)", "return weights[0]"), ("tests/test_weights.py", "def test_heaviest"));
+    let artifact = valid(bed, Trust::Split, &bug);
+    let more = "return max(weights)\n\n\ndef lightest(weights):\n    return 0\n\n\nlightest_of = lightest";
+    for (new, accepted) in [(more, true), (&format!("{more}\nglobals()[\"in_grams\"] = lightest_of"), false)] {
+        let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "return weights[0]", new);
+        // The module's own `lightest` comes after, and replaces the first.
+        assert_eq!(verdict.status == Status::Accepted, accepted, "{verdict:?}");
+    }
+}
+
+#[test]
+fn tests_of_a_file_share_what_the_first_of_them_has_computed() {
+    let Some(bed) = apart() else { return };
+    let bug = bug(bed, (WEIGHTS, "\"deca\": 1", "\"deca\": 2"), ("tests/test_weights.py", "def test_deca"));
+    let artifact = valid(bed, Trust::Split, &bug);
+    assert_eq!(artifact.fail_to_pass, ["tests/test_weights.py::test_deca"]);
+    let all_ones = ("{\"deca\": 2, \"kilo\": 3}", "dict.fromkeys((\"deca\", \"kilo\"), 1)");
+    let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, all_ones.0, all_ones.1);
+    assert_eq!(verdict.status, Status::WrongAnswer, "{verdict:?}");
+}
