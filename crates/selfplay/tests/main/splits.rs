@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use veriplay_core::Digest;
-use veriplay_selfplay::splits::{Guard, MeasuredSet, Overlap, functions, program_fingerprint, text_fingerprint};
+use veriplay_selfplay::splits::{
+    Guard, HELD_OUT, MeasuredSet, Overlap, functions, program_fingerprint, text_fingerprint,
+};
 
 use crate::support::adds;
 
