@@ -7,7 +7,7 @@
 //!
 //! Under split trust, [`Ground::trust`], each failing test of a bug must be one that runs with the package in an instance of its
 //! own, and a repair must pass it there. That instance has the arguments of its calls and nothing of the tests, not even their files, so a
-//! repair may do there what it likes.
+//! repair may do there what it likes: it is not scanned where all tests that it concerns run so.
 //!
 //! A test that needs more of the package than plain values shares pytest's instance with it, and the evidence of a verdict that
 //! needs one says `shared`. Such a record can be forged. A scan refuses changed code that has anything beyond the original that is not
@@ -59,7 +59,7 @@ pub struct Ground<'a> {
     pub texts: &'a TextFiles,
     /// Which of its tests pass.
     pub baseline: &'a Baseline,
-    /// Which test enters which function.
+    /// Which test file enters which function.
     pub map: &'a TestMap,
     /// Of each job. Runs of tests get less fuel: what the tests cost in the original, and some more, since a bug may loop.
     pub limits: Limits,

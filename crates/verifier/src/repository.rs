@@ -1,7 +1,7 @@
 //! Real repositories: which of a package's tests pass in the sandbox, under the real pytest.
 //!
 //! [`run_file`] runs one test file and [`run_tests`] some of its tests, through the seam [`veriplay_core::Execute`];
-//! [`cover_file`] tells which functions each enters; [`warming`] makes all of them cheap; two runs make a [`Baseline`]; an
+//! [`cover_file`] tells which functions a file enters; [`warming`] makes all of them cheap; two runs make a [`Baseline`]; an
 //! [`Inspector`] reads what a repository says of itself. The command line and [`crate::bugs`] call them.
 //!
 //! pytest and the package share an instance, so what a test reports is evidence about a package that is not trying to lie.

@@ -21,7 +21,7 @@ pub struct Place {
     pub texts: TextFiles,
     /// Which of its tests pass.
     pub baseline: Baseline,
-    /// Which test enters which function.
+    /// Which test file enters which function.
     pub map: TestMap,
     /// Of each job.
     pub limits: Limits,
