@@ -1,7 +1,7 @@
 //! What a job costs in the sandbox: an empty one, a small one, one of many calls, and each way of resetting an instance.
 
 use criterion::{Criterion, Throughput};
-use veriplay_core::{Base, Entry, Execute, Exit, Job, Layer, Limits, Mounted, Place, Value};
+use veriplay_core::{Base, Entry, Execute, Exit, Job, Layer, LayerRoot, Limits, Mounted, Value};
 use veriplay_sandbox::{
     ImageSpec, ImageStore, Layers, ResetMode, Sandbox, SandboxOptions, WheelSource, default_cache_dir,
 };
@@ -48,7 +48,7 @@ fn resets(criterion: &mut Criterion) {
 fn layers(criterion: &mut Criterion) {
     let files = (0..500).map(|file| (format!("pkg/sub{}/m{file}.py", file % 20), vec![b'#'; 4000]));
     let layer = Layer::new(files).expect("the paths make a tree");
-    let mounted = Mounted { layer: layer.digest().clone(), at: Place::Work };
+    let mounted = Mounted { layer: layer.digest().clone(), at: LayerRoot::Work };
     let sandbox = sandbox(ResetMode::Scan).with_layers([layer].into_iter().collect::<Layers>());
     let over = |without: &[&str]| {
         let without = without.iter().map(|path| (*path).to_owned()).collect();
@@ -84,7 +84,7 @@ fn script(program: &str) -> Job {
         files: Vec::new(),
         limits: LIMITS,
         seed: 1,
-        peer: None,
+        callee: None,
         base: None,
     }
 }

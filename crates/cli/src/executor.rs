@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome};
 use veriplay_sandbox::{Sandbox, SandboxOptions};
-use veriplay_verifier::Memo;
+use veriplay_verifier::OutcomeCache;
 
 use crate::exit::Failure;
 use crate::image;
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 1 << 16;
 
 /// Runs jobs in the images it was opened with.
 pub(crate) struct Referee {
-    memo: Memo<Images>,
+    cache: OutcomeCache<Images>,
     jobs: AtomicU64,
 }
 
@@ -27,7 +27,7 @@ impl Referee {
 
     /// Over sandboxes on images of different names.
     pub(crate) fn over(sandboxes: Vec<Sandbox>) -> Self {
-        Self { memo: Memo::new(Images(sandboxes), REMEMBERED), jobs: AtomicU64::new(0) }
+        Self { cache: OutcomeCache::new(Images(sandboxes), REMEMBERED), jobs: AtomicU64::new(0) }
     }
 
     /// Jobs asked for so far, those answered from memory included.
@@ -39,7 +39,7 @@ impl Referee {
 impl Execute for Referee {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.jobs.fetch_add(1, Ordering::Relaxed);
-        self.memo.execute(job)
+        self.cache.execute(job)
     }
 }
 

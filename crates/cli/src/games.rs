@@ -109,13 +109,13 @@ pub(crate) struct Entry {
     /// The configuration's `plays`.
     pub(crate) name: &'static str,
     /// `veriplay play`.
-    pub(crate) play: fn(&play::Asked) -> Result<(), Failure>,
+    pub(crate) play: fn(&play::PlayArgs) -> Result<(), Failure>,
     /// `veriplay eval`.
-    pub(crate) eval: fn(&eval::Asked) -> Result<(), Failure>,
+    pub(crate) eval: fn(&eval::EvalArgs) -> Result<(), Failure>,
     /// `veriplay replay`.
-    pub(crate) replay: fn(&replay::Asked) -> Result<(), Failure>,
+    pub(crate) replay: fn(&replay::ReplayArgs) -> Result<(), Failure>,
     /// `veriplay warmup`.
-    pub(crate) warm_up: fn(&warmup::Asked) -> Result<(), Failure>,
+    pub(crate) warm_up: fn(&warmup::WarmupArgs) -> Result<(), Failure>,
 }
 
 impl Entry {

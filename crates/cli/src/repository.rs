@@ -17,13 +17,13 @@ mod warm;
 mod write;
 
 pub(crate) use artifacts::read_bugs;
-pub(crate) use baseline::{Measured, Plan, measure};
-pub(crate) use bugs::{Asked, make_bugs};
+pub(crate) use baseline::{MeasuredBaseline, Plan, measure};
+pub(crate) use bugs::{InjectRequest, make_bugs};
 pub(crate) use dependencies::{Source, read_pins};
 pub(crate) use generated::generate;
 pub(crate) use open::{Stored, cached};
 pub(crate) use pip::{Requirement, pytest_layer};
 pub(crate) use project::{Sources, Tests};
 pub(crate) use table::{TableRequest, tabulate};
-pub(crate) use warm::{warmed, warmed_for_desks};
+pub(crate) use warm::{warmed, warmed_for_tools};
 pub(crate) use write::write;

@@ -21,5 +21,5 @@ pub(crate) use output::Output;
 pub(crate) use reference::Bench;
 pub(crate) use source::{Conditions, Source};
 pub(crate) use stream::in_order;
-pub(crate) use summary::{Counted, Report, Summary};
+pub(crate) use summary::{Counted, Summary, VerifySummary};
 pub(crate) use tasks::{Overrides, TaskSet};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Base, Digest, Limits, Value, content_hash};
 
 /// One untrusted thing to run. It carries no expected value: whatever is in here, the program may read. The one exception
-/// is a job with a [`peer`](Job::peer): there the peer is what is not trusted, and it sees the arguments of its calls alone.
+/// is a job with a [`callee`](Job::callee): there the callee is what is not trusted, and it sees the arguments of its calls alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -25,8 +25,8 @@ pub struct Job {
     pub seed: u64,
     /// A second program, in an instance of its own, whose functions this one may call by plain values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peer: Option<Peer>,
-    /// Files that it shares with other jobs, for a job and its peer alike.
+    pub callee: Option<Callee>,
+    /// Files that it shares with other jobs, for a job and its callee alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
 }
@@ -34,7 +34,7 @@ pub struct Job {
 /// A program that another one calls. It runs under the job's own limits, each of the two for itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Peer {
+pub struct Callee {
     /// Source text, run as a module before the job's own program starts.
     pub program: String,
     /// Its own seed. The job's should be another: a program could predict what the other side draws.

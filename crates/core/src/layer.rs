@@ -154,13 +154,13 @@ pub struct Mounted {
     /// Which one.
     pub layer: Digest,
     /// Where.
-    pub at: Place,
+    pub at: LayerRoot,
 }
 
 /// Where a layer lies. The program may read it and not write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum LayerRoot {
     /// The working directory, where the job's own files go too.
     Work,
     /// Beside the interpreter's library. The program adds the directory to its search path itself, if it wants it.
@@ -169,14 +169,14 @@ pub enum Place {
     Dependencies,
 }
 
-impl Place {
+impl LayerRoot {
     /// The directory as the guest names it.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
-            Place::Work => "/work",
-            Place::Library => "/opt/lib",
-            Place::Dependencies => "/opt/dependencies",
+            LayerRoot::Work => "/work",
+            LayerRoot::Library => "/opt/lib",
+            LayerRoot::Dependencies => "/opt/dependencies",
         }
     }
 }

@@ -71,8 +71,8 @@ pub struct Outcome {
     pub fuel: u64,
     /// The largest size of linear memory, in bytes.
     pub peak_memory_bytes: u64,
-    /// What became of the job's peer. When it is not [`Exit::Returned`] the peer ended the job, whose own exit is then
-    /// [`Exit::Trapped`] with kind `peer`.
+    /// What became of the job's callee. When it is not [`Exit::Returned`] the callee ended the job, whose own exit is then
+    /// [`Exit::Trapped`] with kind `callee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peer: Option<Box<Outcome>>,
+    pub callee: Option<Box<Outcome>>,
 }

@@ -75,12 +75,12 @@ impl Scripted {
             let what = format!("prompt {}: the script has no answer for {role:?} and {task_type:?}", turn.index);
             return Err(PolicyError::Backend(what));
         };
-        Ok(told(text, &answer, turn.sampling.max_tokens))
+        Ok(rollout_of_bytes(text, &answer, turn.sampling.max_tokens))
     }
 }
 
 /// Said in bytes, at most `max_tokens` of them.
-fn told(prompt: &str, answer: &str, max_tokens: usize) -> Rollout {
+fn rollout_of_bytes(prompt: &str, answer: &str, max_tokens: usize) -> Rollout {
     let bytes = |text: &str| text.bytes().map(u32::from).collect::<Vec<u32>>();
     let mut tokens = bytes(answer);
     tokens.push(0);

@@ -48,7 +48,7 @@ pub(crate) fn gradients(
     let work = |(space, share): (&SharedSpace, &Vec<MicroBatch>)| {
         let tracked = engine.decoder(space);
         let Some((quiet, sizes)) = &quiet else {
-            return shard(share, |batch, sum| one(&tracked, weights, objective, batch, sum));
+            return shard(share, |batch, sum| run_micro_batch(&tracked, weights, objective, batch, sum));
         };
         let pass = Segmented { tracked: &tracked, quiet: &quiet.decoder(space), weights, sizes: *sizes };
         shard(share, |batch, sum| pass.run(objective, batch, sum))
@@ -77,7 +77,7 @@ fn shard(
 
 /// One micro-batch, forward and backward. The objective's slopes are factors of the log-probabilities and entropies: the gradient of
 /// Σ slope · output in the weights is that of the objective, whatever its formula.
-fn one(
+fn run_micro_batch(
     decoder: &Decoder<'_>,
     weights: &Weights,
     objective: &dyn Objective,

@@ -194,20 +194,20 @@ fn cuda(number: usize) -> Result<candle_core::Device, DeviceError> {
         } else {
             "LD_LIBRARY_PATH must name the folder of cuBLAS, cuRAND and NVRTC for CUDA 13, where they are not installed system-wide"
         };
-        DeviceError::Unavailable { device: DeviceSpec::Cuda(number), reason: told(&text).to_owned(), hint }
+        DeviceError::Unavailable { device: DeviceSpec::Cuda(number), reason: driver_code(&text).to_owned(), hint }
     })
 }
 
 /// The driver's code in an error of cudarc, which prints as `DriverError(CODE, "text")`, or else its first line.
 #[cfg(any(feature = "cuda", test))]
-fn told(text: &str) -> &str {
+fn driver_code(text: &str) -> &str {
     let code = text.strip_prefix("DriverError(").and_then(|rest| rest.split_once(',')).map(|(code, _)| code);
     code.unwrap_or_else(|| text.lines().next().unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DeviceError, DeviceSpec, Precision, told};
+    use super::{DeviceError, DeviceSpec, Precision, driver_code};
 
     #[test]
     fn a_device_is_written_as_it_is_read() {
@@ -222,8 +222,8 @@ mod tests {
 
     #[test]
     fn an_error_of_the_driver_is_told_by_its_code() {
-        assert_eq!(told("DriverError(CUDA_ERROR_NO_DEVICE, \"none\")"), "CUDA_ERROR_NO_DEVICE");
-        assert_eq!(told("something else\nbacktrace"), "something else");
+        assert_eq!(driver_code("DriverError(CUDA_ERROR_NO_DEVICE, \"none\")"), "CUDA_ERROR_NO_DEVICE");
+        assert_eq!(driver_code("something else\nbacktrace"), "something else");
     }
 
     #[test]

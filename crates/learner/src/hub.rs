@@ -134,7 +134,7 @@ impl<'a> Hub<'a> {
     /// The cached directory, if all of its weights are there.
     fn cached(&self) -> Option<PathBuf> {
         let dir = self.store().get(CONFIG)?.parent()?.to_owned();
-        whole(&dir).then_some(dir)
+        is_complete(&dir).then_some(dir)
     }
 
     fn api(&self) -> Result<Api, ApiError> {
@@ -150,7 +150,7 @@ impl<'a> Hub<'a> {
         let api = self.api().map_err(|e| self.failed(CONFIG, e))?;
         let info = api.repo(self.repo(self.revision)).info().map_err(|e| self.failed("", e))?;
         let names: Vec<String> = info.siblings.into_iter().map(|file| file.rfilename).collect();
-        let files = self.wanted(&names)?;
+        let files = self.checkpoint_files(&names)?;
         let pinned = api.repo(self.repo(&info.sha));
         for file in &files {
             tracing::info!(id = self.id, file, "fetching from the hub");
@@ -162,7 +162,7 @@ impl<'a> Hub<'a> {
     }
 
     /// The files of a checkpoint among those of the repository.
-    fn wanted<'n>(&self, names: &'n [String]) -> Result<Vec<&'n str>, HubError> {
+    fn checkpoint_files<'n>(&self, names: &'n [String]) -> Result<Vec<&'n str>, HubError> {
         let has = |file: &'static str| names.iter().any(|name| name == file);
         let need = |file| if has(file) { Ok(()) } else { Err(HubError::NoFile { id: self.id.to_owned(), file }) };
         need(CONFIG)?;
@@ -209,7 +209,7 @@ fn is_template(name: &str) -> bool {
 }
 
 /// Whether the weights of a cached directory are all there.
-fn whole(dir: &Path) -> bool {
+fn is_complete(dir: &Path) -> bool {
     if dir.join(WEIGHTS).exists() {
         return true;
     }

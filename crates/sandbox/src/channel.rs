@@ -16,8 +16,8 @@ const MAX_ERROR_FRAME: usize = 1024;
 pub(crate) enum Answer {
     /// Sends these bytes back.
     Bytes(Vec<u8>),
-    /// Asks the job's peer this encoded request, and sends back what that says.
-    OfPeer(Vec<u8>),
+    /// Asks the job's callee this encoded request, and sends back what that says.
+    Callee(Vec<u8>),
 }
 
 /// One job's side of the conversation.
@@ -30,7 +30,7 @@ pub(crate) struct Channel {
     expected_calls: usize,
     output_cap: u64,
     value_bytes: u64,
-    /// Whether the job has a peer, and shares its objects with it.
+    /// Whether the job has a callee, and shares its objects with it.
     shares_objects: Option<bool>,
     /// One result for each call that ended.
     pub(crate) calls: Vec<CallResult>,
@@ -46,14 +46,14 @@ impl Channel {
         Self { request: Some(request), expected_calls, output_cap, ..Self::default() }
     }
 
-    /// Says that the job has a peer.
-    pub(crate) fn set_peer(&mut self, shares_objects: bool) {
+    /// Says that the job has a callee.
+    pub(crate) fn set_callee(&mut self, shares_objects: bool) {
         self.shares_objects = Some(shares_objects);
     }
 
     /// Goes on with the conversation: about `request`, with one result due. What was said so far has been passed on, and nothing is
     /// kept of it, so that each result may be as large as the first.
-    pub(crate) fn again(&mut self, request: Vec<u8>) {
+    pub(crate) fn start_request(&mut self, request: Vec<u8>) {
         (self.request, self.fetched, self.done, self.value_bytes) = (Some(request), false, false, 0);
         self.calls.clear();
         self.expected_calls = 1;
@@ -97,14 +97,14 @@ impl Channel {
         match tag {
             b'J' => return self.fetch(body).map(Answer::Bytes),
             _ if !self.fetched => return Err(Stop::Protocol("a frame before the job was fetched")),
-            b'Q' => return self.request(body).map(Answer::OfPeer),
+            b'Q' => return self.request(body).map(Answer::Callee),
             b'V' => self.value(body)?,
             b'X' => self.call_raised(body)?,
             b'U' => self.unencodable(body)?,
             b'O' => return Err(self.too_large(body)),
             b'R' => self.program_failed(Exit::Raised, read_error(body)?)?,
-            b'C' => self.program_failed(Exit::CompileError, named("CompileError", body)?)?,
-            b'M' => self.program_failed(Exit::MissingEntry, named("MissingEntry", body)?)?,
+            b'C' => self.program_failed(Exit::CompileError, guest_error("CompileError", body)?)?,
+            b'M' => self.program_failed(Exit::MissingEntry, guest_error("MissingEntry", body)?)?,
             b'D' => self.finish(body)?,
             _ => return Err(Stop::Protocol("a frame with an unknown tag")),
         }
@@ -119,11 +119,12 @@ impl Channel {
         self.request.take().ok_or(Stop::Protocol("the job was fetched twice"))
     }
 
-    /// A request to the peer: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A program
+    /// A request to the callee: `("call", name, arguments, keywords)`, or `("share", …)` where the two share their objects. A program
     /// that asks trusted code by copies must not come at the objects behind them.
     fn request(&self, body: &[u8]) -> Result<Vec<u8>, Stop> {
-        let malformed = Stop::Protocol("a malformed request to the peer");
-        let shares_objects = self.shares_objects.ok_or(Stop::Protocol("a request to a peer, and the job has none"))?;
+        let malformed = Stop::Protocol("a malformed request to the callee");
+        let shares_objects =
+            self.shares_objects.ok_or(Stop::Protocol("a request to a callee, and the job has none"))?;
         let Ok(Value::Tuple(parts)) = Value::decode(body, self.caps()) else { return Err(malformed) };
         let well_formed = match parts.as_slice() {
             [Value::Str(word), Value::Str(_), Value::List(_), Value::Dict(keywords)] => {
@@ -194,7 +195,7 @@ impl Channel {
 }
 
 /// A failure whose name is ours.
-fn named(kind: &str, body: &[u8]) -> Result<GuestError, Stop> {
+fn guest_error(kind: &str, body: &[u8]) -> Result<GuestError, Stop> {
     Ok(GuestError { kind: kind.to_owned(), message: read_text(body)? })
 }
 

@@ -63,7 +63,7 @@ fn stop_exit(stop: &Stop) -> (Exit, Option<GuestError>) {
     match stop {
         Stop::ProcExit(_) => trapped("proc_exit", stop.to_string()),
         Stop::Protocol(_) => trapped("protocol", stop.to_string()),
-        Stop::Peer => trapped("peer", stop.to_string()),
+        Stop::Callee => trapped("callee", stop.to_string()),
         Stop::Exceeded { limit, allowed, used } => {
             (Exit::Exceeded { limit: *limit, allowed: *allowed, used: *used }, None)
         }

@@ -51,7 +51,7 @@ pub(crate) fn fill(mut store: impl AsContextMut<Data = Host>, fuel: u64) -> wasm
 ///
 /// # Errors
 /// When there is no guest yet.
-pub(crate) fn left(mut store: impl AsContextMut<Data = Host>) -> wasmtime::Result<u64> {
+pub(crate) fn remaining(mut store: impl AsContextMut<Data = Host>) -> wasmtime::Result<u64> {
     Ok(u64::try_from(balance(&mut store)?).unwrap_or(0))
 }
 

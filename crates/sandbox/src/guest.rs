@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Exit, Job, Limits, Outcome, Peer};
+use veriplay_core::{Callee, Exit, Job, Limits, Outcome};
 use wasmtime::Store;
 
+use crate::callee::CalleeGuest;
 use crate::channel::Channel;
 use crate::deadline::Deadline;
 use crate::ended::{Ended, finished, stopped};
@@ -18,7 +19,6 @@ use crate::fuel;
 use crate::host::Host;
 use crate::image::{Image, Snapshot};
 use crate::memory::{Installed, ResetMode, prefer_huge_pages};
-use crate::peer::PeerGuest;
 use crate::request;
 use crate::stacks::drive;
 use crate::stop::Stop;
@@ -82,35 +82,35 @@ impl Guest {
         Ok(())
     }
 
-    /// Runs `job` from the image's state; where it has a peer, that runs in `peer`, another instance in that state.
+    /// Runs `job` from the image's state; where it has a callee, that runs in `callee`, another instance in that state.
     /// Afterwards both are used, and must be [reset](Self::reset) or dropped.
     ///
     /// # Errors
     /// A fault of ours; the instances must be dropped.
-    pub(crate) fn run(&mut self, job: &Job, peer: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
+    pub(crate) fn run(&mut self, job: &Job, callee: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
         self.prepare(job, &job.files, job.seed, request::encode(job), request::expected_calls(job))?;
-        let (Some(program), Some(guest)) = (&job.peer, peer) else {
+        let (Some(program), Some(guest)) = (&job.callee, callee) else {
             let ended = self.enter(&job.limits)?;
             return Ok((self.outcome(&job.limits, ended)?, None));
         };
-        let peer = PeerGuest::start(guest, job, program)?;
-        let alive = peer.is_alive();
-        self.store.data_mut().peer = Some(Box::new(peer));
-        let ended = if alive { self.enter(&job.limits)? } else { Ended::by(&Stop::Peer) };
-        let peer = self.store.data_mut().peer.take().ok_or("the peer is gone")?;
-        let (guest, peer) = peer.end()?;
+        let callee = CalleeGuest::start(guest, job, program)?;
+        let alive = callee.is_alive();
+        self.store.data_mut().callee = Some(Box::new(callee));
+        let ended = if alive { self.enter(&job.limits)? } else { Ended::by(&Stop::Callee) };
+        let callee = self.store.data_mut().callee.take().ok_or("the callee is gone")?;
+        let (guest, callee) = callee.end()?;
         let outcome = self.outcome(&job.limits, ended)?;
-        Ok((Outcome { peer: Some(Box::new(peer)), ..outcome }, Some(guest)))
+        Ok((Outcome { callee: Some(Box::new(callee)), ..outcome }, Some(guest)))
     }
 
-    /// Runs the module level of a peer's program and leaves it ready to [serve](Self::serve).
+    /// Runs the module level of a callee's program and leaves it ready to [serve](Self::serve).
     ///
     /// # Errors
     /// A fault of ours.
-    pub(crate) fn load_peer(&mut self, job: &Job, peer: &Peer) -> Result<Ended, Fault> {
-        let seen = |(path, _): &&(String, Vec<u8>)| !peer.hidden.contains(path);
+    pub(crate) fn load_callee(&mut self, job: &Job, callee: &Callee) -> Result<Ended, Fault> {
+        let seen = |(path, _): &&(String, Vec<u8>)| !callee.hidden.contains(path);
         let files: Vec<_> = job.files.iter().filter(seen).cloned().collect();
-        self.prepare(job, &files, peer.seed, request::encode_peer(job, peer), 0)?;
+        self.prepare(job, &files, callee.seed, request::encode_callee(job, callee), 0)?;
         self.enter(&job.limits)
     }
 
@@ -126,12 +126,12 @@ impl Guest {
         Ok((outcome, snapshot))
     }
 
-    /// Answers one request to a loaded peer. Fuel and output are those of all requests together.
+    /// Answers one request to a loaded callee. Fuel and output are those of all requests together.
     ///
     /// # Errors
     /// A fault of ours.
     pub(crate) fn serve(&mut self, limits: &Limits, request: Vec<u8>) -> Result<Ended, Fault> {
-        self.store.data_mut().channel.again(request);
+        self.store.data_mut().channel.start_request(request);
         self.enter(limits)
     }
 
@@ -157,7 +157,7 @@ impl Guest {
     /// # Errors
     /// A fault of ours.
     pub(crate) fn outcome(&mut self, limits: &Limits, ended: Ended) -> Result<Outcome, Fault> {
-        let left = fuel::left(&mut self.store).map_err(|error| error.to_string())?;
+        let left = fuel::remaining(&mut self.store).map_err(|error| error.to_string())?;
         let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
         let host = self.store.data_mut();
         let (stdout, stderr) = (std::mem::take(&mut host.wasi.stdout), std::mem::take(&mut host.wasi.stderr));
@@ -170,7 +170,7 @@ impl Guest {
             stderr: stderr.bytes,
             fuel: limits.fuel.saturating_sub(left),
             peak_memory_bytes,
-            peer: None,
+            callee: None,
         })
     }
 
@@ -194,8 +194,8 @@ impl Guest {
         host.wasi = Wasi::new(base, &setup)
             .map_err(|errno| format!("cannot prepare the job: its files clash (errno {})", errno.0))?;
         host.channel = Channel::new(request, expected_calls, job.limits.output_bytes);
-        if let Some(peer) = &job.peer {
-            host.channel.set_peer(peer.shares_objects);
+        if let Some(callee) = &job.callee {
+            host.channel.set_callee(callee.shares_objects);
         }
         host.memory_limit = job.limits.memory_bytes;
         host.grew = false;

@@ -5,10 +5,10 @@
 use veriplay_core::LimitKind;
 use wasmtime::{Caller, Linker, Memory, TypedFunc};
 
+use crate::callee::CalleeGuest;
 use crate::channel::{Answer, Channel};
 use crate::deadline::Deadline;
 use crate::fuel::{self, Tank};
-use crate::peer::PeerGuest;
 use crate::stop::Stop;
 use crate::wasi::{Wasi, imports};
 
@@ -24,7 +24,7 @@ pub(crate) struct Host {
     /// What the guest may still use.
     pub(crate) fuel: Tank,
     /// The other side of the job, where it has one.
-    pub(crate) peer: Option<Box<PeerGuest>>,
+    pub(crate) callee: Option<Box<CalleeGuest>>,
     pub(crate) memory: Option<Memory>,
     pub(crate) alloc: Option<TypedFunc<i32, i32>>,
     /// Bytes linear memory may have; a request for more ends the job.
@@ -40,7 +40,7 @@ impl Host {
             channel,
             deadline: Deadline::NEVER,
             fuel: Tank::default(),
-            peer: None,
+            callee: None,
             memory: None,
             alloc: None,
             memory_limit,
@@ -122,7 +122,7 @@ async fn host_call(
     }
     let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
         Answer::Bytes(reply) => reply,
-        Answer::OfPeer(request) => ask_peer(host, request)?,
+        Answer::Callee(request) => ask_callee(host, request)?,
     };
     let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
     let reply_len =
@@ -138,10 +138,10 @@ async fn host_call(
     Ok(if wrote { 0 } else { REFUSED })
 }
 
-/// Enters the job's peer, on this thread, and comes back with the frame it answers.
-fn ask_peer(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
+/// Enters the job's callee, on this thread, and comes back with the frame it answers.
+fn ask_callee(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
     let caps = host.channel.caps();
-    let peer = host.peer.as_mut().ok_or(Stop::Protocol("a request to a peer, and the job has none"));
-    let answer = peer.map_err(wasmtime::Error::new)?.ask(request, caps).map_err(wasmtime::Error::msg)?;
-    answer.ok_or(wasmtime::Error::new(Stop::Peer))
+    let callee = host.callee.as_mut().ok_or(Stop::Protocol("a request to a callee, and the job has none"));
+    let answer = callee.map_err(wasmtime::Error::new)?.ask(request, caps).map_err(wasmtime::Error::msg)?;
+    answer.ok_or(wasmtime::Error::new(Stop::Callee))
 }

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use veriplay_core::{Base, Digest, Layer, Mounted, Place};
+use veriplay_core::{Base, Digest, Layer, LayerRoot, Mounted};
 
 use crate::wasi::files::{Content, Kind, Tree};
 
 /// Trees kept; when there are more, all are dropped and built again as they are needed.
 const MAX_TREES: usize = 64;
 
-/// Trees by their layers, and the paths hidden from a peer.
+/// Trees by their layers, and the paths hidden from a callee.
 type Trees = HashMap<(Vec<Mounted>, Vec<String>), Arc<Tree>>;
 
 /// Layers by their digest: what the jobs of one sandbox may name. Cheap to clone.
@@ -40,7 +40,7 @@ impl Layers {
     ///
     /// # Errors
     /// When one is not here.
-    fn of<'a>(&'a self, base: &'a Base) -> Result<Vec<(&'a Layer, Place)>, String> {
+    fn of<'a>(&'a self, base: &'a Base) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
         let find = |mounted: &'a Mounted| {
             let layer = self.by_digest.get(&mounted.layer).map(|layer| (layer, mounted.at));
             layer.ok_or_else(|| {
@@ -56,7 +56,8 @@ impl Layers {
     /// When a layer is missing, a path to hide is in none, or a name would be a file and a directory.
     pub(crate) fn check(&self, base: &Base, files: &[(String, Vec<u8>)]) -> Result<(), String> {
         let layers = self.of(base)?;
-        let work: Vec<&Layer> = layers.iter().filter(|(_, at)| *at == Place::Work).map(|(layer, _)| *layer).collect();
+        let work: Vec<&Layer> =
+            layers.iter().filter(|(_, at)| *at == LayerRoot::Work).map(|(layer, _)| *layer).collect();
         let there = |path: &str| work.iter().any(|layer| layer.files().contains_key(path));
         if let Some(path) = base.without.iter().find(|path| !there(path)) {
             return Err(format!("`{path}` is to be hidden, and no layer has it"));
@@ -77,7 +78,7 @@ impl Layers {
     }
 
     /// Two layers in one place may not have a name as file and as directory.
-    fn check_each_other(&self, layers: &[(&Layer, Place)]) -> Result<(), String> {
+    fn check_each_other(&self, layers: &[(&Layer, LayerRoot)]) -> Result<(), String> {
         for (index, (upper, at)) in layers.iter().enumerate() {
             for (lower, _) in layers[..index].iter().filter(|(_, place)| place == at) {
                 let clash = clash(upper, lower).or_else(|| clash(lower, upper));
@@ -116,7 +117,7 @@ impl Layers {
         let mut tree = image.clone();
         for (layer, at) in self.of(base)? {
             for (path, bytes) in layer.files() {
-                if at == Place::Work && (base.without.contains(path) || hidden.contains(path)) {
+                if at == LayerRoot::Work && (base.without.contains(path) || hidden.contains(path)) {
                     continue;
                 }
                 let file = Kind::File(Content::Shared(Arc::clone(bytes)));

@@ -13,6 +13,7 @@
     reason = "the reset of guest memory and the loading of cached native code; see `memory`, `stacks`, `worker::lockdown` and `image::cache`"
 )]
 
+mod callee;
 mod channel;
 #[cfg(feature = "conformance")]
 #[doc(hidden)]
@@ -30,7 +31,6 @@ mod image;
 mod layers;
 mod memory;
 mod meter;
-mod peer;
 mod pool;
 mod request;
 mod sandbox;

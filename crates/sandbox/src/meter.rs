@@ -371,20 +371,20 @@ impl Sections {
     fn finish(self, code: &CodeSection, hints: &BranchHints) -> Vec<u8> {
         let mut module = Module::new();
         module.section(&self.types).section(&self.imports).section(&self.functions);
-        put(&mut module, self.tables.as_ref());
-        put(&mut module, self.memories.as_ref());
-        put(&mut module, self.tags.as_ref());
+        copy_section(&mut module, self.tables.as_ref());
+        copy_section(&mut module, self.memories.as_ref());
+        copy_section(&mut module, self.tags.as_ref());
         module.section(&self.globals).section(&self.exports);
-        put(&mut module, self.start.as_ref());
-        put(&mut module, self.elements.as_ref());
-        put(&mut module, self.data_count.as_ref());
+        copy_section(&mut module, self.start.as_ref());
+        copy_section(&mut module, self.elements.as_ref());
+        copy_section(&mut module, self.data_count.as_ref());
         module.section(hints).section(code);
-        put(&mut module, self.data.as_ref());
+        copy_section(&mut module, self.data.as_ref());
         module.finish()
     }
 }
 
-fn put(module: &mut Module, section: Option<&impl wasm_encoder::Section>) {
+fn copy_section(module: &mut Module, section: Option<&impl wasm_encoder::Section>) {
     if let Some(section) = section {
         module.section(section);
     }

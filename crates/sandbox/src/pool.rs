@@ -64,7 +64,7 @@ impl<R: Runner> Pool<R> {
             place = R::Place::default();
             Err(RunError::Fault("a host function panicked".to_owned()))
         });
-        self.put(place);
+        self.give_back(place);
         outcome
     }
 
@@ -86,7 +86,7 @@ impl<R: Runner> Pool<R> {
         state.idle.pop().unwrap_or_default()
     }
 
-    fn put(&self, place: R::Place) {
+    fn give_back(&self, place: R::Place) {
         let mut state = self.lock();
         state.in_use -= 1;
         state.idle.push(place);
@@ -103,11 +103,11 @@ pub(crate) struct Here {
     layers: Layers,
 }
 
-/// An instance, and one for the peer. Each is made when it is first needed.
+/// An instance, and one for the callee. Each is made when it is first needed.
 #[derive(Default)]
 pub(crate) struct Instances {
     guest: Option<Guest>,
-    peer: Option<Guest>,
+    callee: Option<Guest>,
 }
 
 impl Here {
@@ -137,13 +137,13 @@ impl Runner for Here {
             job.base.as_ref().map(|base| self.layers.tree(self.image.base_tree(), base, hidden)).transpose()
         };
         let mut guest = self.ready(&mut place.guest, tree(&[])?.as_ref())?;
-        let peer = match &job.peer {
-            Some(peer) => Some(self.ready(&mut place.peer, tree(&peer.hidden)?.as_ref())?),
+        let callee = match &job.callee {
+            Some(callee) => Some(self.ready(&mut place.callee, tree(&callee.hidden)?.as_ref())?),
             None => None,
         };
-        let (outcome, peer) = guest.run(job, peer)?;
+        let (outcome, callee) = guest.run(job, callee)?;
         place.guest = fresh(guest);
-        place.peer = peer.and_then(fresh).or(place.peer.take());
+        place.callee = callee.and_then(fresh).or(place.callee.take());
         Ok(outcome)
     }
 }

@@ -1,11 +1,11 @@
 //! A job as the harness reads it, and the check that we can run it at all.
 //!
-//! Layout, little-endian: mode (`S` script, `C` calls, `P` peer, `O` peer that shares its objects, `W` the program of a warmed image), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
+//! Layout, little-endian: mode (`S` script, `C` calls, `P` callee, `O` callee that shares its objects, `W` the program of a warmed image), seed u64, output cap u32, program (u32 length, UTF-8), and for `C` the
 //! function name (the same way), u32 count of calls, and one encoded list of arguments each.
 
 use std::collections::HashSet;
 
-use veriplay_core::{Entry, ExecuteError, Job, Peer, Value};
+use veriplay_core::{Callee, Entry, ExecuteError, Job, Value};
 
 use crate::wasi::files::is_plain_relative;
 
@@ -26,9 +26,9 @@ pub(crate) fn encode(job: &Job) -> Vec<u8> {
     out
 }
 
-/// The bytes the harness of the job's peer fetches first.
-pub(crate) fn encode_peer(job: &Job, peer: &Peer) -> Vec<u8> {
-    head(if peer.shares_objects { b'O' } else { b'P' }, peer.seed, job, &peer.program)
+/// The bytes the harness of the job's callee fetches first.
+pub(crate) fn encode_callee(job: &Job, callee: &Callee) -> Vec<u8> {
+    head(if callee.shares_objects { b'O' } else { b'P' }, callee.seed, job, &callee.program)
 }
 
 /// The bytes the harness fetches where the instance becomes an image.
@@ -65,7 +65,13 @@ pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
             "memory limit of {allowed} bytes is below the image's own {image_bytes}; raise `memory_bytes`"
         )));
     }
-    if job.peer.iter().map(|peer| &peer.program).chain([&job.program]).any(|text| u32::try_from(text.len()).is_err()) {
+    if job
+        .callee
+        .iter()
+        .map(|callee| &callee.program)
+        .chain([&job.program])
+        .any(|text| u32::try_from(text.len()).is_err())
+    {
         return Err(ExecuteError::BadJob("the program is longer than 4 GiB".to_owned()));
     }
     Ok(())

@@ -163,14 +163,14 @@ fn crashed(signal: i32, job: &Job) -> Outcome {
         // Unknown, and so all it might have used.
         fuel: job.limits.fuel,
         peak_memory_bytes: job.limits.memory_bytes,
-        peer: None,
+        callee: None,
     }
 }
 
-/// Whether the wall clock ended the job, or its peer.
+/// Whether the wall clock ended the job, or its callee.
 fn met_deadline(outcome: &Outcome) -> bool {
     let ended = matches!(outcome.exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
-    ended || outcome.peer.as_deref().is_some_and(met_deadline)
+    ended || outcome.callee.as_deref().is_some_and(met_deadline)
 }
 
 impl std::fmt::Debug for Sandbox {

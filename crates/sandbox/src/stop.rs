@@ -24,9 +24,9 @@ pub(crate) enum Stop {
     /// The guest broke the protocol of the value channel.
     #[error("{0}")]
     Protocol(&'static str),
-    /// The job's peer came to its end; its own outcome says how.
+    /// The job's callee came to its end; its own outcome says how.
     #[error("the program under test ended, so the job cannot go on")]
-    Peer,
+    Callee,
 }
 
 impl Stop {

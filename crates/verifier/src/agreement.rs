@@ -31,6 +31,7 @@
 //! changes nothing but the order of what is said of them.
 
 mod clusters;
+mod decisions;
 mod dialects;
 mod facts;
 mod grid;
@@ -40,7 +41,6 @@ mod mutants;
 mod quote;
 mod round;
 mod rules;
-mod ruling;
 mod scan;
 mod suite;
 
@@ -48,6 +48,8 @@ pub use clusters::{Agreed, Answer, Cluster, Voter, agree};
 pub use dialects::{DIALECTS, Dialect, compact, dialect_by_name};
 pub use facts::{Examination, Quality, examine};
 pub use guards::{Check, GUARDS, Guard, Proposed, check_statement};
-pub use judge::{CodeRuling, Judgement, Refusal, RoundRequest, SuiteAttempt, SuiteRuling, judge_round, judge_rounds};
+pub use judge::{
+    CodeDecision, Judgement, Refusal, RoundRequest, SuiteAttempt, SuiteDecision, judge_round, judge_rounds,
+};
 pub use rules::{AgreementRules, AgreementRulesError, CountCodes};
 pub use suite::{Suite, Test};

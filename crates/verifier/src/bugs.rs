@@ -17,7 +17,6 @@
 mod artifact;
 mod bench;
 mod checks;
-pub mod desk;
 mod grade;
 mod guest;
 mod injectors;
@@ -26,6 +25,7 @@ mod map;
 mod modules;
 mod paths;
 mod propose;
+pub mod tool_env;
 mod tree;
 mod twins;
 mod validate;
@@ -50,7 +50,7 @@ use crate::repository::Baseline;
 
 /// Where bugs are made: a repository with its baseline, in an image.
 #[derive(Debug, Clone, Copy)]
-pub struct Ground<'a> {
+pub struct RepoContext<'a> {
     /// The image's name.
     pub image: &'a str,
     /// The layer of pytest.
@@ -69,7 +69,7 @@ pub struct Ground<'a> {
     pub trust: Trust,
 }
 
-impl Ground<'_> {
+impl RepoContext<'_> {
     /// The files that bugs are made in: Python code that tests enter and that is no test itself.
     #[must_use]
     pub fn code_files(&self) -> BTreeSet<&str> {

@@ -7,7 +7,7 @@
 //!
 //! # How it is judged
 //! Three parties, never two of them in one instance:
-//! 1. **The code** is a job. The environment is its peer, in another instance; calls of tools cross through the host as
+//! 1. **The code** is a job. The environment is its callee, in another instance; calls of tools cross through the host as
 //!    plain values, checked against the tools' declared types. The code has no way to the state but these calls.
 //! 2. **The state** is made again by a second job in which nothing of the code runs: a fresh environment, and the calls
 //!    that the first job named, one after another. Tools are deterministic, so honest code gets the state it saw. Code

@@ -68,7 +68,7 @@ pub trait Judge: Sync {
     fn name(&self) -> &'static str;
 
     /// Whether it can judge this kind.
-    fn takes(&self, kind: Kind) -> bool;
+    fn supports(&self, kind: Kind) -> bool;
 
     /// Whether the comparison has what it needs, before anything is run.
     ///

@@ -81,8 +81,8 @@ impl Matrix {
 
 /// Judges every program on every problem.
 pub fn judge_matrix(execute: &dyn Execute, request: &MatrixRequest<'_>) -> Matrix {
-    let programs = Distinct::of(request.programs.iter().copied());
-    let problems = Distinct::of(request.problems.iter().map(|problem| content_hash(*problem)));
+    let programs = Distinct::from_items(request.programs.iter().copied());
+    let problems = Distinct::from_items(request.problems.iter().map(|problem| content_hash(*problem)));
     let plan = Plan { execute, request, programs: &programs, problems: &problems };
     let judged = if request.early_stop { plan.rows_to_their_ends() } else { plan.all_cells() };
     let row = |&program: &usize| expand(&judged[program], &problems.places, request.early_stop);
@@ -96,7 +96,7 @@ struct Distinct {
 }
 
 impl Distinct {
-    fn of<K: Hash + Eq>(items: impl Iterator<Item = K>) -> Self {
+    fn from_items<K: Hash + Eq>(items: impl Iterator<Item = K>) -> Self {
         let (mut known, mut firsts, mut places) = (HashMap::new(), Vec::new(), Vec::new());
         for (index, item) in items.enumerate() {
             let place = *known.entry(item).or_insert_with(|| {

@@ -138,7 +138,7 @@ fn judge_of(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'
     let Some(judge) = judge_by_name(&comparison.judge) else {
         return Err(ProblemError::UnknownJudge { task_id, judge: comparison.judge.clone(), known: judge_names() });
     };
-    if !judge.takes(kind) {
+    if !judge.supports(kind) {
         return Err(ProblemError::WrongKind { task_id, judge: judge.name(), kind });
     }
     match judge.check_options(comparison) {
@@ -164,14 +164,14 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
     check_problem(request.problem).map_err(dropped)?;
     let mut bench = Bench::new(execute, request.image, request.job_limits(), request.seed);
     let program = || with_prelude(&request.problem.prelude, request.program);
-    let ruling = match &request.problem.checks {
+    let decision = match &request.problem.checks {
         Checks::Calls(checks) => calls::judge(&mut bench, checks, &program(), request)?,
         Checks::Stdio(checks) => stdio::judge(&mut bench, checks, &program(), request)?,
         Checks::Tests(code) => test_code::judge(&mut bench.runner, code, &program(), request)?,
         Checks::Prediction(prediction) => prediction::judge(&mut bench, prediction, request)?,
         Checks::Environment(checks) => environments::judge(&mut bench.runner, checks, &program(), request)?,
     };
-    Ok(ruling.into_verdict(bench.runner.evidence))
+    Ok(decision.into_verdict(bench.runner.evidence))
 }
 
 /// [`judge_program`] for each request, every core busy, in the order of the requests.
@@ -188,7 +188,7 @@ fn with_prelude(prelude: &str, program: &str) -> String {
 }
 
 /// What was found on one attempt. Accepted exactly when everything planned was passed.
-pub(crate) struct Ruling {
+pub(crate) struct Decision {
     pub(crate) status: Status,
     pub(crate) passed: u32,
     pub(crate) total: u32,
@@ -198,7 +198,7 @@ pub(crate) struct Ruling {
     pub(crate) detail: String,
 }
 
-impl Ruling {
+impl Decision {
     /// On a single check that is not passed.
     fn refused(status: Status, detail: &str) -> Self {
         Self { status, passed: 0, total: 1, rule: String::new(), detail: detail.to_owned() }

@@ -24,7 +24,7 @@ impl<'a> Runner<'a> {
     pub(crate) fn run(&mut self, job: &Job) -> Result<Outcome, Dropped> {
         self.evidence.jobs.push(job.digest());
         let outcome = self.execute.execute(job).map_err(|error| Dropped { why: error.to_string() })?;
-        self.evidence.fuel += outcome.fuel + outcome.peer.as_ref().map_or(0, |peer| peer.fuel);
+        self.evidence.fuel += outcome.fuel + outcome.callee.as_ref().map_or(0, |callee| callee.fuel);
         self.evidence.met_deadline |= met_deadline(&outcome);
         Ok(outcome)
     }
@@ -40,7 +40,7 @@ pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limi
         files: Vec::new(),
         limits,
         seed,
-        peer: None,
+        callee: None,
         base: None,
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limi
 /// Whether the outcome is one that another run might not repeat.
 pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
     let met = |exit: &Exit| matches!(exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
-    met(&outcome.exit) || outcome.peer.as_ref().is_some_and(|peer| met(&peer.exit))
+    met(&outcome.exit) || outcome.callee.as_ref().is_some_and(|callee| met(&callee.exit))
 }
 
 /// What an end other than a proper return is called.

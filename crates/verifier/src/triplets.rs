@@ -82,8 +82,8 @@ fn refused(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judg
 pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Result<Verdict, Dropped> {
     let mut runner = Runner::new(execute);
     let task = request.task;
-    let ruling = match (&task.question, request.attempt) {
-        (_, Attempt::Malformed { reason }) => Ruling::one(Status::Malformed, reason),
+    let decision = match (&task.question, request.attempt) {
+        (_, Attempt::Malformed { reason }) => Decision::one(Status::Malformed, reason),
         (Question::Deduction { pair, .. }, Attempt::Value(value)) => deduction::answer(pair, value),
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
             abduction::answer(&mut runner, request, program, pair, arguments)?
@@ -91,24 +91,24 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
         (Question::Induction { hidden, .. }, Attempt::Program(program)) => {
             induction::answer(&mut runner, request, program, hidden)?
         }
-        (question, _) => Ruling::one(Status::Malformed, &format!("no answer to {}", question.task_type().name())),
+        (question, _) => Decision::one(Status::Malformed, &format!("no answer to {}", question.task_type().name())),
     };
     let total = match &task.question {
         Question::Induction { hidden, .. } => u32::try_from(hidden.len()).unwrap_or(u32::MAX),
         _ => 1,
     };
-    let evidence = Evidence { detail: cut(&ruling.detail), ..runner.evidence };
-    Ok(Verdict { status: ruling.status, passed: ruling.passed, total, evidence })
+    let evidence = Evidence { detail: cut(&decision.detail), ..runner.evidence };
+    Ok(Verdict { status: decision.status, passed: decision.passed, total, evidence })
 }
 
 /// What a judge of answers found.
-struct Ruling {
+struct Decision {
     status: Status,
     passed: u32,
     detail: String,
 }
 
-impl Ruling {
+impl Decision {
     /// On a single check.
     fn one(status: Status, detail: &str) -> Self {
         Self { status, passed: u32::from(status == Status::Accepted), detail: detail.to_owned() }

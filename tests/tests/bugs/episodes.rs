@@ -1,38 +1,38 @@
-//! The desk on the real sandbox: what each tool shows, what it refuses, and what it never shows.
+//! The tool environment on the real sandbox: what each tool shows, what it refuses, and what it never shows.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use veriplay_core::{Execute, ExecuteError, Job, Layer, Outcome, Status, TextFiles};
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
-use veriplay_verifier::Memo;
-use veriplay_verifier::bugs::desk::{
-    CallEnd, DeskCall, DeskOutcome, DeskRequest, GradeRequest, Suite, ViewRequest, changed_function, functions,
-    grade_all, repair_of, serve, view,
+use veriplay_verifier::OutcomeCache;
+use veriplay_verifier::bugs::tool_env::{
+    CallEnd, GradeRequest, RepoToolCall, RepoToolOutcome, RepoToolRequest, Suite, ViewRequest, changed_function,
+    functions, grade_all, repair_of, serve, view,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest};
 use veriplay_verifier::repository::warming;
 
 use super::{Bed, CODE, LIMITS, TESTS, bed, corpus, files_under, pytest, python, replaced};
 
-/// The image of desks: pytest is imported there, and nothing of the repository was compiled.
-pub(super) const DESK: &str = "desk";
+/// The image of tool environments: pytest is imported there, and nothing of the repository was compiled.
+pub(super) const TOOL_ENV: &str = "tool_env";
 const FUEL: u64 = 60_000_000_000;
 
 /// Both images behind one executor, by the job's name for them.
 pub(super) struct Routes {
-    grading: &'static Memo<Sandbox>,
-    desk: Memo<Sandbox>,
+    grading: &'static OutcomeCache<Sandbox>,
+    tool_env: OutcomeCache<Sandbox>,
 }
 
 impl Execute for Routes {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        if job.image == DESK { self.desk.execute(job) } else { self.grading.execute(job) }
+        if job.image == TOOL_ENV { self.tool_env.execute(job) } else { self.grading.execute(job) }
     }
 }
 
-/// The bed with its desk.
-pub(super) fn desk() -> Option<(&'static Bed, &'static Routes)> {
+/// The bed with its tool environment.
+pub(super) fn tool_env() -> Option<(&'static Bed, &'static Routes)> {
     static ROUTES: OnceLock<Option<Routes>> = OnceLock::new();
     let bed = bed()?;
     let routes = ROUTES.get_or_init(|| {
@@ -40,9 +40,9 @@ pub(super) fn desk() -> Option<(&'static Bed, &'static Routes)> {
         let nothing = Layer::new([]).unwrap();
         let warm = warming("python", pytest.digest(), nothing.digest(), None, &[], LIMITS);
         let layers: Layers = [package, pytest, nothing].into_iter().collect();
-        let image = python().warmed(DESK, &warm, &layers).unwrap();
+        let image = python().warmed(TOOL_ENV, &warm, &layers).unwrap();
         let sandbox = Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers);
-        Some(Routes { grading: &bed.sandbox, desk: Memo::new(sandbox, 1024) })
+        Some(Routes { grading: &bed.sandbox, tool_env: OutcomeCache::new(sandbox, 1024) })
     });
     Some((bed, routes.as_ref()?))
 }
@@ -51,45 +51,45 @@ fn asked(
     tree: &TextFiles,
     image: &str,
     suite: &Suite,
-    call: &DeskCall,
+    call: &RepoToolCall,
     fuel: u64,
     shown_chars: usize,
-) -> Option<DeskOutcome> {
-    let (bed, routes) = desk()?;
-    let ground = bed.ground();
-    let request = DeskRequest { ground: &ground, image, tree, suite, call, fuel, shown_chars, seed: 1 };
+) -> Option<RepoToolOutcome> {
+    let (bed, routes) = tool_env()?;
+    let repo = bed.repo();
+    let request = RepoToolRequest { repo: &repo, image, tree, suite, call, fuel, shown_chars, seed: 1 };
     Some(serve(routes, &request).unwrap())
 }
 
-fn called(tree: &TextFiles, call: &DeskCall) -> Option<DeskOutcome> {
-    asked(tree, DESK, &Suite::Files(vec![TESTS.to_owned()]), call, FUEL, 4000)
+fn called(tree: &TextFiles, call: &RepoToolCall) -> Option<RepoToolOutcome> {
+    asked(tree, TOOL_ENV, &Suite::Files(vec![TESTS.to_owned()]), call, FUEL, 4000)
 }
 
-fn list(path: &str) -> DeskCall {
-    DeskCall::List { path: path.to_owned() }
+fn list(path: &str) -> RepoToolCall {
+    RepoToolCall::List { path: path.to_owned() }
 }
 
-fn read(path: &str, first: usize, last: usize) -> DeskCall {
-    DeskCall::Read { path: path.to_owned(), first, last }
+fn read(path: &str, first: usize, last: usize) -> RepoToolCall {
+    RepoToolCall::Read { path: path.to_owned(), first, last }
 }
 
-fn search(path: &str, pattern: &str, expression: bool) -> DeskCall {
-    DeskCall::Search { path: path.to_owned(), pattern: pattern.to_owned(), expression }
+fn search(path: &str, pattern: &str, expression: bool) -> RepoToolCall {
+    RepoToolCall::Search { path: path.to_owned(), pattern: pattern.to_owned(), expression }
 }
 
-fn edit(path: &str, old: &str, new: &str) -> DeskCall {
-    DeskCall::Edit { path: path.to_owned(), old: old.to_owned(), new: new.to_owned() }
+fn edit(path: &str, old: &str, new: &str) -> RepoToolCall {
+    RepoToolCall::Edit { path: path.to_owned(), old: old.to_owned(), new: new.to_owned() }
 }
 
-fn run(tests: &[&str]) -> DeskCall {
-    DeskCall::Run { tests: tests.iter().map(|test| (*test).to_owned()).collect() }
+fn run(tests: &[&str]) -> RepoToolCall {
+    RepoToolCall::Run { tests: tests.iter().map(|test| (*test).to_owned()).collect() }
 }
 
 #[test]
 fn tools_that_look_see_the_tree_and_not_what_lies_below_it() {
-    let Some((bed, _)) = desk() else { return };
+    let Some((bed, _)) = tool_env() else { return };
     let tree = bed.weakened(bed.artifact());
-    let shown = |call: &DeskCall| called(&tree, call).unwrap();
+    let shown = |call: &RepoToolCall| called(&tree, call).unwrap();
     let all = shown(&list(""));
     assert_eq!(all.end, CallEnd::Done);
     assert!(all.shown.lines().any(|line| line == CODE) && all.shown.lines().any(|line| line == TESTS), "{}", all.shown);
@@ -114,7 +114,7 @@ fn tools_that_look_see_the_tree_and_not_what_lies_below_it() {
 
 #[test]
 fn what_cannot_be_looked_at_is_refused_in_words() {
-    let Some((bed, _)) = desk() else { return };
+    let Some((bed, _)) = tool_env() else { return };
     for (call, why) in [
         (read("src/tally/nothing.py", 1, 9), "there is no `src/tally/nothing.py`"),
         (read("src", 1, 9), "`src` is a directory; list it"),
@@ -131,21 +131,21 @@ fn what_cannot_be_looked_at_is_refused_in_words() {
 
 #[test]
 fn a_hostile_pattern_ends_by_fuel_and_what_is_shown_is_bounded() {
-    let Some((bed, _)) = desk() else { return };
+    let Some((bed, _)) = tool_env() else { return };
     let mut tree = bed.texts.clone();
     tree.insert("src/tally/long.py".to_owned(), format!("# {}!\n", "a".repeat(60)));
     let hostile = search("src/tally/long.py", "(a|a|aa)+$", true);
     let suite = Suite::Affected;
-    let outcome = asked(&tree, DESK, &suite, &hostile, 2_000_000_000, 4000).unwrap();
+    let outcome = asked(&tree, TOOL_ENV, &suite, &hostile, 2_000_000_000, 4000).unwrap();
     assert_eq!(outcome.end, CallEnd::Stopped(Status::FuelExceeded), "{}", outcome.shown);
     assert!(outcome.evidence.fuel >= 2_000_000_000);
-    let short = asked(&tree, DESK, &suite, &read(CODE, 1, 1000), FUEL, 60).unwrap().shown;
+    let short = asked(&tree, TOOL_ENV, &suite, &read(CODE, 1, 1000), FUEL, 60).unwrap().shown;
     assert!(short.contains('…') && short.chars().count() < 110, "{short}");
 }
 
 #[test]
 fn an_edit_is_exact_and_once() {
-    let Some((bed, _)) = desk() else { return };
+    let Some((bed, _)) = tool_env() else { return };
     let done = called(&bed.texts, &edit(CODE, "    result = 0\n", "    result = 5\n")).unwrap();
     let (path, text) = done.edited.unwrap();
     assert_eq!((done.end, path.as_str()), (CallEnd::Done, CODE));
@@ -171,7 +171,7 @@ fn an_edit_is_exact_and_once() {
 
 #[test]
 fn an_edit_keeps_the_line_ends_of_its_file() {
-    let Some((bed, _)) = desk() else { return };
+    let Some((bed, _)) = tool_env() else { return };
     let mut tree = bed.texts.clone();
     let (carriage, mixed) = ("a = 1\r\nb = 2\r\nc = 3\r\n", "a = 1\r\nb = 2\nc = 3\r\n");
     tree.insert("carriage.py".to_owned(), carriage.to_owned());
@@ -186,10 +186,10 @@ fn an_edit_keeps_the_line_ends_of_its_file() {
 
 #[test]
 fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
-    let Some((bed, routes)) = desk() else { return };
-    let ground = bed.ground();
+    let Some((bed, routes)) = tool_env() else { return };
+    let repo = bed.repo();
     let hidden: BTreeSet<String> = [format!("{TESTS}::test_total_of_ones")].into();
-    let request = ViewRequest { ground: &ground, artifact: bed.artifact(), hidden: &hidden, with_function: true };
+    let request = ViewRequest { repo: &repo, artifact: bed.artifact(), hidden: &hidden, with_function: true };
     let seen = view(routes, &request).unwrap();
     assert_eq!(seen.hidden, hidden);
     let spec = seen.spec.to_string();
@@ -198,7 +198,7 @@ fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
     assert!(!seen.tree[TESTS].contains("test_total_of_ones"));
     let (original, buggy) = seen.function.clone().unwrap();
     assert_eq!((original.name.as_str(), buggy.source.contains("result = 1")), ("total", true));
-    let shown = |call: &DeskCall| called(&seen.tree, call).unwrap().shown;
+    let shown = |call: &RepoToolCall| called(&seen.tree, call).unwrap().shown;
     let (gone, never) =
         (shown(&run(&[&format!("{TESTS}::test_total_of_ones")])), shown(&run(&[&format!("{TESTS}::x")])));
     assert_eq!(gone.replace("test_total_of_ones", "x"), never);
@@ -211,23 +211,23 @@ fn tests_run_weakened_and_a_hidden_one_is_as_unknown_as_one_that_never_was() {
 
 #[test]
 fn a_failing_test_is_told_with_its_reason_and_an_injector_runs_what_it_affects() {
-    let Some((bed, _)) = desk() else { return };
+    let Some((bed, _)) = tool_env() else { return };
     let buggy = bed.with(CODE, "    result = 0\n", "    result = 1\n");
-    let outcome = asked(&buggy, DESK, &Suite::Affected, &run(&[]), FUEL, 4000).unwrap();
+    let outcome = asked(&buggy, TOOL_ENV, &Suite::Affected, &run(&[]), FUEL, 4000).unwrap();
     assert!(outcome.shown.contains(&format!("{TESTS}::test_total Failed: AssertionError")), "{}", outcome.shown);
     assert!(outcome.shown.contains("3.5 != 3") && !outcome.shown.contains("test_label"), "{}", outcome.shown);
     let broken = bed.with(CODE, "    result = 0\n", "    result = (\n");
-    let outcome = asked(&broken, DESK, &Suite::Affected, &run(&[]), FUEL, 4000).unwrap();
+    let outcome = asked(&broken, TOOL_ENV, &Suite::Affected, &run(&[]), FUEL, 4000).unwrap();
     assert!(outcome.shown.contains("No test of") && outcome.evidence.fuel > 0, "{}", outcome.shown);
     let loops = bed.with(CODE, "    result = 0\n", "    result = 0\n    while True:\n        pass\n");
-    let outcome = asked(&loops, DESK, &Suite::Affected, &run(&[]), 3_000_000_000, 4000).unwrap();
+    let outcome = asked(&loops, TOOL_ENV, &Suite::Affected, &run(&[]), 3_000_000_000, 4000).unwrap();
     assert!(outcome.evidence.fuel >= 3_000_000_000 && outcome.shown.contains("Fuel"), "{}", outcome.shown);
 }
 
 /// The attack that the second image is for: code under test looks for the original's sources in the memory of the image.
 #[test]
-fn the_original_is_not_in_the_memory_of_a_desk() {
-    let Some((bed, _)) = desk() else { return };
+fn the_original_is_not_in_the_memory_of_a_tool_env() {
+    let Some((bed, _)) = tool_env() else { return };
     let thief = "    import importlib.machinery\n    kept = getattr(importlib.machinery.SourceFileLoader, \
                  '_veriplay_compiled', {})\n    raise ValueError([data for path, data in kept if b'result = 0' in data or \
                  b'numbers()) == 6' in data] or 'nothing')\n";
@@ -237,7 +237,7 @@ fn the_original_is_not_in_the_memory_of_a_desk() {
     let shown = |image| asked(&tree, image, &suite, &tests, FUEL, 4000).unwrap().shown;
     let stolen = shown("python");
     assert!(stolen.contains("Sums."), "the image repairs are graded in does hold it: {stolen}");
-    let kept = shown(DESK);
+    let kept = shown(TOOL_ENV);
     assert!(kept.contains("nothing") && !kept.contains("Sums."), "{kept}");
 }
 
@@ -265,9 +265,9 @@ const THIEF: &str = "    import os, shutil
 /// The tree's files lie over the layer's, and taking them away must not show what is below.
 #[test]
 fn no_way_of_moving_files_shows_what_lies_below_the_tree() {
-    let Some((bed, _)) = desk() else { return };
+    let Some((bed, _)) = tool_env() else { return };
     let tests = run(&[&format!("{TESTS}::MeanTests::test_mean")]);
-    let shown = |tree| asked(&tree, DESK, &Suite::Affected, &tests, FUEL, 4000).unwrap().shown;
+    let shown = |tree| asked(&tree, TOOL_ENV, &Suite::Affected, &tests, FUEL, 4000).unwrap().shown;
     let hidden = shown(replaced(&bed.weakened(bed.artifact()), CODE, "    result = 1\n", THIEF));
     assert!(hidden.contains("('seen', [])"), "{hidden}");
     // A file that is not changed is the layer's own, and is found: the thief works.
@@ -280,21 +280,21 @@ fn no_way_of_moving_files_shows_what_lies_below_the_tree() {
 
 #[test]
 fn the_patch_of_a_solver_has_no_tests_in_it_and_equal_patches_are_graded_alike() {
-    let Some((bed, routes)) = desk() else { return };
-    let (artifact, ground) = (bed.artifact(), bed.ground());
+    let Some((bed, routes)) = tool_env() else { return };
+    let (artifact, repo) = (bed.artifact(), bed.repo());
     let handed = bed.weakened(artifact);
     let mut now = replaced(&handed, CODE, "    result = 1\n", "    result = 0\n");
     now.insert(TESTS.to_owned(), "def test_total():\n    assert True\n".to_owned());
-    let patch = repair_of(&ground, &handed, &now).unwrap();
+    let patch = repair_of(&repo, &handed, &now).unwrap();
     assert_eq!(patch.touched().map(|(path, _)| path).collect::<Vec<_>>(), [CODE]);
     let right = patch.to_string();
-    let none = repair_of(&ground, &handed, &bed.texts).unwrap().to_string();
+    let none = repair_of(&repo, &handed, &bed.texts).unwrap().to_string();
     assert_eq!(none, right, "tests are no part of it");
     let ran = |count: usize| {
         let repair = |patch| RepairRequest { artifact, patch, fuzz: veriplay_core::Fuzz::NONE, seed: 3 };
         let requests: Vec<GradeRequest<'_>> = [right.as_str(), "", right.as_str()][..count]
             .iter()
-            .map(|patch| GradeRequest { ground: &ground, repair: repair(patch) })
+            .map(|patch| GradeRequest { repo: &repo, repair: repair(patch) })
             .collect();
         grade_all(routes, &requests).into_iter().map(|verdict| verdict.unwrap().status).collect::<Vec<_>>()
     };
@@ -303,12 +303,12 @@ fn the_patch_of_a_solver_has_no_tests_in_it_and_equal_patches_are_graded_alike()
 
 #[test]
 fn functions_are_found_whole_replaced_and_emptied() {
-    let Some((bed, routes)) = desk() else { return };
-    let ground = bed.ground();
+    let Some((bed, routes)) = tool_env() else { return };
+    let repo = bed.repo();
     let text = "class A:\n    @property\n    def f(self):\n        \"\"\"Says.\"\"\"\n        return (\n            1\n        )\n\n    def g(self): return 2\n\n\ndef h():\n    text = \"\"\"\nat the margin\n\"\"\"\n    def inner():\n        return 1\n    return text\n";
     let mut texts = bed.texts.clone();
     texts.insert("src/tally/sample.py".to_owned(), text.to_owned());
-    let found = functions(routes, &ground, &texts, &["src/tally/sample.py", "tests/helper.py"]).unwrap();
+    let found = functions(routes, &repo, &texts, &["src/tally/sample.py", "tests/helper.py"]).unwrap();
     let names: Vec<&str> = found[0].iter().map(|function| function.name.as_str()).collect();
     assert_eq!(names, ["A.f", "A.g", "h"]);
     let f = &found[0][0];
@@ -322,18 +322,18 @@ fn functions_are_found_whole_replaced_and_emptied() {
     let mut now = texts.clone();
     let one = text.replace("return text", "return 0");
     now.insert("src/tally/sample.py".to_owned(), one.clone());
-    let (_, changed) = changed_function(routes, &ground, &texts, &now).unwrap().unwrap();
+    let (_, changed) = changed_function(routes, &repo, &texts, &now).unwrap().unwrap();
     assert_eq!(changed.name, "h");
     now.insert("src/tally/sample.py".to_owned(), one.replace("return 2", "return 3"));
-    assert_eq!(changed_function(routes, &ground, &texts, &now).unwrap(), None, "two functions are not one");
+    assert_eq!(changed_function(routes, &repo, &texts, &now).unwrap(), None, "two functions are not one");
 }
 
 #[test]
 fn a_bug_that_does_not_fit_the_repository_is_a_fault_of_the_host() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let mut artifact: BugArtifact = bed.artifact().clone();
     artifact.bug.bug_inject = artifact.bug.bug_inject.reverse();
-    let (ground, hidden) = (bed.ground(), BTreeSet::new());
-    let request = ViewRequest { ground: &ground, artifact: &artifact, hidden: &hidden, with_function: false };
+    let (repo, hidden) = (bed.repo(), BTreeSet::new());
+    let request = ViewRequest { repo: &repo, artifact: &artifact, hidden: &hidden, with_function: false };
     assert!(view(routes, &request).is_err());
 }

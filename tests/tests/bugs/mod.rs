@@ -23,9 +23,9 @@ use std::sync::{Arc, OnceLock};
 use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Trust, Verdict, content_hash};
 use veriplay_corpus::repository::{Layout, wheels};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
-use veriplay_verifier::Memo;
+use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, Ground, OwnNames, RepairRequest, TestMap, grade, own_modules, validate,
+    BugArtifact, BugProposal, BugRules, OwnNames, RepairRequest, RepoContext, TestMap, grade, own_modules, validate,
 };
 use veriplay_verifier::repository::{Baseline, PytestSettings, Repository, baseline_of, run_file, warming};
 
@@ -43,7 +43,7 @@ const TESTS: &str = "tests/test_core.py";
 /// The repository, measured once for all tests.
 struct Bed {
     /// It remembers: the tests share most of their runs.
-    sandbox: Memo<Sandbox>,
+    sandbox: OutcomeCache<Sandbox>,
     artifact: OnceLock<BugArtifact>,
     pytest: Digest,
     texts: TextFiles,
@@ -52,8 +52,8 @@ struct Bed {
 }
 
 impl Bed {
-    fn ground(&self) -> Ground<'_> {
-        Ground {
+    fn repo(&self) -> RepoContext<'_> {
+        RepoContext {
             image: "python",
             pytest: &self.pytest,
             texts: &self.texts,
@@ -91,7 +91,7 @@ impl Bed {
 
     fn artifact(&self) -> &BugArtifact {
         self.artifact.get_or_init(|| {
-            let validated = validate(&self.sandbox, &self.ground(), &self.proposal(), &BugRules::LEAST).unwrap();
+            let validated = validate(&self.sandbox, &self.repo(), &self.proposal(), &BugRules::LEAST).unwrap();
             validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
         })
     }
@@ -103,7 +103,7 @@ impl Bed {
     }
 
     fn graded_text(&self, artifact: &BugArtifact, patch: &str) -> Verdict {
-        grade(&self.sandbox, &self.ground(), &RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 0 }).unwrap()
+        grade(&self.sandbox, &self.repo(), &RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed: 0 }).unwrap()
     }
 
     fn weakened(&self, artifact: &BugArtifact) -> TextFiles {
@@ -212,9 +212,9 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     };
     let nothing =
         TestMap { schema_version: 1, package: content_hash(&0), files: Vec::new(), names: OwnNames::default() };
-    let (sandbox, artifact) = (Memo::new(sandbox, 4096), OnceLock::new());
+    let (sandbox, artifact) = (OutcomeCache::new(sandbox, 4096), OnceLock::new());
     let mut bed = Bed { sandbox, artifact, pytest: pytest_digest, texts, baseline, map: nothing };
-    bed.map = TestMap::measure(&bed.sandbox, &bed.ground()).unwrap();
+    bed.map = TestMap::measure(&bed.sandbox, &bed.repo()).unwrap();
     bed
 }
 

@@ -17,10 +17,10 @@ use veriplay_selfplay::scoring::Aggregation;
 use veriplay_selfplay::settings::ProposerMode;
 use veriplay_selfplay::step::{AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{Entry, Source};
-use veriplay_verifier::bugs::desk::Weakening;
+use veriplay_verifier::bugs::tool_env::Weakening;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
 
-use super::episodes::{DESK, desk};
+use super::episodes::{TOOL_ENV, tool_env};
 use super::{Bed, CODE, LIMITS, TESTS};
 
 fn budget(turns: usize) -> Budget {
@@ -71,7 +71,7 @@ fn config(dialect: &str) -> GameConfig {
 fn place(bed: &Bed) -> Place {
     Place {
         image: "python".to_owned(),
-        desk_image: DESK.to_owned(),
+        tool_env_image: TOOL_ENV.to_owned(),
         pytest: bed.pytest.clone(),
         texts: bed.texts.clone(),
         baseline: bed.baseline.clone(),
@@ -177,7 +177,7 @@ fn total_reward(record: &EpisodeRecord) -> f64 {
 
 #[test]
 fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
     let plans = vec![
         vec![
@@ -235,7 +235,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
 
 #[test]
 fn what_was_logged_is_judged_again_and_comes_out_the_same() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
     let config =
         GameConfig { higher_order_per_step: 1, mutants_per_step: 2, injection_share: 0.0, ..injecting(2, &Mode::ALL) };
@@ -293,7 +293,7 @@ fn injected(prompt: &str) -> String {
 
 #[test]
 fn unfinished_work_is_graded_or_not_as_the_config_says() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
     let small = Budget { fuel: 10_000, ..budget(9) };
     let wide = GameConfig { solver_budget: budget(9), group: 2, ..config("fenced") };
@@ -324,7 +324,7 @@ impl Execute for Faulty<'_> {
 
 #[test]
 fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let looks = vec!["```list\n```".to_owned()];
     let config = GameConfig { injections_per_step: 1, modes: vec![Mode::Direct], ..config("fenced") };
     let measured = measuring(bed, config.clone(), &[bed_second(bed)]);
@@ -334,7 +334,7 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
         Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, turn.sample, &plans))
     };
     let mut state = begun(&game);
-    let played = step(&game, &policy(), &Faulty(routes, DESK), &mut state, 0);
+    let played = step(&game, &policy(), &Faulty(routes, TOOL_ENV), &mut state, 0);
     // An edit needs no job, so the right repairs go on; what looked is gone.
     let judged: Vec<bool> = repairs(&played).iter().map(|repair| repair.judged.verdict.is_ok()).collect();
     assert_eq!(judged, [true, false, true, false]);
@@ -353,19 +353,19 @@ fn bed_second(bed: &Bed) -> BugArtifact {
     let failing = ["tests/test_names.py::test_label".to_owned()].into();
     let bug = BugProposal {
         bug_inject: Patch::make(&bed.texts, &buggy).unwrap(),
-        test_weaken: weakening(&bed.sandbox, &bed.ground(), &failing).unwrap().unwrap(),
+        test_weaken: weakening(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap(),
         test_files: vec!["tests/test_names.py".to_owned()],
         injector: "flip_operator".to_owned(),
         seed: 0,
         failed_repairs: Vec::new(),
     };
-    let validated = validate(&bed.sandbox, &bed.ground(), &bug, &BugRules::LEAST).unwrap();
+    let validated = validate(&bed.sandbox, &bed.repo(), &bug, &BugRules::LEAST).unwrap();
     validated.artifact.unwrap_or_else(|| panic!("{:?}", validated.verdict))
 }
 
 #[test]
 fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let config = GameConfig {
         group: 2,
         injections_per_step: 1,

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use veriplay_core::{Fuzz, Patch, Status, TextFiles, Trust, Verdict};
 use veriplay_verifier::bugs::{
-    BugArtifact, BugProposal, BugRules, Ground, RepairRequest, Validated, each_check, grade, validate,
+    BugArtifact, BugProposal, BugRules, RepairRequest, RepoContext, Validated, each_check, grade, validate,
 };
 
 use super::{Bed, corpus, measured, pytest};
@@ -20,8 +20,8 @@ fn apart() -> Option<&'static Bed> {
     BED.get_or_init(|| Some(measured(pytest()?, "parcel", &corpus().join("apart/repository")))).as_ref()
 }
 
-fn under(bed: &Bed, trust: Trust) -> Ground<'_> {
-    Ground { trust, ..bed.ground() }
+fn under(bed: &Bed, trust: Trust) -> RepoContext<'_> {
+    RepoContext { trust, ..bed.repo() }
 }
 
 /// The bug that replaces `old` in `path`, and takes the test out of `tests` that begins with `header`.

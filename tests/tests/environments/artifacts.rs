@@ -84,13 +84,13 @@ fn no_instance_holds_what_another_must_not_see() {
         let Entry::Calls { arguments, .. } = &job.entry else { panic!("a job of another kind") };
         let arguments = Value::List(arguments.concat()).to_string();
         let own = [job.program.as_str(), arguments.as_str()].concat();
-        let peer = job.peer.as_ref().map_or("", |peer| peer.program.as_str());
+        let callee = job.callee.as_ref().map_or("", |callee| callee.program.as_str());
         let holds = |text: &str| {
             let text = text.to_owned() + &unpacked(text);
             ["MARK_OF_VERIFY", "MARK_OF_SOLUTION", " was lost or made"].map(|mark| text.contains(mark))
         };
-        // What the job's own instance holds, and what its peer's does.
-        seen.insert((holds(&own), holds(peer)));
+        // What the job's own instance holds, and what its callee's does.
+        seen.insert((holds(&own), holds(callee)));
         with_code += u32::from(holds(&own)[1]);
         assert!(job.files.is_empty() && job.stdin.is_empty() && job.base.is_none());
     }

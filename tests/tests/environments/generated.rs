@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use veriplay_core::{CodeTask, Status};
 use veriplay_corpus::environments::embedded_environment_names;
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator};
-use veriplay_verifier::Memo;
+use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{ArtifactRequest, CompleteRequest, complete_with_failures, judge_artifacts};
 
@@ -20,7 +20,7 @@ fn sketch(draft: &GeneratedTask) -> Sketch {
 
 #[test]
 fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
-    let memo = Memo::new(python(), 100_000);
+    let memo = OutcomeCache::new(python(), 100_000);
     for name in embedded_environment_names() {
         let generator = TaskGenerator::embedded(&[name]).unwrap();
         let drafts = Split::ALL.into_iter().flat_map(|split| generator.tasks(split, 3).take(8).collect::<Vec<_>>());
@@ -45,7 +45,7 @@ fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
 
 #[test]
 fn something_comes_of_nearly_every_template_in_a_small_sample() {
-    let memo = Memo::new(python(), 100_000);
+    let memo = OutcomeCache::new(python(), 100_000);
     for name in embedded_environment_names() {
         let generator = TaskGenerator::embedded(&[name]).unwrap();
         let drafts: Vec<GeneratedTask> = generator.tasks(Split::Train, 5).take(120).collect();

@@ -19,15 +19,15 @@ use veriplay_selfplay::settings::ProposerMode;
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step;
 use veriplay_selfplay::task_pool::Source;
-use veriplay_verifier::Memo;
+use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::environments::{ArtifactGate, describe};
 
 use super::{LIMITS, environment, gate, python, task};
 
 /// Jobs of these tests, each run once.
-fn sandbox() -> &'static Memo<&'static Sandbox> {
-    static MEMO: OnceLock<Memo<&'static Sandbox>> = OnceLock::new();
-    MEMO.get_or_init(|| Memo::new(python(), 100_000))
+fn sandbox() -> &'static OutcomeCache<&'static Sandbox> {
+    static MEMO: OnceLock<OutcomeCache<&'static Sandbox>> = OnceLock::new();
+    MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
 }
 
 fn config(dialect: &str) -> GameConfig {

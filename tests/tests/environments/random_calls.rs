@@ -59,7 +59,7 @@ fn drive(source: &str, seeds: std::ops::Range<i64>) -> Vec<Value> {
         files: Vec::new(),
         limits: veriplay_core::Limits { fuel: 20_000_000_000, ..LIMITS },
         seed: 1,
-        peer: None,
+        callee: None,
         base: None,
     };
     let outcome = python().execute(&job).unwrap();

@@ -58,7 +58,7 @@ fn exits_with_zero(sandbox: &Sandbox, script: String) -> bool {
         files: Vec::new(),
         limits: LIMITS,
         seed: 1,
-        peer: None,
+        callee: None,
         base: None,
     };
     let outcome = sandbox.execute(&job).expect("the sandbox does not fail");

@@ -13,7 +13,7 @@ use veriplay_selfplay::games::sol_ver::{
 };
 use veriplay_selfplay::play::{Arena, HeldOut, Lesson, Play, Played};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
-use veriplay_verifier::Memo;
+use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::agreement::{AgreementRules, Suite};
 
 use super::cheats::{Cheat, Target, cheats};
@@ -77,9 +77,9 @@ fn game(config: SolVerConfig) -> SolVer {
     game_with(config, rules(), &SNIPPETS)
 }
 
-fn sandbox() -> &'static Memo<&'static veriplay_sandbox::Sandbox> {
-    static MEMO: std::sync::OnceLock<Memo<&'static veriplay_sandbox::Sandbox>> = std::sync::OnceLock::new();
-    MEMO.get_or_init(|| Memo::new(python(), 100_000))
+fn sandbox() -> &'static OutcomeCache<&'static veriplay_sandbox::Sandbox> {
+    static MEMO: std::sync::OnceLock<OutcomeCache<&'static veriplay_sandbox::Sandbox>> = std::sync::OnceLock::new();
+    MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
 }
 
 type Step = Played<SolVerMetrics, SolVerRecord>;

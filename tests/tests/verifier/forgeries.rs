@@ -52,7 +52,7 @@ fn settings(target: &Target, judging: Judging) -> Vec<Setting> {
 /// With every judge that takes the kind. A problem whose answer is one of many has a checker alone.
 fn judged_by(target: &Target, own: &Comparison, kind: Kind) -> Vec<Setting> {
     let judges =
-        JUDGES.iter().filter(|judge| judge.takes(kind) && (own.judge != "checker" || judge.name() == "checker"));
+        JUDGES.iter().filter(|judge| judge.supports(kind) && (own.judge != "checker" || judge.name() == "checker"));
     let setting = |word: &'static str| {
         let mut problem = target.problem.clone();
         match &mut problem.checks {

@@ -46,7 +46,7 @@ fn guest(program: &str) -> String {
         files: Vec::new(),
         limits: LIMITS,
         seed: 0,
-        peer: None,
+        callee: None,
         base: None,
     };
     let outcome = python().execute(&job).unwrap();

@@ -52,13 +52,13 @@ enum End {
 
 /// What was measured of one program.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct MeasuredProgram {
     program: CostProgram,
     whole: Run,
     half: Run,
 }
 
-impl Measured {
+impl MeasuredProgram {
     /// Seconds for a billion units of fuel: of the whole run, or of its second half where that is dearer.
     fn seconds_per_gfuel(&self) -> f64 {
         let per_gfuel = |seconds: f64, fuel: u64| seconds * 1e9 / fuel.max(LEAST_FUEL) as f64;
@@ -82,7 +82,11 @@ impl CostBench<'_> {
     ///
     /// # Errors
     /// A host fault, or a corpus without the ordinary loop.
-    pub(crate) fn measure(&self, programs: &[CostProgram], tick: &dyn Fn(&str)) -> Result<Vec<Measured>, Failure> {
+    pub(crate) fn measure(
+        &self,
+        programs: &[CostProgram],
+        tick: &dyn Fn(&str),
+    ) -> Result<Vec<MeasuredProgram>, Failure> {
         let ordinary = programs.iter().find(|program| program.name == ORDINARY_LOOP);
         let missing = || Failure::message(ExitCode::Input, format!("task-corpus/cost has no `{ORDINARY_LOOP}`"));
         let ordinary = ordinary.ok_or_else(missing)?;
@@ -101,10 +105,10 @@ impl CostBench<'_> {
         Ok(measured)
     }
 
-    fn program(&self, program: &CostProgram) -> Result<Measured, Failure> {
+    fn program(&self, program: &CostProgram) -> Result<MeasuredProgram, Failure> {
         let work = self.work(program)?;
         let (whole, half) = (self.fastest(&work, self.fuel)?, self.fastest(&work, self.fuel / 2)?);
-        Ok(Measured { program: program.clone(), whole, half })
+        Ok(MeasuredProgram { program: program.clone(), whole, half })
     }
 
     fn fastest(&self, work: &Work, fuel: u64) -> Result<Run, Failure> {
@@ -149,7 +153,7 @@ impl CostBench<'_> {
             files: Vec::new(),
             limits,
             seed: 0,
-            peer: None,
+            callee: None,
             base: None,
         }
     }

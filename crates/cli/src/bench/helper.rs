@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::jobs::Work;
 use super::machine::{Python, clean};
-use super::way::{Round, Trouble, Worker};
+use super::way::{ContenderError, Round, Worker};
 
 const PEER: &str = include_str!("peer.py");
 const PYODIDE: &str = include_str!("pyodide.js");
@@ -77,7 +77,7 @@ impl Helper {
         let answers = BufReader::new(answers.expect("stdout was asked for as a pipe"));
         let mut helper = Self { child, asks, answers, serial: 0 };
         let hello = helper.read().map_err(|trouble| match trouble {
-            Trouble::Wrong(what) | Trouble::Failed(what) => what,
+            ContenderError::Wrong(what) | ContenderError::Failed(what) => what,
         })?;
         match hello {
             Hello::Ready(version) => tracing::info!(version, "a bench helper is ready"),
@@ -86,22 +86,23 @@ impl Helper {
         Ok(helper)
     }
 
-    fn read<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, Trouble> {
+    fn read<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, ContenderError> {
         let mut line = String::new();
         let read = self.answers.read_line(&mut line);
-        read.map_err(|error| Trouble::Failed(format!("cannot hear its helper: {error}")))?;
-        serde_json::from_str(&line).map_err(|error| Trouble::Failed(format!("its helper said `{line}`: {error}")))
+        read.map_err(|error| ContenderError::Failed(format!("cannot hear its helper: {error}")))?;
+        serde_json::from_str(&line)
+            .map_err(|error| ContenderError::Failed(format!("its helper said `{line}`: {error}")))
     }
 
-    fn ask(&mut self, ask: &Ask<'_>) -> Result<(), Trouble> {
+    fn ask(&mut self, ask: &Ask<'_>) -> Result<(), ContenderError> {
         let line = serde_json::to_string(ask).expect("strings and numbers are JSON");
         let asks = self.asks.as_mut().expect("the helper has not been told to end");
-        writeln!(asks, "{line}").map_err(|error| Trouble::Failed(format!("cannot ask its helper: {error}")))
+        writeln!(asks, "{line}").map_err(|error| ContenderError::Failed(format!("cannot ask its helper: {error}")))
     }
 }
 
 impl Worker for Helper {
-    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, Trouble> {
+    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
         let steps = work.steps();
         let steps = steps.iter().map(|step| (step.program.as_str(), step.prints.as_deref())).collect();
         let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
@@ -109,7 +110,7 @@ impl Worker for Helper {
         let answer: Answer = self.read()?;
         self.serial += answer.ns.len() as u64;
         match answer.wrong {
-            Some(wrong) => Err(Trouble::Wrong(wrong)),
+            Some(wrong) => Err(ContenderError::Wrong(wrong)),
             None => Ok(Round { ns: answer.ns, elapsed: Duration::from_nanos(answer.elapsed_ns), fuel: None }),
         }
     }

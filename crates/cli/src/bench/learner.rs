@@ -170,7 +170,7 @@ pub(crate) struct Side {
 
 /// What was measured of one shape.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct LearnerReport {
     schema_version: u32,
     shape: &'static str,
     parameters: usize,
@@ -267,7 +267,7 @@ impl Theirs {
 ///
 /// # Errors
 /// What failed.
-pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow::Result<Report> {
+pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow::Result<LearnerReport> {
     let work = shape.work();
     let mut ours = Ours::new(&work, setting)?;
     let parameters = ours.learner.parameter_count();
@@ -285,7 +285,7 @@ pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow:
     };
     let Theirs { torch, best: other, peak } = theirs;
     let gemm_flops = torch.is_ok().then_some(peak);
-    Ok(Report {
+    Ok(LearnerReport {
         schema_version: SCHEMA_VERSION,
         shape: shape.name(),
         parameters,
@@ -300,7 +300,7 @@ pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow:
     })
 }
 
-impl Report {
+impl LearnerReport {
     /// For people.
     pub(crate) fn text(&self) -> String {
         let percent = |mfu: Option<f64>| mfu.map_or_else(|| "?".to_owned(), |mfu| format!("{:.0} %", 100.0 * mfu));

@@ -13,7 +13,7 @@ use super::way::VERIPLAY;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct BenchReport {
     schema_version: u32,
     /// Rounds that count, and the seconds of each.
     rounds: usize,
@@ -66,7 +66,7 @@ struct Scaling {
 }
 
 /// One job's samples by way, with one thread and with several.
-pub(crate) struct Measured {
+pub(crate) struct MeasuredContender {
     pub(crate) job: &'static str,
     pub(crate) one: Vec<(&'static str, Samples)>,
     pub(crate) several: Option<Vec<(&'static str, Samples)>>,
@@ -81,8 +81,8 @@ pub(crate) struct Facts {
     pub(crate) machine: Machine,
 }
 
-impl Report {
-    pub(crate) fn new(measured: &[Measured], facts: Facts) -> Self {
+impl BenchReport {
+    pub(crate) fn new(measured: &[MeasuredContender], facts: Facts) -> Self {
         let one = measured.iter().map(|job| (job.job, JobReport::new(&job.one)));
         let several = measured.iter().filter_map(|job| Some((job.job, JobReport::new(job.several.as_ref()?))));
         Self {
@@ -99,7 +99,7 @@ impl Report {
     }
 
     /// For people. Jobs and ways stand in the order they were measured in.
-    pub(crate) fn text(&self, measured: &[Measured]) -> String {
+    pub(crate) fn text(&self, measured: &[MeasuredContender]) -> String {
         let mut out = format!("{}\n{} rounds of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
         for job in measured {
             self.add_job(&mut out, job);
@@ -112,7 +112,7 @@ impl Report {
         out
     }
 
-    fn add_job(&self, out: &mut String, job: &Measured) {
+    fn add_job(&self, out: &mut String, job: &MeasuredContender) {
         let threads = self.scaling.as_ref().map_or(1, |scaling| scaling.threads);
         let _ = write!(
             out,
@@ -172,8 +172,8 @@ impl Cell {
 }
 
 impl Scaling {
-    fn new(measured: &[Measured], threads: usize) -> Option<Self> {
-        let by_way = |job: &Measured| -> Option<BTreeMap<&'static str, f64>> {
+    fn new(measured: &[MeasuredContender], threads: usize) -> Option<Self> {
+        let by_way = |job: &MeasuredContender| -> Option<BTreeMap<&'static str, f64>> {
             let pairs = job.several.as_ref()?.iter().zip(&job.one);
             pairs.map(|((way, several), (_, one))| Some((*way, several.ratio(one)?))).collect()
         };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::jobs::Work;
 use super::statistics::{median, percentile, spread};
-use super::way::{Round, Setting, Trouble, WAYS, Way, Worker};
+use super::way::{Contender, ContenderError, Round, Setting, WAYS, Worker};
 use crate::exit::{ExitCode, Failure};
 
 /// Rounds that count. One more goes before them and does not.
@@ -23,7 +23,7 @@ pub(crate) type Absent = (&'static str, String);
 /// Starts `threads` workers of every way that is there.
 pub(crate) fn open(setting: &Setting, threads: usize) -> (Vec<Open>, Vec<Absent>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
-    for Way { name, open } in WAYS {
+    for Contender { name, open } in WAYS {
         let workers: Result<Vec<_>, String> = (0..threads).map(|_| open(setting)).collect();
         match workers {
             Ok(workers) => opened.push(Open { name, workers }),
@@ -102,17 +102,24 @@ pub(crate) fn measure(
 }
 
 /// One round of several workers at the same time.
-fn together(workers: &mut [Box<dyn Worker>], work: &Work, span: Duration) -> Result<Vec<Round>, Trouble> {
+fn together(workers: &mut [Box<dyn Worker>], work: &Work, span: Duration) -> Result<Vec<Round>, ContenderError> {
     let barrier = Barrier::new(workers.len());
     std::thread::scope(|scope| {
         let start = |worker| scope.spawn(|| at_once(worker, &barrier, work, span));
         let started: Vec<_> = workers.iter_mut().map(start).collect();
         let ended = started.into_iter().map(|thread| thread.join());
-        ended.map(|round| round.unwrap_or_else(|_| Err(Trouble::Failed("its thread panicked".to_owned())))).collect()
+        ended
+            .map(|round| round.unwrap_or_else(|_| Err(ContenderError::Failed("its thread panicked".to_owned()))))
+            .collect()
     })
 }
 
-fn at_once(worker: &mut Box<dyn Worker>, barrier: &Barrier, work: &Work, span: Duration) -> Result<Round, Trouble> {
+fn at_once(
+    worker: &mut Box<dyn Worker>,
+    barrier: &Barrier,
+    work: &Work,
+    span: Duration,
+) -> Result<Round, ContenderError> {
     barrier.wait();
     worker.round(work, span)
 }
@@ -126,10 +133,10 @@ pub(crate) fn check(ways: &mut [Open], work: &Work) -> Result<(), Failure> {
         let worker = &mut way.workers[0];
         worker.round(work, Duration::ZERO).map_err(|trouble| failure(way.name, work, &trouble))?;
         match worker.round(&work.broken(), Duration::ZERO) {
-            Err(Trouble::Wrong(_)) => {}
+            Err(ContenderError::Wrong(_)) => {}
             Err(trouble) => return Err(failure(way.name, work, &trouble)),
             Ok(_) => {
-                let trouble = Trouble::Wrong("it did not find the bug in a broken copy".to_owned());
+                let trouble = ContenderError::Wrong("it did not find the bug in a broken copy".to_owned());
                 return Err(failure(way.name, work, &trouble));
             }
         }
@@ -137,12 +144,12 @@ pub(crate) fn check(ways: &mut [Open], work: &Work) -> Result<(), Failure> {
     Ok(())
 }
 
-fn failure(way: &str, work: &Work, trouble: &Trouble) -> Failure {
+fn failure(way: &str, work: &Work, trouble: &ContenderError) -> Failure {
     match trouble {
-        Trouble::Wrong(what) => {
+        ContenderError::Wrong(what) => {
             Failure::message(ExitCode::Bug, format!("way `{way}` gives a wrong result for job `{}`: {what}", work.name))
         }
-        Trouble::Failed(what) => {
+        ContenderError::Failed(what) => {
             Failure::message(ExitCode::Host, format!("way `{way}` fails on job `{}`: {what}", work.name))
         }
     }
@@ -154,21 +161,21 @@ mod tests {
     use crate::bench::jobs;
 
     /// A way that says of every job what it was made to say.
-    struct Says(fn(&Work) -> Result<(), Trouble>);
+    struct Says(fn(&Work) -> Result<(), ContenderError>);
 
     impl Worker for Says {
-        fn round(&mut self, work: &Work, span: Duration) -> Result<Round, Trouble> {
+        fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
             (self.0)(work).map(|()| Round { ns: vec![1000], elapsed: span.max(Duration::from_micros(1)), fuel: None })
         }
     }
 
-    fn way(says: fn(&Work) -> Result<(), Trouble>) -> Vec<Open> {
+    fn way(says: fn(&Work) -> Result<(), ContenderError>) -> Vec<Open> {
         vec![Open { name: "told", workers: vec![Box::new(Says(says)), Box::new(Says(says))] }]
     }
 
-    fn honest(work: &Work) -> Result<(), Trouble> {
+    fn honest(work: &Work) -> Result<(), ContenderError> {
         let broken = work.steps().iter().any(|step| step.program.contains("1 == 2") || step.program.contains("[8], 6"));
-        if broken { Err(Trouble::Wrong("found".to_owned())) } else { Ok(()) }
+        if broken { Err(ContenderError::Wrong("found".to_owned())) } else { Ok(()) }
     }
 
     #[test]
@@ -182,9 +189,9 @@ mod tests {
     fn ways_that_accept_all_or_nothing_or_break_are_named() {
         let work = &jobs::all()[1];
         for says in [
-            (|_| Ok(())) as fn(&Work) -> Result<(), Trouble>,
-            |_| Err(Trouble::Wrong("never".to_owned())),
-            |_| Err(Trouble::Failed("gone".to_owned())),
+            (|_| Ok(())) as fn(&Work) -> Result<(), ContenderError>,
+            |_| Err(ContenderError::Wrong("never".to_owned())),
+            |_| Err(ContenderError::Failed("gone".to_owned())),
         ] {
             let text = check(&mut way(says), work).unwrap_err().to_string();
             assert!(text.contains("`told`") && text.contains("`assert-small`"), "{text}");
@@ -193,8 +200,13 @@ mod tests {
 
     #[test]
     fn a_wrong_result_in_the_middle_of_a_measurement_ends_it() {
-        let result =
-            measure(&mut way(|_| Err(Trouble::Wrong("x".to_owned()))), &jobs::all()[0], &[1], Duration::ZERO, &|| ());
+        let result = measure(
+            &mut way(|_| Err(ContenderError::Wrong("x".to_owned()))),
+            &jobs::all()[0],
+            &[1],
+            Duration::ZERO,
+            &|| (),
+        );
         assert!(result.is_err());
     }
 

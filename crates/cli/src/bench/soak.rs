@@ -10,7 +10,7 @@ use veriplay_sandbox::Sandbox;
 use super::jobs::numbered;
 use super::memory::pss;
 use super::veriplay::run_script;
-use super::way::Trouble;
+use super::way::ContenderError;
 
 /// Jobs before the first look: allocators and caches have their size by then.
 const WARM: u64 = 10_000;
@@ -46,7 +46,7 @@ impl Held {
 
 impl Soak {
     /// Runs 10,000 empty jobs, looks, runs `jobs` more, and looks again.
-    pub(crate) fn run(sandbox: &Sandbox, jobs: u64, threads: usize) -> Result<Self, Trouble> {
+    pub(crate) fn run(sandbox: &Sandbox, jobs: u64, threads: usize) -> Result<Self, ContenderError> {
         run(sandbox, 0..WARM, threads)?;
         let (first, started) = (Held::now(), Instant::now());
         run(sandbox, WARM..WARM + jobs, threads)?;
@@ -72,7 +72,7 @@ impl Soak {
     }
 }
 
-fn run(sandbox: &Sandbox, serials: std::ops::Range<u64>, threads: usize) -> Result<(), Trouble> {
+fn run(sandbox: &Sandbox, serials: std::ops::Range<u64>, threads: usize) -> Result<(), ContenderError> {
     let (next, limits) = (AtomicU64::new(serials.start), sandbox.image().default_limits());
     let worker = || {
         loop {
@@ -82,7 +82,7 @@ fn run(sandbox: &Sandbox, serials: std::ops::Range<u64>, threads: usize) -> Resu
             }
             let outcome = run_script(sandbox, numbered("pass", serial), limits)?;
             if outcome.exit != Exit::Returned {
-                return Err(Trouble::Wrong(format!("an empty job ended as {:?}", outcome.exit)));
+                return Err(ContenderError::Wrong(format!("an empty job ended as {:?}", outcome.exit)));
             }
         }
     };

@@ -10,7 +10,7 @@ use veriplay_sandbox::Sandbox;
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, judge_answer, judge_proposal};
 
 use super::jobs::{Kind, Work, numbered};
-use super::way::{Round, Trouble, Worker, timed};
+use super::way::{ContenderError, Round, Worker, timed};
 use crate::config::PlayConfig;
 use crate::embedded;
 use crate::games::AbsoluteZeroSetup;
@@ -36,7 +36,7 @@ impl Veriplay {
         Ok(Self { sandbox, gate: config.gate, limits, serial: 0 })
     }
 
-    fn one(&mut self, work: &Work) -> Result<u64, Trouble> {
+    fn one(&mut self, work: &Work) -> Result<u64, ContenderError> {
         self.serial += 1;
         match &work.kind {
             Kind::Script(text) => self.script(numbered(text, self.serial)),
@@ -46,46 +46,46 @@ impl Veriplay {
         }
     }
 
-    fn script(&self, program: String) -> Result<u64, Trouble> {
+    fn script(&self, program: String) -> Result<u64, ContenderError> {
         let outcome = run_script(&self.sandbox, program, self.limits)?;
         match outcome.exit {
             Exit::Returned => Ok(outcome.fuel),
-            exit => Err(Trouble::Wrong(format!("{exit:?}: {:?}", outcome.error))),
+            exit => Err(ContenderError::Wrong(format!("{exit:?}: {:?}", outcome.error))),
         }
     }
 
     /// The proposal through the gate, which runs it twice on its input and others like it, then one answer to its task.
-    fn triplet(&self, program: String, input: &str, output: &str, answer: &str) -> Result<u64, Trouble> {
+    fn triplet(&self, program: String, input: &str, output: &str, answer: &str) -> Result<u64, ContenderError> {
         let input = arguments(input)?;
         let proposal = Proposal::Triplet { task_type: TaskType::Abduction, program, input };
         let (attempt, provenance) = (Attempt::Proposal(proposal), Provenance::Seed);
         let request = ProposalRequest { attempt: &attempt, known: false, provenance };
         let judged = judge_proposal(&*self.sandbox, &self.gate, &request).map_err(dropped)?;
-        let task = judged.task.ok_or_else(|| Trouble::Wrong(format!("{:?}", judged.verdict)))?;
+        let task = judged.task.ok_or_else(|| ContenderError::Wrong(format!("{:?}", judged.verdict)))?;
         let veriplay_core::Question::Abduction { pair, .. } = &task.question else {
-            return Err(Trouble::Wrong("the task is no abduction".to_owned()));
+            return Err(ContenderError::Wrong("the task is no abduction".to_owned()));
         };
         if pair.output.to_string() != output {
-            return Err(Trouble::Wrong(format!("`{}` instead of `{output}`", pair.output)));
+            return Err(ContenderError::Wrong(format!("`{}` instead of `{output}`", pair.output)));
         }
         let attempt = Attempt::Arguments(arguments(answer)?);
         let request = AnswerRequest { task: &task, attempt: &attempt, image: &self.gate.image, seed: self.serial };
         let verdict = judge_answer(&*self.sandbox, &request).map_err(dropped)?;
         match verdict.status {
             Status::Accepted => Ok(judged.verdict.evidence.fuel + verdict.evidence.fuel),
-            _ => Err(Trouble::Wrong(format!("{verdict:?}"))),
+            _ => Err(ContenderError::Wrong(format!("{verdict:?}"))),
         }
     }
 }
 
 impl Worker for Veriplay {
-    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, Trouble> {
+    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
         timed(span, || self.one(work).map(Some))
     }
 }
 
 /// Runs `program` as a script.
-pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> Result<Outcome, Trouble> {
+pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> Result<Outcome, ContenderError> {
     let job = Job {
         image: sandbox.image().name().to_owned(),
         program,
@@ -94,16 +94,16 @@ pub(super) fn run_script(sandbox: &Sandbox, program: String, limits: Limits) -> 
         files: Vec::new(),
         limits,
         seed: 0,
-        peer: None,
+        callee: None,
         base: None,
     };
-    sandbox.execute(&job).map_err(|error| Trouble::Failed(error.to_string()))
+    sandbox.execute(&job).map_err(|error| ContenderError::Failed(error.to_string()))
 }
 
-fn arguments(text: &str) -> Result<Vec<Value>, Trouble> {
-    Value::parse_arguments(text).map_err(|error| Trouble::Failed(format!("`{text}`: {error}")))
+fn arguments(text: &str) -> Result<Vec<Value>, ContenderError> {
+    Value::parse_arguments(text).map_err(|error| ContenderError::Failed(format!("`{text}`: {error}")))
 }
 
-fn dropped(dropped: Dropped) -> Trouble {
-    Trouble::Failed(dropped.why)
+fn dropped(dropped: Dropped) -> ContenderError {
+    ContenderError::Failed(dropped.why)
 }

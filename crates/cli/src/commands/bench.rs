@@ -14,10 +14,10 @@ use crate::bench::cost::report::CostReport;
 use crate::bench::cost::{self, CostBench};
 use crate::bench::jobs::{self, Work};
 use crate::bench::learner::{self, Shape};
-use crate::bench::report::{Facts, Measured, Report};
+use crate::bench::report::{BenchReport, Facts, MeasuredContender};
 use crate::bench::rounds::{self, Open, ROUNDS, Samples};
+use crate::bench::way::ContenderError;
 use crate::bench::way::Setting;
-use crate::bench::way::Trouble;
 use crate::bench::{Machine, Memory, Soak, find_node, find_python};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -106,7 +106,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let (mut ways, absent) = rounds::open(&setting, threads);
     let measured = measure(&mut ways, &works, threads, span)?;
     let facts = Facts { round_seconds: span.as_secs_f64(), threads, memory, absent, machine };
-    let report = Report::new(&measured, facts);
+    let report = BenchReport::new(&measured, facts);
     if asked.json {
         progress::data(serde_json::to_string(&report).or_fail(ExitCode::Bug)?);
     } else {
@@ -164,8 +164,8 @@ fn soak(jobs: u64, threads: usize, workers: Workers, json: bool) -> Result<(), F
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = workers::sandbox(image::python()?, options, workers)?;
     let soak = Soak::run(&sandbox, jobs, threads).map_err(|trouble| match trouble {
-        Trouble::Wrong(what) => Failure::message(ExitCode::Bug, what),
-        Trouble::Failed(what) => Failure::message(ExitCode::Host, what),
+        ContenderError::Wrong(what) => Failure::message(ExitCode::Bug, what),
+        ContenderError::Failed(what) => Failure::message(ExitCode::Host, what),
     })?;
     progress::data(if json { serde_json::to_string(&soak).or_fail(ExitCode::Bug)? } else { soak.text() });
     Ok(())
@@ -198,7 +198,12 @@ fn setting(threads: usize, workers: Workers) -> Result<(Setting, Memory, Machine
 }
 
 /// All jobs, one after another, with one thread and with `threads`.
-fn measure(ways: &mut [Open], works: &[Work], threads: usize, span: Duration) -> Result<Vec<Measured>, Failure> {
+fn measure(
+    ways: &mut [Open],
+    works: &[Work],
+    threads: usize,
+    span: Duration,
+) -> Result<Vec<MeasuredContender>, Failure> {
     let counts = if threads == 1 { vec![1] } else { vec![1, threads] };
     let names: Vec<&'static str> = ways.iter().map(|way| way.name).collect();
     let steps = works.len() * (ROUNDS + 1) * counts.len() * ways.len();
@@ -215,7 +220,7 @@ fn measure(ways: &mut [Open], works: &[Work], threads: usize, span: Duration) ->
     Ok(measured)
 }
 
-fn named(job: &'static str, names: &[&'static str], table: rounds::Table) -> Measured {
+fn named(job: &'static str, names: &[&'static str], table: rounds::Table) -> MeasuredContender {
     let mut rows = table.into_iter().map(|row| names.iter().copied().zip(row).collect::<Vec<(_, Samples)>>());
-    Measured { job, one: rows.next().unwrap_or_default(), several: rows.next() }
+    MeasuredContender { job, one: rows.next().unwrap_or_default(), several: rows.next() }
 }

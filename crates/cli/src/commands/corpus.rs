@@ -193,7 +193,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 fn inject_bugs(asked: &InjectBugs) -> Result<(), Failure> {
     let chosen =
         |injector: &&Injector| asked.injectors.is_empty() || asked.injectors.iter().any(|name| name == injector.name);
-    let made = repository::make_bugs(&repository::Asked {
+    let made = repository::make_bugs(&repository::InjectRequest {
         repository: &Stored::open(&asked.repo)?,
         injectors: &INJECTORS.iter().filter(chosen).copied().collect::<Vec<_>>(),
         count: asked.count,
@@ -226,7 +226,12 @@ fn directory(asked: &AddRepo) -> Result<PathBuf, Failure> {
     asked.out.clone().map_or_else(|| repository::cached(&asked.requirement), Ok)
 }
 
-fn tell(asked: &AddRepo, package: &Layer, measured: &repository::Measured, directory: &Path) -> Result<(), Failure> {
+fn tell(
+    asked: &AddRepo,
+    package: &Layer,
+    measured: &repository::MeasuredBaseline,
+    directory: &Path,
+) -> Result<(), Failure> {
     let baseline = &measured.baseline;
     let report = Report {
         schema_version: SCHEMA_VERSION,

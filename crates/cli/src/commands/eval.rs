@@ -17,10 +17,10 @@ use crate::workers::Workers;
 use crate::{embedded, progress};
 
 pub(super) const COMMAND: Spec =
-    Spec::new::<Asked>("eval", "Measure a model: pass@1, greedy accuracy and pass@8 per task type", run);
+    Spec::new::<EvalArgs>("eval", "Measure a model: pass@1, greedy accuracy and pass@8 per task type", run);
 
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct EvalArgs {
     /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
     #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
     model: String,
@@ -41,12 +41,12 @@ pub(crate) struct Asked {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Asked = arguments(matches);
+    let asked: EvalArgs = arguments(matches);
     let (text, origin) = configuration(&asked)?;
     (named_in(&text, origin)?.eval)(&asked)
 }
 
-fn configuration(asked: &Asked) -> Result<(String, &Path), Failure> {
+fn configuration(asked: &EvalArgs) -> Result<(String, &Path), Failure> {
     match &asked.config {
         Some(path) => Ok((read_text(path)?, path)),
         None => Ok((embedded::QUICKSTART.to_owned(), Path::new("quickstart.toml"))),
@@ -54,7 +54,7 @@ fn configuration(asked: &Asked) -> Result<(String, &Path), Failure> {
 }
 
 /// Measures on the tasks of one game.
-pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
+pub(crate) fn of<S: Setup>(asked: &EvalArgs) -> Result<(), Failure> {
     let (text, origin) = configuration(asked)?;
     let mut config = PlayConfig::<S>::parse(&text, origin)?;
     if let Some(set) = asked.set {

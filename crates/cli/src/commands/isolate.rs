@@ -15,7 +15,7 @@ use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolate::bait::Bait;
 use crate::isolate::ours::Ours;
-use crate::isolate::report::{NotTried, Report};
+use crate::isolate::report::{IsolationReport, NotTried};
 use crate::isolate::{Tried, forgeries, junit, target, try_all};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
@@ -78,7 +78,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         let xml = junit::xml(&attack.target, &attack.tried, took).or_fail(ExitCode::Bug)?;
         write(path, &xml)?;
     }
-    let report = Report::new(attack.target, &attack.tried, attack.not_tried, took);
+    let report = IsolationReport::new(attack.target, &attack.tried, attack.not_tried, took);
     progress::data(if asked.json { serde_json::to_string(&report).or_fail(ExitCode::Bug)? } else { report.text() });
     match report.failures() {
         (0, 0) => Ok(()),

@@ -15,11 +15,11 @@ use crate::rundir::RunDir;
 use crate::workers::Workers;
 use crate::{embedded, memory, model, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Asked>("play", "Run self-play and measure what it changed", run);
+pub(super) const COMMAND: Spec = Spec::new::<PlayArgs>("play", "Run self-play and measure what it changed", run);
 
 /// Without options: the quickstart, on the embedded model.
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct PlayArgs {
     /// Configuration file; the embedded quickstart when left out
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
@@ -49,13 +49,13 @@ pub(crate) struct Asked {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Asked = arguments(matches);
+    let asked: PlayArgs = arguments(matches);
     let (text, origin) = configuration(&asked)?;
     (named_in(&text, &origin)?.play)(&asked)
 }
 
 /// Plays one game.
-pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
+pub(crate) fn of<S: Setup>(asked: &PlayArgs) -> Result<(), Failure> {
     let session = match &asked.resume {
         Some(dir) => Session::<S>::resume(dir, asked.workers)?,
         None => {
@@ -74,7 +74,7 @@ pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
 }
 
 /// The text of the configuration, and where it is from.
-fn configuration(asked: &Asked) -> Result<(String, PathBuf), Failure> {
+fn configuration(asked: &PlayArgs) -> Result<(String, PathBuf), Failure> {
     match (&asked.resume, &asked.config) {
         (Some(dir), _) => {
             let path = RunDir::open(dir)?.path("config.toml");
@@ -85,7 +85,7 @@ fn configuration(asked: &Asked) -> Result<(String, PathBuf), Failure> {
     }
 }
 
-fn resolved<S: Setup>(asked: &Asked, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
+fn resolved<S: Setup>(asked: &PlayArgs, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
     let mut config = PlayConfig::<S>::parse(text, origin)?;
     config.run.steps = asked.steps.unwrap_or(config.run.steps);
     config.run.seed = asked.seed.unwrap_or(config.run.seed);

@@ -18,13 +18,13 @@ use crate::progress;
 use crate::rundir::RunDir;
 use crate::workers::Workers;
 
-pub(super) const COMMAND: Spec = Spec::new::<Asked>("replay", "Judge every logged rollout of a run again", run);
+pub(super) const COMMAND: Spec = Spec::new::<ReplayArgs>("replay", "Judge every logged rollout of a run again", run);
 
 /// Lines judged together.
 const BLOCK: usize = 512;
 
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct ReplayArgs {
     /// The run directory
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -53,13 +53,13 @@ struct Report {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Asked = arguments(matches);
+    let asked: ReplayArgs = arguments(matches);
     let path = RunDir::open(&asked.run)?.path("config.toml");
     (named_in(&read_text(&path)?, &path)?.replay)(&asked)
 }
 
 /// Judges the run of one game again.
-pub(crate) fn of<S: Setup>(asked: &Asked) -> Result<(), Failure> {
+pub(crate) fn of<S: Setup>(asked: &ReplayArgs) -> Result<(), Failure> {
     let dir = RunDir::open(&asked.run)?;
     let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
     let (referee, game) = config.setup.open(asked.workers)?;

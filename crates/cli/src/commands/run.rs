@@ -82,7 +82,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         files: Vec::new(),
         limits,
         seed: asked.seed,
-        peer: None,
+        callee: None,
         base: None,
     };
     let sandbox =

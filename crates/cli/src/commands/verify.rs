@@ -17,7 +17,7 @@ use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
-    Bench, Conditions, Counted, Judging, Output, Overrides, Report, Source, Summary, TaskSet, bugs, in_order,
+    Bench, Conditions, Counted, Judging, Output, Overrides, Source, Summary, TaskSet, VerifySummary, bugs, in_order,
 };
 use crate::workers::{self, Workers};
 use crate::{image, progress};
@@ -180,7 +180,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 fn judge_bugs(asked: &Arguments) -> Result<(), Failure> {
-    bugs::judge(&bugs::Asked {
+    bugs::judge(&bugs::BugOptions {
         tasks: &asked.tasks,
         attempts: asked.attempts.as_deref(),
         repositories: &asked.repo,
@@ -255,7 +255,7 @@ fn bar(attempts: &Path, options: &ReadOptions) -> Result<ProgressBar, Failure> {
     Ok(bar)
 }
 
-fn finish(asked: &Arguments, report: &Report, started: Instant) -> Result<(), Failure> {
+fn finish(asked: &Arguments, report: &VerifySummary, started: Instant) -> Result<(), Failure> {
     let seconds = started.elapsed().as_secs_f64();
     if asked.json {
         let json = serde_json::to_string(report).or_fail(ExitCode::Bug)?;

@@ -12,10 +12,10 @@ use crate::games::named_in;
 use crate::warmup::{Recipe, Teach, audit, warm_up};
 
 pub(super) const COMMAND: Spec =
-    Spec::new::<Asked>("warmup", "Train a tokenizer and a start model on executed programs", run);
+    Spec::new::<WarmupArgs>("warmup", "Train a tokenizer and a start model on executed programs", run);
 
 #[derive(Debug, Args)]
-pub(crate) struct Asked {
+pub(crate) struct WarmupArgs {
     /// The recipe
     #[arg(long, value_name = "FILE", default_value = "configs/warmup.toml")]
     config: PathBuf,
@@ -30,12 +30,12 @@ pub(crate) struct Asked {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Asked = arguments(matches);
+    let asked: WarmupArgs = arguments(matches);
     (named_in(&read_text(&asked.config)?, &asked.config)?.warm_up)(&asked)
 }
 
 /// Makes a start model for one game.
-pub(crate) fn of<T: Teach>(asked: &Asked) -> Result<(), Failure> {
+pub(crate) fn of<T: Teach>(asked: &WarmupArgs) -> Result<(), Failure> {
     let recipe = Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?;
     match (&asked.audit, &asked.out) {
         (Some(measuring), _) => audit(&recipe, &PlayConfig::<T>::read(measuring)?.setup),

@@ -18,7 +18,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
-use crate::repository::{Stored, pytest_layer, read_bugs, warmed, warmed_for_desks};
+use crate::repository::{Stored, pytest_layer, read_bugs, warmed, warmed_for_tools};
 use crate::workers::{self, Workers};
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
@@ -195,17 +195,17 @@ impl Opened {
         let limits = stored.iter().map(|stored| stored.baseline.limits).max_by_key(|limits| limits.fuel);
         let limits = limits.ok_or_else(|| bad_value("repositories.training", &"[]", "at least one repository"))?;
         let judging = warmed(image::python()?, &pytest, &stored)?;
-        let desk = warmed_for_desks(image::python()?, &pytest, limits)?;
-        let (desk_image, image) = (desk.name().to_owned(), judging.name().to_owned());
+        let tool_env = warmed_for_tools(image::python()?, &pytest, limits)?;
+        let (tool_env_image, image) = (tool_env.name().to_owned(), judging.name().to_owned());
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let on = |image| -> Result<Sandbox, Failure> {
             let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
             Ok(sandbox.with_layers(layers.iter().cloned().collect()))
         };
-        let images = [judging, desk, image::python()?];
+        let images = [judging, tool_env, image::python()?];
         let referee = Referee::over(images.into_iter().map(on).collect::<Result<_, Failure>>()?);
         let place = |stored: &Stored| {
-            let place = place(stored, &referee, &image, &desk_image, pytest.digest())?;
+            let place = place(stored, &referee, &image, &tool_env_image, pytest.digest())?;
             Ok(Place { trust, ..place })
         };
         let mut places = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
@@ -215,18 +215,24 @@ impl Opened {
     }
 }
 
-fn place(stored: &Stored, referee: &Referee, image: &str, desk_image: &str, pytest: &Digest) -> Result<Place, Failure> {
+fn place(
+    stored: &Stored,
+    referee: &Referee,
+    image: &str,
+    tool_env_image: &str,
+    pytest: &Digest,
+) -> Result<Place, Failure> {
     let map = stored.map(referee, image, pytest)?;
-    let ground = stored.ground(image, pytest, &map);
+    let repo = stored.repo(image, pytest, &map);
     Ok(Place {
         image: image.to_owned(),
-        desk_image: desk_image.to_owned(),
+        tool_env_image: tool_env_image.to_owned(),
         pytest: pytest.clone(),
-        texts: ground.texts.clone(),
-        baseline: ground.baseline.clone(),
-        limits: ground.limits,
-        max_jobs: ground.max_jobs,
-        trust: ground.trust,
+        texts: repo.texts.clone(),
+        baseline: repo.baseline.clone(),
+        limits: repo.limits,
+        max_jobs: repo.max_jobs,
+        trust: repo.trust,
         map: map.clone(),
     })
 }

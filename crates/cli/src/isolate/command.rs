@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use veriplay_corpus::probes::judge::{Ended, Text};
 
 use super::bait::VARIABLE;
-use super::target::{Asked, MEMORY_MIB, Target, own_directory};
+use super::target::{MEMORY_MIB, ProbeRequest, Target, own_directory};
 use crate::exit::{ExitCode, Failure};
 
 /// Seconds after which nobody waits any longer. Every probe ends by itself long before.
@@ -38,7 +38,7 @@ impl CommandTarget {
         Ok(Self { command: command.to_owned(), secret })
     }
 
-    fn try_run(&self, asked: &Asked<'_>) -> std::io::Result<Text> {
+    fn try_run(&self, asked: &ProbeRequest<'_>) -> std::io::Result<Text> {
         let folder = own_directory(asked.common)?;
         let file = folder.join(format!("probe_{}.py", asked.name));
         std::fs::write(&file, asked.program)?;
@@ -63,7 +63,7 @@ impl CommandTarget {
 }
 
 impl Target for CommandTarget {
-    fn run(&self, asked: &Asked<'_>) -> Text {
+    fn run(&self, asked: &ProbeRequest<'_>) -> Text {
         self.try_run(asked).unwrap_or_else(|error| Text {
             stdout: String::new(),
             ended: Ended::Failed(format!("the command cannot be run: {error}")),

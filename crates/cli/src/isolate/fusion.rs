@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 use veriplay_corpus::probes::judge::{Ended, Text};
 
-use super::target::{Asked, MEMORY_MIB, Target};
+use super::target::{MEMORY_MIB, ProbeRequest, Target};
 use crate::exit::{ExitCode, Failure};
 
 /// Seconds an answer may take beyond those the program is allowed.
@@ -50,7 +50,7 @@ impl FusionTarget {
         Ok(Self { url, agent: config.into() })
     }
 
-    fn ask(&self, asked: &Asked<'_>) -> Result<Answer, ureq::Error> {
+    fn ask(&self, asked: &ProbeRequest<'_>) -> Result<Answer, ureq::Error> {
         let body = json!({
             "code": asked.program,
             "language": "python",
@@ -68,7 +68,7 @@ impl FusionTarget {
 }
 
 impl Target for FusionTarget {
-    fn run(&self, asked: &Asked<'_>) -> Text {
+    fn run(&self, asked: &ProbeRequest<'_>) -> Text {
         match self.ask(asked) {
             Ok(answer) => text(answer),
             Err(error) => Text { stdout: String::new(), ended: Ended::Failed(format!("{}: {error}", self.url)) },

@@ -13,7 +13,7 @@ use super::forgeries;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct IsolationReport {
     schema_version: u32,
     /// What was attacked.
     target: String,
@@ -79,7 +79,7 @@ pub(crate) struct NotTried {
     pub(crate) why: String,
 }
 
-impl Report {
+impl IsolationReport {
     pub(crate) fn new(target: String, tried: &[Tried], not_tried: Vec<NotTried>, took: Duration) -> Self {
         let own = || tried.iter().filter(|one| one.class != forgeries::CLASS);
         let verifier = Counts::of(tried.iter().filter(|one| one.class == forgeries::CLASS));

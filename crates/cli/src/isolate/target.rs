@@ -16,7 +16,7 @@ use crate::exit::{ExitCode, Failure};
 pub(crate) const MEMORY_MIB: u64 = 256;
 
 /// One run that is asked of a target.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ProbeRequest<'a> {
     /// Source text.
     pub(crate) program: &'a str,
     /// What it reads.
@@ -32,7 +32,7 @@ pub(crate) struct Asked<'a> {
 /// Something that runs a Python program.
 pub(crate) trait Target: Sync {
     /// Runs it to its end.
-    fn run(&self, asked: &Asked<'_>) -> Text;
+    fn run(&self, asked: &ProbeRequest<'_>) -> Text;
 }
 
 /// Reads `--target`.
@@ -62,7 +62,7 @@ fn runs(target: &dyn Target, bait: &Bait, probe: &Probe) -> anyhow::Result<Vec<T
         // Nothing but processor time is limited to so little: others wait for one another.
         let seconds = if probe.class == "cpu" { 1 } else { 10 };
         let (stdin, name) = (probe.stdin.as_str(), probe.name.as_str());
-        target.run(&Asked { program, stdin, name, seconds, common: common.path() })
+        target.run(&ProbeRequest { program, stdin, name, seconds, common: common.path() })
     };
     Ok(match probe.order {
         Order::InTurn => programs.iter().map(run).collect(),

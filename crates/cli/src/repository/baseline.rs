@@ -43,7 +43,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// What was found, and how long it took.
-pub(crate) struct Measured {
+pub(crate) struct MeasuredBaseline {
     pub(crate) baseline: Baseline,
     pub(crate) dependencies: Option<Layer>,
     pub(crate) timing: Timing,
@@ -59,7 +59,7 @@ pub(crate) struct Timing {
 }
 
 /// Runs the tests of a package.
-pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measured, Failure> {
+pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
     let pytest = pytest_layer()?;
     let image = image::python()?;
     let image_digest = image.digest().clone();
@@ -117,7 +117,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<Measured, Failure> {
         notes,
         files: recorded.into_iter().map(|(file, _)| file).collect(),
     };
-    Ok(Measured { baseline, dependencies: resolved.layer, timing })
+    Ok(MeasuredBaseline { baseline, dependencies: resolved.layer, timing })
 }
 
 /// What the repository says of itself, what it needs, and where its tests are.

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Trust, content_hash};
 use veriplay_sandbox::SandboxOptions;
-use veriplay_verifier::Memo;
-use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Ground, Injector, inject, propose, validate};
+use veriplay_verifier::OutcomeCache;
+use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Injector, RepoContext, inject, propose, validate};
 
 use super::Stored;
 use super::journal::{Journal, Tried};
@@ -30,7 +30,7 @@ const CHUNK: usize = 8;
 const REMEMBERED: usize = 256;
 
 /// What is asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct InjectRequest<'a> {
     pub(crate) repository: &'a Stored,
     pub(crate) injectors: &'a [Injector],
     pub(crate) count: usize,
@@ -73,7 +73,7 @@ struct Mutant {
 }
 
 /// Makes the bugs.
-pub(crate) fn make_bugs(asked: &Asked<'_>) -> Result<Yield, Failure> {
+pub(crate) fn make_bugs(asked: &InjectRequest<'_>) -> Result<Yield, Failure> {
     let started = Instant::now();
     let pytest = pytest_layer()?;
     let image = warmed(image::python()?, &pytest, [asked.repository])?;
@@ -81,24 +81,24 @@ pub(crate) fn make_bugs(asked: &Asked<'_>) -> Result<Yield, Failure> {
     let sandbox = workers::sandbox(image, SandboxOptions::fastest(), asked.workers)?;
     let sandbox = sandbox.with_layers(asked.repository.layers().chain([pytest]).collect());
     let map = asked.repository.map(&sandbox, &name, &pytest_digest)?;
-    let ground = Ground { trust: asked.trust, ..asked.repository.ground(&name, &pytest_digest, &map) };
+    let repo = RepoContext { trust: asked.trust, ..asked.repository.repo(&name, &pytest_digest, &map) };
     let mut made = Yield { schema_version: SCHEMA_VERSION, ..Yield::default() };
-    let mutants = mutants(&sandbox, &ground, asked, &mut made).map_err(host)?;
+    let mutants = mutants(&sandbox, &repo, asked, &mut made).map_err(host)?;
     made.candidates = mutants.len();
     let names: Vec<&str> = asked.injectors.iter().map(|injector| injector.name).collect();
     let mut journal =
-        Journal::open(asked.out, &content_hash(&(&ground.baseline.package, asked.seed, asked.trust, names)))?;
+        Journal::open(asked.out, &content_hash(&(&repo.baseline.package, asked.seed, asked.trust, names)))?;
     let earlier: HashSet<Digest> = journal.earlier().iter().map(|tried| tried.key.clone()).collect();
     journal.earlier().iter().for_each(|tried| made.count(tried));
     let bar = progress::bar(asked.count as u64, "bugs");
     let left: Vec<&Mutant> = mutants.iter().filter(|mutant| !earlier.contains(&mutant.key)).collect();
-    let memo = Memo::new(&sandbox, REMEMBERED);
+    let cache = OutcomeCache::new(&sandbox, REMEMBERED);
     for chunk in left.chunks(CHUNK) {
         if made.valid >= asked.count {
             break;
         }
         let tried: Vec<(Tried, Option<BugArtifact>)> =
-            chunk.par_iter().with_max_len(1).map(|mutant| attempt(&memo, &ground, mutant, asked.seed)).collect();
+            chunk.par_iter().with_max_len(1).map(|mutant| attempt(&cache, &repo, mutant, asked.seed)).collect();
         for (tried, artifact) in tried {
             if made.valid < asked.count {
                 journal.write(&tried, artifact.as_ref())?;
@@ -119,15 +119,15 @@ fn host(dropped: Dropped) -> Failure {
 /// All mutants, in the order they are tried: each round has one of each operator and file.
 fn mutants(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
-    asked: &Asked<'_>,
+    repo: &RepoContext<'_>,
+    asked: &InjectRequest<'_>,
     made: &mut Yield,
 ) -> Result<Vec<Mutant>, Dropped> {
     let each = asked.count.saturating_mul(4).div_ceil(asked.injectors.len().max(1)).clamp(4, 100);
-    let files: Vec<&str> = ground.code_files().into_iter().collect();
+    let files: Vec<&str> = repo.code_files().into_iter().collect();
     let drawn = files.par_iter().with_max_len(1).map(|path| {
         let seed = u64::from_str_radix(&content_hash(&(asked.seed, path)).as_str()[..8], 16).unwrap_or(asked.seed);
-        inject(execute, ground, asked.injectors, &ground.texts[*path], seed, each)
+        inject(execute, repo, asked.injectors, &repo.texts[*path], seed, each)
     });
     let drawn = drawn.collect::<Result<Vec<_>, Dropped>>()?;
     let mut placed = Vec::new();
@@ -149,12 +149,12 @@ fn mutants(
 
 /// One mutant, from proposal to artifact. A host fault is a rejection with a name of its own: the mutant is not tried again
 /// in this file, and no bug is made of it.
-fn attempt(execute: &dyn Execute, ground: &Ground<'_>, mutant: &Mutant, seed: u64) -> (Tried, Option<BugArtifact>) {
+fn attempt(execute: &dyn Execute, repo: &RepoContext<'_>, mutant: &Mutant, seed: u64) -> (Tried, Option<BugArtifact>) {
     let rules = BugRules::LEAST;
-    let (rejected, artifact) = match propose(execute, ground, &mutant.path, &mutant.candidate, (seed, rules.seeds[0])) {
+    let (rejected, artifact) = match propose(execute, repo, &mutant.path, &mutant.candidate, (seed, rules.seeds[0])) {
         Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
         Ok(Err(unfit)) => (Some((unfit.check.to_owned(), unfit.why)), None),
-        Ok(Ok(bug)) => match validate(execute, ground, &bug, &rules) {
+        Ok(Ok(bug)) => match validate(execute, repo, &bug, &rules) {
             Err(dropped) => (Some(("dropped".to_owned(), dropped.why)), None),
             Ok(validated) => match validated.artifact {
                 Some(artifact) => (None, Some(artifact)),

@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::de::DeserializeOwned;
 use veriplay_core::{Digest, Execute, Layer, Limits, TextFiles, Trust};
 use veriplay_sandbox::default_cache_dir;
-use veriplay_verifier::bugs::{Ground, OwnNames, TestMap};
+use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use super::write::put;
@@ -75,15 +75,15 @@ impl Stored {
             files: Vec::new(),
             names: OwnNames::default(),
         };
-        let map = TestMap::measure(execute, &self.ground(image, pytest, &nothing));
+        let map = TestMap::measure(execute, &self.repo(image, pytest, &nothing));
         let map = map.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;
         put(&self.directory, MAP, &map)?;
         Ok(map)
     }
 
-    pub(crate) fn ground<'a>(&'a self, image: &'a str, pytest: &'a Digest, map: &'a TestMap) -> Ground<'a> {
+    pub(crate) fn repo<'a>(&'a self, image: &'a str, pytest: &'a Digest, map: &'a TestMap) -> RepoContext<'a> {
         let limits = Limits { ..self.baseline.limits };
-        Ground {
+        RepoContext {
             image,
             pytest,
             texts: &self.texts,

@@ -35,7 +35,7 @@ pub(crate) fn warmed<'a>(
 }
 
 /// `image`, warmed for pytest alone: nothing of any repository has been compiled in it.
-pub(crate) fn warmed_for_desks(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
+pub(crate) fn warmed_for_tools(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+desk", image.name());
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
     warmed_for(image, &name, pytest, [WarmSources { package: &nothing, dependencies: None, library: &[], limits }])

@@ -7,11 +7,11 @@ use anyhow::Context;
 use serde::Serialize;
 use veriplay_core::Layer;
 
-use super::Measured;
+use super::MeasuredBaseline;
 use crate::exit::{ExitCode, Failure, OrFail};
 
 /// Writes the files into `dir`. `baseline.json` comes last: where it is, the others are.
-pub(crate) fn write(dir: &Path, package: &Layer, measured: &Measured) -> Result<(), Failure> {
+pub(crate) fn write(dir: &Path, package: &Layer, measured: &MeasuredBaseline) -> Result<(), Failure> {
     std::fs::create_dir_all(dir)
         .with_context(|| format!("cannot make `{}`", dir.display()))
         .or_fail(ExitCode::Input)?;

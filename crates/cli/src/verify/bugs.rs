@@ -8,8 +8,8 @@ use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Trust, Verdict, content_hash};
 use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
 use veriplay_sandbox::{Sandbox, SandboxOptions};
-use veriplay_verifier::Memo;
-use veriplay_verifier::bugs::{BugArtifact, BugRules, Ground, RepairRequest, TestMap, grade, validate};
+use veriplay_verifier::OutcomeCache;
+use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade, validate};
 
 use super::output::{Output, VerdictRow};
 use super::source::Work;
@@ -29,7 +29,7 @@ const REMEMBERED: usize = 256;
 const WINDOW: usize = 4;
 
 /// What is asked for.
-pub(crate) struct Asked<'a> {
+pub(crate) struct BugOptions<'a> {
     pub(crate) tasks: &'a Path,
     pub(crate) attempts: Option<&'a Path>,
     pub(crate) repositories: &'a [String],
@@ -64,15 +64,15 @@ struct Places {
 }
 
 impl Places {
-    fn ground(&self, package: &Digest) -> Result<Ground<'_>, Dropped> {
+    fn repo(&self, package: &Digest) -> Result<RepoContext<'_>, Dropped> {
         let found = self.stored.iter().find(|(stored, _)| stored.baseline.package == *package);
         let (stored, map) = found.ok_or_else(|| Dropped { why: format!("no repository of digest `{package}`") })?;
-        Ok(Ground { trust: self.trust, ..stored.ground(&self.image, &self.pytest, map) })
+        Ok(RepoContext { trust: self.trust, ..stored.repo(&self.image, &self.pytest, map) })
     }
 }
 
 /// Judges what is asked for.
-pub(crate) fn judge(asked: &Asked<'_>) -> Result<(), Failure> {
+pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
     let bugs = read_bugs(asked.tasks)?;
     let (sandbox, places) = open(asked, &bugs)?;
     let (mut work, left_out) = match asked.attempts {
@@ -92,9 +92,9 @@ pub(crate) fn judge(asked: &Asked<'_>) -> Result<(), Failure> {
     let validating = asked.attempts.is_none();
     let mut work = work.drain(..).map(Ok);
     output.resume(&mut work, |row| report.add(row, validating))?;
-    let memo = Memo::new(&sandbox, REMEMBERED);
+    let cache = OutcomeCache::new(&sandbox, REMEMBERED);
     let judged = |work: Work| {
-        let verdict = places.verdict(&memo, &bugs[work.task], &work, validating, asked.seed);
+        let verdict = places.verdict(&cache, &bugs[work.task], &work, validating, asked.seed);
         VerdictRow::new(work, verdict)
     };
     in_order(&mut work, asked.jobs, asked.jobs.saturating_mul(WINDOW), judged, |row| {
@@ -106,7 +106,7 @@ pub(crate) fn judge(asked: &Asked<'_>) -> Result<(), Failure> {
 }
 
 /// The repositories that the bugs are in, all of them in one sandbox.
-fn open(asked: &Asked<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Failure> {
+fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Failure> {
     let mut names: Vec<String> = asked.repositories.to_vec();
     if names.is_empty() {
         names = bugs.iter().map(|bug| format!("{}=={}", bug.name, bug.version)).collect();
@@ -179,17 +179,17 @@ impl Places {
         validating: bool,
         seed: u64,
     ) -> Result<Verdict, Dropped> {
-        let ground = self.ground(&artifact.package)?;
+        let repo = self.repo(&artifact.package)?;
         if validating && work.attempt_id == ARTIFACT {
-            return validated(execute, &ground, artifact);
+            return validated(execute, &repo, artifact);
         }
-        grade(execute, &ground, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
+        grade(execute, &repo, &RepairRequest { artifact, patch: &work.program, fuzz: Fuzz::NONE, seed })
     }
 }
 
 /// The checks again, and that they come to what the artifact says.
-fn validated(execute: &dyn Execute, ground: &Ground<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
-    let again = validate(execute, ground, &artifact.bug, &BugRules::LEAST)?;
+fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
+    let again = validate(execute, repo, &artifact.bug, &BugRules::LEAST)?;
     let mut verdict = again.verdict;
     if let Some(again) = again.artifact
         && again != *artifact
@@ -224,7 +224,7 @@ impl Report {
         *self.statuses.entry(kind.to_owned()).or_default().entry(status).or_default() += 1;
     }
 
-    fn tell(&self, asked: &Asked<'_>) -> Result<(), Failure> {
+    fn tell(&self, asked: &BugOptions<'_>) -> Result<(), Failure> {
         if asked.json {
             let json = serde_json::to_string(self).or_fail(ExitCode::Bug)?;
             if asked.out.is_some() { progress::data(json) } else { progress::say(json) }

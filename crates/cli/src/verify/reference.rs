@@ -133,7 +133,7 @@ fn run(
         files: Vec::new(),
         limits,
         seed,
-        peer: None,
+        callee: None,
         base: None,
     };
     let host = |why: String| Failed::Host(Dropped { why });
@@ -232,7 +232,7 @@ mod tests {
             truncated: false,
             fuel: 50,
             peak_memory_bytes: 1,
-            peer: None,
+            callee: None,
         }
     }
 

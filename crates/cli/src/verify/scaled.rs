@@ -67,7 +67,7 @@ mod tests {
             truncated: false,
             fuel,
             peak_memory_bytes: 1,
-            peer: None,
+            callee: None,
         };
         limits(DEFAULT, &outcome)
     }

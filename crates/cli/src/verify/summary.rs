@@ -21,7 +21,7 @@ pub(crate) struct Summary {
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct VerifySummary {
     schema_version: u32,
     /// Tasks that can be judged.
     tasks: usize,
@@ -73,9 +73,9 @@ impl Summary {
         }
     }
 
-    pub(crate) fn report(self, counted: Counted) -> Report {
+    pub(crate) fn report(self, counted: Counted) -> VerifySummary {
         let dropped = |(status, _): &(&RowStatus, &u64)| matches!(status, RowStatus::Dropped(_));
-        Report {
+        VerifySummary {
             schema_version: SCHEMA_VERSION,
             tasks: counted.tasks,
             tasks_attempted: self.by_task.len(),
@@ -108,7 +108,7 @@ impl Summary {
     }
 }
 
-impl Report {
+impl VerifySummary {
     /// Attempts without a verdict.
     pub(crate) const fn dropped(&self) -> u64 {
         self.dropped

@@ -163,7 +163,7 @@ pub(crate) fn execute_on(
         files: Vec::new(),
         limits,
         seed: 0,
-        peer: None,
+        callee: None,
         base: None,
     };
     let outcome = execute.execute(&job)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::error::{Found, shown};
+use super::error::{Found, quote_line};
 use super::{Change, FilePatch, Hunk, Kind, Line, MAX_FILE_BYTES, Patch, PatchError, PatchProblem, TextFiles};
 
 /// How far a hunk may be from where it says, and how much of its context may be wrong. The strict applier has neither.
@@ -154,7 +154,7 @@ impl Output {
 
 /// The place of `hunk`: the nearest to `wanted` that fits, not above `from`.
 fn place(hunk: &Hunk, old: &[Line], from: usize, wanted: usize, fuzz: Fuzz) -> Result<usize, PatchError> {
-    let exact = fits(hunk, old, wanted, 0);
+    let exact = check_hunk_at(hunk, old, wanted, 0);
     if fuzz == Fuzz::NONE || exact.is_ok() {
         return exact.map(|()| wanted).map_err(PatchError::of);
     }
@@ -162,7 +162,7 @@ fn place(hunk: &Hunk, old: &[Line], from: usize, wanted: usize, fuzz: Fuzz) -> R
         for offset in 0..=fuzz.offset {
             let places = [wanted.checked_sub(offset), wanted.checked_add(offset)];
             let mut places = places.into_iter().flatten().filter(|at| *at >= from && *at <= old.len());
-            if let Some(at) = places.find(|at| fits(hunk, old, *at, context).is_ok()) {
+            if let Some(at) = places.find(|at| check_hunk_at(hunk, old, *at, context).is_ok()) {
                 return Ok(at);
             }
         }
@@ -172,7 +172,7 @@ fn place(hunk: &Hunk, old: &[Line], from: usize, wanted: usize, fuzz: Fuzz) -> R
 }
 
 /// Whether the old lines of `hunk` are those at `at`, but for `context` lines of context at each end.
-fn fits(hunk: &Hunk, old: &[Line], at: usize, context: usize) -> Result<(), PatchProblem> {
+fn check_hunk_at(hunk: &Hunk, old: &[Line], at: usize, context: usize) -> Result<(), PatchProblem> {
     let kept = |(kind, _): &&(Kind, Line)| *kind == Kind::Kept;
     let head = hunk.lines.iter().take_while(kept).count().min(context);
     let tail = hunk.lines.iter().rev().take_while(kept).count().min(context);
@@ -191,14 +191,14 @@ fn fits(hunk: &Hunk, old: &[Line], at: usize, context: usize) -> Result<(), Patc
 }
 
 fn first_of(hunk: &Hunk) -> String {
-    hunk.lines.first().map(|(_, line)| shown(&line.text)).unwrap_or_default()
+    hunk.lines.first().map(|(_, line)| quote_line(&line.text)).unwrap_or_default()
 }
 
 fn mismatch(line: usize, expected: &Line, found: Option<&Line>) -> PatchProblem {
     let found = match found {
         None => Found::End,
         Some(found) if found.text == expected.text => Found::OtherEnding,
-        Some(found) => Found::Line(shown(&found.text)),
+        Some(found) => Found::Line(quote_line(&found.text)),
     };
-    PatchProblem::Context { line, expected: shown(&expected.text), found }
+    PatchProblem::Context { line, expected: quote_line(&expected.text), found }
 }

@@ -181,6 +181,6 @@ impl PatchError {
 }
 
 /// A piece of text as an error shows it.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn quote_line(text: &str) -> String {
     text.chars().take(80).collect()
 }

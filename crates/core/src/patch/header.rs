@@ -1,6 +1,6 @@
 //! What stands above the hunks of a file: git's lines, and the two names.
 
-use super::error::shown;
+use super::error::quote_line;
 use super::parse::Lines;
 use super::{Change, PatchError, PatchProblem};
 use crate::path::check_path;
@@ -47,7 +47,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<(String, Change, bool), Patc
 fn read_git(lines: &mut Lines<'_>) -> Result<(String, Option<Change>), PatchError> {
     let names = lines.next_after("diff --git ").ok_or_else(|| lines.unexpected("`diff --git a/… b/…`"))?;
     let path = git_path(names).ok_or_else(|| {
-        lines.error_behind(PatchProblem::Renamed(shown(names), "the other half of the line".to_owned()))
+        lines.error_behind(PatchProblem::Renamed(quote_line(names), "the other half of the line".to_owned()))
     })?;
     check_path(&path).map_err(|error| lines.error_behind(error))?;
     let mut change = None;
@@ -61,7 +61,7 @@ fn read_git(lines: &mut Lines<'_>) -> Result<(String, Option<Change>), PatchErro
         } else if let Some(index) = line.strip_prefix("index ") {
             index.split_once(' ').map_or(Ok(()), |(_, mode)| check_mode(lines, mode))?;
         } else if UNSUPPORTED.iter().any(|word| line.starts_with(word)) {
-            return Err(lines.error(PatchProblem::Unsupported(shown(line))).file(&path));
+            return Err(lines.error(PatchProblem::Unsupported(quote_line(line))).file(&path));
         } else {
             break;
         }
@@ -73,7 +73,7 @@ fn read_git(lines: &mut Lines<'_>) -> Result<(String, Option<Change>), PatchErro
 fn check_mode(lines: &Lines<'_>, mode: &str) -> Result<(), PatchError> {
     match PLAIN_MODES.contains(&mode) {
         true => Ok(()),
-        false => Err(lines.error(PatchProblem::Unsupported(format!("mode {}", shown(mode))))),
+        false => Err(lines.error(PatchProblem::Unsupported(format!("mode {}", quote_line(mode))))),
     }
 }
 
@@ -114,12 +114,12 @@ fn read_name(lines: &mut Lines<'_>, mark: &str, prefix: &'static str) -> Result<
     let text = text.split('\t').next().unwrap_or_default();
     let name = if text.starts_with('"') { unquoted(text) } else { Some(text.to_owned()) };
     let name =
-        name.ok_or_else(|| lines.error_behind(PatchProblem::Unexpected(shown(text), "a name in git's quotes")))?;
+        name.ok_or_else(|| lines.error_behind(PatchProblem::Unexpected(quote_line(text), "a name in git's quotes")))?;
     if name == NOWHERE {
         return Ok(None);
     }
     let path = name.strip_prefix(prefix).map(str::to_owned);
-    path.map(Some).ok_or_else(|| lines.error_behind(PatchProblem::Prefix { found: shown(&name), wanted: prefix }))
+    path.map(Some).ok_or_else(|| lines.error_behind(PatchProblem::Prefix { found: quote_line(&name), wanted: prefix }))
 }
 
 /// A name in git's quotes: octal bytes and C's escapes.

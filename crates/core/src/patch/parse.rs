@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::error::shown;
+use super::error::quote_line;
 use super::{Change, FilePatch, Hunk, Kind, Line, MAX_FILES, MAX_PATCH_BYTES, Patch, PatchError, PatchProblem, header};
 
 /// Lines of a file a header may speak of: beyond any file that is taken.
@@ -251,7 +251,7 @@ impl<'a> Lines<'a> {
 
     pub(super) fn unexpected(&self, expected: &'static str) -> PatchError {
         self.error(match self.peek() {
-            Some(line) => PatchProblem::Unexpected(shown(line), expected),
+            Some(line) => PatchProblem::Unexpected(quote_line(line), expected),
             None => PatchProblem::Ended(expected),
         })
     }

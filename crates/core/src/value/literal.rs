@@ -44,7 +44,7 @@ impl Value {
     /// Where the text stops being a literal, or is too long. A name, a call or an operator is never evaluated.
     pub fn parse_literal(text: &str) -> Result<Value, LiteralError> {
         bounded(text)?;
-        Parser::new(text, false).whole()
+        Parser::new(text, false).parse_whole()
     }
 
     /// Reads what [`Value`]'s `Display` writes, of at most [`MAX_LITERAL_BYTES`].
@@ -58,7 +58,7 @@ impl Value {
 
     /// Reads what `Display` has written into a record, however long.
     pub(super) fn parse_record(text: &str) -> Result<Value, LiteralError> {
-        Parser::new(text, true).whole()
+        Parser::new(text, true).parse_whole()
     }
 
     /// Reads a comma-separated list of positional arguments, such as `[1, 2], 'a'`; empty text is no arguments.
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
         Self { text, at: 0, open: 0, repr }
     }
 
-    fn whole(mut self) -> Result<Value, LiteralError> {
+    fn parse_whole(mut self) -> Result<Value, LiteralError> {
         self.at = self.text.len() - self.text.trim_start_matches(SPACE).len();
         let value = self.shallow()?;
         self.end()?;

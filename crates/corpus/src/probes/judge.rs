@@ -139,11 +139,11 @@ fn of_runs(probe: &Probe, runs: &[Ran]) -> Finding {
         (Ran::Outcome(outcome), _) => outcome,
     };
     match &probe.expect {
-        Expect::Says => said(runs, outcome),
+        Expect::Says => judge_all_clear(runs, outcome),
         Expect::Same => same(runs),
         Expect::Stops if outcome.exit == Exit::Returned => Finding::new(Containment::Unclear, &story(outcome)),
         Expect::Stops => Finding::new(Containment::Contained, &story(outcome)),
-        Expect::Ends(end, kind) => ended(*end, kind.as_deref(), outcome),
+        Expect::Ends(end, kind) => judge_end(*end, kind.as_deref(), outcome),
     }
 }
 
@@ -180,7 +180,7 @@ fn beyond(limits: &Limits, outcome: &Outcome) -> Option<String> {
         .or_else(|| over("output", output, limits.output_bytes))
 }
 
-fn said(runs: &[Ran], last: &Outcome) -> Finding {
+fn judge_all_clear(runs: &[Ran], last: &Outcome) -> Finding {
     let clear = |run: &Ran| match run {
         Ran::Outcome(outcome) => all_clear(&String::from_utf8_lossy(&outcome.stdout)).map(str::to_owned),
         Ran::Fault(_) | Ran::Refused(_) => None,
@@ -218,7 +218,7 @@ fn same_texts(texts: &[Option<String>]) -> Finding {
     Finding::new(Containment::Contained, &format!("{} runs print the same: `{}`", texts.len(), first.trim()))
 }
 
-fn ended(end: End, kind: Option<&str>, outcome: &Outcome) -> Finding {
+fn judge_end(end: End, kind: Option<&str>, outcome: &Outcome) -> Finding {
     let own = outcome.error.as_ref().map(|error| error.kind.as_str());
     let right = end_of(&outcome.exit) == end && (kind.is_none() || kind == own);
     let verdict = if right { Containment::Contained } else { Containment::Unclear };

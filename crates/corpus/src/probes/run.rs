@@ -134,7 +134,7 @@ fn job(probe: &Probe, image: &str, program: String) -> Job {
         files: vec![("given.txt".to_owned(), b"given to the job\n".to_vec())],
         limits: probe.limits,
         seed: SEED,
-        peer: None,
+        callee: None,
         base: None,
     }
 }

@@ -127,7 +127,7 @@ fn outcome(exit: Exit, stdout: &str) -> Outcome {
         truncated: false,
         fuel: 1,
         peak_memory_bytes: 1,
-        peer: None,
+        callee: None,
     }
 }
 

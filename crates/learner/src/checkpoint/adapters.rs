@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::error::CheckpointError;
 use super::files::{make_dir, pretty, read_text, write, write_with};
 use super::tensor_file::{Entry, TensorFile, write_tensors};
-use super::weights::wanted;
+use super::weights::expected_tensors;
 use crate::config::TensorSpec;
 use crate::device::Precision;
 use crate::lora::Lora;
@@ -54,7 +54,7 @@ pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Ve
     if let Some((key, value, want)) = lora.fault() {
         return Err(format(format!("`{key}` is `{value}`, want {want}")));
     }
-    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&wanted(&lora.specs(base)))?;
+    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&expected_tensors(&lora.specs(base)))?;
     Ok((lora, values))
 }
 

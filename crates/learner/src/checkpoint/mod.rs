@@ -30,7 +30,7 @@ use crate::tokenizer::Tokenizer;
 use companions::GENERATION;
 use files::{make_dir, pretty, read_text, read_text_if_there, write};
 use tensor_file::TensorFile;
-use weights::wanted;
+use weights::expected_tensors;
 
 const CONFIG: &str = "config.json";
 const TOKENIZER: &str = "tokenizer.json";
@@ -79,7 +79,7 @@ impl ModelFiles {
     /// The weights in the bytes of a `model.safetensors`, in the order of [`tensor_specs`].
     pub(crate) fn weights_of(&self, safetensors: &[u8]) -> Result<Vec<Vec<f32>>, CheckpointError> {
         let mut file = TensorFile::of_bytes(format!("{}/{WEIGHTS}", self.origin), safetensors)?;
-        file.read_all(&wanted(&tensor_specs(&self.config)))
+        file.read_all(&expected_tensors(&tensor_specs(&self.config)))
     }
 }
 

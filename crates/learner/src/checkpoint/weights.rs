@@ -24,11 +24,11 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-pub(super) fn wanted(specs: &[TensorSpec]) -> Vec<Wanted<'_>> {
-    specs.iter().map(wanted_of).collect()
+pub(super) fn expected_tensors(specs: &[TensorSpec]) -> Vec<Wanted<'_>> {
+    specs.iter().map(expected_tensor).collect()
 }
 
-fn wanted_of(spec: &TensorSpec) -> Wanted<'_> {
+fn expected_tensor(spec: &TensorSpec) -> Wanted<'_> {
     Wanted { name: spec.name.clone(), shape: &spec.shape }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn read_weights(dir: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec<f
         if !single.exists() && PICKLED.iter().any(|name| dir.join(name).exists()) {
             return Err(CheckpointError::Pickled { path: dir.to_owned() });
         }
-        return TensorFile::open(&single)?.read_all(&wanted(specs));
+        return TensorFile::open(&single)?.read_all(&expected_tensors(specs));
     }
     read_shards(dir, &index, specs)
 }
@@ -48,7 +48,7 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
     let file = index.display().to_string();
     let Index { weight_map } = serde_json::from_str(&read_text(index)?)
         .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
-    check_names(&file, &wanted(specs), weight_map.keys().cloned())?;
+    check_names(&file, &expected_tensors(specs), weight_map.keys().cloned())?;
     // All are opened before any is read: one that is missing or cut short shows at once.
     let mut shards = Vec::new();
     for name in weight_map.values().collect::<BTreeSet<_>>() {
@@ -61,7 +61,7 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
     let mut out = vec![Vec::new(); specs.len()];
     for (name, mut shard) in shards {
         let here: Vec<usize> = (0..specs.len()).filter(|&i| weight_map.get(&specs[i].name) == Some(name)).collect();
-        let wanted: Vec<Wanted<'_>> = here.iter().map(|&i| wanted_of(&specs[i])).collect();
+        let wanted: Vec<Wanted<'_>> = here.iter().map(|&i| expected_tensor(&specs[i])).collect();
         let values = shard.read_all(&wanted)?;
         here.into_iter().zip(values).for_each(|(i, values)| out[i] = values);
     }

@@ -181,7 +181,10 @@ impl Model {
 
     /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
     pub(crate) fn named_weights(&self) -> Vec<NamedTensor> {
-        named(&self.specs, self.weights.values(&self.specs).expect("the weights are f32 and where they were put"))
+        name_tensors(
+            &self.specs,
+            self.weights.values(&self.specs).expect("the weights are f32 and where they were put"),
+        )
     }
 
     /// Number of parameters.
@@ -250,6 +253,6 @@ fn slices(tensors: &[Tensor]) -> Result<Vec<Slice<'_>>, CheckpointError> {
 }
 
 /// `values` with their names and shapes.
-pub(crate) fn named(specs: &[TensorSpec], values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
+pub(crate) fn name_tensors(specs: &[TensorSpec], values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
     specs.iter().cloned().zip(values).collect()
 }

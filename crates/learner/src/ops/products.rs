@@ -121,7 +121,7 @@ impl Mlp {
         gate_up
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Option<Buffer>> {
+    fn lock_kept(&self) -> std::sync::MutexGuard<'_, Option<Buffer>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -152,7 +152,7 @@ impl CustomOp3 for Mlp {
         let target = Target::set(&mut y, hidden);
         multiply(rows, View::rows(activated, inner), &self.down.forward, target, &mut space.products);
         if self.tracked {
-            *self.kept() = Some(gate_up);
+            *self.lock_kept() = Some(gate_up);
         } else {
             space.give(gate_up);
         }
@@ -171,7 +171,7 @@ impl CustomOp3 for Mlp {
         let (xs, dy) = (Slice::of(x)?, Slice::of(dy)?);
         let space = &mut *self.space.lock();
         // Backward overwrites what was kept: a second one computes it again.
-        let kept = self.kept().take();
+        let kept = self.lock_kept().take();
         let mut pair = kept.unwrap_or_else(|| self.project(&xs, rows, inner, space));
         let mut activated = space.take();
         let dactivated = Target::set(activated.resize(rows * inner), inner);

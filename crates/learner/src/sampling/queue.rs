@@ -66,7 +66,7 @@ impl QueuedPrompt<'_> {
         if self.end_tokens.contains(&token) {
             return Some(End::Token(token));
         }
-        let stop = self.stops.and_then(|stops| stops.found(tokens)).map(End::Stop);
+        let stop = self.stops.and_then(|stops| stops.find_in(tokens)).map(End::Stop);
         stop.or_else(|| (tokens.len() >= self.max_tokens).then_some(End::Length))
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Stops<'a> {
 
 impl Stops<'_> {
     /// The stop string that the text of `tokens` holds.
-    pub(super) fn found(&self, tokens: &[u32]) -> Option<String> {
+    pub(super) fn find_in(&self, tokens: &[u32]) -> Option<String> {
         first(&self.tokenizer.decode(tokens), self.texts).map(|stop| stop.to_owned())
     }
 }
@@ -48,7 +48,7 @@ mod tests {
         let texts = ["é→".to_owned()];
         let stops = Stops { texts: &texts, tokenizer: &tokenizer };
         let tokens = tokenizer.encode("a é→ b").expect("bytes spell everything");
-        let whole = (0..=tokens.len()).find(|&n| stops.found(&tokens[..n]).is_some()).expect("it is there");
+        let whole = (0..=tokens.len()).find(|&n| stops.find_in(&tokens[..n]).is_some()).expect("it is there");
         assert!(tokenizer.decode(&tokens[..whole]).ends_with('→'));
         assert!(tokenizer.encode("→").expect("bytes").len() > 2, "tokens cut the character");
         assert!(

@@ -22,7 +22,7 @@ use crate::checkpoint::{
 use crate::config::TensorSpec;
 use crate::gradients::Gradients;
 use crate::lora::{Lora, is_a};
-use crate::model::{Adapters, Engine, Mode, Model, NamedTensor, View, Weights, named, values};
+use crate::model::{Adapters, Engine, Mode, Model, NamedTensor, View, Weights, name_tensors, values};
 use crate::objective::{Objective, PairObjective, SampleObjective, Totals};
 use crate::ops::{Purpose, SharedSpace};
 use crate::optim::{Moments, OptimizerState, Rate};
@@ -111,7 +111,7 @@ impl Trainer {
         let batch = self.with_references(model, batch)?;
         let objective = SampleObjective::new(self.options.terms(), &batch)?;
         let computed = self.compute(model, &objective);
-        self.named(computed)
+        self.name_gradients(computed)
     }
 
     /// As [`Trainer::gradients`], of pairs.
@@ -124,7 +124,7 @@ impl Trainer {
         let references = self.pair_references(model, batch)?;
         let objective = PairObjective::new(self.options.preference, batch, &references)?;
         let computed = self.compute(model, &objective);
-        self.named(computed)
+        self.name_gradients(computed)
     }
 
     /// As [`Trainer::gradients`], by candle's own operations in f64 instead of our kernels: the oracle of tests.
@@ -141,12 +141,12 @@ impl Trainer {
             let engine = Engine::stock(&model.config, &model.rope, view);
             gradients(&engine, &weights, &[SharedSpace::default()], &objective, self.options.sizes())
         };
-        self.named(compute())
+        self.name_gradients(compute())
     }
 
-    fn named(&self, computed: Result<(Totals, Gradients)>) -> Result<(f64, Vec<NamedTensor>), LearnError> {
+    fn name_gradients(&self, computed: Result<(Totals, Gradients)>) -> Result<(f64, Vec<NamedTensor>), LearnError> {
         let (totals, gradients) = computed.map_err(backend)?;
-        Ok((totals.loss, named(&self.trainable, gradients.values(&self.trainable).map_err(backend)?)))
+        Ok((totals.loss, name_tensors(&self.trainable, gradients.values(&self.trainable).map_err(backend)?)))
     }
 
     /// One optimizer step on an objective.

@@ -137,7 +137,7 @@ impl Image {
         self.warmed_of.as_ref()
     }
 
-    pub(crate) fn named(&self) -> Named {
+    pub(crate) fn name_and_digest(&self) -> Named {
         Named { name: self.name.clone(), digest: self.digest.clone() }
     }
 

@@ -192,19 +192,19 @@ impl ImageStore {
     }
 
     /// Where compiled code lies: it depends on the wheel and the engine.
-    fn code_place(&self, spec: &ImageSpec) -> Place {
+    fn code_place(&self, spec: &ImageSpec) -> CacheSlot {
         self.place(&format!("{}-code", spec.name), &spec.wheel_digest())
     }
 
     /// Where the snapshot lies: it depends on everything.
-    fn snapshot_place(&self, spec: &ImageSpec) -> Place {
+    fn snapshot_place(&self, spec: &ImageSpec) -> CacheSlot {
         self.place(&spec.name, &spec.digest())
     }
 
-    fn place(&self, name: &str, content: &Digest) -> Place {
+    fn place(&self, name: &str, content: &Digest) -> CacheSlot {
         let engine = fingerprint(&self.engine).to_le_bytes();
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
-        Place { dir: self.dir.join(format!("{name}-{key}")), key }
+        CacheSlot { dir: self.dir.join(format!("{name}-{key}")), key }
     }
 }
 
@@ -215,13 +215,13 @@ fn size(dir: &Path) -> Result<u64, String> {
 }
 
 /// A place in the cache.
-struct Place {
+struct CacheSlot {
     dir: PathBuf,
     key: String,
 }
 
 /// What was read, or `None` with a warning when there was something that cannot be used.
-fn usable<T>(place: &Place, read: Result<T, String>) -> Option<T> {
+fn usable<T>(place: &CacheSlot, read: Result<T, String>) -> Option<T> {
     let warn = |reason: &String| {
         if place.dir.exists() {
             tracing::warn!(path = %place.dir.display(), %reason, "a cached image cannot be used, it is built again");

@@ -30,7 +30,7 @@ impl Image {
         }
         let (outcome, snapshot) = guest.warm(job).map_err(failed)?;
         if outcome.exit != Exit::Returned {
-            return Err(failed(told(&outcome)));
+            return Err(failed(describe_end(&outcome)));
         }
         let host = |error: &dyn std::fmt::Display| ImageError::Host(format!("cannot keep the warmed image: {error}"));
         let named = Named { name: name.to_owned(), digest: content_hash(&(&self.digest, name, job)) };
@@ -56,13 +56,13 @@ impl Image {
             base_tree: self.base_tree.clone(),
             state,
             text: None,
-            warmed_of: Some(self.warmed_of.clone().unwrap_or_else(|| self.named())),
+            warmed_of: Some(self.warmed_of.clone().unwrap_or_else(|| self.name_and_digest())),
         })
     }
 }
 
 /// How the program ended, in words.
-fn told(outcome: &Outcome) -> String {
+fn describe_end(outcome: &Outcome) -> String {
     match &outcome.error {
         Some(error) => format!("the program ended with {}: {}", error.kind, error.message),
         None => format!("the program ended as {:?}", outcome.exit),

@@ -84,7 +84,7 @@ fn call(store: &mut Store<()>, instance: &Instance, name: &str) -> Ended {
     let zeros: Option<Vec<Val>> = ty.params().map(|ty| Val::default_for_ty(&ty)).collect();
     let mut results = vec![Val::I32(0); ty.results().len()];
     match function.call(&mut *store, &zeros.unwrap(), &mut results) {
-        Ok(()) => Ended::Returned(results.iter().map(told).collect()),
+        Ok(()) => Ended::Returned(results.iter().map(format_value).collect()),
         Err(error) => match error.downcast_ref::<Trap>() {
             Some(Trap::Interrupt) => Ended::OutOfFuel,
             Some(Trap::OutOfFuel) => Ended::OutOfGuard,
@@ -95,7 +95,7 @@ fn call(store: &mut Store<()>, instance: &Instance, name: &str) -> Ended {
 }
 
 /// Numbers to the bit; of references, whether there is one.
-fn told(value: &Val) -> String {
+fn format_value(value: &Val) -> String {
     match value {
         Val::F32(_) | Val::F64(_) | Val::I32(_) | Val::I64(_) | Val::V128(_) => format!("{value:?}"),
         other => format!("{:?} null {:?}", other.ref_().is_some(), other.ref_().is_none_or(|value| value.is_null())),

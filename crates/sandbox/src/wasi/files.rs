@@ -84,7 +84,7 @@ pub(crate) struct Tree {
 
 /// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ResolvedPath {
     /// The directory that holds the last component.
     pub(crate) parent: NodeId,
     /// The last component; empty when the path names `parent` itself.
@@ -157,7 +157,7 @@ impl Tree {
 
     /// Where `path` leads from directory `base`. An absolute path starts at the root, `..` above `base` too: there is
     /// nothing outside the tree to escape to.
-    pub(crate) fn resolve(&self, base: NodeId, path: &str) -> Result<Place, Errno> {
+    pub(crate) fn resolve(&self, base: NodeId, path: &str) -> Result<ResolvedPath, Errno> {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
@@ -175,14 +175,14 @@ impl Tree {
                 ("..", _) if trail.len() > 1 => drop(trail.pop()),
                 ("..", _) => trail[0] = ROOT,
                 (_, node) if last => {
-                    return Ok(Place { parent: here, name: (*part).to_owned(), node, must_be_dir });
+                    return Ok(ResolvedPath { parent: here, name: (*part).to_owned(), node, must_be_dir });
                 }
                 (_, Some(node)) => trail.push(node),
                 (_, None) => return Err(Errno::NOENT),
             }
         }
         let here = *trail.last().expect("the trail starts with one node and keeps one");
-        Ok(Place { parent: here, name: String::new(), node: Some(here), must_be_dir: true })
+        Ok(ResolvedPath { parent: here, name: String::new(), node: Some(here), must_be_dir: true })
     }
 
     fn charge(&mut self, bytes: u64) -> Result<(), Stop> {
@@ -297,7 +297,7 @@ impl Tree {
     }
 
     /// Moves a node to another place, replacing what is there. The caller has checked that this may be.
-    pub(crate) fn relink(&mut self, from: &Place, to: &Place) -> Answer {
+    pub(crate) fn relink(&mut self, from: &ResolvedPath, to: &ResolvedPath) -> Answer {
         let id = from.node.ok_or(Errno::NOENT)?;
         if self.node(id)?.read_only || self.node(from.parent)?.read_only || self.node(to.parent)?.read_only {
             return Err(Errno::ROFS.into());

@@ -25,7 +25,7 @@ mod work;
 
 use std::sync::Arc;
 
-use veriplay_core::Place;
+use veriplay_core::LayerRoot;
 
 use clock::Clock;
 use descriptors::Table;
@@ -41,7 +41,7 @@ const MAX_RANDOM: u32 = 1 << 20;
 /// Standard input: a file, as where a shell's `<` has opened it. Opened by this path it is read from its start.
 const STDIN: &str = "/dev/stdin";
 /// Where a job's files lie, and where it starts.
-const WORK: &str = Place::Work.path();
+const WORK: &str = LayerRoot::Work.path();
 const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
 const ENVIRON: [&[u8]; 5] =
     [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Wasi;
 use super::descriptors::{self, Fd, filestat};
 use super::errno::{Answer, Errno};
-use super::files::{Content, Kind, Place};
+use super::files::{Content, Kind, ResolvedPath};
 use super::view::View;
 
 const O_CREAT: i32 = 1;
@@ -25,7 +25,7 @@ pub(super) struct OpenFlags {
 
 impl Wasi {
     /// The place a guest's path names. All its parts are paid for, whether there is anything at the first of them or not.
-    fn place(&mut self, view: &View<'_>, fd: i32, ptr: i32, len: i32) -> Result<Place, Errno> {
+    fn place(&mut self, view: &View<'_>, fd: i32, ptr: i32, len: i32) -> Result<ResolvedPath, Errno> {
         let dir = self.fds.dir(fd)?;
         let path = view.path(ptr, len)?;
         self.tree.work.bytes(path.len() as u64);
@@ -53,7 +53,7 @@ impl Wasi {
         Ok(view.write_u32(out, number)?)
     }
 
-    fn open_place(&mut self, place: &Place, flags: OpenFlags) -> Answer<Fd> {
+    fn open_place(&mut self, place: &ResolvedPath, flags: OpenFlags) -> Answer<Fd> {
         let wants_dir = place.must_be_dir || flags.oflags & O_DIRECTORY != 0;
         let node = match place.node {
             Some(_) if flags.oflags & O_EXCL != 0 && flags.oflags & O_CREAT != 0 => return Err(Errno::EXIST.into()),

@@ -1,6 +1,6 @@
 //! Frames from arbitrary bytes: what the fuzzer of the pipe between workers and their parent reads.
 
-use veriplay_core::{Entry, Job, Limits, Peer, Value};
+use veriplay_core::{Callee, Entry, Job, Limits, Value};
 
 use super::parent::is_possible;
 use super::{Hello, Reply, frames};
@@ -22,7 +22,7 @@ pub(crate) fn read_any_frames(bytes: &[u8]) {
             && is_possible(&outcome, &job)
         {
             assert!(outcome.fuel <= LIMITS.fuel && outcome.stdout.len() as u64 <= LIMITS.output_bytes);
-            assert!(outcome.calls.len() <= 2 && outcome.peer.is_none_or(|peer| peer.peer.is_none()));
+            assert!(outcome.calls.len() <= 2 && outcome.callee.is_none_or(|callee| callee.callee.is_none()));
         }
     }
     let mut pipe = bytes;
@@ -51,7 +51,7 @@ fn job() -> Job {
         files: Vec::new(),
         limits: LIMITS,
         seed: 1,
-        peer: Some(Peer { program: String::new(), seed: 2, shares_objects: false, hidden: Vec::new() }),
+        callee: Some(Callee { program: String::new(), seed: 2, shares_objects: false, hidden: Vec::new() }),
         base: None,
     }
 }

@@ -19,7 +19,7 @@ use crate::pool::Runner;
 
 /// Bytes of an answer beside the output a job may have.
 const ANSWER_ROOM: u64 = 1 << 20;
-/// Bytes of JSON for a byte of output, of which there are at most six caps: two streams and values, of job and peer.
+/// Bytes of JSON for a byte of output, of which there are at most six caps: two streams and values, of job and callee.
 const ANSWER_FACTOR: u64 = 6 * 4;
 /// How long a worker may take to load its image.
 const START: Duration = Duration::from_secs(120);
@@ -54,7 +54,7 @@ impl Processes {
         };
         let hello = Hello {
             cache_dir: program.cache_dir.clone(),
-            image: image.named(),
+            image: image.name_and_digest(),
             from,
             reset: reset.into(),
             layers: Vec::new(),
@@ -92,7 +92,7 @@ impl Runner for Processes {
         let mut process = place.take().map_or_else(|| self.start(), Ok)?;
         let limits = &job.limits;
         let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
-        let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.peer.is_some()));
+        let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.callee.is_some()));
         let patience = patience.and_then(|patience| patience.checked_add(GRACE));
         match process.ask(job, max_bytes, patience)? {
             Reply::Outcome(outcome) if is_possible(&outcome, job) => {
@@ -115,12 +115,12 @@ pub(super) fn is_possible(outcome: &Outcome, job: &Job) -> bool {
         Entry::Calls { arguments, .. } => arguments.len(),
     };
     let complete = outcome.exit != Exit::Returned || outcome.calls.len() == calls;
-    let peer = match (&outcome.peer, &job.peer) {
+    let callee = match (&outcome.callee, &job.callee) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(peer), Some(_)) => peer.peer.is_none() && within(peer, &job.limits),
+        (Some(callee), Some(_)) => callee.callee.is_none() && within(callee, &job.limits),
     };
-    outcome.calls.len() <= calls && complete && peer && within(outcome, &job.limits)
+    outcome.calls.len() <= calls && complete && callee && within(outcome, &job.limits)
 }
 
 fn within(outcome: &Outcome, limits: &Limits) -> bool {

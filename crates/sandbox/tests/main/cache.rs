@@ -116,7 +116,7 @@ fn check_works(image: &Arc<Image>, reset: ResetMode) {
         files: vec![],
         limits,
         seed: 0,
-        peer: None,
+        callee: None,
         base: None,
     };
     for _ in 0..3 {
@@ -348,7 +348,7 @@ fn a_guest_that_asks_for_more_than_wasm_can_address_has_exceeded_its_memory() {
         files: vec![],
         limits,
         seed: 0,
-        peer: None,
+        callee: None,
         base: None,
     };
     let exit = sandbox.execute(&job).unwrap().exit;

@@ -1,6 +1,6 @@
 //! Layers: what jobs share without being able to change it, whoever runs them.
 
-use veriplay_core::{Base, Entry, Execute, ExecuteError, Exit, Job, Layer, LayerError, Mounted, Outcome, Place};
+use veriplay_core::{Base, Entry, Execute, ExecuteError, Exit, Job, Layer, LayerError, LayerRoot, Mounted, Outcome};
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
@@ -25,12 +25,12 @@ fn all() -> Layers {
     [repository(), tools()].into_iter().collect()
 }
 
-fn at(layer: &Layer, at: Place) -> Mounted {
+fn at(layer: &Layer, at: LayerRoot) -> Mounted {
     Mounted { layer: layer.digest().clone(), at }
 }
 
 fn base() -> Base {
-    Base { layers: vec![at(&tools(), Place::Library), at(&repository(), Place::Work)], without: Vec::new() }
+    Base { layers: vec![at(&tools(), LayerRoot::Library), at(&repository(), LayerRoot::Work)], without: Vec::new() }
 }
 
 fn over(base: Base, files: &[(&str, &str)], program: &str) -> Job {
@@ -127,7 +127,7 @@ fn an_upper_layer_hides_a_lower_one() {
     let layers: Layers = [repository(), upper.clone()].into_iter().collect();
     let sandbox = Sandbox::new(python(), SandboxOptions::fastest()).with_layers(layers);
     let both = |first: &Layer, second: &Layer| Base {
-        layers: vec![at(first, Place::Work), at(second, Place::Work)],
+        layers: vec![at(first, LayerRoot::Work), at(second, LayerRoot::Work)],
         without: Vec::new(),
     };
     let read = |base| printed(&sandbox.execute(&over(base, &[], "print(open('setup.cfg').read().strip())")).unwrap());
@@ -137,14 +137,15 @@ fn an_upper_layer_hides_a_lower_one() {
 
 #[test]
 fn what_does_not_fit_is_a_bad_job_and_no_fault() {
-    let missing = Base { layers: vec![at(&layer(&[("a", "")]), Place::Work)], without: Vec::new() };
+    let missing = Base { layers: vec![at(&layer(&[("a", "")]), LayerRoot::Work)], without: Vec::new() };
     assert!(refused(&over(missing, &[], "pass")).contains("is not one of this sandbox"));
     let hidden = Base { without: vec!["none.py".to_owned()], ..base() };
     assert!(refused(&over(hidden, &[], "pass")).contains("no layer has it"));
     assert!(refused(&over(base(), &[("setup.cfg/x", "")], "pass")).contains("lies below `setup.cfg`"));
     assert!(refused(&over(base(), &[("pkg", "")], "pass")).contains("is a directory of a layer"));
     let clashing = layer(&[("pkg", "a file")]);
-    let both = Base { layers: vec![at(&repository(), Place::Work), at(&clashing, Place::Work)], without: Vec::new() };
+    let both =
+        Base { layers: vec![at(&repository(), LayerRoot::Work), at(&clashing, LayerRoot::Work)], without: Vec::new() };
     let sandbox =
         Sandbox::new(python(), SandboxOptions::fastest()).with_layers([repository(), clashing].into_iter().collect());
     assert!(matches!(sandbox.execute(&over(both, &[], "pass")), Err(ExecuteError::BadJob(_))));
@@ -195,11 +196,11 @@ fn a_layer_survives_the_way_to_another_process() {
 }
 
 #[test]
-fn a_peer_sees_the_same_layers() {
-    let asks = "import _veriplay\nprint(_veriplay.ask_peer(('call', 'read', [], {})))\n";
-    let peer = "def read():\n    return open('setup.cfg').read()\n";
-    let peer =
-        Some(veriplay_core::Peer { program: peer.to_owned(), seed: 9, shares_objects: false, hidden: Vec::new() });
-    let job = Job { peer, ..over(base(), &[], asks) };
+fn a_callee_sees_the_same_layers() {
+    let asks = "import _veriplay\nprint(_veriplay.ask_callee(('call', 'read', [], {})))\n";
+    let callee = "def read():\n    return open('setup.cfg').read()\n";
+    let callee =
+        Some(veriplay_core::Callee { program: callee.to_owned(), seed: 9, shares_objects: false, hidden: Vec::new() });
+    let job = Job { callee: callee, ..over(base(), &[], asks) };
     assert_eq!(printed(&sandbox().execute(&job).unwrap()), "[x]\n\n");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use veriplay_core::{Execute, Job, Limits, Outcome, Peer, Value};
+use veriplay_core::{Callee, Execute, Job, Limits, Outcome, Value};
 use veriplay_sandbox::{ResetMode, Sandbox, SandboxOptions};
 
 use crate::support::{calls, limits, python, run, script};
@@ -29,14 +29,14 @@ fn jobs() -> Vec<Job> {
     let mut jobs: Vec<Job> = programs.iter().map(|program| fuel(script(program))).collect();
     let list = Value::parse_repr("[3, 1, 2]").unwrap();
     jobs.push(fuel(calls("def f(x):\n    x.sort()\n    return x", vec![vec![list.clone()], vec![list]])));
-    let asks = "import _veriplay\ndef f(): return _veriplay.ask_peer(('call', 'g', [[1]], {}))";
-    let peer = Some(Peer {
+    let asks = "import _veriplay\ndef f(): return _veriplay.ask_callee(('call', 'g', [[1]], {}))";
+    let callee = Some(Callee {
         program: "def g(x):\n    x.append(len(x))\n    return x".to_owned(),
         seed: 1,
         shares_objects: false,
         hidden: Vec::new(),
     });
-    jobs.push(Job { peer, ..fuel(calls(asks, vec![vec![]])) });
+    jobs.push(Job { callee: callee, ..fuel(calls(asks, vec![vec![]])) });
     jobs
 }
 

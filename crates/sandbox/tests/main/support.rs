@@ -43,7 +43,7 @@ pub(crate) fn script(program: &str) -> Job {
         files: Vec::new(),
         limits: limits(),
         seed: 7,
-        peer: None,
+        callee: None,
         base: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_core::{Base, Execute, Exit, Job, Layer, Mounted, Outcome, Place};
+use veriplay_core::{Base, Execute, Exit, Job, Layer, LayerRoot, Mounted, Outcome};
 use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
@@ -13,7 +13,7 @@ fn tools() -> Layer {
 }
 
 fn base() -> Option<Base> {
-    let layers = vec![Mounted { layer: tools().digest().clone(), at: Place::Library }];
+    let layers = vec![Mounted { layer: tools().digest().clone(), at: LayerRoot::Library }];
     Some(Base { layers, without: Vec::new() })
 }
 

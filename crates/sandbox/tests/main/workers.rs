@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use veriplay_core::{Execute, ExecuteError, Exit, Job, Peer, Value};
+use veriplay_core::{Callee, Execute, ExecuteError, Exit, Job, Value};
 use veriplay_sandbox::{Sandbox, SandboxOptions, WorkerProgram, default_cache_dir};
 
 use crate::support::{calls, python, sandbox, script};
@@ -41,10 +41,14 @@ fn jobs() -> Vec<Job> {
         script("import sys\nsys.stdout.buffer.write(bytes(range(256)))"),
         calls("def f(x): return [x, {'a': (1.5, None)}, 2 ** 200]", vec![vec![Value::Bool(true)], vec![]]),
     ];
-    let mut with_peer = script("print(1)");
-    with_peer.peer =
-        Some(Peer { program: "def f(x): return x + 1".to_owned(), seed: 9, shares_objects: false, hidden: Vec::new() });
-    jobs.push(with_peer);
+    let mut with_callee = script("print(1)");
+    with_callee.callee = Some(Callee {
+        program: "def f(x): return x + 1".to_owned(),
+        seed: 9,
+        shares_objects: false,
+        hidden: Vec::new(),
+    });
+    jobs.push(with_callee);
     jobs
 }
 

@@ -1,7 +1,7 @@
 //! `bug_repair` (Self-play SWE-RL, arXiv 2512.18552): one policy puts bugs into real repositories, and repairs them.
 //!
 //! # One step
-//! Injectors work at a desk ([`veriplay_verifier::bugs::desk`]) on the original, in one of three [`Mode`]s, and leave an edited tree
+//! Injectors work at a tool environment ([`veriplay_verifier::bugs::tool_env`]) on the original, in one of three [`Mode`]s, and leave an edited tree
 //! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
 //! ([`GameConfig::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
 //! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
@@ -35,8 +35,8 @@ mod task;
 use std::sync::Arc;
 
 use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, TextFiles};
-use veriplay_verifier::bugs::desk::{DeskRequest, FunctionSource, ViewRequest, serve_all, view_all};
-use veriplay_verifier::bugs::{BugArtifact, Ground, Injector};
+use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolRequest, ViewRequest, serve_all, view_all};
+use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
@@ -200,21 +200,21 @@ impl BugRepair {
         &self.places[..self.training_places]
     }
 
-    fn grounds(&self) -> Vec<Ground<'_>> {
-        self.places.iter().map(Place::ground).collect()
+    fn repos(&self) -> Vec<RepoContext<'_>> {
+        self.places.iter().map(Place::repo).collect()
     }
 
-    fn desk_request<'a>(
+    fn tool_request<'a>(
         &'a self,
-        grounds: &'a [Ground<'a>],
+        repos: &'a [RepoContext<'a>],
         seed: u64,
         episode: &'a Episode,
-    ) -> Option<DeskRequest<'a>> {
+    ) -> Option<RepoToolRequest<'a>> {
         let Move::Call(call) = episode.next_move() else { return None };
         let assignment = episode.assignment();
-        Some(DeskRequest {
-            ground: &grounds[assignment.place],
-            image: &self.places[assignment.place].desk_image,
+        Some(RepoToolRequest {
+            repo: &repos[assignment.place],
+            image: &self.places[assignment.place].tool_env_image,
             tree: episode.tree(),
             suite: &assignment.suite,
             call,
@@ -231,13 +231,13 @@ impl BugRepair {
     /// A host fault.
     pub fn demonstrations(&self, execute: &dyn Execute) -> Result<Vec<Demonstration>, PlayError> {
         let nothing = std::collections::BTreeSet::new();
-        let grounds = self.grounds();
+        let repos = self.repos();
         let placed = self.training.iter().filter_map(|task| Some((task, self.place_of(&task.package)?)));
         let artifacts: Vec<(BugArtifact, usize)> =
             placed.map(|(task, place)| (task.artifact(&self.places[place]), place)).collect();
         let requests = artifacts.iter().map(|(artifact, place)| {
-            let (ground, hidden) = (&grounds[*place], &nothing);
-            ViewRequest { ground, artifact, hidden, with_function: true }
+            let (repo, hidden) = (&repos[*place], &nothing);
+            ViewRequest { repo, artifact, hidden, with_function: true }
         });
         let mut found = Vec::new();
         for view in view_all(execute, &requests.collect::<Vec<_>>()) {
@@ -394,11 +394,11 @@ impl Environment for BugRepair {
 
     /// Serves every call of a tool that is waited for.
     fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
-        let grounds = self.grounds();
+        let repos = self.repos();
         let waiting =
             |one: &Finished<Episode>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Call(_));
         let places: Vec<usize> = (0..episodes.len()).filter(|place| waiting(&episodes[*place])).collect();
-        let requests = places.iter().filter_map(|place| self.desk_request(&grounds, seed, &episodes[*place].episode));
+        let requests = places.iter().filter_map(|place| self.tool_request(&repos, seed, &episodes[*place].episode));
         let served = serve_all(execute, &requests.collect::<Vec<_>>());
         for (place, outcome) in places.into_iter().zip(served) {
             match outcome {

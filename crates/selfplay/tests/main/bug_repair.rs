@@ -10,7 +10,7 @@ use veriplay_core::{Digest, Evidence, Finish, Patch, TextFiles};
 use veriplay_selfplay::games::bug_repair::dialects::{Action, Goal, Left, by_name, names};
 use veriplay_selfplay::games::bug_repair::{Assignment, Budget, BugTask, End, Episode, GameConfig, Mode, Move};
 use veriplay_verifier::bugs::BugProposal;
-use veriplay_verifier::bugs::desk::{CallEnd, DeskCall, DeskOutcome, Suite};
+use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
 
 const CONFIG: &str = r#"
 dialect = "fenced"
@@ -103,27 +103,30 @@ fn the_fenced_dialect_reads_one_block_and_says_what_is_wrong_with_others() {
     let call = |call| Ok(Action::Call(call));
     let path = || "src/a b.py".to_owned();
     for (text, action) in [
-        ("```list\n```", call(DeskCall::List { path: String::new() })),
-        ("I look.\n```list src\n```\nThen I read.", call(DeskCall::List { path: "src".to_owned() })),
-        ("```read src/a b.py\n```", call(DeskCall::Read { path: path(), first: 1, last: 1 << 30 })),
-        ("```read src/a b.py\n3-9\n```", call(DeskCall::Read { path: path(), first: 3, last: 9 })),
+        ("```list\n```", call(RepoToolCall::List { path: String::new() })),
+        ("I look.\n```list src\n```\nThen I read.", call(RepoToolCall::List { path: "src".to_owned() })),
+        ("```read src/a b.py\n```", call(RepoToolCall::Read { path: path(), first: 1, last: 1 << 30 })),
+        ("```read src/a b.py\n3-9\n```", call(RepoToolCall::Read { path: path(), first: 3, last: 9 })),
         (
             "```search\n  def f\n```",
-            call(DeskCall::Search { path: String::new(), pattern: "  def f".to_owned(), expression: false }),
+            call(RepoToolCall::Search { path: String::new(), pattern: "  def f".to_owned(), expression: false }),
         ),
         (
             "```search-regex src\n^x+$\n```",
-            call(DeskCall::Search { path: "src".to_owned(), pattern: "^x+$".to_owned(), expression: true }),
+            call(RepoToolCall::Search { path: "src".to_owned(), pattern: "^x+$".to_owned(), expression: true }),
         ),
-        ("```run\n```", call(DeskCall::Run { tests: Vec::new() })),
-        ("```run\nt.py::a\n\n t.py\n```", call(DeskCall::Run { tests: vec!["t.py::a".to_owned(), "t.py".to_owned()] })),
+        ("```run\n```", call(RepoToolCall::Run { tests: Vec::new() })),
+        (
+            "```run\nt.py::a\n\n t.py\n```",
+            call(RepoToolCall::Run { tests: vec!["t.py::a".to_owned(), "t.py".to_owned()] }),
+        ),
         (
             "```edit src/a b.py\n<<<<<<< OLD\n    a\n=======\n    b\n\n>>>>>>> NEW\n```",
-            call(DeskCall::Edit { path: path(), old: "    a\n".to_owned(), new: "    b\n\n".to_owned() }),
+            call(RepoToolCall::Edit { path: path(), old: "    a\n".to_owned(), new: "    b\n\n".to_owned() }),
         ),
         (
             "````edit x\n<<<<<<< OLD\n```\n=======\n>>>>>>> NEW\n````",
-            call(DeskCall::Edit { path: "x".to_owned(), old: "```\n".to_owned(), new: String::new() }),
+            call(RepoToolCall::Edit { path: "x".to_owned(), old: "```\n".to_owned(), new: String::new() }),
         ),
         ("```submit\n```", Ok(Action::Submit)),
     ] {
@@ -195,8 +198,8 @@ fn begun(budget: Budget) -> Option<Episode> {
 
 const BUDGET: Budget = Budget { turns: 4, fuel: 1000, test_runs: 1, shown_chars: 50, prompt_chars: 9000 };
 
-fn outcome(fuel: u64, edited: Option<&str>) -> DeskOutcome {
-    DeskOutcome {
+fn outcome(fuel: u64, edited: Option<&str>) -> RepoToolOutcome {
+    RepoToolOutcome {
         end: CallEnd::Done,
         shown: "SHOWN".to_owned(),
         edited: edited.map(|text| ("src/one.py".to_owned(), text.to_owned())),
@@ -231,7 +234,7 @@ proptest! {
             episode.hear(&text, if cut { Finish::Length } else { Finish::Stop });
             let calling = matches!(episode.next_move(), Move::Call(_));
             prop_assert!(!(cut && calling), "a cut response calls nothing");
-            runs += usize::from(matches!(episode.next_move(), Move::Call(DeskCall::Run { .. })));
+            runs += usize::from(matches!(episode.next_move(), Move::Call(RepoToolCall::Run { .. })));
             let before = episode.tree().clone();
             episode.see(&outcome(used, edits.then_some("x")));
             fuel += if calling { used } else { 0 };
@@ -262,7 +265,7 @@ proptest! {
         prop_assume!(old.iter().all(|line| line != "======="));
         let whole = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         let text = format!("``````````````edit p\n<<<<<<< OLD\n{}=======\n{}>>>>>>> NEW\n``````````````", whole(&old), whole(&new));
-        prop_assert_eq!(read(&text), Ok(Action::Call(DeskCall::Edit { path: "p".to_owned(), old: whole(&old), new: whole(&new) })));
+        prop_assert_eq!(read(&text), Ok(Action::Call(RepoToolCall::Edit { path: "p".to_owned(), old: whole(&old), new: whole(&new) })));
     }
 }
 

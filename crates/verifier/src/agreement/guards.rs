@@ -189,7 +189,7 @@ pub(super) fn first(guards: &[Guard], ask: impl Fn(&Check) -> Option<Holds>) -> 
     guards.iter().find_map(refused).map_or(Ok(()), Err)
 }
 
-fn holds(condition: bool, why: impl FnOnce() -> String) -> Holds {
+fn require(condition: bool, why: impl FnOnce() -> String) -> Holds {
     if condition { Ok(()) } else { Err(why()) }
 }
 
@@ -198,13 +198,13 @@ fn absent(found: Option<impl ToString>) -> Holds {
 }
 
 fn duplicate(proposed: &Proposed<'_>) -> Holds {
-    holds(!proposed.known, || "the same problem has been stated before".to_owned())
+    require(!proposed.known, || "the same problem has been stated before".to_owned())
 }
 
 fn statement(proposed: &Proposed<'_>) -> Holds {
     let (least, most) = (proposed.rules.min_statement_chars, proposed.rules.max_statement_chars);
     let found = proposed.statement.trim().chars().count();
-    holds((least..=most).contains(&found), || format!("{found} characters, `{least}` to `{most}` allowed"))
+    require((least..=most).contains(&found), || format!("{found} characters, `{least}` to `{most}` allowed"))
 }
 
 fn quotes_snippet(proposed: &Proposed<'_>) -> Holds {
@@ -225,7 +225,7 @@ fn code_reaches(code: &CodeFacts<'_>) -> Holds {
 
 fn short_suite(suite: &SuiteFacts<'_>) -> Holds {
     let least = suite.rules.min_suite_tests;
-    holds(suite.tests >= least, || format!("{} different tests, `{least}` wanted", suite.tests))
+    require(suite.tests >= least, || format!("{} different tests, `{least}` wanted", suite.tests))
 }
 
 fn test_reaches(suite: &SuiteFacts<'_>) -> Holds {
@@ -238,16 +238,16 @@ fn random_tests(suite: &SuiteFacts<'_>) -> Holds {
 
 fn few_codes(round: &RoundFacts<'_>) -> Holds {
     let (found, least) = (round.trusted.weight, round.rules.min_codes);
-    holds(found >= least, || format!("{found} codes agree, `{least}` wanted"))
+    require(found >= least, || format!("{found} codes agree, `{least}` wanted"))
 }
 
 fn few_tests(round: &RoundFacts<'_>) -> Holds {
     let (found, least) = (round.trusted.tests, round.rules.min_tests);
-    holds(found >= least, || format!("they pass {found} tests, `{least}` wanted"))
+    require(found >= least, || format!("they pass {found} tests, `{least}` wanted"))
 }
 
 fn tie(round: &RoundFacts<'_>) -> Holds {
-    holds(!round.agreed.is_tie(), || format!("two clusters have the score {}", round.trusted.score()))
+    require(!round.agreed.is_tie(), || format!("two clusters have the score {}", round.trusted.score()))
 }
 
 /// Where no test names its input there are no outputs to tell.
@@ -259,11 +259,11 @@ fn constant(round: &RoundFacts<'_>) -> Holds {
         }
     }
     let (found, least) = (distinct.len(), round.rules.min_distinct_outputs);
-    holds(round.outputs.is_empty() || found >= least, || format!("{found} different outputs, `{least}` wanted"))
+    require(round.outputs.is_empty() || found >= least, || format!("{found} different outputs, `{least}` wanted"))
 }
 
 fn easy(round: &RoundFacts<'_>) -> Holds {
-    holds(!round.nothing_failed, || "all codes agree and pass all tests".to_owned())
+    require(!round.nothing_failed, || "all codes agree and pass all tests".to_owned())
 }
 
 fn quotes_solution(round: &RoundFacts<'_>) -> Holds {
@@ -271,7 +271,7 @@ fn quotes_solution(round: &RoundFacts<'_>) -> Holds {
 }
 
 fn split(round: &RoundFacts<'_>) -> Holds {
-    holds(!round.split, || "the codes that agree on the tests' inputs do not on others".to_owned())
+    require(!round.split, || "the codes that agree on the tests' inputs do not on others".to_owned())
 }
 
 fn special_case(code: &TrustedFacts<'_>) -> Holds {
@@ -280,21 +280,23 @@ fn special_case(code: &TrustedFacts<'_>) -> Holds {
 
 fn unsound(suite: &SuiteFacts<'_>) -> Holds {
     let Quality { tests, accepted, .. } = suite.quality;
-    holds(suite.quality.status() != Status::Unsound, || format!("the trusted code passes {accepted} of {tests} tests"))
+    require(suite.quality.status() != Status::Unsound, || {
+        format!("the trusted code passes {accepted} of {tests} tests")
+    })
 }
 
 fn own_candidate(suite: &SuiteFacts<'_>) -> Holds {
-    holds(suite.witnesses > 0, || "only the code it was written for passes it".to_owned())
+    require(suite.witnesses > 0, || "only the code it was written for passes it".to_owned())
 }
 
 fn vacuous(suite: &SuiteFacts<'_>) -> Holds {
     let kills = suite.quality.killed > 0 || suite.quality.mutants_killed > 0;
-    holds(kills, || "it kills no wrong code and no mutant".to_owned())
+    require(kills, || "it kills no wrong code and no mutant".to_owned())
 }
 
 fn weak(suite: &SuiteFacts<'_>) -> Holds {
     let Quality { mutants, mutants_killed, .. } = suite.quality;
     let least = suite.rules.min_mutation_score;
     let score = suite.quality.mutation_score();
-    holds(score.is_none_or(|score| score >= least), || format!("it kills {mutants_killed} of {mutants} mutants"))
+    require(score.is_none_or(|score| score >= least), || format!("it kills {mutants_killed} of {mutants} mutants"))
 }

@@ -51,9 +51,9 @@ pub struct Judgement {
     /// Why nothing may be learned from the round; `None` when something may.
     pub refused: Option<Refusal>,
     /// One for each code.
-    pub codes: Vec<CodeRuling>,
+    pub codes: Vec<CodeDecision>,
     /// One for each suite.
-    pub suites: Vec<SuiteRuling>,
+    pub suites: Vec<SuiteDecision>,
     /// Sizes of the clusters, the best one first: what their codes count, and tests passed.
     pub clusters: Vec<(usize, usize)>,
     /// The code that stands for the trusted ones, an index; `None` when there is none.
@@ -71,7 +71,7 @@ pub struct Judgement {
 /// What is said of one code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CodeRuling {
+pub struct CodeDecision {
     /// Accepted for a trusted code; WrongAnswer, or how it failed, for one that does not agree; Invalid where `rule` refused
     /// it, and where the round has no trusted code; NonDeterministic, Malformed.
     pub status: Status,
@@ -88,7 +88,7 @@ pub struct CodeRuling {
 /// What is said of one suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SuiteRuling {
+pub struct SuiteDecision {
     /// Sound, Unsound or Vacuous; Invalid where `rule` refused it for something else, and where the round has no trusted
     /// code; Malformed.
     pub status: Status,

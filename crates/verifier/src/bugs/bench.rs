@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use veriplay_core::{Dropped, Evidence, Execute, ExecuteError, TextFiles};
 
-use super::Ground;
+use super::RepoContext;
 use super::machinery::Sides;
 use super::tree::Overlay;
 use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
@@ -30,14 +30,14 @@ impl Results {
 /// Runs tests for one verdict.
 pub(crate) struct Bench<'a> {
     pub(crate) execute: &'a dyn Execute,
-    pub(crate) ground: &'a Ground<'a>,
+    pub(crate) repo: &'a RepoContext<'a>,
     pub(crate) evidence: Evidence,
     sides: Sides,
 }
 
 impl<'a> Bench<'a> {
-    pub(crate) fn new(execute: &'a dyn Execute, ground: &'a Ground<'a>) -> Self {
-        Self { execute, ground, evidence: Evidence::default(), sides: Sides::of(ground) }
+    pub(crate) fn new(execute: &'a dyn Execute, repo: &'a RepoContext<'a>) -> Self {
+        Self { execute, repo, evidence: Evidence::default(), sides: Sides::of(repo) }
     }
 
     /// The tests `ids` in the state `now`, their files beside each other.
@@ -66,11 +66,11 @@ impl<'a> Bench<'a> {
         seed: u64,
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
     ) -> Result<Results, Dropped> {
-        let overlay = Overlay::of(self.ground.texts, now);
-        let (files, ground, sides) = (by_file(ids), self.ground, &self.sides);
+        let overlay = Overlay::of(self.repo.texts, now);
+        let (files, repo, sides) = (by_file(ids), self.repo, &self.sides);
         let run = |(file, ids): &(&str, Vec<String>)| {
-            let mut repository = overlay.repository(ground, sides, seed);
-            repository.limits.fuel = fuel(ground, file);
+            let mut repository = overlay.repository(repo, sides, seed);
+            repository.limits.fuel = fuel(repo, file);
             run(&repository, file, ids)
         };
         let runs: Vec<(&str, FileRun)> = files
@@ -94,9 +94,9 @@ impl<'a> Bench<'a> {
 /// Fuel for any tests of a file: what all of them cost in the original, a quarter more, and enough to start pytest. Not a share of it by
 /// their number: a few slow tests can be most of a file, and a repair must not be refused for that. A bug that loops then costs as much
 /// as the file.
-pub(crate) fn fuel(ground: &Ground<'_>, file: &str) -> u64 {
-    let Some(found) = ground.baseline.files.iter().find(|found| found.path == file) else { return ground.limits.fuel };
-    ground.limits.fuel.min(SLACK.saturating_add(found.fuel / 4 * 5))
+pub(crate) fn fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
+    let Some(found) = repo.baseline.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
+    repo.limits.fuel.min(SLACK.saturating_add(found.fuel / 4 * 5))
 }
 
 /// Test ids by the file they begin with.

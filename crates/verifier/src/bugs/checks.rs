@@ -55,33 +55,33 @@ pub const CHECKS: &[Check] = &[
     Check { name: "empty_repair", what: "an empty patch is no repair of it", holds: empty_repair },
 ];
 
-fn holds(condition: bool, why: impl FnOnce() -> String) -> Holds {
+fn require(condition: bool, why: impl FnOnce() -> String) -> Holds {
     Ok(if condition { Ok(()) } else { Err(why()) })
 }
 
 fn paths(facts: &mut Facts<'_>) -> Holds {
-    let (bug, ground) = (facts.bug, facts.bench.ground);
+    let (bug, repo) = (facts.bug, facts.bench.repo);
     let code = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
-    let why = code.into_iter().find_map(|patch| refused(ground, patch, Purpose::Code));
+    let why = code.into_iter().find_map(|patch| refused(repo, patch, Purpose::Code));
     // A file the weakening touches that no list names is check a's to find; here it must be a test's.
-    let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(ground, path));
+    let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(repo, path));
     let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
-    holds(why.is_none(), || why.unwrap_or_default())
+    require(why.is_none(), || why.unwrap_or_default())
 }
 
 fn test_files(facts: &mut Facts<'_>) -> Holds {
-    let (bug, ground) = (facts.bug, facts.bench.ground);
-    let known = |path: &String| ground.baseline.files.iter().any(|file| file.path == *path);
+    let (bug, repo) = (facts.bug, facts.bench.repo);
+    let known = |path: &String| repo.baseline.files.iter().any(|file| file.path == *path);
     if let Some(path) = bug.test_files.iter().find(|path| !known(path)) {
         return Ok(Err(format!("`{path}` is no test file of the original")));
     }
-    let why = refused(ground, &bug.test_weaken, Purpose::Weaken(&bug.test_files));
-    holds(why.is_none(), || why.unwrap_or_default())
+    let why = refused(repo, &bug.test_weaken, Purpose::Weaken(&bug.test_files));
+    require(why.is_none(), || why.unwrap_or_default())
 }
 
 fn records(facts: &mut Facts<'_>) -> Holds {
-    let (bug, ground) = (facts.bug, facts.bench.ground);
-    let mapped = |path: &String| ground.map.files.iter().any(|file| file.path == *path);
+    let (bug, repo) = (facts.bug, facts.bench.repo);
+    let mapped = |path: &String| repo.map.files.iter().any(|file| file.path == *path);
     if let Some(path) = bug.test_files.iter().find(|path| !mapped(path)) {
         return Ok(Err(format!("`{path}` gives no records in the original")));
     }
@@ -100,23 +100,23 @@ fn records(facts: &mut Facts<'_>) -> Holds {
     // One that is not run says nothing, and one that is expected to fail nothing new.
     let unrun = |id: &&String| matches!(results.by_id.get(*id), Some(TestResult::Skipped | TestResult::Xfailed));
     let unrun = affected.iter().find(unrun);
-    holds(unrun.is_none(), || format!("with the bug test `{}` is skipped", unrun.map_or("", |id| id)))
+    require(unrun.is_none(), || format!("with the bug test `{}` is skipped", unrun.map_or("", |id| id)))
 }
 
 fn passing(facts: &mut Facts<'_>) -> Holds {
-    let listed = facts.bench.ground.map.files.iter().filter(|file| facts.bug.test_files.contains(&file.path));
+    let listed = facts.bench.repo.map.files.iter().filter(|file| facts.bug.test_files.contains(&file.path));
     let (found, wanted) = (listed.map(|file| file.tests.len()).sum::<usize>(), facts.rules.min_passing);
-    holds(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
+    require(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
 }
 
 fn changed_files(facts: &mut Facts<'_>) -> Holds {
     let (found, wanted) = (facts.bug.bug_inject.touched().count(), facts.rules.min_changed_files);
-    holds(found >= wanted, || format!("{found} files are changed, and {wanted} must be"))
+    require(found >= wanted, || format!("{found} files are changed, and {wanted} must be"))
 }
 
 fn machinery(facts: &mut Facts<'_>) -> Holds {
-    let (execute, ground, buggy) = (facts.bench.execute, facts.bench.ground, &facts.states.buggy);
-    let found = reached(execute, ground, buggy, buggy, true, &mut facts.bench.evidence)?;
+    let (execute, repo, buggy) = (facts.bench.execute, facts.bench.repo, &facts.states.buggy);
+    let found = reached(execute, repo, buggy, buggy, true, &mut facts.bench.evidence)?;
     Ok(found.map_or(Ok(()), |found| Err(found.why)))
 }
 
@@ -124,14 +124,14 @@ fn failing(facts: &mut Facts<'_>) -> Holds {
     let listed = |id: &String| facts.bug.test_files.iter().any(|file| super::bench::file_of(id) == file);
     let failing = facts.failing()?;
     let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), facts.rules.min_failing);
-    holds(found >= wanted, || format!("{found} tests fail with the bug, and {wanted} must"))
+    require(found >= wanted, || format!("{found} tests fail with the bug, and {wanted} must"))
 }
 
 fn repeated(facts: &mut Facts<'_>) -> Holds {
     let first = facts.buggy(0)?.clone();
     let second = facts.buggy(1)?;
     let other = first.by_id.iter().find(|(id, result)| second.by_id.get(*id) != Some(result));
-    holds(first == *second, || {
+    require(first == *second, || {
         other
             .map_or_else(|| "other files".to_owned(), |(id, result)| format!("`{id}` was {result:?} by one seed alone"))
     })
@@ -144,7 +144,7 @@ fn hidden(facts: &mut Facts<'_>) -> Holds {
     // Lines that are added may break tests that do not notice the bug.
     if facts.bug.test_weaken.changed_lines().1 > 0 {
         let touched: Vec<&str> = facts.bug.test_weaken.touched().map(|(path, _)| path).collect();
-        let beside = facts.bench.ground.map.tests().filter(|id| touched.contains(&super::bench::file_of(id)));
+        let beside = facts.bench.repo.map.tests().filter(|id| touched.contains(&super::bench::file_of(id)));
         affected.extend(beside.cloned());
     }
     let results = facts.bench.run(&weakened, &affected, seed)?;
@@ -156,23 +156,23 @@ fn hidden(facts: &mut Facts<'_>) -> Holds {
         return Ok(Err(format!("`{id}` passes with the bug and fails weakened")));
     }
     let shows = |id: &String| results.by_id.contains_key(id) && !results.passed(id);
-    holds(!failing.iter().all(shows), || format!("all {} failing tests fail as before", failing.len()))
+    require(!failing.iter().all(shows), || format!("all {} failing tests fail as before", failing.len()))
 }
 
 fn judgeable(facts: &mut Facts<'_>) -> Holds {
-    let (failing, ground) = (facts.failing()?, facts.bench.ground);
-    let shared = failing.iter().find(|id| ground.trust == Trust::Split && !ground.map.is_split(id));
-    holds(shared.is_none(), || shared.map(|id| needs_shared(id)).unwrap_or_default())
+    let (failing, repo) = (facts.failing()?, facts.bench.repo);
+    let shared = failing.iter().find(|id| repo.trust == Trust::Split && !repo.map.is_split(id));
+    require(shared.is_none(), || shared.map(|id| needs_shared(id)).unwrap_or_default())
 }
 
 /// A bug that tells when it is graded would be repaired by nothing.
 fn empty_repair(facts: &mut Facts<'_>) -> Holds {
     let artifact = facts.artifact()?;
-    let (execute, ground, seed) = (facts.bench.execute, facts.bench.ground, facts.rules.seeds[0]);
+    let (execute, repo, seed) = (facts.bench.execute, facts.bench.repo, facts.rules.seeds[0]);
     let empty = RepairRequest { artifact: &artifact, patch: "", fuzz: Fuzz::NONE, seed };
-    let verdict = grade(execute, ground, &empty)?;
+    let verdict = grade(execute, repo, &empty)?;
     facts.bench.add(&verdict.evidence);
-    holds(verdict.status != Status::Accepted, || "graded with an empty patch, its failing tests pass".to_owned())
+    require(verdict.status != Status::Accepted, || "graded with an empty patch, its failing tests pass".to_owned())
 }
 
 /// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline.

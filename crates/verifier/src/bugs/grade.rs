@@ -10,7 +10,7 @@ use super::machinery::{MAX_PATCH_BYTES, reached};
 use super::paths::{Purpose, is_loaded_by_itself, is_test, refused};
 use super::tree::{States, restored};
 use super::twins::{Coins, Ends, FORMS, Files, function_of};
-use super::{BugArtifact, Ground};
+use super::{BugArtifact, RepoContext};
 use crate::repository::TestResult;
 use crate::run::cut;
 
@@ -58,27 +58,27 @@ impl Refusal {
 ///
 /// # Errors
 /// A fault of the host's, or an artifact that does not fit the repository.
-pub fn grade(execute: &dyn Execute, ground: &Ground<'_>, request: &RepairRequest<'_>) -> Result<Verdict, Dropped> {
-    let mut bench = Bench::new(execute, ground);
+pub fn grade(execute: &dyn Execute, repo: &RepoContext<'_>, request: &RepairRequest<'_>) -> Result<Verdict, Dropped> {
+    let mut bench = Bench::new(execute, repo);
     let artifact = request.artifact;
-    let states = States::of(ground.texts, &artifact.bug)
+    let states = States::of(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
-    let repaired = match repaired(ground, &states, request) {
+    let repaired = match repaired(repo, &states, request) {
         Ok(repaired) => repaired,
         Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal)),
     };
-    let is_shared = |id: &&String| !ground.map.is_split(id);
-    if ground.trust == Trust::Split
+    let is_shared = |id: &&String| !repo.map.is_split(id);
+    if repo.trust == Trust::Split
         && let Some(id) = artifact.fail_to_pass.iter().find(is_shared)
     {
         let refusal = Refusal::new(Status::Unjudgeable, SHARED, needs_shared(id));
         return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
     }
-    let wanted = wanted(execute, ground, artifact, &repaired)?;
+    let wanted = tests_to_run(execute, repo, artifact, &repaired)?;
     let trust = if wanted.iter().any(|id| is_shared(&id)) { SHARED } else { SPLIT };
     // What runs beside the tests could change them. In an instance of its own it may reach for what it likes.
     if trust == SHARED
-        && let Some(found) = reached(execute, ground, &states.buggy, &repaired, false, &mut bench.evidence)?
+        && let Some(found) = reached(execute, repo, &states.buggy, &repaired, false, &mut bench.evidence)?
     {
         let refusal = Refusal::new(Status::Malformed, found.rule, found.why);
         return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
@@ -97,7 +97,7 @@ fn verdict(bench: Bench<'_>, total: usize, passed: usize, refusal: Refusal) -> V
 
 /// The repository with the patch, its tests as in the original. What the patch does to test files is left out, as SWE-bench
 /// leaves it out, and so is what it does to files that are no Python, unless the bug is in them: nothing scans them.
-fn repaired(ground: &Ground<'_>, states: &States, request: &RepairRequest<'_>) -> Result<TextFiles, Refusal> {
+fn repaired(repo: &RepoContext<'_>, states: &States, request: &RepairRequest<'_>) -> Result<TextFiles, Refusal> {
     let malformed = |rule, why: String| Refusal::new(Status::Malformed, rule, why);
     let size = request.patch.len();
     if size > MAX_PATCH_BYTES {
@@ -107,27 +107,26 @@ fn repaired(ground: &Ground<'_>, states: &States, request: &RepairRequest<'_>) -
         true => Patch::default(),
         false => Patch::parse(request.patch).map_err(|error| malformed("patch", error.to_string()))?,
     };
-    let is_oracle =
-        |path: &str| is_test(ground, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
+    let is_oracle = |path: &str| is_test(repo, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
     let patch = patch.only(|path| is_loaded_by_itself(path) || !is_oracle(path));
-    if let Some(why) = refused(ground, &patch, Purpose::Code) {
+    if let Some(why) = refused(repo, &patch, Purpose::Code) {
         return Err(malformed("paths", why));
     }
     let after = patch.apply_fuzzy(&states.weakened, request.fuzz);
     let after = after.map_err(|error| malformed("patch", error.to_string()))?;
-    let is_text = |path: &str| !path.ends_with(".py") && states.buggy.get(path) == ground.texts.get(path);
-    Ok(restored(ground.texts, &after, |path| is_oracle(path) || is_text(path)))
+    let is_text = |path: &str| !path.ends_with(".py") && states.buggy.get(path) == repo.texts.get(path);
+    Ok(restored(repo.texts, &after, |path| is_oracle(path) || is_text(path)))
 }
 
 /// F2P, and of P2P what can notice how the repaired repository differs from the original: the others enter nothing that is
 /// not the original's.
-fn wanted(
+fn tests_to_run(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     artifact: &BugArtifact,
     repaired: &TextFiles,
 ) -> Result<BTreeSet<String>, Dropped> {
-    let affected = ground.map.affected(execute, ground, ground.texts, repaired)?;
+    let affected = repo.map.affected(execute, repo, repo.texts, repaired)?;
     let kept = artifact.pass_to_pass.iter().filter(|id| affected.contains(*id));
     Ok(artifact.fail_to_pass.iter().chain(kept).cloned().collect())
 }
@@ -143,7 +142,7 @@ fn proven(
     let plan = Plan::of(bench, wanted, coins)?;
     let mut proven = BTreeSet::new();
     for run in 0..2 {
-        let wanted = plan.wanted(wanted, run);
+        let wanted = plan.tests_of_run(wanted, run);
         if wanted.is_empty() {
             continue;
         }
@@ -205,17 +204,17 @@ enum Due {
 
 impl<'a> Plan<'a> {
     fn of(bench: &Bench<'a>, wanted: &BTreeSet<String>, coins: Coins) -> Result<Self, Dropped> {
-        let ground = bench.ground;
-        let split: BTreeSet<&String> = ground.map.files.iter().flat_map(|file| &file.split).collect();
+        let repo = bench.repo;
+        let split: BTreeSet<&String> = repo.map.files.iter().flat_map(|file| &file.split).collect();
         let shared: Vec<&String> = wanted.iter().filter(|id| !split.contains(id)).collect();
         let paths: BTreeSet<&str> = shared.iter().map(|id| file_of(id)).collect();
-        let texts = ground.texts.iter().filter(|(path, _)| paths.contains(path.as_str()));
+        let texts = repo.texts.iter().filter(|(path, _)| paths.contains(path.as_str()));
         let (paths, texts): (Vec<&str>, Vec<&str>) = texts.map(|(path, text)| (path.as_str(), text.as_str())).unzip();
-        let ends = Ends::of(bench.execute, ground, &texts)?;
+        let ends = Ends::of(bench.execute, repo, &texts)?;
         let files: Files<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
         let mut plan = Self { files, split, twins: BTreeMap::new(), coins };
         for (path, (_, ends)) in &plan.files {
-            let Some(map) = ground.map.files.iter().find(|file| file.path == *path) else { continue };
+            let Some(map) = repo.map.files.iter().find(|file| file.path == *path) else { continue };
             let twins: [BTreeSet<&String>; FORMS] = std::array::from_fn(|form| map.twins[form].iter().collect());
             let mut groups: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
             for id in shared.iter().filter(|id| file_of(id) == *path && twins[0].contains(**id)) {
@@ -239,7 +238,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The tests of a run. What another run decides is run once, with the others of its file.
-    fn wanted(&self, wanted: &BTreeSet<String>, run: usize) -> BTreeSet<String> {
+    fn tests_of_run(&self, wanted: &BTreeSet<String>, run: usize) -> BTreeSet<String> {
         let again = |id: &&String| run == 0 || !self.split.contains(*id) || self.twin(id).is_some();
         wanted.iter().filter(again).cloned().collect()
     }
@@ -256,7 +255,7 @@ impl<'a> Plan<'a> {
         state
     }
 
-    fn due(&self, id: &String, run: usize) -> Due {
+    fn expected_result(&self, id: &String, run: usize) -> Due {
         match self.twin(id) {
             Some((_, (_, twins))) if !twins.contains(id) => Due::Pass,
             Some(("", _)) => Due::Either,
@@ -270,8 +269,9 @@ impl<'a> Plan<'a> {
         if let Some(why) = results.broken.first() {
             return Some(Refusal::new(Status::RuntimeError, "", why));
         }
-        let forged =
-            |id: &&String| self.due(id, run) == Due::Fail && results.by_id.get(*id) != Some(&TestResult::Failed);
+        let forged = |id: &&String| {
+            self.expected_result(id, run) == Due::Fail && results.by_id.get(*id) != Some(&TestResult::Failed)
+        };
         let passed = |id: &&String| forged(id) && results.passed(id);
         if let Some(id) = wanted.iter().find(passed) {
             return Some(Refusal::new(
@@ -280,7 +280,7 @@ impl<'a> Plan<'a> {
                 format!("test `{id}` was made to fail, and passed"),
             ));
         }
-        let wrong = |id: &&String| self.due(id, run) == Due::Pass && !results.passed(id);
+        let wrong = |id: &&String| self.expected_result(id, run) == Due::Pass && !results.passed(id);
         let id = wanted.iter().find(|id| wrong(id) || forged(id))?;
         let result = results.by_id.get(id).copied().unwrap_or(TestResult::Missing);
         let status = match result {

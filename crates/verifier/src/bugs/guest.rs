@@ -3,7 +3,7 @@
 
 use veriplay_core::{CallResult, Digest, Dropped, Entry, Execute, Exit, Job, Limits, Outcome, Value};
 
-use super::Ground;
+use super::RepoContext;
 use crate::run::{NoValue, met_deadline, value};
 
 const SPANS: &str = include_str!("python/spans.py");
@@ -22,13 +22,13 @@ pub(crate) struct Edit {
 /// text is no Python.
 pub(crate) fn ask(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     program: &str,
     function: &str,
     arguments: Vec<Vec<Value>>,
 ) -> Result<Vec<Result<Value, String>>, Dropped> {
     let asked = arguments.len();
-    let answers = ask_within(execute, ground, ground.limits, program, function, arguments)?;
+    let answers = ask_within(execute, repo, repo.limits, program, function, arguments)?;
     match answers.ended {
         Some(how) => {
             Err(Dropped { why: format!("`{function}` answered {} of {asked} questions: {how}", answers.given.len()) })
@@ -52,7 +52,7 @@ pub(crate) struct Answers {
 /// As [`ask`], for texts that may be made to stop the reader: that is an answer too.
 pub(crate) fn ask_within(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     limits: Limits,
     program: &str,
     function: &str,
@@ -60,14 +60,14 @@ pub(crate) fn ask_within(
 ) -> Result<Answers, Dropped> {
     let asked = arguments.len();
     let job = Job {
-        image: ground.image.to_owned(),
+        image: repo.image.to_owned(),
         program: format!("{SPANS}\n\n{program}"),
         entry: Entry::Calls { function: function.to_owned(), arguments },
         stdin: Vec::new(),
         files: Vec::new(),
         limits,
         seed: SEED,
-        peer: None,
+        callee: None,
         base: None,
     };
     let outcome = execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;

@@ -7,7 +7,7 @@
 use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Trust, Value};
 
 use super::guest::{Edit, ask, edits, number, spliced};
-use super::{Ground, OwnNames, TestMap};
+use super::{OwnNames, RepoContext, TestMap};
 use crate::repository::{Baseline, PytestSettings};
 
 /// Where an operator is from.
@@ -155,7 +155,7 @@ pub struct Mutants {
 /// A fault of the host's, or an operator that does not answer as it must.
 pub fn inject(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     injectors: &[Injector],
     text: &str,
     seed: u64,
@@ -168,7 +168,7 @@ pub fn inject(
         let (seed, count) = (Value::int(seed), Value::int(count));
         vec![Value::str(injector.name), Value::str(text), seed, count, percent, Value::str(kind), least]
     });
-    let answers = ask(execute, ground, &sources.join("\n\n"), "mutate", arguments.collect())?;
+    let answers = ask(execute, repo, &sources.join("\n\n"), "mutate", arguments.collect())?;
     let read = |(injector, answer): (&Injector, Result<Value, String>)| match answer {
         Err(why) if why.starts_with("SyntaxError") => Ok(mutants(injector.name, 0, Vec::new())),
         Err(why) => Err(Dropped { why: format!("operator `{}`: {why}", injector.name) }),
@@ -215,8 +215,8 @@ impl Mutants {
             names: OwnNames::default(),
         };
         let (texts, baseline, map) = (&TextFiles::new(), &baseline, &map);
-        let ground = Ground { image, pytest: &none, texts, baseline, map, limits, max_jobs: 0, trust: Trust::Split };
-        inject(execute, &ground, INJECTORS, text, seed, count)
+        let repo = RepoContext { image, pytest: &none, texts, baseline, map, limits, max_jobs: 0, trust: Trust::Split };
+        inject(execute, &repo, INJECTORS, text, seed, count)
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Limits, TextFiles, Value};
 
-use super::Ground;
+use super::RepoContext;
 use super::guest::{Answers, ask, ask_within};
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test};
@@ -45,16 +45,16 @@ pub struct OwnNames {
 
 impl OwnNames {
     /// Reads the sources; what is no Python has no names.
-    pub(crate) fn read(execute: &dyn Execute, ground: &Ground<'_>) -> Result<Self, Dropped> {
-        let modules = list(&modules_of(ground, ground.texts).code);
-        let code = || ground.texts.iter().filter(|(path, _)| is_code(ground, path));
+    pub(crate) fn read(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
+        let modules = list(&modules_of(repo, repo.texts).code);
+        let code = || repo.texts.iter().filter(|(path, _)| is_code(repo, path));
         let mut names = Self::default();
         // What is made of a name that reaches is known only once the name is.
         for _ in 0..PASSES {
             let reaching = list(&names.reaching);
             let arguments =
-                code().map(|(path, text)| vec![file(ground, path), bytes(text), modules.clone(), reaching.clone()]);
-            names.add(ask(execute, ground, PROGRAM, "definitions", arguments.collect())?);
+                code().map(|(path, text)| vec![file(repo, path), bytes(text), modules.clone(), reaching.clone()]);
+            names.add(ask(execute, repo, PROGRAM, "definitions", arguments.collect())?);
             if list(&names.reaching) == reaching {
                 break;
             }
@@ -98,35 +98,35 @@ impl Found {
 /// a repair starts from. The first find, or nothing. What the scan costs is added to `evidence`.
 pub(crate) fn reached(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     buggy: &TextFiles,
     now: &TextFiles,
     strict: bool,
     evidence: &mut Evidence,
 ) -> Result<Option<Found>, Dropped> {
-    let changed = |(path, text): &(&String, &String)| path.ends_with(".py") && ground.texts.get(*path) != Some(text);
+    let changed = |(path, text): &(&String, &String)| path.ends_with(".py") && repo.texts.get(*path) != Some(text);
     let changed: Vec<(&String, &String)> = now.iter().filter(changed).collect();
     if changed.is_empty() {
         return Ok(None);
     }
-    if let Some(why) = too_large(ground, &changed) {
+    if let Some(why) = too_large(repo, &changed) {
         return Ok(Some(Found::new("too_large", why)));
     }
-    let modules = modules_of(ground, now);
-    let starred = words_beside_stars(ground);
+    let modules = modules_of(repo, now);
+    let starred = words_beside_stars(repo);
     let arguments = changed.iter().map(|(path, text)| {
-        let before = ground.texts.get(*path).map_or("", String::as_str);
+        let before = repo.texts.get(*path).map_or("", String::as_str);
         let buggy = buggy.get(*path).map_or("", String::as_str);
-        let names = names_for(&ground.map.names, &modules, &starred, text);
-        vec![file(ground, path), bytes(before), bytes(buggy), bytes(text), Value::Bool(strict), names]
+        let names = names_for(&repo.map.names, &modules, &starred, text);
+        vec![file(repo, path), bytes(before), bytes(buggy), bytes(text), Value::Bool(strict), names]
     });
     let limits = Limits {
-        fuel: ground.limits.fuel.min(SCAN_FUEL),
-        memory_bytes: ground.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
-        ..ground.limits
+        fuel: repo.limits.fuel.min(SCAN_FUEL),
+        memory_bytes: repo.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
+        ..repo.limits
     };
     let Answers { given, ended, fuel, job, met_deadline } =
-        ask_within(execute, ground, limits, PROGRAM, "machinery", arguments.collect())?;
+        ask_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect())?;
     evidence.jobs.push(job);
     evidence.fuel = evidence.fuel.saturating_add(fuel);
     evidence.met_deadline |= met_deadline;
@@ -146,12 +146,12 @@ pub(crate) fn reached(
 }
 
 /// Which bound the changed files break.
-fn too_large(ground: &Ground<'_>, changed: &[(&String, &String)]) -> Option<String> {
+fn too_large(repo: &RepoContext<'_>, changed: &[(&String, &String)]) -> Option<String> {
     if changed.len() > MAX_CHANGED_FILES {
         return Some(format!("{} Python files are changed, and {MAX_CHANGED_FILES} may be", changed.len()));
     }
     changed.iter().find_map(|(path, text)| {
-        let most = ground.texts.get(*path).map_or(0, String::len) + MAX_GROWTH_BYTES;
+        let most = repo.texts.get(*path).map_or(0, String::len) + MAX_GROWTH_BYTES;
         let size = text.len();
         (size > most)
             .then(|| format!("`{path}` has {size} bytes, and may have {most}: {MAX_GROWTH_BYTES} more than before"))
@@ -178,9 +178,9 @@ fn names_for(names: &OwnNames, modules: &Modules, starred: &BTreeSet<String>, te
 }
 
 /// Words of test files that import all that a module has: a new name of a module may come between any of them.
-fn words_beside_stars(ground: &Ground<'_>) -> BTreeSet<String> {
+fn words_beside_stars(repo: &RepoContext<'_>) -> BTreeSet<String> {
     let is_starred = |text: &str| text.lines().any(|line| line.contains("import") && line.contains('*'));
-    let tests = ground.texts.iter().filter(|(path, text)| is_test(ground, path) && is_starred(text));
+    let tests = repo.texts.iter().filter(|(path, text)| is_test(repo, path) && is_starred(text));
     tests.flat_map(|(_, text)| words(text).map(str::to_owned)).collect()
 }
 
@@ -203,18 +203,18 @@ fn bytes(text: &str) -> Value {
 }
 
 /// The name of the module that a file is, and whether it is a package.
-fn file(ground: &Ground<'_>, path: &str) -> Value {
-    let (name, is_package) = module_name(path, &ground.baseline.roots).unwrap_or_default();
+fn file(repo: &RepoContext<'_>, path: &str) -> Value {
+    let (name, is_package) = module_name(path, &repo.baseline.roots).unwrap_or_default();
     Value::Tuple(vec![Value::str(name), Value::Bool(is_package)])
 }
 
-fn is_code(ground: &Ground<'_>, path: &str) -> bool {
-    path.ends_with(".py") && !is_test(ground, path) && !is_loaded_by_itself(path)
+fn is_code(repo: &RepoContext<'_>, path: &str) -> bool {
+    path.ends_with(".py") && !is_test(repo, path) && !is_loaded_by_itself(path)
 }
 
-fn modules_of(ground: &Ground<'_>, texts: &TextFiles) -> Modules {
-    let paths: BTreeMap<&str, ()> = texts.keys().chain(ground.texts.keys()).map(|path| (path.as_str(), ())).collect();
-    Modules::of(paths.into_keys(), &ground.baseline.roots, |path| is_test(ground, path))
+fn modules_of(repo: &RepoContext<'_>, texts: &TextFiles) -> Modules {
+    let paths: BTreeMap<&str, ()> = texts.keys().chain(repo.texts.keys()).map(|path| (path.as_str(), ())).collect();
+    Modules::of(paths.into_keys(), &repo.baseline.roots, |path| is_test(repo, path))
 }
 
 /// What belongs to either side where a repository's package and its tests run in two instances.
@@ -227,10 +227,10 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    pub(crate) fn of(ground: &Ground<'_>) -> Self {
-        let test_files: Vec<String> = ground.baseline.files.iter().map(|file| file.path.clone()).collect();
-        let own = modules::own_modules(ground.texts.keys().map(String::as_str), &ground.baseline.roots, &test_files);
-        let tests = ground.texts.keys().filter(|path| is_test(ground, path) || path.ends_with("conftest.py"));
+    pub(crate) fn of(repo: &RepoContext<'_>) -> Self {
+        let test_files: Vec<String> = repo.baseline.files.iter().map(|file| file.path.clone()).collect();
+        let own = modules::own_modules(repo.texts.keys().map(String::as_str), &repo.baseline.roots, &test_files);
+        let tests = repo.texts.keys().filter(|path| is_test(repo, path) || path.ends_with("conftest.py"));
         Self { own, tests: tests.cloned().collect() }
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, ExecuteError, TextFiles, Value, content_hash};
 
-use super::Ground;
+use super::RepoContext;
 use super::guest::ask;
 use super::machinery::{OwnNames, Sides};
 use super::tree::Overlay;
@@ -51,19 +51,19 @@ impl TestMap {
     /// The version written, and the only one read: a map is measured again in no time.
     pub const SCHEMA_VERSION: u32 = 2;
 
-    /// Measures it on the original, files beside each other. `ground.map` is not read.
+    /// Measures it on the original, files beside each other. `repo.map` is not read.
     ///
     /// # Errors
     /// A fault of the host's.
-    pub fn measure(execute: &dyn Execute, ground: &Ground<'_>) -> Result<Self, Dropped> {
+    pub fn measure(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
-        let usable: Vec<&FileBaseline> = ground.baseline.files.iter().filter(usable).collect();
-        let sides = Sides::of(ground);
-        let measured = |file: &&FileBaseline| measure_file(execute, ground, &sides, &file.path, &file.passed);
+        let usable: Vec<&FileBaseline> = repo.baseline.files.iter().filter(usable).collect();
+        let sides = Sides::of(repo);
+        let measured = |file: &&FileBaseline| measure_file(execute, repo, &sides, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
-        let names = OwnNames::read(execute, ground)?;
-        Ok(Self { schema_version: Self::SCHEMA_VERSION, package: ground.baseline.package.clone(), files, names })
+        let names = OwnNames::read(execute, repo)?;
+        Ok(Self { schema_version: Self::SCHEMA_VERSION, package: repo.baseline.package.clone(), files, names })
     }
 
     /// Every test that bugs are made against.
@@ -84,11 +84,11 @@ impl TestMap {
     pub(crate) fn affected(
         &self,
         execute: &dyn Execute,
-        ground: &Ground<'_>,
+        repo: &RepoContext<'_>,
         base: &TextFiles,
         now: &TextFiles,
     ) -> Result<BTreeSet<String>, Dropped> {
-        let changes = changes(execute, ground, base, now)?;
+        let changes = changes(execute, repo, base, now)?;
         let notices = |file: &&FileMap| changes.iter().any(|change| file.notices(change));
         Ok(self.files.iter().filter(notices).flat_map(|file| file.tests.iter().cloned()).collect())
     }
@@ -106,7 +106,7 @@ enum Difference<'a> {
 
 fn changes<'a>(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     base: &'a TextFiles,
     now: &'a TextFiles,
 ) -> Result<Vec<Difference<'a>>, Dropped> {
@@ -124,7 +124,7 @@ fn changes<'a>(
     }
     let texts =
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
-    let answers = ask(execute, ground, CHANGED, "changed_functions", modules.iter().map(texts).collect())?;
+    let answers = ask(execute, repo, CHANGED, "changed_functions", modules.iter().map(texts).collect())?;
     for ((path, ..), answer) in modules.into_iter().zip(answers) {
         match answer {
             Ok(Value::List(names)) => found.extend(names.into_iter().map(|name| match name {
@@ -152,24 +152,24 @@ impl FileMap {
 
 fn measure_file(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     sides: &Sides,
     path: &str,
     passed: &[String],
 ) -> Result<Option<FileMap>, Dropped> {
     let dropped = |why: String| Dropped { why: format!("the map of `{path}`: {why}") };
-    let seed = ground.baseline.seeds[0];
+    let seed = repo.baseline.seeds[0];
     let none = Overlay::default();
     let covered =
-        cover_file(execute, &none.repository(ground, sides, seed), path).map_err(|error| dropped(error.to_string()))?;
+        cover_file(execute, &none.repository(repo, sides, seed), path).map_err(|error| dropped(error.to_string()))?;
     // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
-    let split = split(execute, ground, sides, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let split = split(execute, repo, sides, path, &known).map_err(|error| dropped(error.to_string()))?;
     let twins = match tests.iter().all(|id| split.contains(id)) {
         true => Default::default(),
-        false => twins(execute, ground, sides, path, &known)?,
+        false => twins(execute, repo, sides, path, &known)?,
     };
     Ok(Some(FileMap { path: path.to_owned(), functions: covered.functions, tests, split, twins }))
 }
@@ -182,7 +182,7 @@ fn ids(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<Strin
 
 fn split(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     sides: &Sides,
     path: &str,
     known: &BTreeSet<&String>,
@@ -191,21 +191,21 @@ fn split(
         return Ok(Vec::new());
     }
     let none = Overlay::default();
-    let repository = none.repository(ground, sides, ground.baseline.seeds[0]);
+    let repository = none.repository(repo, sides, repo.baseline.seeds[0]);
     let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None)?;
     Ok(ids(run, known, TestResult::Passed))
 }
 
 fn twins(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     sides: &Sides,
     path: &str,
     known: &BTreeSet<&String>,
 ) -> Result<[Vec<String>; FORMS], Dropped> {
-    let text = ground.texts.get(path).map_or("", String::as_str);
-    let ends = Ends::of(execute, ground, &[text])?;
-    let numbers = content_hash(&(&ground.baseline.package, path));
+    let text = repo.texts.get(path).map_or("", String::as_str);
+    let ends = Ends::of(execute, repo, &[text])?;
+    let numbers = content_hash(&(&repo.baseline.package, path));
     let mut measured: Vec<(String, Vec<String>)> = Vec::new();
     for form in 0..FORMS {
         let failing = ends[0].formed(text, |_| Some(Some(form)), &numbers);
@@ -215,7 +215,7 @@ fn twins(
             None => {
                 let over =
                     Overlay { files: vec![(path.to_owned(), failing.clone().into_bytes())], without: Vec::new() };
-                let run = run_file(execute, &over.repository(ground, sides, ground.baseline.seeds[0]), path);
+                let run = run_file(execute, &over.repository(repo, sides, repo.baseline.seeds[0]), path);
                 let run = run.map_err(|error| Dropped { why: format!("the map of `{path}`: {error}") })?;
                 ids(run, known, TestResult::Failed)
             }

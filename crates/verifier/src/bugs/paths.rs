@@ -6,7 +6,7 @@
 
 use veriplay_core::{Change, Patch, TextFiles};
 
-use super::Ground;
+use super::RepoContext;
 
 const LOADED_BY_NAME: [&str; 4] = ["conftest.py", "sitecustomize.py", "usercustomize.py", "__main__.py"];
 const CONFIGURATION: [&str; 9] = [
@@ -33,27 +33,27 @@ pub(crate) enum Purpose<'a> {
 }
 
 /// The first path that the patch may not touch so, and why.
-pub(crate) fn refused(ground: &Ground<'_>, patch: &Patch, purpose: Purpose<'_>) -> Option<String> {
+pub(crate) fn refused(repo: &RepoContext<'_>, patch: &Patch, purpose: Purpose<'_>) -> Option<String> {
     patch.touched().find_map(|(path, change)| {
         let why = match purpose {
-            Purpose::Code => refused_code(ground, path, change),
+            Purpose::Code => refused_code(repo, path, change),
             Purpose::Weaken(files) => refused_test(path, change, files),
         };
         why.map(|why| format!("`{path}` {why}"))
     })
 }
 
-fn refused_code(ground: &Ground<'_>, path: &str, change: Change) -> Option<&'static str> {
+fn refused_code(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'static str> {
     if is_loaded_by_itself(path) {
         return Some("is read by pytest or the interpreter without being asked for");
     }
-    if is_test(ground, path) {
+    if is_test(repo, path) {
         return Some("belongs to the tests");
     }
     match change {
         // Without it another directory would be on the search path, or another copy of the package be found.
         Change::Deleted if path.ends_with("/__init__.py") => Some("makes a package of its directory, and is deleted"),
-        Change::Created if !may_be_new(ground, path) => Some("is new, and not a module of a package that is there"),
+        Change::Created if !may_be_new(repo, path) => Some("is new, and not a module of a package that is there"),
         _ => None,
     }
 }
@@ -68,17 +68,16 @@ fn refused_test(path: &str, change: Change, files: &[String]) -> Option<&'static
 }
 
 /// Whether tests are made of it. Whole test directories count: helpers of tests decide what tests see.
-pub(crate) fn is_test(ground: &Ground<'_>, path: &str) -> bool {
-    ground.baseline.files.iter().any(|file| file.path == path || is_beside(ground, path, &file.path))
-        || is_test_path(path)
+pub(crate) fn is_test(repo: &RepoContext<'_>, path: &str) -> bool {
+    repo.baseline.files.iter().any(|file| file.path == path || is_beside(repo, path, &file.path)) || is_test_path(path)
 }
 
 /// Whether `path` is in the directory of a test file, or below it, which is no place of code: no package, and not searched for modules
 /// by itself.
-fn is_beside(ground: &Ground<'_>, path: &str, test: &str) -> bool {
+fn is_beside(repo: &RepoContext<'_>, path: &str, test: &str) -> bool {
     let Some((dir, _)) = test.rsplit_once('/') else { return false };
-    let is_root = ground.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
-    let is_package = ground.texts.contains_key(&format!("{dir}/__init__.py"));
+    let is_root = repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
+    let is_package = repo.texts.contains_key(&format!("{dir}/__init__.py"));
     !is_root && !is_package && path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'))
 }
 
@@ -105,11 +104,11 @@ pub(crate) fn is_loaded_by_itself(path: &str) -> bool {
 
 /// Whether a file may be where the original may have none: one of the original's own, or a module deeper in a package of
 /// the original's.
-fn may_be_new(ground: &Ground<'_>, path: &str) -> bool {
-    let Some((dir, name)) = path.rsplit_once('/') else { return ground.texts.contains_key(path) };
-    let is_root = ground.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
+fn may_be_new(repo: &RepoContext<'_>, path: &str) -> bool {
+    let Some((dir, name)) = path.rsplit_once('/') else { return repo.texts.contains_key(path) };
+    let is_root = repo.baseline.roots.iter().any(|root| root.trim_end_matches('/') == dir);
     let package = format!("{dir}/__init__.py");
-    ground.texts.contains_key(path) || (!is_root && name.ends_with(".py") && has(ground.texts, &package))
+    repo.texts.contains_key(path) || (!is_root && name.ends_with(".py") && has(repo.texts, &package))
 }
 
 fn has(files: &TextFiles, path: &str) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use veriplay_core::{Dropped, Execute, Patch, TextFiles};
 
 use super::bench::{Bench, file_of};
-use super::{BugProposal, Candidate, Ground, weakening};
+use super::{BugProposal, Candidate, RepoContext, weakening};
 use crate::repository::TestResult;
 
 /// A mutant that is no bug: the check that it would fail, and why.
@@ -24,14 +24,14 @@ pub struct Unfit {
 /// A fault of the host's.
 pub fn propose(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     path: &str,
     mutant: &Candidate,
     seeds: (u64, u64),
 ) -> Result<Result<BugProposal, Unfit>, Dropped> {
-    let mut buggy = ground.texts.clone();
+    let mut buggy = repo.texts.clone();
     buggy.insert(path.to_owned(), mutant.text.clone());
-    propose_state(execute, ground, &buggy, mutant.injector, seeds)
+    propose_state(execute, repo, &buggy, mutant.injector, seeds)
 }
 
 fn unfit<T>(check: &'static str, why: &str) -> Result<Result<T, Unfit>, Dropped> {
@@ -41,17 +41,17 @@ fn unfit<T>(check: &'static str, why: &str) -> Result<Result<T, Unfit>, Dropped>
 /// The proposal of a whole state, in which code alone is changed. `seeds` are of its making and of the run.
 pub(crate) fn propose_state(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     buggy: &TextFiles,
     injector: &str,
     seeds: (u64, u64),
 ) -> Result<Result<BugProposal, Unfit>, Dropped> {
-    let Ok(bug_inject) = Patch::make(ground.texts, buggy) else { return unfit("applies", "it makes no patch") };
-    let failing = match failing_with(execute, ground, buggy, seeds.1)? {
+    let Ok(bug_inject) = Patch::make(repo.texts, buggy) else { return unfit("applies", "it makes no patch") };
+    let failing = match failing_with(execute, repo, buggy, seeds.1)? {
         Ok(failing) => failing,
         Err(unfit) => return Ok(Err(unfit)),
     };
-    let Some(test_weaken) = weakening(execute, ground, &failing)? else {
+    let Some(test_weaken) = weakening(execute, repo, &failing)? else {
         return unfit("hidden", "its failing tests cannot be taken out by name");
     };
     let files: BTreeSet<&str> = failing.iter().map(|id| file_of(id)).collect();
@@ -68,15 +68,15 @@ pub(crate) fn propose_state(
 /// The tests that fail in the state, of which there is one at least.
 pub(crate) fn failing_with(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     buggy: &TextFiles,
     seed: u64,
 ) -> Result<Result<BTreeSet<String>, Unfit>, Dropped> {
-    let affected = ground.map.affected(execute, ground, ground.texts, buggy)?;
+    let affected = repo.map.affected(execute, repo, repo.texts, buggy)?;
     if affected.is_empty() {
         return unfit("failing", "no test enters what it changes");
     }
-    let results = Bench::new(execute, ground).run(buggy, &affected, seed)?;
+    let results = Bench::new(execute, repo).run(buggy, &affected, seed)?;
     if let Some(why) = results.broken.first() {
         return unfit("records", why);
     }

@@ -3,7 +3,7 @@
 use veriplay_core::{PatchError, TextFiles};
 
 use super::machinery::Sides;
-use super::{BugProposal, Ground};
+use super::{BugProposal, RepoContext};
 use crate::repository::Repository;
 
 /// Files over those of the layer, and files of the layer that are gone.
@@ -24,21 +24,21 @@ impl Overlay {
     }
 
     /// The repository in this state.
-    pub(crate) fn repository<'a>(&'a self, ground: &'a Ground<'a>, sides: &'a Sides, seed: u64) -> Repository<'a> {
+    pub(crate) fn repository<'a>(&'a self, repo: &'a RepoContext<'a>, sides: &'a Sides, seed: u64) -> Repository<'a> {
         Repository {
-            image: ground.image,
-            pytest: ground.pytest,
-            package: &ground.baseline.package,
-            dependencies: ground.baseline.dependencies.as_ref().map(|dependencies| &dependencies.layer),
-            roots: &ground.baseline.roots,
+            image: repo.image,
+            pytest: repo.pytest,
+            package: &repo.baseline.package,
+            dependencies: repo.baseline.dependencies.as_ref().map(|dependencies| &dependencies.layer),
+            roots: &repo.baseline.roots,
             own: &sides.own,
             tests: &sides.tests,
-            settings: &ground.baseline.settings,
+            settings: &repo.baseline.settings,
             files: &self.files,
             without: &self.without,
-            limits: ground.limits,
+            limits: repo.limits,
             seed,
-            max_jobs: ground.max_jobs,
+            max_jobs: repo.max_jobs,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use veriplay_core::{Digest, Dropped, Execute, Value, content_hash};
 
-use super::Ground;
+use super::RepoContext;
 use super::guest::{Edit, ask, number, spliced};
 
 const PROGRAM: &str = include_str!("python/twins.py");
@@ -38,12 +38,12 @@ pub(crate) type Form = Option<usize>;
 
 impl Ends {
     /// Reads the test files; one that is no Python has none.
-    pub(crate) fn of(execute: &dyn Execute, ground: &Ground<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
+    pub(crate) fn of(execute: &dyn Execute, repo: &RepoContext<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         let arguments = texts.iter().map(|text| vec![Value::str(*text)]).collect();
-        let answers = ask(execute, ground, PROGRAM, "twins", arguments)?;
+        let answers = ask(execute, repo, PROGRAM, "twins", arguments)?;
         Ok(answers
             .into_iter()
             .map(|answer| Self(answer.ok().and_then(|value| read(&value)).unwrap_or_default()))

@@ -7,7 +7,7 @@ use veriplay_core::{Dropped, Execute, Status, TextFiles, Verdict, content_hash};
 use super::bench::{Bench, Results};
 use super::checks::CHECKS;
 use super::tree::States;
-use super::{BugArtifact, BugProposal, Ground};
+use super::{BugArtifact, BugProposal, RepoContext};
 use crate::run::cut;
 
 /// The bounds of the checks. SSR's text leaves their values open; re-implementations use 5–10 passing tests, one or two
@@ -51,8 +51,8 @@ pub(crate) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn new(bench: Bench<'a>, bug: &'a BugProposal, rules: &'a BugRules, states: States) -> Result<Self, Dropped> {
-        let ground = bench.ground;
-        let affected = ground.map.affected(bench.execute, ground, ground.texts, &states.buggy)?;
+        let repo = bench.repo;
+        let affected = repo.map.affected(bench.execute, repo, repo.texts, &states.buggy)?;
         Ok(Self { bug, rules, states, bench, affected, buggy: [None, None] })
     }
 
@@ -72,14 +72,14 @@ impl<'a> Facts<'a> {
     }
 
     pub(crate) fn original(&self) -> &TextFiles {
-        self.bench.ground.texts
+        self.bench.repo.texts
     }
 
     /// What the proposal is once every check has passed.
     pub(crate) fn artifact(&mut self) -> Result<BugArtifact, Dropped> {
         let failing = self.failing()?;
-        let (bug, ground) = (self.bug, self.bench.ground);
-        let baseline = ground.baseline;
+        let (bug, repo) = (self.bug, self.bench.repo);
+        let baseline = repo.baseline;
         let digest = content_hash(&(&baseline.package, &bug.bug_inject, &bug.test_weaken, &bug.failed_repairs));
         Ok(BugArtifact {
             schema_version: BugArtifact::SCHEMA_VERSION,
@@ -88,7 +88,7 @@ impl<'a> Facts<'a> {
             version: baseline.version.clone(),
             package: baseline.package.clone(),
             bug: bug.clone(),
-            pass_to_pass: ground.map.tests().filter(|id| !failing.contains(*id)).cloned().collect(),
+            pass_to_pass: repo.map.tests().filter(|id| !failing.contains(*id)).cloned().collect(),
             fail_to_pass: failing.into_iter().collect(),
         })
     }
@@ -100,12 +100,12 @@ impl<'a> Facts<'a> {
 /// A fault of the host's.
 pub fn validate(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     bug: &BugProposal,
     rules: &BugRules,
 ) -> Result<Validated, Dropped> {
-    let bench = Bench::new(execute, ground);
-    let states = match States::of(ground.texts, bug) {
+    let bench = Bench::new(execute, repo);
+    let states = match States::of(repo.texts, bug) {
         Ok(states) => states,
         Err(error) => return Ok(invalid(bench, 0, "applies", error.to_string())),
     };
@@ -127,15 +127,15 @@ pub fn validate(
 /// A fault of the host's.
 pub fn each_check(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     bug: &BugProposal,
     rules: &BugRules,
 ) -> Result<Vec<(&'static str, Option<String>)>, Dropped> {
-    let states = match States::of(ground.texts, bug) {
+    let states = match States::of(repo.texts, bug) {
         Ok(states) => states,
         Err(error) => return Ok(vec![("applies", Some(error.to_string()))]),
     };
-    let mut facts = Facts::new(Bench::new(execute, ground), bug, rules, states)?;
+    let mut facts = Facts::new(Bench::new(execute, repo), bug, rules, states)?;
     CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut facts)?.err()))).collect()
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Execute, Patch, Value};
 
-use super::Ground;
+use super::RepoContext;
 use super::bench::file_of;
 use super::guest::{ask, edits, spliced};
 
@@ -17,19 +17,19 @@ const PROGRAM: &str = include_str!("python/weaken.py");
 /// A fault of the host's.
 pub fn weakening(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     failing: &BTreeSet<String>,
 ) -> Result<Option<Patch>, Dropped> {
     let mut functions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for id in failing {
         functions.entry(file_of(id)).or_default().insert(name_of(id));
     }
-    let text = |file: &str| ground.texts.get(file).map_or("", String::as_str);
+    let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
     let arguments = functions.iter().map(|(file, names)| {
         vec![Value::str(text(file)), Value::List(names.iter().map(|name| Value::str(*name)).collect())]
     });
-    let answers = ask(execute, ground, PROGRAM, "weaken", arguments.collect())?;
-    let mut after = ground.texts.clone();
+    let answers = ask(execute, repo, PROGRAM, "weaken", arguments.collect())?;
+    let mut after = repo.texts.clone();
     for (file, answer) in functions.keys().zip(answers) {
         let edits = answer.ok().and_then(|value| edits(&value)).unwrap_or_default();
         match spliced(text(file), &edits) {
@@ -37,7 +37,7 @@ pub fn weakening(
             None => return Ok(None),
         };
     }
-    Ok(Patch::make(ground.texts, &after).ok().filter(|patch| !patch.is_empty()))
+    Ok(Patch::make(repo.texts, &after).ok().filter(|patch| !patch.is_empty()))
 }
 
 /// `Class::function` of a test id.

@@ -65,7 +65,7 @@ pub fn examine_artifact(
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
 ) -> Result<Examined, Dropped> {
-    let (findings, evidence) = found(execute, gate, request)?;
+    let (findings, evidence) = collect_findings(execute, gate, request)?;
     let rules = findings.iter().map(|finding| finding.rule).collect();
     let verdict = match findings.into_iter().next() {
         None => Verdict { status: Status::Valid, passed: 1, total: 1, evidence },
@@ -87,10 +87,10 @@ pub fn inspect_artifact(
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
 ) -> Result<Vec<Finding>, Dropped> {
-    found(execute, gate, request).map(|(findings, _)| findings)
+    collect_findings(execute, gate, request).map(|(findings, _)| findings)
 }
 
-fn found(
+fn collect_findings(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
@@ -208,14 +208,16 @@ fn too_few_calls(gate: &ArtifactGate, facts: &Facts) -> Option<Finding> {
 }
 
 fn verifier_runs(facts: &Facts) -> Option<Finding> {
-    let failed = facts.said().find_map(|(name, said)| Some((name, said.iter().find_map(|said| said.as_ref().err())?)));
+    let failed = facts
+        .verification_answers()
+        .find_map(|(name, said)| Some((name, said.iter().find_map(|said| said.as_ref().err())?)));
     failed.map(|(name, (status, detail))| Finding::of(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}")))
 }
 
 fn verifier_nondeterministic(facts: &Facts) -> Option<Finding> {
     let differs =
         |(_, said): &(&str, &[Result<bool, _>; 2])| matches!(said, [Ok(first), Ok(second)] if first != second);
-    let found = facts.said().find(differs);
+    let found = facts.verification_answers().find(differs);
     found.map(|(name, _)| Finding::of(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
 }
 

@@ -5,7 +5,7 @@ use veriplay_core::{
 };
 
 use super::trace::{self, CodeRequest, Compiled};
-use crate::problems::{ProblemRequest, Ruling};
+use crate::problems::{Decision, ProblemRequest};
 use crate::run::{Runner, cut};
 
 /// The verification function's name.
@@ -40,12 +40,12 @@ pub struct EpisodeRequest<'a> {
 /// A host fault.
 pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Result<Verdict, Dropped> {
     let mut runner = Runner::new(execute);
-    let ruling = match trace::compiled(&mut runner, request.environment, request.image, request.limits)? {
+    let decision = match trace::compiled(&mut runner, request.environment, request.image, request.limits)? {
         Ok(compiled) => ruled(&mut runner, &compiled, request)?,
-        Err((status, detail)) => ruling(status, NOT_REPLAYED, detail),
+        Err((status, detail)) => decision(status, NOT_REPLAYED, detail),
     };
-    let evidence = Evidence { rule: ruling.rule, detail: cut(&ruling.detail), ..runner.evidence };
-    Ok(Verdict { status: ruling.status, passed: ruling.passed, total: ruling.total, evidence })
+    let evidence = Evidence { rule: decision.rule, detail: cut(&decision.detail), ..runner.evidence };
+    Ok(Verdict { status: decision.status, passed: decision.passed, total: decision.total, evidence })
 }
 
 /// Judges one program.
@@ -54,16 +54,16 @@ pub(crate) fn judge(
     checks: &EnvironmentChecks,
     code: &str,
     request: &ProblemRequest<'_>,
-) -> Result<Ruling, Dropped> {
+) -> Result<Decision, Dropped> {
     let (environment, limits) = (&checks.environment, request.job_limits());
     let ran = CodeRequest { environment, history: &[], code, image: request.image, limits, seed: request.seed };
     let compiled = match trace::compiled(runner, environment, request.image, limits)? {
         Ok(compiled) => compiled,
-        Err((status, detail)) => return Ok(ruling(status, NOT_REPLAYED, detail)),
+        Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
     };
     let outcome = trace::run(runner, &compiled, &ran)?;
     if let Some((status, detail)) = outcome.failure {
-        return Ok(ruling(status, "", detail));
+        return Ok(decision(status, "", detail));
     }
     let episode = EpisodeRequest {
         environment,
@@ -77,24 +77,24 @@ pub(crate) fn judge(
     ruled(runner, &compiled, &episode)
 }
 
-fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<'_>) -> Result<Ruling, Dropped> {
+fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<'_>) -> Result<Decision, Dropped> {
     let EpisodeRequest { verify, calls, answer, image, limits, seed, .. } = *request;
     let (before, after) = match trace::replay(runner, compiled, calls, image, limits)? {
         Ok(states) => states,
-        Err((status, detail)) => return Ok(ruling(status, NOT_REPLAYED, detail)),
+        Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
     };
     let answer = answer.cloned().unwrap_or(Value::None);
     Ok(match verified(runner, verify, [before, after, answer], image, limits, seed)? {
-        Ok(true) => ruling(Status::Accepted, "", String::new()),
-        Ok(false) => ruling(Status::WrongAnswer, "", "the verification function says no".to_owned()),
+        Ok(true) => decision(Status::Accepted, "", String::new()),
+        Ok(false) => decision(Status::WrongAnswer, "", "the verification function says no".to_owned()),
         // Outside reproducibility, and so not the code's to answer for.
-        Err((Status::DeadlineExceeded, detail)) => ruling(Status::DeadlineExceeded, UNVERIFIED, detail),
-        Err((_, detail)) => ruling(Status::WrongAnswer, UNVERIFIED, detail),
+        Err((Status::DeadlineExceeded, detail)) => decision(Status::DeadlineExceeded, UNVERIFIED, detail),
+        Err((_, detail)) => decision(Status::WrongAnswer, UNVERIFIED, detail),
     })
 }
 
-fn ruling(status: Status, rule: &str, detail: String) -> Ruling {
-    Ruling { status, passed: u32::from(status == Status::Accepted), total: 1, rule: rule.to_owned(), detail }
+fn decision(status: Status, rule: &str, detail: String) -> Decision {
+    Decision { status, passed: u32::from(status == Status::Accepted), total: 1, rule: rule.to_owned(), detail }
 }
 
 /// What the verification function says of `[before, after, answer]`, in an instance of its own.

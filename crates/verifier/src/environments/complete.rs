@@ -58,7 +58,7 @@ pub fn complete(
 
 fn completed(execute: &dyn Execute, gate: &ArtifactGate, request: &CompleteRequest<'_>) -> Result<CodeTask, Dropped> {
     let mut bench = Bench::open(execute, gate, request.environment)?;
-    let verify = match bench.left(&request.task.solution)? {
+    let verify = match bench.run_solution(&request.task.solution)? {
         Ok(left) => verification(&left.after, &left.answer),
         Err(_) => NOTHING.to_owned(),
     };
@@ -85,7 +85,7 @@ fn chosen(
     request: &CompleteRequest<'_>,
 ) -> Result<Option<CodeTask>, Dropped> {
     let mut bench = Bench::open(execute, gate, request.environment)?;
-    let Ok(right) = bench.left(&request.task.solution)? else { return Ok(None) };
+    let Ok(right) = bench.run_solution(&request.task.solution)? else { return Ok(None) };
     let canned = right.answer == Value::None || gate.canned_answers.contains(&right.answer);
     if right.before == right.after && canned {
         return Ok(None);
@@ -96,7 +96,7 @@ fn chosen(
         if failures.len() == gate.failures {
             break;
         }
-        if let Ok(left) = bench.left(code)?
+        if let Ok(left) = bench.run_solution(code)?
             && !seen.contains(&left)
         {
             seen.push(left);
@@ -130,7 +130,7 @@ impl<'a, 'b> Bench<'a, 'b> {
         Ok(Self { runner, gate, environment, compiled })
     }
 
-    fn left(&mut self, code: &str) -> Result<Result<Left, Failure>, Dropped> {
+    fn run_solution(&mut self, code: &str) -> Result<Result<Left, Failure>, Dropped> {
         let (image, limits, seed): (&str, Limits, u64) = (&self.gate.image, self.gate.limits, self.gate.seeds[0]);
         let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
         let outcome = trace::run(&mut self.runner, &self.compiled, &request)?;

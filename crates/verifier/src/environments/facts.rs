@@ -43,7 +43,7 @@ impl Facts {
     }
 
     /// All that was said.
-    pub(super) fn said(&self) -> impl Iterator<Item = (&str, &Said)> {
+    pub(super) fn verification_answers(&self) -> impl Iterator<Item = (&str, &Said)> {
         let of_cases = self.cases().filter_map(|case| Some((case.name.as_str(), case.said.as_ref()?)));
         of_cases.chain(self.nothing.iter().map(|(_, said)| ("doing nothing", said)))
     }
@@ -67,7 +67,7 @@ pub(super) fn facts(
     let failures = numbered.map(|(code, number)| lab.case(format!("failure case {number}"), code));
     let failures = failures.collect::<Result<_, _>>()?;
     let answers = std::iter::once(&Value::None).chain(&gate.canned_answers);
-    let nothing = answers.map(|answer| Ok((answer.clone(), lab.said(lab.before.clone(), answer.clone())?)));
+    let nothing = answers.map(|answer| Ok((answer.clone(), lab.run_verification(lab.before.clone(), answer.clone())?)));
     Ok(Facts { solution, failures, nothing: nothing.collect::<Result<_, Dropped>>()? })
 }
 
@@ -84,7 +84,7 @@ impl Lab<'_, '_> {
     fn case(&mut self, name: String, code: &str) -> Result<Case, Dropped> {
         let ends = [self.end(code, self.gate.seeds[0])?, self.end(code, self.gate.seeds[1])?];
         let said = match &ends[0] {
-            Ok(end) => Some(self.said(end.after.clone(), end.answer.clone())?),
+            Ok(end) => Some(self.run_verification(end.after.clone(), end.answer.clone())?),
             Err(_) => None,
         };
         Ok(Case { name, ends, said })
@@ -104,7 +104,7 @@ impl Lab<'_, '_> {
     }
 
     /// A job for each seed: the function cannot tell how often it has been asked.
-    fn said(&mut self, after: Value, answer: Value) -> Result<Said, Dropped> {
+    fn run_verification(&mut self, after: Value, answer: Value) -> Result<Said, Dropped> {
         let [first, second] = self.gate.seeds;
         let ArtifactGate { image, limits, .. } = self.gate;
         let (arguments, runner) = ([self.before.clone(), after, answer], &mut *self.runner);

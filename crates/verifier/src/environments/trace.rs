@@ -1,14 +1,14 @@
-//! The jobs of an environment: code with the environment as its peer, calls made again, and what an environment says of
+//! The jobs of an environment: code with the environment as its callee, calls made again, and what an environment says of
 //! itself.
 
 use veriplay_core::{
-    CallResult, Dropped, Entry, Environment, Evidence, Execute, Job, Limits, Outcome, Peer, Status, ToolCall, Value,
+    CallResult, Callee, Dropped, Entry, Environment, Evidence, Execute, Job, Limits, Outcome, Status, ToolCall, Value,
 };
 
 use crate::run::{Runner, calls, failure, value};
 
 /// The trusted side; see its docstring.
-const DESK: &str = include_str!("desk.py");
+const TOOL_ENV: &str = include_str!("desk.py");
 /// What runs an executor's code; see its docstring.
 const CODE: &str = include_str!("code.py");
 
@@ -103,7 +103,7 @@ impl CodeOutcome {
 
 /// Our sources as bytecode of the image's own interpreter.
 pub(super) struct Compiled {
-    /// Of the desk and the environment.
+    /// Of the tool environment and the environment.
     opened: Value,
     /// The same for a program's text, where every character costs more than to unpack it does.
     packed: Value,
@@ -117,7 +117,7 @@ pub(super) fn compiled(
     image: &str,
     limits: Limits,
 ) -> Result<Result<Compiled, Failure>, Dropped> {
-    let sources = [DESK, environment.source.as_str(), CODE].map(Value::str).to_vec();
+    let sources = [TOOL_ENV, environment.source.as_str(), CODE].map(Value::str).to_vec();
     let outcome = runner.run(&job(image, COMPILER, "compiled", sources, limits, SEED))?;
     Ok(returned(&outcome, &limits).and_then(|value| match value {
         Value::Tuple(parts) => match <[Value; 3]>::try_from(parts) {
@@ -140,8 +140,8 @@ pub(super) fn run(
     let served = "call, tools, _, _ =";
     let program = format!("{}del _, _open\n", opened(compiled, history, served));
     let arguments = vec![compiled.runner.clone(), Value::str(code)];
-    let peer = Some(Peer { program, seed: SEED, shares_objects: false, hidden: Vec::new() });
-    let outcome = runner.run(&Job { peer, ..job(image, RUN, "run", arguments, limits, seed) })?;
+    let callee = Some(Callee { program, seed: SEED, shares_objects: false, hidden: Vec::new() });
+    let outcome = runner.run(&Job { callee: callee, ..job(image, RUN, "run", arguments, limits, seed) })?;
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
     let (failure, calls, answer) = match report(&outcome, &limits) {
         Ok(report) => (report.failure, report.calls, report.answer),
@@ -209,14 +209,14 @@ pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Val
     Job { entry, ..calls(image, program, Vec::new(), limits, seed) }
 }
 
-/// A program with the desk of an environment, after `history`, which stands in it as a literal.
+/// A program with the tool environment of an environment, after `history`, which stands in it as a literal.
 fn opened(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
     let (packed, history) = (&compiled.packed, history_value(history));
     // The one value without a literal is NaN.
     format!(
         "import binascii, marshal, zlib\nnan = float('nan')\n\
-         _desk, _environment = marshal.loads(zlib.decompress(binascii.a2b_base64({packed:#})))\nexec(_desk)\n\
-         {names} _open(_environment, {history:#})\ndel nan, binascii, marshal, zlib, _desk, _environment\n"
+         _tool_env, _environment = marshal.loads(zlib.decompress(binascii.a2b_base64({packed:#})))\nexec(_tool_env)\n\
+         {names} _open(_environment, {history:#})\ndel nan, binascii, marshal, zlib, _tool_env, _environment\n"
     )
 }
 
@@ -272,9 +272,9 @@ fn read_call(row: Value) -> Option<ToolCall> {
     Some(ToolCall { name, arguments, keywords: pairs.into_iter().map(keyword).collect::<Option<_>>()? })
 }
 
-/// The value of a job's one call. An end of the peer's own is told before that of the job, which follows from it.
+/// The value of a job's one call. An end of the callee's own is told before that of the job, which follows from it.
 pub(super) fn returned(outcome: &Outcome, limits: &Limits) -> Result<Value, (Status, String)> {
-    let ended = outcome.peer.as_deref().and_then(failure).or_else(|| failure(outcome));
+    let ended = outcome.callee.as_deref().and_then(failure).or_else(|| failure(outcome));
     if let Some(ended) = ended {
         return Err(ended);
     }

@@ -34,7 +34,7 @@ impl Judge for Checker {
         "checker"
     }
 
-    fn takes(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: Kind) -> bool {
         true
     }
 

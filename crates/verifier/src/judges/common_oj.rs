@@ -34,7 +34,7 @@ impl Judge for CommonOj {
         "common_oj"
     }
 
-    fn takes(&self, kind: Kind) -> bool {
+    fn supports(&self, kind: Kind) -> bool {
         kind == Kind::Texts
     }
 

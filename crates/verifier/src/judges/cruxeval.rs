@@ -28,7 +28,7 @@ impl Judge for CruxEval {
         "cruxeval"
     }
 
-    fn takes(&self, kind: Kind) -> bool {
+    fn supports(&self, kind: Kind) -> bool {
         kind == Kind::Values
     }
 

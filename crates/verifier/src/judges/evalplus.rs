@@ -45,7 +45,7 @@ impl Judge for EvalPlus {
         "evalplus"
     }
 
-    fn takes(&self, kind: Kind) -> bool {
+    fn supports(&self, kind: Kind) -> bool {
         kind == Kind::Values
     }
 

@@ -29,7 +29,7 @@ impl Judge for Exact {
         "exact"
     }
 
-    fn takes(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: Kind) -> bool {
         true
     }
 

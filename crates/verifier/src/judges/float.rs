@@ -37,7 +37,7 @@ impl Judge for Float {
         "float"
     }
 
-    fn takes(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: Kind) -> bool {
         true
     }
 

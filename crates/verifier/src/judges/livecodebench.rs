@@ -35,7 +35,7 @@ impl Judge for LiveCodeBench {
         "livecodebench"
     }
 
-    fn takes(&self, _kind: Kind) -> bool {
+    fn supports(&self, _kind: Kind) -> bool {
         true
     }
 

@@ -3,7 +3,7 @@
 use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Entry, Job, Outcome, Status};
 
 use super::tally::{CaseResult, Tally, case_result};
-use super::{ProblemRequest, Ruling, fit_judge};
+use super::{Decision, ProblemRequest, fit_judge};
 use crate::judges::{Bench, Call, Judge, Kind};
 use crate::run::{self, NoValue, failure, value};
 
@@ -13,7 +13,7 @@ pub(super) fn judge(
     checks: &CallChecks,
     program: &str,
     request: &ProblemRequest<'_>,
-) -> Result<Ruling, Dropped> {
+) -> Result<Decision, Dropped> {
     let judge = fit_judge(request.problem, &checks.comparison, Kind::Values)?;
     let mut plan = Plan { bench, judge, checks, program, task_id: &request.problem.task_id };
     let mut tally = Tally::of(checks.cases.len());
@@ -24,7 +24,7 @@ pub(super) fn judge(
             break;
         }
     }
-    Ok(tally.ruling())
+    Ok(tally.decision())
 }
 
 /// What the jobs of one attempt share.

@@ -9,7 +9,7 @@ use veriplay_core::{
     Verdict,
 };
 
-use super::{ProblemRequest, Ruling, calls, judge_program};
+use super::{Decision, ProblemRequest, calls, judge_program};
 use crate::judges::{Bench, Call, Finding, judge_by_name};
 use crate::run::ENTRY;
 
@@ -21,9 +21,9 @@ pub(super) fn judge(
     bench: &mut Bench<'_>,
     prediction: &Prediction,
     request: &ProblemRequest<'_>,
-) -> Result<Ruling, Dropped> {
+) -> Result<Decision, Dropped> {
     let text = request.program.trim();
-    let malformed = |reason: &str| Ok(Ruling::refused(Status::Malformed, reason));
+    let malformed = |reason: &str| Ok(Decision::refused(Status::Malformed, reason));
     match prediction.wanted {
         Predicted::Output => match predicted_output(prediction, text) {
             Ok(value) => compared(bench, prediction, &value, &request.problem.task_id),
@@ -58,16 +58,16 @@ fn predicted_input(text: &str) -> Result<Vec<Value>, String> {
         .map_err(|error| format!("the answer is no list of literals: {error}"))
 }
 
-fn compared(bench: &mut Bench<'_>, prediction: &Prediction, value: &Value, task_id: &str) -> Result<Ruling, Dropped> {
+fn compared(bench: &mut Bench<'_>, prediction: &Prediction, value: &Value, task_id: &str) -> Result<Decision, Dropped> {
     let comparison = Comparison::by(JUDGE);
     let judge = judge_by_name(JUDGE).ok_or_else(|| Dropped { why: format!("there is no judge `{JUDGE}`") })?;
     let (expected, actual) = (&prediction.output, Some(value));
     let call = Call { task_id, function: ENTRY, input: &[], expected, actual, comparison: &comparison };
     Ok(match judge.compare_call(bench, &call)? {
         Finding::Right => {
-            Ruling { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
+            Decision { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
         }
-        Finding::Wrong(detail) => Ruling::refused(Status::WrongAnswer, &detail),
+        Finding::Wrong(detail) => Decision::refused(Status::WrongAnswer, &detail),
     })
 }
 

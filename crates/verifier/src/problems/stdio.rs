@@ -3,7 +3,7 @@
 use veriplay_core::{Dropped, Entry, Job, Status, StdioCase, StdioChecks};
 
 use super::tally::{CaseResult, Tally, case_result};
-use super::{ProblemRequest, Ruling, fit_judge};
+use super::{Decision, ProblemRequest, fit_judge};
 use crate::judges::{Bench, Judge, Kind, Run};
 use crate::run::{calls, failure};
 
@@ -13,7 +13,7 @@ pub(super) fn judge(
     checks: &StdioChecks,
     program: &str,
     request: &ProblemRequest<'_>,
-) -> Result<Ruling, Dropped> {
+) -> Result<Decision, Dropped> {
     let judge = fit_judge(request.problem, &checks.comparison, Kind::Texts)?;
     let mut tally = Tally::of(checks.cases.len());
     for case in &checks.cases {
@@ -22,7 +22,7 @@ pub(super) fn judge(
             break;
         }
     }
-    Ok(tally.ruling())
+    Ok(tally.decision())
 }
 
 /// How the program ended comes first: right text before an exception, or text that was cut, passes no case.

@@ -2,7 +2,7 @@
 
 use veriplay_core::{Dropped, Status};
 
-use super::Ruling;
+use super::Decision;
 use crate::judges::Finding;
 
 /// What became of one case: nothing when it is passed, else a status and a detail.
@@ -44,13 +44,13 @@ impl Tally {
         self.first.is_some()
     }
 
-    pub(super) fn ruling(self) -> Ruling {
+    pub(super) fn decision(self) -> Decision {
         let (status, detail) = match self.first {
             Some(first) => first,
             None if self.passed == self.total && self.total > 0 => (Status::Accepted, String::new()),
             None => (Status::RuntimeError, "results are missing".to_owned()),
         };
         let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        Ruling { status, passed: count(self.passed), total: count(self.total), rule: String::new(), detail }
+        Decision { status, passed: count(self.passed), total: count(self.total), rule: String::new(), detail }
     }
 }

@@ -9,9 +9,9 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Dropped, Entry, Job, Outcome, Peer, Status, TestCode, TestStyle, Trust, Value, content_hash};
+use veriplay_core::{Callee, Dropped, Entry, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
-use super::{ProblemRequest, Ruling};
+use super::{Decision, ProblemRequest};
 use crate::run::{Runner, calls, failure, value};
 
 /// The tests' own program: all it needs is in the image.
@@ -61,40 +61,40 @@ pub(super) fn judge(
     code: &TestCode,
     program: &str,
     request: &ProblemRequest<'_>,
-) -> Result<Ruling, Dropped> {
-    let (ruling, others) = judge_reading(runner, code, program, request, None)?;
-    if ruling.status == Status::Unjudgeable {
-        return Ok(ruling);
+) -> Result<Decision, Dropped> {
+    let (decision, others) = judge_reading(runner, code, program, request, None)?;
+    if decision.status == Status::Unjudgeable {
+        return Ok(decision);
     }
     for reading in others {
         // What is not accepted as it stands may be so by what the tests mean: only names can mean something else.
-        if ruling.status != Status::Accepted && reading == Reading::Changes {
+        if decision.status != Status::Accepted && reading == Reading::Changes {
             continue;
         }
         let (other, _) = judge_reading(runner, code, program, request, Some(reading))?;
-        if (other.status == Status::Accepted) != (ruling.status == Status::Accepted) {
+        if (other.status == Status::Accepted) != (decision.status == Status::Accepted) {
             let detail = format!("{}; by the other reading: {:?} {}", reading.trouble(), other.status, other.detail);
-            return Ok(Ruling { status: Status::Unjudgeable, passed: 0, detail, ..ruling });
+            return Ok(Decision { status: Status::Unjudgeable, passed: 0, detail, ..decision });
         }
     }
-    Ok(ruling)
+    Ok(decision)
 }
 
-/// The ruling by one reading, and the others that could change it.
+/// The decision by one reading, and the others that could change it.
 fn judge_reading(
     runner: &mut Runner<'_>,
     code: &TestCode,
     program: &str,
     request: &ProblemRequest<'_>,
     reading: Option<Reading>,
-) -> Result<(Ruling, Vec<Reading>), Dropped> {
+) -> Result<(Decision, Vec<Reading>), Dropped> {
     let outcome = runner.run(&job(code, program, request, reading))?;
     let rule = if code.trust == Trust::Shared { SHARED } else { "" }.to_owned();
     let planned = planned(code);
     let Report { records, readings } = match report(&outcome, request) {
         Ok(report) => report,
         Err((status, detail)) => {
-            return Ok((Ruling { status, passed: 0, total: count(planned.unwrap_or(1)), rule, detail }, Vec::new()));
+            return Ok((Decision { status, passed: 0, total: count(planned.unwrap_or(1)), rule, detail }, Vec::new()));
         }
     };
     let (status, detail) = ruled(&records, planned);
@@ -102,7 +102,7 @@ fn judge_reading(
     let rule = if first == Some(TestResult::Vacuous) { VACUOUS.to_owned() } else { rule };
     let passed = records.iter().filter(|record| record.result == TestResult::Passed).count();
     let total = planned.unwrap_or(0).max(records.len()).max(1);
-    Ok((Ruling { status, passed: count(passed), total: count(total), rule, detail }, readings))
+    Ok((Decision { status, passed: count(passed), total: count(total), rule, detail }, readings))
 }
 
 fn count(number: usize) -> u32 {
@@ -125,11 +125,11 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Op
         TestStyle::Check { source, function } => ("check", vec![text(source)], function.as_str()),
         TestStyle::Functions(source) => ("functions", vec![text(source)], ""),
     };
-    let (peer, shared) = match code.trust {
+    let (callee, shared) = match code.trust {
         Trust::Split => {
-            let peer =
-                Peer { program: program.to_owned(), seed: request.seed, shares_objects: true, hidden: Vec::new() };
-            (Some(peer), Value::None)
+            let callee =
+                Callee { program: program.to_owned(), seed: request.seed, shares_objects: true, hidden: Vec::new() };
+            (Some(callee), Value::None)
         }
         Trust::Shared => (None, text(program)),
     };
@@ -139,7 +139,11 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Op
     let arguments =
         vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
     let entry = Entry::Calls { function: "run".to_owned(), arguments: vec![arguments] };
-    Job { entry, peer, ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), seed(code, request.seed)) }
+    Job {
+        entry,
+        callee: callee,
+        ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), seed(code, request.seed))
+    }
 }
 
 /// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
@@ -179,7 +183,7 @@ struct Report {
 /// The report of the tests, or why there is none. An end of the program's own is told before that of the tests, which
 /// follows from it.
 fn report(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<Report, (Status, String)> {
-    if let Some(ended) = outcome.peer.as_deref().and_then(failure) {
+    if let Some(ended) = outcome.callee.as_deref().and_then(failure) {
         return Err(ended);
     }
     if let Some((status, detail)) = failure(outcome) {

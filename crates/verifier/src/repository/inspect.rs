@@ -135,7 +135,7 @@ impl Inspector<'_> {
             files: Vec::new(),
             limits: self.limits,
             seed: 0,
-            peer: None,
+            callee: None,
             base: Some(Base { layers: mounted(self.pytest, self.package, None), without: Vec::new() }),
         };
         let outcome = self.execute.execute(&job)?;

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use veriplay_core::{
-    Base, CallResult, Digest, EncodeCaps, Entry, Execute, ExecuteError, Exit, Job, Limits, Mounted, Outcome, Peer,
-    Place, Value,
+    Base, CallResult, Callee, Digest, EncodeCaps, Entry, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
+    Outcome, Value,
 };
 
 use super::guest;
@@ -203,7 +203,8 @@ pub fn cover_file(
 
 /// The layers of a job that runs tests.
 pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&Digest>) -> Vec<Mounted> {
-    let places = [(Some(pytest), Place::Library), (dependencies, Place::Dependencies), (Some(package), Place::Work)];
+    let places =
+        [(Some(pytest), LayerRoot::Library), (dependencies, LayerRoot::Dependencies), (Some(package), LayerRoot::Work)];
     places.into_iter().filter_map(|(layer, at)| Some(Mounted { layer: layer?.clone(), at })).collect()
 }
 
@@ -248,7 +249,7 @@ impl<'a> Session<'a> {
         let job = self.job(calls);
         self.jobs.push(job.digest());
         let outcome = self.executor.execute(&job)?;
-        let package = outcome.peer.as_ref().map_or(0, |peer| peer.fuel);
+        let package = outcome.callee.as_ref().map_or(0, |callee| callee.fuel);
         self.fuel = self.fuel.saturating_add(outcome.fuel).saturating_add(package);
         self.met_deadline |= met_deadline(&outcome);
         Ok(outcome)
@@ -258,13 +259,13 @@ impl<'a> Session<'a> {
         let Repository { image, pytest, package, roots, own, tests, files, without, limits, seed, .. } =
             self.repository;
         let settings = self.repository.settings.value();
-        let peer = || Peer {
+        let callee = || Callee {
             program: guest::package(roots, own),
             seed: seed.wrapping_add(1),
             shares_objects: false,
             hidden: tests.to_vec(),
         };
-        let peer = self.is_split.then(peer);
+        let callee = self.is_split.then(callee);
         let roots = Value::List(roots.iter().map(Value::str).collect());
         let own = Value::List(own.iter().map(Value::str).collect());
         let arguments = |(mode, ids): &Call<'_>| {
@@ -280,7 +281,7 @@ impl<'a> Session<'a> {
             files: files.to_vec(),
             limits: *limits,
             seed: *seed,
-            peer,
+            callee: callee,
             base: Some(Base {
                 layers: mounted(pytest, package, self.repository.dependencies),
                 without: without.to_vec(),
@@ -298,7 +299,7 @@ impl<'a> Session<'a> {
             }
             Some(CallResult::Raised(error)) => Err(Refusal::Stopped(format!("{}: {}", error.kind, error.message))),
             Some(CallResult::Unencodable(what)) => Err(Refusal::Stopped(format!("it returned {what}"))),
-            None => Err(Refusal::Stopped(ended(outcome))),
+            None => Err(Refusal::Stopped(describe_end(outcome))),
         }
     }
 
@@ -332,7 +333,7 @@ impl<'a> Session<'a> {
             tests.extend(ran.map(|(index, (_, id))| self.record(&outcome, index, id[0])));
             // The call without a result is the one that ended the job.
             if let Some((_, id)) = left.get(count) {
-                tests.push(stopped(id[0], ended(&outcome)));
+                tests.push(stopped(id[0], describe_end(&outcome)));
             }
         }
         let missing = |id: &String| TestRecord { id: id.clone(), result: TestResult::Missing, text: why.clone() };
@@ -357,7 +358,7 @@ fn stopped(id: &str, text: String) -> TestRecord {
 }
 
 /// How a job ended, in words.
-fn ended(outcome: &Outcome) -> String {
+fn describe_end(outcome: &Outcome) -> String {
     match (&outcome.exit, &outcome.error) {
         (Exit::Exceeded { limit, allowed, .. }, _) => format!("{limit:?} limit {allowed} exceeded"),
         (_, Some(error)) => format!("{}: {}", error.kind, error.message),

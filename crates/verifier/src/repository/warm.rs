@@ -27,7 +27,7 @@ pub fn warming(
         files: Vec::new(),
         limits,
         seed: 0,
-        peer: None,
+        callee: None,
         base: Some(Base { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
     }
 }

@@ -2,7 +2,7 @@
 
 use veriplay_core::{CallResult, Dropped, IoPair, Status, Value};
 
-use super::Ruling;
+use super::Decision;
 use crate::batch::AnswerRequest;
 use crate::run::{NoValue, Runner, calls, failure, instead, value};
 
@@ -13,18 +13,18 @@ pub(super) fn answer(
     program: &str,
     pair: &IoPair,
     arguments: &[Value],
-) -> Result<Ruling, Dropped> {
+) -> Result<Decision, Dropped> {
     let limits = request.task.limits;
     let outcome = runner.run(&calls(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
     if let Some((status, detail)) = failure(&outcome) {
-        return Ok(Ruling::one(status, &detail));
+        return Ok(Decision::one(status, &detail));
     }
     let call = outcome.calls.first();
     Ok(call.map_or_else(
-        || Ruling::one(Status::RuntimeError, "no result"),
+        || Decision::one(Status::RuntimeError, "no result"),
         |call| {
             let (status, detail) = compared(call, &pair.output, request);
-            Ruling::one(status, &detail)
+            Decision::one(status, &detail)
         },
     ))
 }

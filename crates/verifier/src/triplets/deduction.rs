@@ -2,13 +2,13 @@
 
 use veriplay_core::{IoPair, Status, Value};
 
-use super::Ruling;
+use super::Decision;
 use crate::run::instead;
 
 /// Compares as Python's `==` does.
-pub(super) fn answer(pair: &IoPair, value: &Value) -> Ruling {
+pub(super) fn answer(pair: &IoPair, value: &Value) -> Decision {
     if value.python_eq(&pair.output) {
-        return Ruling::one(Status::Accepted, "");
+        return Decision::one(Status::Accepted, "");
     }
-    Ruling::one(Status::WrongAnswer, &instead(value, &pair.output))
+    Decision::one(Status::WrongAnswer, &instead(value, &pair.output))
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use veriplay_core::{Dropped, IoPair, Question, Status, Value, normalize_program};
 
-use super::Ruling;
+use super::Decision;
 use super::abduction::compared;
 use super::gate::{Gate, check_distinct, check_exit, check_repeats};
 use super::rules::{self, Stop};
@@ -72,7 +72,7 @@ pub(super) fn answer(
     request: &AnswerRequest<'_>,
     program: &str,
     hidden: &[IoPair],
-) -> Result<Ruling, Dropped> {
+) -> Result<Decision, Dropped> {
     let inputs = hidden.iter().map(|pair| pair.input.clone()).collect();
     let outcome = runner.run(&calls(request.image, program, inputs, request.task.limits, request.seed))?;
     let checks = || outcome.calls.iter().zip(hidden).map(|(call, pair)| compared(call, &pair.output, request));
@@ -84,5 +84,5 @@ pub(super) fn answer(
         (None, None) if passed == hidden.len() && passed > 0 => (Status::Accepted, String::new()),
         (None, None) => (Status::RuntimeError, "results are missing".to_owned()),
     };
-    Ok(Ruling { status, passed: u32::try_from(passed).unwrap_or(u32::MAX), detail })
+    Ok(Decision { status, passed: u32::try_from(passed).unwrap_or(u32::MAX), detail })
 }

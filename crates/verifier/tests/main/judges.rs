@@ -101,9 +101,9 @@ fn a_judge_on_what_it_does_not_take_is_dropped_by_name_and_task() {
         let results = [(Kind::Values, judge.compare_call(bench, &call)), (Kind::Texts, judge.compare_run(bench, &run))];
         for (kind, result) in results {
             match result {
-                Ok(finding) => assert!(judge.takes(kind) && finding == Finding::Right, "{}", judge.name()),
+                Ok(finding) => assert!(judge.supports(kind) && finding == Finding::Right, "{}", judge.name()),
                 Err(dropped) => {
-                    assert!(!judge.takes(kind), "{}", dropped.why);
+                    assert!(!judge.supports(kind), "{}", dropped.why);
                     assert!(dropped.why.contains(judge.name()) && dropped.why.contains("set/7"), "{}", dropped.why);
                 }
             }
@@ -128,13 +128,13 @@ fn options_that_decide_nothing_are_refused() {
 
 #[test]
 fn what_is_no_plain_value_or_no_text_is_right_by_no_judge() {
-    for judge in JUDGES.iter().filter(|judge| judge.takes(Kind::Values) && judge.name() != "checker") {
+    for judge in JUDGES.iter().filter(|judge| judge.supports(Kind::Values) && judge.name() != "checker") {
         let comparison = within(judge.name(), 1e9, 1e9);
         for expected in ["None", "True", "1.0", "[]"] {
             assert!(!call_is_right(&comparison, ("test/1", "g"), &[], &read(expected), None), "{}", judge.name());
         }
     }
-    for judge in JUDGES.iter().filter(|judge| judge.takes(Kind::Texts) && judge.name() != "checker") {
+    for judge in JUDGES.iter().filter(|judge| judge.supports(Kind::Texts) && judge.name() != "checker") {
         assert!(!bytes_are_right(&within(judge.name(), 1.0, 1.0), "1", b"1\xff"), "{}", judge.name());
         assert!(bytes_are_right(&within(judge.name(), 1.0, 1.0), "1", b"1\n"), "{}", judge.name());
     }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod batches;
+mod cache;
 mod compact;
 mod environments;
 mod fenced;
@@ -13,7 +14,6 @@ mod judges_evalplus;
 mod judges_texts;
 mod judges_values;
 mod matrix;
-mod memo;
 mod order;
 mod probes;
 mod problems;

@@ -55,7 +55,7 @@ impl Execute for Scripts {
             truncated: self.truncated,
             fuel: 7,
             peak_memory_bytes: 1,
-            peer: None,
+            callee: None,
         })
     }
 }

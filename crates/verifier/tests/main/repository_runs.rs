@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 
 use veriplay_core::{
-    CallResult, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits, Outcome, Place, Value,
+    CallResult, Digest, Entry, Execute, ExecuteError, Exit, GuestError, Job, LayerRoot, LimitKind, Limits, Outcome,
+    Value,
 };
 use veriplay_verifier::repository::{
     FileRun, ImportMode, PytestSettings, Repository, TestResult, baseline_of, run_file, warming,
@@ -37,7 +38,7 @@ fn outcome(exit: Exit, answers: &[Value]) -> Outcome {
         truncated: false,
         fuel: 10,
         peak_memory_bytes: 0,
-        peer: None,
+        callee: None,
     }
 }
 
@@ -220,7 +221,8 @@ fn dependencies_lie_in_a_place_of_their_own_and_settings_go_to_the_guest() {
     let warm = warming("python", &pytest, &package, Some(&dependencies), &[], LIMITS);
     for base in [job.base.unwrap(), warm.base.unwrap()] {
         let places: Vec<_> = base.layers.iter().map(|mounted| (mounted.at, &mounted.layer)).collect();
-        let expected = [(Place::Library, &pytest), (Place::Dependencies, &dependencies), (Place::Work, &package)];
+        let expected =
+            [(LayerRoot::Library, &pytest), (LayerRoot::Dependencies, &dependencies), (LayerRoot::Work, &package)];
         assert_eq!(places, expected);
     }
     let Entry::Calls { arguments, .. } = job.entry else { panic!("a job without calls") };

@@ -113,7 +113,7 @@ fn outcome(exit: Exit, calls: Vec<CallResult>) -> Outcome {
         truncated: false,
         fuel: 7,
         peak_memory_bytes: 1,
-        peer: None,
+        callee: None,
     }
 }
 

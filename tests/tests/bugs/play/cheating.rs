@@ -5,12 +5,12 @@ use veriplay_selfplay::games::bug_repair::GameConfig;
 use veriplay_verifier::bugs::weakening;
 
 use super::super::{CODE, TESTS};
-use super::{begun, config, desk, edit, game, repairs, right, solver, statuses, step};
+use super::{begun, config, edit, game, repairs, right, solver, statuses, step, tool_env};
 
 /// What a solver may try through its tools. None may be accepted.
 #[test]
 fn no_cheating_solver_is_accepted() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let put = |text: &str| vec![edit(CODE, "    result = 1\n", text)];
     let plans = vec![
         put("    import os\n    os._exit(0)\n"),
@@ -35,12 +35,12 @@ fn no_cheating_solver_is_accepted() {
 
 #[test]
 fn hidden_tests_are_graded_and_shown_nowhere() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let config = GameConfig { hidden_share: 0.7, group: 2, ..config("fenced") };
     // All tests that notice it are taken out, as ours always are.
     let mut bug = bed.artifact().clone();
     let failing = bug.fail_to_pass.iter().cloned().collect();
-    bug.bug.test_weaken = weakening(&bed.sandbox, &bed.ground(), &failing).unwrap().unwrap();
+    bug.bug.test_weaken = weakening(&bed.sandbox, &bed.repo(), &failing).unwrap().unwrap();
     let game = game(bed, config, &[bug]);
     let first = step(&game, &solver(vec![right(), vec![]]), routes, &mut begun(&game), 0);
     let repair = repairs(&first)[0];

@@ -4,17 +4,18 @@ use veriplay_core::{Role, Scripted, Status, Turn};
 use veriplay_selfplay::games::bug_repair::{GameConfig, Maker, Mode};
 use veriplay_selfplay::play::Play;
 use veriplay_selfplay::step::LogRecord;
-use veriplay_verifier::bugs::desk::Weakening;
+use veriplay_verifier::bugs::tool_env::Weakening;
 
 use super::super::{CODE, TESTS};
 use super::total_reward;
 use super::{
-    SUBMIT, begun, config, desk, edit, game, injected, injecting, made, planned, repairs, right, solver, statuses, step,
+    SUBMIT, begun, config, edit, game, injected, injecting, made, planned, repairs, right, solver, statuses, step,
+    tool_env,
 };
 
 #[test]
 fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     for mode in Mode::ALL {
         let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()]);
         let example = game.examples(routes).unwrap();
@@ -37,7 +38,7 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
 
 #[test]
 fn a_mode_that_is_not_kept_to_is_refused() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");
     for mode in [Mode::Removal, Mode::Rewrite] {
         let game = game(bed, injecting(1, &[mode]), &[]);
@@ -52,7 +53,7 @@ fn a_mode_that_is_not_kept_to_is_refused() {
 
 #[test]
 fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let direct = edit(CODE, "        result += number\n", "        result -= number\n");
     let plans = vec![
         (vec![direct.clone()], "valid"),
@@ -115,7 +116,7 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
 
 #[test]
 fn a_weakening_of_the_models_own_is_checked_like_any_other() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let bug = edit(CODE, "    result = 0\n", "    result = 1\n");
     let weaken = edit(TESTS, "    assert total([4]) == 4\n", "    assert total([4]) >= 4\n");
     let plans = vec![vec![bug.clone(), weaken], vec![bug]];
@@ -135,7 +136,7 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
 
 #[test]
 fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let mend = || vec![edit(CODE, "        result -= number\n", "        result += number\n")];
     let makes = || vec![edit(CODE, "        result += number\n", "        result -= number\n")];
     let policy = |plans: Vec<Vec<String>>| {
@@ -163,7 +164,7 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
 
 #[test]
 fn mutants_enter_the_buffer_and_are_asked() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let config = GameConfig {
         mutants_per_step: 6,
         mutant_share: 0.5,

@@ -11,7 +11,7 @@ use veriplay_verifier::repository::Function;
 
 use super::super::{Bed, CODE};
 use super::{
-    Game, SUBMIT, Steps, begun, config, desk, edit, game, injecting, made, place, planned, right, solver, step,
+    Game, SUBMIT, Steps, begun, config, edit, game, injecting, made, place, planned, right, solver, step, tool_env,
 };
 
 /// What [`CODE`]'s `total` is when it subtracts, in other words.
@@ -46,7 +46,7 @@ fn same_again(game: &Game, routes: &dyn veriplay_core::Execute, played: &Steps) 
 
 #[test]
 fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_another_is_admitted() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let change = |now: &str| vec![edit(CODE, "        result += number\n", now)];
     let plans = [change("        result -= number\n"), change("        result += number + 1\n")];
     let game = guarded(bed, injecting(2, &[Mode::Direct]), &[], MEASURED);
@@ -79,7 +79,7 @@ fn changed(bed: &Bed, bug: &BugTask) -> Option<String> {
 
 #[test]
 fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_admitted() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let config = GameConfig { mutants_per_step: 12, mutant_share: 0.5, tasks_per_step: 2, ..config("fenced") };
     let (policy, plain) = (solver(vec![vec![]]), game(bed, config.clone(), &[]));
     let mut state = begun(&plain);
@@ -97,7 +97,7 @@ fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_ad
 
 #[test]
 fn a_failed_repair_that_makes_a_measured_function_is_no_bug_of_the_second_order() {
-    let Some((bed, routes)) = desk() else { return };
+    let Some((bed, routes)) = tool_env() else { return };
     let config = GameConfig { higher_order_per_step: 4, higher_order_share: 1.0, group: 2, ..config("fenced") };
     let takes = edit(CODE, "        result += number\n", "        result -= number\n");
     let three = edit(CODE, "    result = 1\n", "    result = 3\n");

@@ -6,7 +6,7 @@ use serde::Serialize;
 use veriplay_core::{Limits, SCHEMA_VERSION};
 use veriplay_corpus::ORDINARY_LOOP;
 
-use super::{End, Measured};
+use super::{End, MeasuredProgram};
 use crate::bench::machine::Machine;
 
 /// How many times as dear as in an ordinary loop a unit of fuel may be.
@@ -54,9 +54,9 @@ struct CostRow {
 
 impl CostReport {
     /// The report on `measured`, the ordinary loop among them.
-    pub(crate) fn new(measured: &[Measured], fuel: u64, limits: Limits, machine: Machine) -> Self {
+    pub(crate) fn new(measured: &[MeasuredProgram], fuel: u64, limits: Limits, machine: Machine) -> Self {
         let ordinary = measured.iter().find(|measured| measured.program.name == ORDINARY_LOOP);
-        let ordinary = ordinary.map_or(f64::NAN, Measured::seconds_per_gfuel);
+        let ordinary = ordinary.map_or(f64::NAN, MeasuredProgram::seconds_per_gfuel);
         let mut programs: Vec<CostRow> =
             measured.iter().map(|measured| CostRow::new(measured, ordinary, &limits)).collect();
         programs.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
@@ -109,8 +109,8 @@ impl CostReport {
 }
 
 impl CostRow {
-    fn new(measured: &Measured, ordinary: f64, limits: &Limits) -> Self {
-        let Measured { program, whole, .. } = measured;
+    fn new(measured: &MeasuredProgram, ordinary: f64, limits: &Limits) -> Self {
+        let MeasuredProgram { program, whole, .. } = measured;
         let seconds_per_gfuel = measured.seconds_per_gfuel();
         let goes_on = whole.end == End::Exit("fuel");
         let seconds_at_limit = if goes_on { seconds_per_gfuel * limits.fuel as f64 / 1e9 } else { whole.seconds };
@@ -160,16 +160,16 @@ mod tests {
         Limits { fuel: 20 * GFUEL, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 30 * GFUEL }
     }
 
-    fn measured(name: &str, half: (f64, u64), whole: (f64, u64), end: End) -> Measured {
+    fn measured(name: &str, half: (f64, u64), whole: (f64, u64), end: End) -> MeasuredProgram {
         let (name, attacks) = (name.to_owned(), String::new());
         let program = CostProgram { name, attacks, job: CostJob::Script, program: String::new() };
         let run = |(seconds, fuel)| Run { seconds, fuel, end };
-        Measured { program, half: run(half), whole: run(whole) }
+        MeasuredProgram { program, half: run(half), whole: run(whole) }
     }
 
-    fn report(others: &[Measured]) -> CostReport {
+    fn report(others: &[MeasuredProgram]) -> CostReport {
         let ordinary = measured(ORDINARY_LOOP, (0.1, GFUEL), (0.2, 2 * GFUEL), End::Exit("fuel"));
-        let all: Vec<Measured> = others.iter().cloned().chain([ordinary]).collect();
+        let all: Vec<MeasuredProgram> = others.iter().cloned().chain([ordinary]).collect();
         CostReport::new(&all, 2 * GFUEL, limits(), Machine::of(None))
     }
 

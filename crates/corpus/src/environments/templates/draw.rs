@@ -94,7 +94,7 @@ impl Templates {
         text.iter().map(piece).collect()
     }
 
-    fn said(&self, text: &Text, bound: &Bound, rng: &mut impl Rng) -> String {
+    fn render_text(&self, text: &Text, bound: &Bound, rng: &mut impl Rng) -> String {
         let mut said = String::new();
         for piece in text {
             match piece {
@@ -174,7 +174,7 @@ impl<'a> Draft<'a> {
             self.taken.extend(pool.kind.clone().map(|kind| (kind, pool.values[*index].0.clone())));
         }
         let join = if self.parts.is_empty() { "" } else { *THEN.choose(rng).expect("there are joins") };
-        let said = format!("{join}{}", self.from.said(say, &bound, rng));
+        let said = format!("{join}{}", self.from.render_text(say, &bound, rng));
         self.push(&action.name, &said, Part { code: vec![&action.code], answers: false, bound });
     }
 
@@ -198,7 +198,7 @@ impl<'a> Draft<'a> {
         let bound = free.bind(&[&question.code, say], &fixed, rng);
         let joins = if self.parts.is_empty() { TELL } else { AND_TELL };
         let join = joins.choose(rng).expect("there are joins");
-        let said = format!("{join}{}", self.from.said(say, &bound, rng));
+        let said = format!("{join}{}", self.from.render_text(say, &bound, rng));
         self.push(&question.name, &said, Part { code: vec![&question.code], answers: true, bound });
     }
 
@@ -232,7 +232,7 @@ impl<'a> Draft<'a> {
         last.answers = true;
         let bound = last.bound.clone();
         self.said.push_str(AND_TELL.choose(rng).expect("there are joins"));
-        let said = self.from.said(say, &bound, rng);
+        let said = self.from.render_text(say, &bound, rng);
         self.said.push_str(&said);
         self.names.push(give.name.clone());
     }

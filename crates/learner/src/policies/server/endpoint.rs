@@ -19,7 +19,7 @@ impl Endpoint {
     pub(super) fn parse(name: &str) -> Result<Self, ServerError> {
         let mut parts = name.splitn(3, '#');
         let (url, model) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-        let wrong = |problem| Err(ServerError::Name { name: shown(name), problem });
+        let wrong = |problem| Err(ServerError::Name { name: quote_name(name), problem });
         let Ok(uri) = url.parse::<Uri>() else { return wrong("the URL cannot be read") };
         let Some(host) = uri.host() else { return wrong("the URL has no host") };
         if !matches!(uri.scheme_str(), Some("http" | "https")) {
@@ -52,7 +52,7 @@ impl Endpoint {
 }
 
 /// Without what may be a secret.
-fn shown(name: &str) -> String {
+fn quote_name(name: &str) -> String {
     match (name.find("://"), name.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => format!("{}(hidden){}", &name[..scheme + 3], &name[at..]),
         _ => name.to_owned(),

@@ -24,7 +24,7 @@ use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Samplin
 
 use self::endpoint::Endpoint;
 use self::transport::Client;
-use self::wire::{Asked, Told};
+use self::wire::{Completion, CompletionRequest};
 use crate::sampling::{check_sampling, uniform};
 use crate::tokenizer::Tokenizer;
 
@@ -141,13 +141,18 @@ impl ServerPolicy {
     }
 
     /// All samples of a prompt. A server that gives fewer than were asked for is asked for the rest.
-    fn samples(&self, index: usize, prompt: wire::Prompt<'_>, sampling: &Sampling) -> Result<Vec<Told>, ServerError> {
-        let mut told: Vec<Told> = Vec::with_capacity(sampling.group);
+    fn samples(
+        &self,
+        index: usize,
+        prompt: wire::Prompt<'_>,
+        sampling: &Sampling,
+    ) -> Result<Vec<Completion>, ServerError> {
+        let mut told: Vec<Completion> = Vec::with_capacity(sampling.group);
         let mut retries = Retries::new(&self.options, |attempt| uniform(sampling.seed, index as u64, 0, attempt));
         while told.len() < sampling.group {
             let missing = sampling.group - told.len();
             let seed = seed(sampling.seed, index, told.len());
-            let asked = Asked::new(&self.model, prompt, missing, seed, self.options.logprobs, sampling);
+            let asked = CompletionRequest::new(&self.model, prompt, missing, seed, self.options.logprobs, sampling);
             match self.exchange(&asked, missing, sampling.max_tokens) {
                 Ok(more) => {
                     told.extend(more);
@@ -159,7 +164,12 @@ impl ServerPolicy {
         Ok(told)
     }
 
-    fn exchange(&self, asked: &Asked<'_>, n: usize, max_tokens: usize) -> Result<Vec<Told>, ServerError> {
+    fn exchange(
+        &self,
+        asked: &CompletionRequest<'_>,
+        n: usize,
+        max_tokens: usize,
+    ) -> Result<Vec<Completion>, ServerError> {
         let body = serde_json::to_vec(asked).expect("a request has no map with odd keys");
         wire::read(&self.client.post(&body)?, n, max_tokens)
     }
@@ -170,7 +180,7 @@ fn seed(seed: u64, prompt: usize, sample: usize) -> u32 {
     (uniform(seed, prompt as u64, sample as u64, 0) * f64::from(1_u32 << 31)) as u32
 }
 
-fn rollout(told: Told, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
+fn rollout(told: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
     let tokens = told.tokens.unwrap_or_default();
     let logprobs = match sampling.temperature {
         0.0 => vec![0.0; tokens.len()],

@@ -18,7 +18,7 @@ pub(super) enum Prompt<'a> {
 /// One request. Whatever a server would truncate or penalise by default is switched off, or its samples would not be the model's:
 /// vLLM takes such defaults from generation_config.json, llama.cpp has its own.
 #[derive(Debug, Serialize)]
-pub(super) struct Asked<'a> {
+pub(super) struct CompletionRequest<'a> {
     model: &'a str,
     prompt: Prompt<'a>,
     max_tokens: usize,
@@ -47,7 +47,7 @@ pub(super) struct Asked<'a> {
     return_tokens_as_token_ids: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> CompletionRequest<'a> {
     pub(super) const fn new(
         model: &'a str,
         prompt: Prompt<'a>,
@@ -113,7 +113,7 @@ struct TokenLogprob {
 
 /// One sample, as far as the server told it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Told {
+pub(super) struct Completion {
     pub(super) text: String,
     pub(super) finish: Finish,
     /// Ids of its tokens.
@@ -124,18 +124,18 @@ pub(super) struct Told {
 }
 
 /// The samples of an answer, at most `n`, each of at most `max_tokens`.
-pub(super) fn read(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Told>, ServerError> {
+pub(super) fn read(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
     let malformed = |e: serde_json::Error| ServerError::Malformed { reason: e.to_string(), excerpt: excerpt(bytes) };
     let Answer { mut choices } = serde_json::from_slice(bytes).map_err(malformed)?;
     if choices.is_empty() || choices.len() > n {
         return Err(ServerError::Shape(format!("{} choices, want {n}", choices.len())));
     }
     choices.sort_by_key(|choice| choice.index);
-    choices.into_iter().map(|choice| choice.told(max_tokens)).collect()
+    choices.into_iter().map(|choice| choice.into_completion(max_tokens)).collect()
 }
 
 impl Choice {
-    fn told(self, max_tokens: usize) -> Result<Told, ServerError> {
+    fn into_completion(self, max_tokens: usize) -> Result<Completion, ServerError> {
         let index = self.index;
         let finish = match self.finish_reason.as_deref() {
             Some("stop") => Finish::Stop,
@@ -143,7 +143,7 @@ impl Choice {
             other => return Err(ServerError::Shape(format!("choice {index} ended by {other:?}"))),
         };
         let (ids, logprobs) = self.logprobs.map_or((None, None), Logprobs::parts);
-        let told = Told {
+        let told = Completion {
             text: self.text,
             finish,
             tokens: self.token_ids.or(ids),
@@ -170,7 +170,7 @@ impl Logprobs {
 /// What a log-probability may be above 0 by rounding.
 const ROUNDING: f32 = 1e-3;
 
-impl Told {
+impl Completion {
     fn checked(self, index: usize, max_tokens: usize) -> Result<Self, ServerError> {
         let Self { tokens, logprobs, .. } = &self;
         let wrong = |what: String| Err(ServerError::Shape(format!("choice {index} has {what}")));

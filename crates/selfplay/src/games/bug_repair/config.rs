@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Trust;
-use veriplay_verifier::bugs::desk::Weakening;
+use veriplay_verifier::bugs::tool_env::Weakening;
 use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector};
 
 use super::dialects::{self, Dialect};

@@ -5,7 +5,7 @@
 mod compact;
 mod fenced;
 
-use veriplay_verifier::bugs::desk::{DeskCall, FunctionSource};
+use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
 use super::config::Mode;
 use super::episode::Turn;
@@ -47,7 +47,7 @@ pub struct Left {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Call this tool.
-    Call(DeskCall),
+    Call(RepoToolCall),
     /// Nothing more: it is done.
     Submit,
     /// Put this in the place of the goal's function, and nothing more.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Finish, Prompt, Role, Rollout, TextFiles};
-use veriplay_verifier::bugs::desk::{CallEnd, DeskCall, DeskOutcome, Suite};
+use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
 
 use super::dialects::{Action, Dialect, Goal, Left};
 use crate::rollout;
@@ -98,7 +98,7 @@ pub enum Move<'a> {
     /// Generate a response to this text, and give it to [`Episode::hear`].
     Ask(&'a str),
     /// Serve this call on [`Episode::tree`], and give what came of it to [`Episode::see`].
-    Call(&'a DeskCall),
+    Call(&'a RepoToolCall),
     /// Nothing: it is over.
     Over(End),
 }
@@ -117,7 +117,7 @@ pub struct Turn {
 #[derive(Debug, Clone, PartialEq)]
 enum State {
     Asking(String),
-    Calling { response: String, call: DeskCall },
+    Calling { response: String, call: RepoToolCall },
     Over(End),
 }
 
@@ -170,7 +170,7 @@ impl Episode {
         };
         let response = response.to_owned();
         match read {
-            Ok(Action::Call(DeskCall::Run { .. })) if self.test_runs == self.budget.test_runs => {
+            Ok(Action::Call(RepoToolCall::Run { .. })) if self.test_runs == self.budget.test_runs => {
                 self.turn_ended(response, "Nothing was done: no runs of tests are left.".to_owned(), None);
             }
             Ok(Action::Call(call)) => self.state = State::Calling { response, call },
@@ -181,10 +181,10 @@ impl Episode {
     }
 
     /// Takes what came of the call that [`Move::Call`] asked for. Out of turn it is ignored.
-    pub fn see(&mut self, outcome: &DeskOutcome) {
+    pub fn see(&mut self, outcome: &RepoToolOutcome) {
         let State::Calling { response, call } = &self.state else { return };
         let (response, tool) = (response.clone(), call.tool());
-        self.test_runs += usize::from(matches!(call, DeskCall::Run { .. }));
+        self.test_runs += usize::from(matches!(call, RepoToolCall::Run { .. }));
         self.fuel = self.fuel.saturating_add(outcome.evidence.fuel);
         if let Some((path, text)) = &outcome.edited {
             Arc::make_mut(&mut self.tree).insert(path.clone(), text.clone());

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rand::seq::IndexedRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Status, TextFiles};
-use veriplay_verifier::bugs::Ground;
-use veriplay_verifier::bugs::desk::{EMPTY_BODY, FunctionSource, Suite, functions_all, repair_of};
+use veriplay_verifier::bugs::RepoContext;
+use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, functions_all, repair_of};
 
 use super::BugRepair;
 use super::config::Mode;
@@ -69,8 +69,9 @@ impl BugRepair {
         };
         let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
         let files: BTreeSet<(usize, &str)> = drawn.iter().map(|(_, place, path, _)| (*place, *path)).collect();
-        let grounds = self.grounds();
-        let requests: Vec<(&Ground<'_>, &str)> = files.iter().map(|(place, path)| (&grounds[*place], *path)).collect();
+        let repos = self.repos();
+        let requests: Vec<(&RepoContext<'_>, &str)> =
+            files.iter().map(|(place, path)| (&repos[*place], *path)).collect();
         // A file that the host failed on has no functions in this step.
         let found = functions_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
         let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
@@ -89,7 +90,7 @@ impl BugRepair {
         request: &InjectionRequest,
     ) -> Result<Option<Episode>, Dropped> {
         let Some(place) = self.place_of(&request.package) else { return Ok(None) };
-        let found = functions_all(execute, &[(&self.places[place].ground(), &request.path)]).remove(0)?;
+        let found = functions_all(execute, &[(&self.places[place].repo(), &request.path)]).remove(0)?;
         let function = found.into_iter().find(|function| function.name == request.function);
         Ok(function.and_then(|function| self.injection(Site { place, mode: request.mode, function })))
     }
@@ -97,7 +98,7 @@ impl BugRepair {
     /// Functions of the training repositories' code that tests enter, each once.
     fn entered(&self) -> Vec<(usize, &str, &str)> {
         let of_place = |(index, place): (usize, &'_ Place)| {
-            let files = place.ground().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
+            let files = place.repo().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
             (index, files)
         };
         let code: Vec<(usize, BTreeSet<String>)> = self.training_places().iter().enumerate().map(of_place).collect();
@@ -173,7 +174,7 @@ impl BugRepair {
             return malformed("nothing", "it changed nothing");
         }
         let original = &self.originals[assignment.place];
-        let patch = repair_of(&self.places[assignment.place].ground(), original, episode.tree());
+        let patch = repair_of(&self.places[assignment.place].repo(), original, episode.tree());
         let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
         if mode == Mode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");

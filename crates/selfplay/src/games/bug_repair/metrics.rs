@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Role, Status};
-use veriplay_verifier::bugs::desk::CallEnd;
+use veriplay_verifier::bugs::tool_env::CallEnd;
 
 use super::BugRepair;
 use super::episode::{End, Episode};

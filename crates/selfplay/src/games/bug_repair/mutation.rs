@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, Patch, Status, TextFiles, Verdict};
-use veriplay_verifier::bugs::desk::{
+use veriplay_verifier::bugs::tool_env::{
     MutateRequest, TreeRequest, ValidateRequest, Weakening, mutate_all, propose_all, validate_all,
 };
-use veriplay_verifier::bugs::{BugProposal, Ground, Unfit, Validated};
+use veriplay_verifier::bugs::{BugProposal, RepoContext, Unfit, Validated};
 
 use super::BugRepair;
 use super::place::Place;
@@ -60,14 +60,14 @@ impl BugRepair {
     /// Mutants of a step: files are drawn first, then of all that the operators make of them. A file that the host failed on has none.
     pub(super) fn draw_mutants(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Derivation> {
         let mut generator = generator(seed, step, "mutants");
-        let grounds: Vec<Ground<'_>> = self.training_places().iter().map(Place::ground).collect();
-        let of_ground = |(place, ground): (usize, &Ground<'_>)| -> Vec<(usize, String)> {
-            ground.code_files().into_iter().map(|path| (place, path.to_owned())).collect()
+        let repos: Vec<RepoContext<'_>> = self.training_places().iter().map(Place::repo).collect();
+        let of_repo = |(place, repo): (usize, &RepoContext<'_>)| -> Vec<(usize, String)> {
+            repo.code_files().into_iter().map(|path| (place, path.to_owned())).collect()
         };
         let wanted = self.config.mutants_per_step;
-        let files: Vec<(usize, String)> = grounds.iter().enumerate().flat_map(of_ground).collect();
+        let files: Vec<(usize, String)> = repos.iter().enumerate().flat_map(of_repo).collect();
         let drawn: BTreeSet<&(usize, String)> = (0..wanted).filter_map(|_| files.choose(&mut generator)).collect();
-        let mut pool = self.mutate(execute, &grounds, &drawn, (seed, step));
+        let mut pool = self.mutate(execute, &repos, &drawn, (seed, step));
         pool.shuffle(&mut generator);
         pool.truncate(wanted);
         pool.into_iter().map(|mutant| self.derivation(mutant)).collect()
@@ -77,7 +77,7 @@ impl BugRepair {
     fn mutate(
         &self,
         execute: &dyn Execute,
-        grounds: &[Ground<'_>],
+        repos: &[RepoContext<'_>],
         files: &BTreeSet<&(usize, String)>,
         (seed, step): (u64, u64),
     ) -> Vec<Mutant> {
@@ -85,7 +85,7 @@ impl BugRepair {
         let count = self.config.mutants_per_step.div_ceil(files.len().saturating_mul(self.injectors.len()).max(1));
         let requests = files.iter().map(|(place, path)| {
             let seed = derive_seed(seed, step, &format!("mutants/{place}/{path}"));
-            MutateRequest { ground: &grounds[*place], path, injectors: &self.injectors, seed, count }
+            MutateRequest { repo: &repos[*place], path, injectors: &self.injectors, seed, count }
         });
         let found = mutate_all(execute, &requests.collect::<Vec<_>>()).into_iter().map(Result::unwrap_or_default);
         let mut mutants = Vec::new();
@@ -176,14 +176,14 @@ impl BugRepair {
         trees: &[Tree<'_>],
         weakening: Weakening,
     ) -> Vec<Judged<Self>> {
-        let (grounds, seeds) = (self.grounds(), (0, self.config.rules().seeds[0]));
+        let (repos, seeds) = (self.repos(), (0, self.config.rules().seeds[0]));
         let measured: Vec<Option<Judged<Self>>> =
             trees.iter().map(|tree| self.refuse_measured(tree.place, tree.now)).collect();
         let left: Vec<&Tree<'_>> =
             trees.iter().zip(&measured).filter(|(_, measured)| measured.is_none()).map(|(tree, _)| tree).collect();
         let requests = left.iter().map(|tree| {
             let Tree { place, now, injector } = **tree;
-            TreeRequest { ground: &grounds[place], now, injector, weakening, seeds }
+            TreeRequest { repo: &repos[place], now, injector, weakening, seeds }
         });
         let proposed = propose_all(execute, &requests.collect::<Vec<_>>());
         let fit = left.iter().zip(&proposed).filter_map(|(tree, proposed)| match proposed {
@@ -201,14 +201,14 @@ impl BugRepair {
 
     /// Validates proposals, but for those with a function that is evaluated on.
     fn validate(&self, execute: &dyn Execute, proposals: &[(usize, &BugProposal)]) -> Vec<Judged<Self>> {
-        let (grounds, rules) = (self.grounds(), self.config.rules());
+        let (repos, rules) = (self.repos(), self.config.rules());
         let refuse = |(place, bug): &(usize, &BugProposal)| self.refuse_measured(*place, &self.buggy(*place, bug));
         let measured: Vec<Option<Judged<Self>>> = proposals.iter().map(refuse).collect();
         let requests = proposals
             .iter()
             .zip(&measured)
             .filter(|(_, measured)| measured.is_none())
-            .map(|((place, bug), _)| ValidateRequest { ground: &grounds[*place], bug, rules: &rules });
+            .map(|((place, bug), _)| ValidateRequest { repo: &repos[*place], bug, rules: &rules });
         let task = |validated: Validated| judged(Ok(validated.verdict), validated.artifact.as_ref().map(BugTask::from));
         let validated = validate_all(execute, &requests.collect::<Vec<_>>()).into_iter();
         let mut validated = validated.map(|one| one.map_or_else(|dropped| judged(Err(dropped), None), task));

@@ -1,7 +1,7 @@
 //! Where bugs are: a repository as the cli loads it, owned.
 
 use veriplay_core::{Digest, Limits, TextFiles, Trust};
-use veriplay_verifier::bugs::{Ground, TestMap};
+use veriplay_verifier::bugs::{RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
 use crate::splits::{Guard, MeasuredSet};
@@ -12,9 +12,9 @@ pub struct Place {
     /// Name of the image that verdicts are made in: warmed for the repository, or not.
     pub image: String,
     /// Name of the image that a policy's tools run in. Nothing of the repository may have been compiled there
-    /// ([`veriplay_verifier::bugs::desk`] says why): plain, or warmed for pytest and a layer without files. A dialect without tools never
+    /// ([`veriplay_verifier::bugs::tool_env`] says why): plain, or warmed for pytest and a layer without files. A dialect without tools never
     /// uses it.
-    pub desk_image: String,
+    pub tool_env_image: String,
     /// The layer of pytest.
     pub pytest: Digest,
     /// The text files of the package's layer.
@@ -34,8 +34,8 @@ pub struct Place {
 impl Place {
     /// As the verifier takes it.
     #[must_use]
-    pub const fn ground(&self) -> Ground<'_> {
-        Ground {
+    pub const fn repo(&self) -> RepoContext<'_> {
+        RepoContext {
             image: self.image.as_str(),
             pytest: &self.pytest,
             texts: &self.texts,
@@ -49,7 +49,7 @@ impl Place {
 
     /// Its code files with their texts: those that bugs are made in.
     pub(super) fn code(&self) -> impl Iterator<Item = (&str, &str)> {
-        let paths: Vec<String> = self.ground().code_files().into_iter().map(str::to_owned).collect();
+        let paths: Vec<String> = self.repo().code_files().into_iter().map(str::to_owned).collect();
         paths
             .into_iter()
             .filter_map(|path| self.texts.get_key_value(&path))

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Fuzz, Status, Verdict};
-use veriplay_verifier::bugs::desk::{
+use veriplay_verifier::bugs::tool_env::{
     GradeRequest, Suite, View, ViewRequest, grade_all, repair_of, test_function, view_all,
 };
-use veriplay_verifier::bugs::{BugArtifact, Ground, RepairRequest};
+use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
 use super::BugRepair;
 use super::dialects::Goal;
@@ -56,10 +56,10 @@ impl BugRepair {
             Some(Handout { place, artifact: task.artifact(&self.places[place]), hidden: self.hidden(task, seed) })
         };
         let handouts: Vec<Option<Handout>> = tasks.iter().map(handout).collect();
-        let (grounds, with_function) = (self.grounds(), self.dialect.is_single_turn());
+        let (repos, with_function) = (self.repos(), self.dialect.is_single_turn());
         let requests = handouts.iter().flatten().map(|handout| {
             let Handout { place, artifact, hidden } = handout;
-            ViewRequest { ground: &grounds[*place], artifact, hidden, with_function }
+            ViewRequest { repo: &repos[*place], artifact, hidden, with_function }
         });
         let mut views = view_all(execute, &requests.collect::<Vec<_>>()).into_iter();
         let mut episode = |handout: &Option<Handout>| {
@@ -87,9 +87,9 @@ impl BugRepair {
         seed: u64,
         solutions: &[(&BugTask, &Finished<Episode>)],
     ) -> Vec<Solution<RepairDetail>> {
-        let grounds = self.grounds();
+        let repos = self.repos();
         let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
-            solutions.iter().map(|(_, finished)| self.patch(&grounds, finished)).collect();
+            solutions.iter().map(|(_, finished)| self.patch(&repos, finished)).collect();
         let mut graded: Vec<Graded<'_>> = Vec::new();
         for ((task, finished), patch) in solutions.iter().zip(&patches) {
             if let Ok(patch) = patch {
@@ -103,7 +103,7 @@ impl BugRepair {
         let requests = groups.iter().zip(&artifacts).flat_map(|(group, artifact)| {
             group.iter().map(|Graded { place, patch, .. }| {
                 let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed };
-                GradeRequest { ground: &grounds[*place], repair }
+                GradeRequest { repo: &repos[*place], repair }
             })
         });
         let mut verdicts = grade_all(execute, &requests.collect::<Vec<_>>()).into_iter();
@@ -120,7 +120,11 @@ impl BugRepair {
     }
 
     /// What an episode made, or the verdict on one that is graded no further.
-    fn patch(&self, grounds: &[Ground<'_>], finished: &Finished<Episode>) -> Result<String, Result<Verdict, Dropped>> {
+    fn patch(
+        &self,
+        repos: &[RepoContext<'_>],
+        finished: &Finished<Episode>,
+    ) -> Result<String, Result<Verdict, Dropped>> {
         if let Some(dropped) = &finished.dropped {
             return Err(Err(dropped.clone()));
         }
@@ -128,7 +132,7 @@ impl BugRepair {
         if !self.config.grade_unfinished && episode.end() != Some(End::Submitted) {
             return Err(Ok(malformed("unfinished", "it submitted nothing")));
         }
-        let patch = repair_of(&grounds[assignment.place], &assignment.tree, episode.tree());
+        let patch = repair_of(&repos[assignment.place], &assignment.tree, episode.tree());
         patch.map(|patch| patch.to_string()).map_err(|error| Ok(malformed("patch", &error.to_string())))
     }
 }

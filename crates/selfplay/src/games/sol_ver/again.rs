@@ -18,7 +18,7 @@ impl SolVer {
         let asked: Vec<(&SolVerRecord, &Result<Judgement, Dropped>)> =
             records.iter().filter_map(|record| Some((record, record.judged.as_ref()?))).collect();
         let (dropped, logged): (Vec<_>, Vec<_>) = asked.into_iter().partition(|(_, judged)| judged.is_err());
-        again.dropped += dropped.iter().map(|(record, _)| rulings(record)).sum::<u64>();
+        again.dropped += dropped.iter().map(|(record, _)| decisions(record)).sum::<u64>();
         let rounds: Vec<&SolVerRecord> = logged.iter().map(|(record, _)| *record).collect();
         for (now, (_, then)) in self.judgements(execute, &rounds).into_iter().zip(logged) {
             if let Ok(then) = then {
@@ -30,7 +30,7 @@ impl SolVer {
 }
 
 /// The round itself, its codes and its suites.
-fn rulings(record: &SolVerRecord) -> u64 {
+fn decisions(record: &SolVerRecord) -> u64 {
     1 + (record.codes.len() + record.suites.len()) as u64
 }
 

@@ -6,7 +6,7 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Rollout, Status};
-use veriplay_verifier::agreement::{CodeRuling, Judgement, SuiteRuling};
+use veriplay_verifier::agreement::{CodeDecision, Judgement, SuiteDecision};
 
 use super::records::SolVerRecord;
 use super::{Selection, SolVer};
@@ -82,8 +82,8 @@ struct Picking<'a> {
 impl Picking<'_> {
     fn add(&self, chosen: &mut Chosen, random: &mut ChaCha8Rng) {
         let config = &self.game.config;
-        let codes = self.codes(|ruling| ruling.status == Status::Accepted, random);
-        let suites = self.suites(|ruling| ruling.status == Status::Sound, random);
+        let codes = self.codes(|decision| decision.status == Status::Accepted, random);
+        let suites = self.suites(|decision| decision.status == Status::Sound, random);
         let code_pairs = self.code_pairs(&codes, random);
         let test_pairs = self.test_pairs(&suites, random);
         let mut examples = Vec::new();
@@ -101,16 +101,16 @@ impl Picking<'_> {
         chosen.pairs.extend(test_pairs);
     }
 
-    /// The codes with such a ruling, one of each text, in random order.
-    fn codes(&self, wanted: impl Fn(&CodeRuling) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
-        let rulings = self.judgement.codes.iter().enumerate().filter(|(_, ruling)| wanted(ruling));
-        self.distinct(rulings.map(|(code, _)| Response::Code(self.problem, code)), random)
+    /// The codes with such a decision, one of each text, in random order.
+    fn codes(&self, wanted: impl Fn(&CodeDecision) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
+        let decisions = self.judgement.codes.iter().enumerate().filter(|(_, decision)| wanted(decision));
+        self.distinct(decisions.map(|(code, _)| Response::Code(self.problem, code)), random)
     }
 
-    /// The suites with such a ruling, one of each text and candidate, in random order.
-    fn suites(&self, wanted: impl Fn(&SuiteRuling) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
-        let rulings = self.judgement.suites.iter().enumerate().filter(|(_, ruling)| wanted(ruling));
-        self.distinct(rulings.map(|(suite, _)| Response::Suite(self.problem, suite)), random)
+    /// The suites with such a decision, one of each text and candidate, in random order.
+    fn suites(&self, wanted: impl Fn(&SuiteDecision) -> bool, random: &mut ChaCha8Rng) -> Vec<Response> {
+        let decisions = self.judgement.suites.iter().enumerate().filter(|(_, decision)| wanted(decision));
+        self.distinct(decisions.map(|(suite, _)| Response::Suite(self.problem, suite)), random)
     }
 
     fn distinct(&self, responses: impl Iterator<Item = Response>, random: &mut ChaCha8Rng) -> Vec<Response> {
@@ -142,7 +142,7 @@ impl Picking<'_> {
     /// A trusted code before one that falls short by the margin.
     fn code_pairs(&self, trusted: &[Response], random: &mut ChaCha8Rng) -> Vec<Pair> {
         let margin = self.game.config.margin;
-        let worse = self.codes(|ruling| is_failing(ruling) && fraction(ruling) <= 1.0 - margin, random);
+        let worse = self.codes(|decision| is_failing(decision) && fraction(decision) <= 1.0 - margin, random);
         let pairs = trusted.iter().flat_map(|chosen| worse.iter().map(move |rejected| (*chosen, *rejected)));
         drawn(pairs.collect(), self.game.config.code_pairs, random)
     }
@@ -150,9 +150,9 @@ impl Picking<'_> {
     /// A sound suite before one for the same code that the trusted code fails by the margin, or that is vacuous.
     fn test_pairs(&self, sound: &[Response], random: &mut ChaCha8Rng) -> Vec<Pair> {
         let margin = self.game.config.margin;
-        let worse = |ruling: &SuiteRuling| match ruling.status {
+        let worse = |decision: &SuiteDecision| match decision.status {
             Status::Vacuous => true,
-            Status::Unsound => ruling.quality.pass_fraction() <= 1.0 - margin,
+            Status::Unsound => decision.quality.pass_fraction() <= 1.0 - margin,
             _ => false,
         };
         let worse = self.suites(worse, random);
@@ -164,16 +164,16 @@ impl Picking<'_> {
 }
 
 /// A code that took part, does not agree, and that sound suites refuse.
-fn is_failing(ruling: &CodeRuling) -> bool {
+fn is_failing(decision: &CodeDecision) -> bool {
     let outside = !matches!(
-        ruling.status,
+        decision.status,
         Status::Accepted | Status::Malformed | Status::Invalid | Status::NonDeterministic | Status::Unjudgeable
     );
-    outside && ruling.passed < ruling.total
+    outside && decision.passed < decision.total
 }
 
-fn fraction(ruling: &CodeRuling) -> f64 {
-    if ruling.total == 0 { 0.0 } else { f64::from(ruling.passed) / f64::from(ruling.total) }
+fn fraction(decision: &CodeDecision) -> f64 {
+    if decision.total == 0 { 0.0 } else { f64::from(decision.passed) / f64::from(decision.total) }
 }
 
 fn drawn(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<Pair> {

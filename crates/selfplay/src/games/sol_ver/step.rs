@@ -194,7 +194,7 @@ impl SolVer {
     fn guarded(&self, judgement: Judgement, read: &Readings) -> Judgement {
         let codes = judgement.codes.iter().zip(&read.codes);
         let trusted =
-            codes.filter(|(ruling, _)| ruling.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
+            codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
         let mut measured = trusted.filter_map(|code| self.guard.find_program(code));
         match measured.next() {
             Some(measured) if judgement.refused.is_none() => {

@@ -24,7 +24,7 @@ fn place() -> Place {
     let (test, id) = ("tests/test_one.py".to_owned(), "tests/test_one.py::test_one".to_owned());
     Place {
         image: "grade".to_owned(),
-        desk_image: "desk".to_owned(),
+        tool_env_image: "tool_env".to_owned(),
         pytest: Digest::of(b"pytest"),
         texts: TextFiles::from([
             ("src/one.py".to_owned(), "def one():\n    return 1\n".to_owned()),

@@ -17,7 +17,7 @@
 //! # Example
 //! `<BUG>def f(x):⏎    return x - 1<TEST>assert f(1) == 2<FIX>` is answered by `def f(x):⏎    return x + 1`.
 
-use veriplay_verifier::bugs::desk::FunctionSource;
+use veriplay_verifier::bugs::tool_env::FunctionSource;
 
 use super::{Action, Dialect, Goal, Left};
 use crate::games::bug_repair::config::Mode;

@@ -17,7 +17,7 @@
 //! # Example
 //! A block opened by three backticks and `search src`, that holds `def total`.
 
-use veriplay_verifier::bugs::desk::{DeskCall, FunctionSource};
+use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
 use super::{Action, Dialect, Goal, Left};
 use crate::games::bug_repair::config::Mode;
@@ -114,18 +114,18 @@ fn action(tool: &str, path: &str, lines: &[&str]) -> Result<Action, String> {
     let path = || path.to_owned();
     let nothing = |action| if lines.is_empty() { Ok(action) } else { Err(format!("a `{tool}` block holds nothing")) };
     match tool {
-        "list" => nothing(Action::Call(DeskCall::List { path: path() })),
+        "list" => nothing(Action::Call(RepoToolCall::List { path: path() })),
         "submit" if path().is_empty() => nothing(Action::Submit),
-        "read" => range(lines).map(|(first, last)| Action::Call(DeskCall::Read { path: path(), first, last })),
+        "read" => range(lines).map(|(first, last)| Action::Call(RepoToolCall::Read { path: path(), first, last })),
         "search" | "search-regex" => {
             let [pattern] = lines else { return Err(format!("a `{tool}` block holds one line")) };
             let (pattern, expression) = ((*pattern).to_owned(), tool == "search-regex");
-            Ok(Action::Call(DeskCall::Search { path: path(), pattern, expression }))
+            Ok(Action::Call(RepoToolCall::Search { path: path(), pattern, expression }))
         }
         "edit" => edit(path(), lines).map(Action::Call),
         "run" if path().is_empty() => {
             let tests = lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
-            Ok(Action::Call(DeskCall::Run { tests: tests.collect() }))
+            Ok(Action::Call(RepoToolCall::Run { tests: tests.collect() }))
         }
         "submit" | "run" => Err(format!("`{tool}` has no path")),
         other => Err(format!("`{other}` is no tool")),
@@ -146,13 +146,13 @@ fn range(lines: &[&str]) -> Result<(usize, usize), String> {
 }
 
 /// Lines, each with the newline that ends it.
-fn edit(path: String, lines: &[&str]) -> Result<DeskCall, String> {
+fn edit(path: String, lines: &[&str]) -> Result<RepoToolCall, String> {
     let wrong = || format!("an `edit` block is `{OLD}`, lines, `{BETWEEN}`, lines, `{NEW}`");
     let inner = lines.strip_prefix(&[OLD]).and_then(|lines| lines.strip_suffix(&[NEW])).ok_or_else(wrong)?;
     let mut parts = inner.split(|line| *line == BETWEEN);
     let (Some(old), Some(new), None) = (parts.next(), parts.next(), parts.next()) else { return Err(wrong()) };
     let whole = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    Ok(DeskCall::Edit { path, old: whole(old), new: whole(new) })
+    Ok(RepoToolCall::Edit { path, old: whole(old), new: whole(new) })
 }
 
 /// The label and the lines of the response's one block.

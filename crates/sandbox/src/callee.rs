@@ -1,29 +1,29 @@
-//! The other side of a job with a peer: a second instance that answers calls of its program's functions.
+//! The other side of a job with a callee: a second instance that answers calls of its program's functions.
 //!
-//! The two instances never run at once: the job's host call enters the peer, on the same thread, and comes back with its
+//! The two instances never run at once: the job's host call enters the callee, on the same thread, and comes back with its
 //! answer. Nothing but encoded plain values crosses, each read by the host on its way; neither side sees the other's
 //! memory, files or output.
 
-use veriplay_core::{CallResult, EncodeCaps, Exit, Job, Limits, Outcome, Peer, Value};
+use veriplay_core::{CallResult, Callee, EncodeCaps, Exit, Job, Limits, Outcome, Value};
 
 use crate::ended::Ended;
 use crate::guest::{Fault, Guest};
 
-/// An instance that runs a job's peer, from its start to the end of the job.
-pub(crate) struct PeerGuest {
+/// An instance that runs a job's callee, from its start to the end of the job.
+pub(crate) struct CalleeGuest {
     guest: Guest,
     limits: Limits,
     /// How its last turn ended. Anything but `Returned` is final.
     last: Ended,
 }
 
-impl PeerGuest {
-    /// Runs the peer's module level in `guest`, which is in the image's state.
+impl CalleeGuest {
+    /// Runs the callee's module level in `guest`, which is in the image's state.
     ///
     /// # Errors
     /// A fault of ours.
-    pub(crate) fn start(mut guest: Guest, job: &Job, peer: &Peer) -> Result<Self, Fault> {
-        let last = guest.load_peer(job, peer)?;
+    pub(crate) fn start(mut guest: Guest, job: &Job, callee: &Callee) -> Result<Self, Fault> {
+        let last = guest.load_callee(job, callee)?;
         Ok(Self { guest, limits: job.limits, last })
     }
 
@@ -32,7 +32,7 @@ impl PeerGuest {
         self.last.exit == Exit::Returned
     }
 
-    /// Answers one encoded request with the frame that goes to the other side; `None` when the peer ended over it.
+    /// Answers one encoded request with the frame that goes to the other side; `None` when the callee ended over it.
     ///
     /// # Errors
     /// A fault of ours.
@@ -42,7 +42,7 @@ impl PeerGuest {
         Ok(result.map(|result| frame(result, caps)))
     }
 
-    /// The instance, which must be reset, and what became of the peer.
+    /// The instance, which must be reset, and what became of the callee.
     ///
     /// # Errors
     /// A fault of ours.
@@ -52,7 +52,7 @@ impl PeerGuest {
     }
 }
 
-/// The answer as the harness reads it. A value that is none by the host's reading is the peer's failure, not the caller's.
+/// The answer as the harness reads it. A value that is none by the host's reading is the callee's failure, not the caller's.
 fn frame(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
     let error = match result {
         CallResult::Returned(bytes) => match Value::decode(&bytes, caps) {

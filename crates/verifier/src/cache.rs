@@ -13,7 +13,7 @@ const SHARDS: usize = 16;
 /// Wraps an executor with a bounded memory of outcomes, by job digest. Two threads that ask for one job at once may both
 /// run it, and get the same outcome. What met the wall-clock deadline, and what failed on the host, is not remembered.
 #[derive(Debug)]
-pub struct Memo<E> {
+pub struct OutcomeCache<E> {
     inner: E,
     shards: [Mutex<Shard>; SHARDS],
     hits: AtomicU64,
@@ -28,7 +28,7 @@ struct Shard {
     half: usize,
 }
 
-impl<E> Memo<E> {
+impl<E> OutcomeCache<E> {
     /// Remembers at most about `capacity` outcomes of `inner`; 0 remembers none.
     pub fn new(inner: E, capacity: usize) -> Self {
         let half = capacity.div_ceil(2 * SHARDS);
@@ -59,7 +59,7 @@ impl<E> Memo<E> {
     }
 }
 
-impl<E: Execute> Execute for Memo<E> {
+impl<E: Execute> Execute for OutcomeCache<E> {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         let digest = job.digest();
         let known = self.shard(&digest).get(&digest);

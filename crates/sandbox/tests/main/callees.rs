@@ -1,15 +1,15 @@
-//! Jobs with a peer: the job's program calls functions of another, in another instance, by plain values.
+//! Jobs with a callee: the job's program calls functions of another, in another instance, by plain values.
 
-use veriplay_core::{CallResult, EncodeCaps, Exit, Job, Outcome, Peer, Value};
+use veriplay_core::{CallResult, Callee, EncodeCaps, Exit, Job, Outcome, Value};
 
 use crate::support::{calls, end_of, run};
 
-/// `test` defines `f`; in it, `ask(name, …)` calls the peer's function of that name.
-fn pair(test: &str, peer: &str) -> Job {
+/// `test` defines `f`; in it, `ask(name, …)` calls the callee's function of that name.
+fn pair(test: &str, callee: &str) -> Job {
     let ask = "import _veriplay\ndef ask(name, *arguments, **keywords):\n    \
-               return _veriplay.ask_peer((\"call\", name, list(arguments), keywords))\n";
+               return _veriplay.ask_callee((\"call\", name, list(arguments), keywords))\n";
     Job {
-        peer: Some(Peer { program: peer.to_owned(), seed: 8, shares_objects: false, hidden: Vec::new() }),
+        callee: Some(Callee { program: callee.to_owned(), seed: 8, shares_objects: false, hidden: Vec::new() }),
         ..calls(&format!("{ask}{test}"), vec![vec![]])
     }
 }
@@ -22,33 +22,33 @@ fn value(outcome: &Outcome) -> String {
     }
 }
 
-fn answer(test: &str, peer: &str) -> String {
-    value(&run(&pair(&format!("def f():\n    {test}"), peer)))
+fn answer(test: &str, callee: &str) -> String {
+    value(&run(&pair(&format!("def f():\n    {test}"), callee)))
 }
 
-fn peer_end(test: &str, peer: &str) -> (String, String) {
-    let outcome = run(&pair(&format!("def f():\n    {test}"), peer));
-    assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "peer".to_owned()), "{outcome:?}");
+fn callee_end(test: &str, callee: &str) -> (String, String) {
+    let outcome = run(&pair(&format!("def f():\n    {test}"), callee));
+    assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "callee".to_owned()), "{outcome:?}");
     assert!(outcome.calls.is_empty());
-    end_of(outcome.peer.as_ref().unwrap())
+    end_of(outcome.callee.as_ref().unwrap())
 }
 
 #[test]
 fn calls_cross_as_plain_values_and_state_stays_on_its_side() {
-    let peer = "n = 0\ndef count(x, by=1):\n    global n\n    n += by\n    return (x, n)\n";
-    assert_eq!(answer("return [ask('count', {1: 'é'}), ask('count', 2, by=40)]", peer), "[({1: 'é'}, 1), (2, 41)]");
-    assert_eq!(answer("return 'n' in globals()", peer), "False");
+    let callee = "n = 0\ndef count(x, by=1):\n    global n\n    n += by\n    return (x, n)\n";
+    assert_eq!(answer("return [ask('count', {1: 'é'}), ask('count', 2, by=40)]", callee), "[({1: 'é'}, 1), (2, 41)]");
+    assert_eq!(answer("return 'n' in globals()", callee), "False");
 }
 
 #[test]
-fn the_peer_sees_neither_the_tests_nor_their_values() {
+fn the_callee_sees_neither_the_tests_nor_their_values() {
     let spy = "import gc, sys\nsecret = 'mar' + 'ker'\ndef look():\n    held = [o for o in gc.get_objects() if type(o) is dict]\n    \
                return any(secret in str(v)[:99] for d in held for k, v in list(d.items()) if k == 'expected')\n";
     assert_eq!(answer("expected = {'expected': 'mar' + 'ker'}\n    return ask('look')", spy), "False");
 }
 
 #[test]
-fn what_the_peer_raises_is_raised_and_copies_cross() {
+fn what_the_callee_raises_is_raised_and_copies_cross() {
     assert_eq!(answer("return ask('g')", "def g(): raise KeyError('k')"), "PeerError: ('KeyError', \"'k'\")");
     assert_eq!(answer("return ask('missing')", ""), "PeerError: ('NameError', '`missing` is not defined')");
     assert_eq!(answer("xs = [3, 1]\n    return ask('g', xs), xs", "def g(a): a.sort()"), "(None, [3, 1])");
@@ -64,8 +64,8 @@ fn only_plain_values_cross_in_either_direction() {
 }
 
 #[test]
-fn a_peer_that_ends_ends_the_job_and_says_how() {
-    let end = |peer: &str| peer_end("return ask('g')", peer);
+fn a_callee_that_ends_ends_the_job_and_says_how() {
+    let end = |callee: &str| callee_end("return ask('g')", callee);
     let (trapped, fuel) = (|kind: &str| ("Trapped".to_owned(), kind.to_owned()), ("Fuel".to_owned(), String::new()));
     assert_eq!(end("def g():\n    while True: pass"), fuel);
     assert_eq!(end("while True: pass"), fuel);
@@ -77,11 +77,11 @@ fn a_peer_that_ends_ends_the_job_and_says_how() {
 }
 
 #[test]
-fn frames_the_peer_forges_end_it() {
+fn frames_the_callee_forges_end_it() {
     let forge = |frame: &str| format!("import _host\ndef g():\n    _host.call({frame})\n    return 1");
     for frame in ["b'V' + b'T'", "b'D'", "b'J'", "b'Q' + b'N'", "b'R\\x01ab'", "b''", "b'Z'"] {
         assert_eq!(
-            peer_end("return ask('g')", &forge(frame)),
+            callee_end("return ask('g')", &forge(frame)),
             ("Trapped".to_owned(), "protocol".to_owned()),
             "{frame}"
         );
@@ -89,21 +89,21 @@ fn frames_the_peer_forges_end_it() {
 }
 
 #[test]
-fn a_job_without_a_peer_that_asks_for_one_is_trapped() {
+fn a_job_without_a_callee_that_asks_for_one_is_trapped() {
     let outcome =
-        run(&calls("import _veriplay\ndef f(): return _veriplay.ask_peer(('call', 'x', [], {}))", vec![vec![]]));
+        run(&calls("import _veriplay\ndef f(): return _veriplay.ask_callee(('call', 'x', [], {}))", vec![vec![]]));
     assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "protocol".to_owned()));
 }
 
 #[test]
-fn malformed_requests_to_a_peer_are_refused() {
-    // The last is a request of the other kind of peer, well-formed.
+fn malformed_requests_to_a_callee_are_refused() {
+    // The last is a request of the other kind of callee, well-formed.
     let shares = "b'Qt\\7\\0\\0\\0s\\5\\0\\0\\0shareNNl\\0\\0\\0\\0d\\0\\0\\0\\0l\\0\\0\\0\\0l\\0\\0\\0\\0'";
     for body in ["b'Q'", "b'QN'", "b'Qt\\x01\\0\\0\\0N'", "b'Qt\\xff\\xff\\xff\\xff'", shares] {
         let test = format!("import _host\ndef f(): return _host.call({body})");
         let outcome = run(&pair(&test, "def g(): return 1"));
         assert_eq!(end_of(&outcome), ("Trapped".to_owned(), "protocol".to_owned()), "{body}");
-        assert_eq!(outcome.peer.unwrap().exit, Exit::Returned);
+        assert_eq!(outcome.callee.unwrap().exit, Exit::Returned);
     }
 }
 
@@ -113,7 +113,7 @@ fn a_pair_has_the_same_outcome_again_and_leaves_no_trace() {
         pair("def f(): return ask('g', list(range(50)))", "s = []\ndef g(x):\n    s.extend(x)\n    return len(s)");
     let wanted = run(&first);
     assert_eq!(value(&wanted), "50");
-    assert!(wanted.fuel > 0 && wanted.peer.as_ref().unwrap().fuel > 0);
+    assert!(wanted.fuel > 0 && wanted.callee.as_ref().unwrap().fuel > 0);
     for _ in 0..3 {
         assert_eq!(run(&first), wanted);
         run(&pair("def f(): return ask('g')", "def g():\n    while True: pass"));

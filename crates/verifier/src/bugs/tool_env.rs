@@ -1,4 +1,4 @@
-//! The desk at which a policy works on a repository: it lists, reads, searches, edits, and runs tests.
+//! The tool environment at which a policy works on a repository: it lists, reads, searches, edits, and runs tests.
 //!
 //! Called by the game `bug_repair`, for solvers and injectors alike. Where each tool runs, and why:
 //! - **list, read, search** are a program of ours in the sandbox, over the layer and the tree's changes as job files. A pattern
@@ -9,9 +9,9 @@
 //!   piece of text, and a copy.
 //!
 //! # Invariants
-//! No job of a desk holds, within reach of what runs in it, the text of a file that its tree has changed: the tree's own files
+//! No job of a tool environment holds, within reach of what runs in it, the text of a file that its tree has changed: the tree's own files
 //! lie over the layer's. The image must not hold it either: one that was warmed for the repository has the original's sources,
-//! compiled, in its memory, where code under test finds them. [`DeskRequest::image`] is therefore another than the one repairs
+//! compiled, in its memory, where code under test finds them. [`RepoToolRequest::image`] is therefore another than the one repairs
 //! are graded in: plain, or warmed for pytest and an empty package.
 
 mod batch;
@@ -34,13 +34,13 @@ pub use functions::{EMPTY_BODY, FunctionSource, changed_function, functions};
 pub use proposal::{Weakening, propose_tree};
 pub use view::{View, ViewRequest, repair_of, test_function, view};
 
-use super::Ground;
+use super::RepoContext;
 use super::paths::is_loaded_by_itself;
 
 /// One call of a tool. Paths are relative to the repository; the empty one is its root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum DeskCall {
+pub enum RepoToolCall {
     /// Names the files under a path.
     List {
         /// A directory or a file.
@@ -80,16 +80,16 @@ pub enum DeskCall {
     },
 }
 
-impl DeskCall {
+impl RepoToolCall {
     /// The tool's name, in dialects and in metrics.
     #[must_use]
     pub const fn tool(&self) -> &'static str {
         match self {
-            DeskCall::List { .. } => "list",
-            DeskCall::Read { .. } => "read",
-            DeskCall::Search { .. } => "search",
-            DeskCall::Edit { .. } => "edit",
-            DeskCall::Run { .. } => "run",
+            RepoToolCall::List { .. } => "list",
+            RepoToolCall::Read { .. } => "read",
+            RepoToolCall::Search { .. } => "search",
+            RepoToolCall::Edit { .. } => "edit",
+            RepoToolCall::Run { .. } => "run",
         }
     }
 }
@@ -105,9 +105,9 @@ pub enum Suite {
 
 /// A call to be served.
 #[derive(Debug, Clone, Copy)]
-pub struct DeskRequest<'a> {
+pub struct RepoToolRequest<'a> {
     /// The repository.
-    pub ground: &'a Ground<'a>,
+    pub repo: &'a RepoContext<'a>,
     /// The image of its jobs, in which nothing of the repository was compiled.
     pub image: &'a str,
     /// The repository's text files as the policy has them.
@@ -115,8 +115,8 @@ pub struct DeskRequest<'a> {
     /// Tests that a run without names runs.
     pub suite: &'a Suite,
     /// The call.
-    pub call: &'a DeskCall,
-    /// Fuel that it may use, beside the ground's own limit of each job.
+    pub call: &'a RepoToolCall,
+    /// Fuel that it may use, beside the repo's own limit of each job.
     pub fuel: u64,
     /// Characters that are shown of what came of it.
     pub shown_chars: usize,
@@ -138,7 +138,7 @@ pub enum CallEnd {
 
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeskOutcome {
+pub struct RepoToolOutcome {
     /// How it ended.
     pub end: CallEnd,
     /// What the policy is shown.
@@ -149,7 +149,7 @@ pub struct DeskOutcome {
     pub evidence: Evidence,
 }
 
-impl DeskOutcome {
+impl RepoToolOutcome {
     fn done(shown: String, evidence: Evidence) -> Self {
         Self { end: CallEnd::Done, shown, edited: None, evidence }
     }
@@ -163,40 +163,44 @@ impl DeskOutcome {
 /// Does what the call asks.
 ///
 /// # Errors
-/// A fault of the host's. Whatever the policy's tree, pattern or tests do is in the [`DeskOutcome`].
-pub fn serve(execute: &dyn Execute, request: &DeskRequest<'_>) -> Result<DeskOutcome, Dropped> {
+/// A fault of the host's. Whatever the policy's tree, pattern or tests do is in the [`RepoToolOutcome`].
+pub fn serve(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Result<RepoToolOutcome, Dropped> {
     let served = match request.call {
-        DeskCall::Edit { path, old, new } => Ok(edit(request.tree, path, old, new)),
-        DeskCall::Run { tests } => running::run(execute, request, tests),
-        DeskCall::List { path } | DeskCall::Read { path, .. } | DeskCall::Search { path, .. } => {
+        RepoToolCall::Edit { path, old, new } => Ok(edit(request.tree, path, old, new)),
+        RepoToolCall::Run { tests } => running::run(execute, request, tests),
+        RepoToolCall::List { path } | RepoToolCall::Read { path, .. } | RepoToolCall::Search { path, .. } => {
             match path.is_empty() || check_path(path).is_ok() {
                 true => looking::look(execute, request),
-                false => Ok(DeskOutcome::refused(format!("`{path}` is no path in the repository"))),
+                false => Ok(RepoToolOutcome::refused(format!("`{path}` is no path in the repository"))),
             }
         }
     };
-    served.map(|outcome| DeskOutcome { shown: cut(&outcome.shown, request.shown_chars), ..outcome })
+    served.map(|outcome| RepoToolOutcome { shown: cut(&outcome.shown, request.shown_chars), ..outcome })
 }
 
 /// Replaces `old`, which must be in the file once. Test files may be edited: they are restored before anything is judged.
-fn edit(tree: &TextFiles, path: &str, old: &str, new: &str) -> DeskOutcome {
+fn edit(tree: &TextFiles, path: &str, old: &str, new: &str) -> RepoToolOutcome {
     let Some(text) = tree.get(path) else {
-        return DeskOutcome::refused(format!("there is no text file `{path}`"));
+        return RepoToolOutcome::refused(format!("there is no text file `{path}`"));
     };
     if is_loaded_by_itself(path) {
-        return DeskOutcome::refused(format!("`{path}` is read by pytest or the interpreter without being asked for"));
+        return RepoToolOutcome::refused(format!(
+            "`{path}` is read by pytest or the interpreter without being asked for"
+        ));
     }
     let (old, new) = (&*ended_as_in(text, old), &*ended_as_in(text, new));
     match places(text, old) {
-        _ if old.is_empty() => DeskOutcome::refused("the text to replace is empty; quote what is there"),
-        _ if old == new => DeskOutcome::refused("the new text is the old one"),
-        (None, _) => DeskOutcome::refused(format!("`{path}` has no such text; quote it exactly, with its indentation")),
+        _ if old.is_empty() => RepoToolOutcome::refused("the text to replace is empty; quote what is there"),
+        _ if old == new => RepoToolOutcome::refused("the new text is the old one"),
+        (None, _) => {
+            RepoToolOutcome::refused(format!("`{path}` has no such text; quote it exactly, with its indentation"))
+        }
         (Some(at), None) => {
             let edited = Some((path.to_owned(), format!("{}{new}{}", &text[..at], &text[at + old.len()..])));
-            DeskOutcome { edited, ..DeskOutcome::done(format!("`{path}` is edited."), Evidence::default()) }
+            RepoToolOutcome { edited, ..RepoToolOutcome::done(format!("`{path}` is edited."), Evidence::default()) }
         }
         (Some(_), Some(_)) => {
-            DeskOutcome::refused(format!("`{path}` has that text more than once; quote more of what is around it"))
+            RepoToolOutcome::refused(format!("`{path}` has that text more than once; quote more of what is around it"))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use veriplay_core::{Dropped, Execute, TextFiles, Value};
 
-use super::super::Ground;
+use super::super::RepoContext;
 use super::super::guest::{ask, number};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
@@ -48,13 +48,13 @@ impl FunctionSource {
 /// A fault of the host's.
 pub fn functions(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     texts: &TextFiles,
     paths: &[&str],
 ) -> Result<Vec<Vec<FunctionSource>>, Dropped> {
     let text = |path: &str| texts.get(path).map_or("", String::as_str);
     let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
-    let answers = ask(execute, ground, PROGRAM, "functions", arguments)?;
+    let answers = ask(execute, repo, PROGRAM, "functions", arguments)?;
     let read = |(path, answer): (&&str, Result<Value, String>)| match answer {
         Ok(Value::List(items)) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
         _ => Vec::new(),
@@ -68,7 +68,7 @@ pub fn functions(
 /// A fault of the host's.
 pub fn changed_function(
     execute: &dyn Execute,
-    ground: &Ground<'_>,
+    repo: &RepoContext<'_>,
     base: &TextFiles,
     now: &TextFiles,
 ) -> Result<Option<(FunctionSource, FunctionSource)>, Dropped> {
@@ -77,8 +77,8 @@ pub fn changed_function(
     let changed: Vec<&String> = changed.into_iter().filter(differs).collect();
     let [path] = changed.as_slice() else { return Ok(None) };
     let (Some(old), Some(new)) = (base.get(*path), now.get(*path)) else { return Ok(None) };
-    let before = functions(execute, ground, base, &[path])?.remove(0);
-    let after = functions(execute, ground, now, &[path])?.remove(0);
+    let before = functions(execute, repo, base, &[path])?.remove(0);
+    let after = functions(execute, repo, now, &[path])?.remove(0);
     let same = |new_one: &FunctionSource, old_one: &FunctionSource| {
         new_one.name == old_one.name && new_one.replaced(new, &old_one.source).as_ref() == Some(old)
     };

@@ -4,18 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Evidence, Execute};
 
-use super::super::Ground;
+use super::super::RepoContext;
 use super::super::bench::{file_of, fuel};
 use super::super::machinery::Sides;
 use super::super::tree::Overlay;
 use super::view::test_function;
-use super::{DeskOutcome, DeskRequest, Suite};
+use super::{RepoToolOutcome, RepoToolRequest, Suite};
 use crate::repository::{FileRun, TestRecord, TestResult, run_tests};
 
 /// Runs the tests named, or those of the suite, file after file until the fuel is used up.
-pub(super) fn run(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[String]) -> Result<DeskOutcome, Dropped> {
-    let ground = Ground { image: request.image, ..*request.ground };
-    let overlay = Overlay::of(ground.texts, request.tree);
+pub(super) fn run(
+    execute: &dyn Execute,
+    request: &RepoToolRequest<'_>,
+    named: &[String],
+) -> Result<RepoToolOutcome, Dropped> {
+    let repo = RepoContext { image: request.image, ..*request.repo };
+    let overlay = Overlay::of(repo.texts, request.tree);
     let (mut report, mut evidence) = (Report::default(), Evidence::default());
     for (file, ids) in by_file(&wanted(execute, request, named)?) {
         let left = request.fuel.saturating_sub(evidence.fuel);
@@ -23,29 +27,29 @@ pub(super) fn run(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[Str
             report.left_out.push(file.to_owned());
             continue;
         }
-        let sides = Sides::of(&ground);
-        let mut repository = overlay.repository(&ground, &sides, request.seed);
-        repository.limits.fuel = fuel(&ground, file).min(left);
+        let sides = Sides::of(&repo);
+        let mut repository = overlay.repository(&repo, &sides, request.seed);
+        repository.limits.fuel = fuel(&repo, file).min(left);
         let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
         evidence.fuel = evidence.fuel.saturating_add(run.fuel);
         evidence.jobs.extend(run.jobs.iter().cloned());
         report.add(file, run);
     }
     report.unknown = named.iter().filter(|name| !report.has(name)).cloned().collect();
-    Ok(DeskOutcome::done(report.text(), evidence))
+    Ok(RepoToolOutcome::done(report.text(), evidence))
 }
 
 /// Ids of the tests asked for. One that the tree does not have is told in the same words as one that never was: a hidden test
 /// must not be found by guessing its name.
-fn wanted(execute: &dyn Execute, request: &DeskRequest<'_>, named: &[String]) -> Result<BTreeSet<String>, Dropped> {
-    let DeskRequest { ground, tree, suite, .. } = request;
+fn wanted(execute: &dyn Execute, request: &RepoToolRequest<'_>, named: &[String]) -> Result<BTreeSet<String>, Dropped> {
+    let RepoToolRequest { repo, tree, suite, .. } = request;
     let of_names = |names: &[String]| {
         let is_named = |id: &&String| names.iter().any(|name| named_by(name, id));
-        ground.map.tests().filter(is_named).cloned().collect()
+        repo.map.tests().filter(is_named).cloned().collect()
     };
     match suite {
         _ if !named.is_empty() => Ok(of_names(named)),
-        Suite::Affected => ground.map.affected(execute, ground, ground.texts, tree),
+        Suite::Affected => repo.map.affected(execute, repo, repo.texts, tree),
         Suite::Files(files) => Ok(of_names(files)),
     }
 }

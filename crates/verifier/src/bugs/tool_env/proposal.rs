@@ -24,16 +24,16 @@ pub enum Weakening {
 /// # Errors
 /// A fault of the host's.
 pub fn propose_tree(execute: &dyn Execute, request: &TreeRequest<'_>) -> Result<Result<BugProposal, Unfit>, Dropped> {
-    let ground = request.ground;
+    let repo = request.repo;
     let unfit = |check, why: &str| Ok(Err(Unfit { check, why: why.to_owned() }));
-    let Ok(patch) = Patch::make(ground.texts, request.now) else { return unfit("applies", "it makes no patch") };
-    let (bug, weaken) = (patch.only(|path| !is_test(ground, path)), patch.only(|path| is_test(ground, path)));
+    let Ok(patch) = Patch::make(repo.texts, request.now) else { return unfit("applies", "it makes no patch") };
+    let (bug, weaken) = (patch.only(|path| !is_test(repo, path)), patch.only(|path| is_test(repo, path)));
     if bug.is_empty() {
         return unfit("changed_files", "no code is changed");
     }
-    let Ok(buggy) = bug.apply(ground.texts) else { return unfit("applies", "its patch does not apply") };
+    let Ok(buggy) = bug.apply(repo.texts) else { return unfit("applies", "its patch does not apply") };
     match request.weakening {
-        Weakening::Derived => propose_state(execute, ground, &buggy, request.injector, request.seeds),
+        Weakening::Derived => propose_state(execute, repo, &buggy, request.injector, request.seeds),
         Weakening::Model => by_model(execute, request, &buggy, bug, weaken),
     }
 }
@@ -45,7 +45,7 @@ fn by_model(
     bug_inject: Patch,
     test_weaken: Patch,
 ) -> Result<Result<BugProposal, Unfit>, Dropped> {
-    let failing = match failing_with(execute, request.ground, buggy, request.seeds.1)? {
+    let failing = match failing_with(execute, request.repo, buggy, request.seeds.1)? {
         Ok(failing) => failing,
         Err(unfit) => return Ok(Err(unfit)),
     };

@@ -6,17 +6,18 @@ use rayon::prelude::*;
 use veriplay_core::{Digest, Dropped, Execute, TextFiles, Verdict, content_hash};
 
 use super::super::{
-    BugProposal, BugRules, Ground, Injector, Mutants, RepairRequest, Unfit, Validated, grade, inject, validate,
+    BugProposal, BugRules, Injector, Mutants, RepairRequest, RepoContext, Unfit, Validated, grade, inject, validate,
 };
 use super::{
-    DeskOutcome, DeskRequest, FunctionSource, View, ViewRequest, Weakening, functions, propose_tree, serve, view,
+    FunctionSource, RepoToolOutcome, RepoToolRequest, View, ViewRequest, Weakening, functions, propose_tree, serve,
+    view,
 };
 
 /// A repair to grade, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct GradeRequest<'a> {
     /// The repository of the bug.
-    pub ground: &'a Ground<'a>,
+    pub repo: &'a RepoContext<'a>,
     /// The repair.
     pub repair: RepairRequest<'a>,
 }
@@ -25,7 +26,7 @@ pub struct GradeRequest<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct ValidateRequest<'a> {
     /// The repository.
-    pub ground: &'a Ground<'a>,
+    pub repo: &'a RepoContext<'a>,
     /// The proposal.
     pub bug: &'a BugProposal,
     /// The bounds of the checks.
@@ -36,7 +37,7 @@ pub struct ValidateRequest<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct TreeRequest<'a> {
     /// The repository.
-    pub ground: &'a Ground<'a>,
+    pub repo: &'a RepoContext<'a>,
     /// All its text files as they are now.
     pub now: &'a TextFiles,
     /// Becomes [`BugProposal::injector`].
@@ -51,7 +52,7 @@ pub struct TreeRequest<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct MutateRequest<'a> {
     /// The repository.
-    pub ground: &'a Ground<'a>,
+    pub repo: &'a RepoContext<'a>,
     /// The file.
     pub path: &'a str,
     /// The operators.
@@ -65,14 +66,14 @@ pub struct MutateRequest<'a> {
 /// [`inject`] for each request.
 pub fn mutate_all(execute: &dyn Execute, requests: &[MutateRequest<'_>]) -> Vec<Result<Vec<Mutants>, Dropped>> {
     let one = |request: &MutateRequest<'_>| {
-        let text = request.ground.texts.get(request.path).map_or("", String::as_str);
-        inject(execute, request.ground, request.injectors, text, request.seed, request.count)
+        let text = request.repo.texts.get(request.path).map_or("", String::as_str);
+        inject(execute, request.repo, request.injectors, text, request.seed, request.count)
     };
     requests.par_iter().with_max_len(1).map(one).collect()
 }
 
 /// [`serve`] for each request.
-pub fn serve_all(execute: &dyn Execute, requests: &[DeskRequest<'_>]) -> Vec<Result<DeskOutcome, Dropped>> {
+pub fn serve_all(execute: &dyn Execute, requests: &[RepoToolRequest<'_>]) -> Vec<Result<RepoToolOutcome, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| serve(execute, request)).collect()
 }
 
@@ -84,9 +85,9 @@ pub fn view_all(execute: &dyn Execute, requests: &[ViewRequest<'_>]) -> Vec<Resu
 /// [`functions`] of one file of the original for each request.
 pub fn functions_all(
     execute: &dyn Execute,
-    requests: &[(&Ground<'_>, &str)],
+    requests: &[(&RepoContext<'_>, &str)],
 ) -> Vec<Result<Vec<FunctionSource>, Dropped>> {
-    let one = |(ground, path): &(&Ground<'_>, &str)| functions(execute, ground, ground.texts, &[path]);
+    let one = |(repo, path): &(&RepoContext<'_>, &str)| functions(execute, repo, repo.texts, &[path]);
     requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
 }
 
@@ -102,19 +103,12 @@ pub fn propose_all(
 pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> Vec<Result<Validated, Dropped>> {
     let key = |request: &ValidateRequest<'_>| {
         let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
-        content_hash(&(
-            &request.ground.baseline.package,
-            request.bug,
-            min_passing,
-            min_changed_files,
-            min_failing,
-            seeds,
-        ))
+        content_hash(&(&request.repo.baseline.package, request.bug, min_passing, min_changed_files, min_failing, seeds))
     };
     let (firsts, places) = distinct(requests.iter().map(key));
     let one = |first: &usize| {
-        let ValidateRequest { ground, bug, rules } = requests[*first];
-        validate(execute, ground, bug, rules)
+        let ValidateRequest { repo, bug, rules } = requests[*first];
+        validate(execute, repo, bug, rules)
     };
     let validated: Vec<Result<Validated, Dropped>> = firsts.par_iter().with_max_len(1).map(one).collect();
     places.into_iter().map(|place| validated[place].clone()).collect()
@@ -126,7 +120,7 @@ pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Re
     let verdicts: Vec<Result<Verdict, Dropped>> = firsts
         .par_iter()
         .with_max_len(1)
-        .map(|first| grade(execute, requests[*first].ground, &requests[*first].repair))
+        .map(|first| grade(execute, requests[*first].repo, &requests[*first].repair))
         .collect();
     places.into_iter().map(|place| verdicts[place].clone()).collect()
 }

@@ -7,7 +7,7 @@ use veriplay_core::{Dropped, Execute, Patch, PatchError, TextFiles};
 use super::super::bench::file_of;
 use super::super::paths::is_test;
 use super::super::tree::States;
-use super::super::{BugArtifact, Ground, weakening};
+use super::super::{BugArtifact, RepoContext, weakening};
 use super::{FunctionSource, changed_function};
 
 /// A solver's side of a bug: no history, no oracle test whole.
@@ -30,7 +30,7 @@ pub struct View {
 #[derive(Debug, Clone, Copy)]
 pub struct ViewRequest<'a> {
     /// The repository.
-    pub ground: &'a Ground<'a>,
+    pub repo: &'a RepoContext<'a>,
     /// The bug.
     pub artifact: &'a BugArtifact,
     /// Test functions ([`test_function`]) to be left out. Grading has them all the same.
@@ -44,11 +44,11 @@ pub struct ViewRequest<'a> {
 /// # Errors
 /// A fault of the host's, or an artifact that does not fit the repository.
 pub fn view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<View, Dropped> {
-    let &ViewRequest { ground, artifact, hidden, with_function } = request;
-    let states = States::of(ground.texts, &artifact.bug)
+    let &ViewRequest { repo, artifact, hidden, with_function } = request;
+    let states = States::of(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
     let function = match with_function {
-        true => changed_function(execute, ground, ground.texts, &states.buggy)?,
+        true => changed_function(execute, repo, repo.texts, &states.buggy)?,
         false => None,
     };
     let handed = |hidden: &BTreeSet<String>| handed(execute, request, &states.weakened, hidden);
@@ -68,18 +68,18 @@ fn handed(
     weakened: &TextFiles,
     hidden: &BTreeSet<String>,
 ) -> Result<View, Dropped> {
-    let (ground, artifact) = (request.ground, request.artifact);
+    let (repo, artifact) = (request.repo, request.artifact);
     let ids: BTreeSet<String> =
         artifact.fail_to_pass.iter().filter(|id| hidden.contains(test_function(id))).cloned().collect();
     let without = |texts: &TextFiles| -> Result<Option<TextFiles>, Dropped> {
-        let removed = weakening(execute, &Ground { texts, ..*ground }, &ids)?;
+        let removed = weakening(execute, &RepoContext { texts, ..*repo }, &ids)?;
         Ok(removed.and_then(|patch| patch.apply(texts).ok()))
     };
     // Where the original's tests cannot lose them by name, nothing is hidden.
-    let original = if ids.is_empty() { None } else { without(ground.texts)? };
+    let original = if ids.is_empty() { None } else { without(repo.texts)? };
     let hidden = if original.is_some() { hidden.clone() } else { BTreeSet::new() };
     let (tree, whole) = match original {
-        None => (weakened.clone(), ground.texts.clone()),
+        None => (weakened.clone(), repo.texts.clone()),
         // The weakening has taken them out already, more often than not.
         Some(whole) => (without(weakened)?.unwrap_or_else(|| weakened.clone()), whole),
     };
@@ -105,8 +105,8 @@ fn asks(spec: &Patch) -> bool {
 ///
 /// # Errors
 /// A text that is too large for a patch.
-pub fn repair_of(ground: &Ground<'_>, handed: &TextFiles, now: &TextFiles) -> Result<Patch, PatchError> {
-    Ok(Patch::make(handed, now)?.only(|path| !is_test(ground, path)))
+pub fn repair_of(repo: &RepoContext<'_>, handed: &TextFiles, now: &TextFiles) -> Result<Patch, PatchError> {
+    Ok(Patch::make(handed, now)?.only(|path| !is_test(repo, path)))
 }
 
 /// The function of a test id: the id without parameters.

@@ -8,7 +8,7 @@ use super::SuiteAttempt;
 use super::clusters::{Agreed, Answer, Cluster};
 use super::facts::Quality;
 use super::guards::{Check, TrustedFacts, first};
-use super::judge::{CodeRuling, Judgement, Refusal, SuiteRuling};
+use super::judge::{CodeDecision, Judgement, Refusal, SuiteDecision};
 use super::round::{Probed, Round, Standing};
 use super::suite::Test;
 use crate::run::cut;
@@ -23,11 +23,11 @@ impl Round<'_> {
         };
         let code = |standing: &Standing| {
             let (status, rule, detail) = ruled(standing, refused_code(standing));
-            CodeRuling { status, passed: 0, total: 0, rule, detail: cut(&detail) }
+            CodeDecision { status, passed: 0, total: 0, rule, detail: cut(&detail) }
         };
         let suite = |standing: &Standing| {
             let (status, rule, detail) = ruled(standing, Status::Invalid);
-            SuiteRuling { status, quality: Quality::default(), rule, detail: cut(&detail) }
+            SuiteDecision { status, quality: Quality::default(), rule, detail: cut(&detail) }
         };
         let (codes, suites) = (self.codes.iter().map(code).collect(), self.suites.iter().map(suite).collect());
         self.judgement(agreed, Some(refusal.clone()), None, codes, suites)
@@ -42,20 +42,20 @@ impl Round<'_> {
         qualities: &[Option<Quality>],
     ) -> Judgement {
         let attempts = self.request.suites.iter().zip(&self.suites).zip(qualities);
-        let suites: Vec<SuiteRuling> =
-            attempts.map(|((attempt, standing), quality)| self.suite_ruling(attempt, standing, *quality)).collect();
-        let sound = self.request.suites.iter().zip(&suites).filter(|(_, ruling)| ruling.status == Status::Sound);
+        let suites: Vec<SuiteDecision> =
+            attempts.map(|((attempt, standing), quality)| self.suite_decision(attempt, standing, *quality)).collect();
+        let sound = self.request.suites.iter().zip(&suites).filter(|(_, decision)| decision.status == Status::Sound);
         let mut seen = BTreeSet::new();
         let tests = sound.filter_map(|(attempt, _)| attempt.suite).flat_map(|suite| suite.distinct());
         let tests: Vec<&Test> = tests.filter(|test| seen.insert(content_hash(*test))).collect();
         let code = |(code, standing): (usize, &Standing)| {
-            let ruling = self.code_ruling(code, standing, agreed, trusted, probed);
+            let decision = self.code_decision(code, standing, agreed, trusted, probed);
             if *standing == Standing::Malformed {
-                return ruling;
+                return decision;
             }
             let program = self.program(code);
             let passed = tests.iter().filter(|test| self.grid.fails(program, test).is_none()).count();
-            CodeRuling { passed: number(passed), total: number(tests.len()), ..ruling }
+            CodeDecision { passed: number(passed), total: number(tests.len()), ..decision }
         };
         let codes = self.codes.iter().enumerate().map(code).collect();
         self.judgement(agreed, None, Some(probed.reference), codes, suites)
@@ -66,8 +66,8 @@ impl Round<'_> {
         agreed: &Agreed,
         refused: Option<Refusal>,
         reference: Option<usize>,
-        codes: Vec<CodeRuling>,
-        suites: Vec<SuiteRuling>,
+        codes: Vec<CodeDecision>,
+        suites: Vec<SuiteDecision>,
     ) -> Judgement {
         let counted = agreed.counts.iter().filter(|counts| **counts).count();
         Judgement {
@@ -83,8 +83,13 @@ impl Round<'_> {
         }
     }
 
-    fn suite_ruling(&self, attempt: &SuiteAttempt<'_>, standing: &Standing, quality: Option<Quality>) -> SuiteRuling {
-        let ruling = |status, rule: &str, detail: &str| SuiteRuling {
+    fn suite_decision(
+        &self,
+        attempt: &SuiteAttempt<'_>,
+        standing: &Standing,
+        quality: Option<Quality>,
+    ) -> SuiteDecision {
+        let decision = |status, rule: &str, detail: &str| SuiteDecision {
             status,
             quality: quality.unwrap_or_default(),
             rule: rule.to_owned(),
@@ -92,41 +97,41 @@ impl Round<'_> {
         };
         let (suite, quality) = match (standing, attempt.suite, quality) {
             (Standing::Votes, Some(suite), Some(quality)) => (suite, quality),
-            (Standing::Refused(Refusal { rule, detail }), ..) => return ruling(Status::Invalid, rule, detail),
-            _ => return ruling(Status::Malformed, "", ""),
+            (Standing::Refused(Refusal { rule, detail }), ..) => return decision(Status::Invalid, rule, detail),
+            _ => return decision(Status::Malformed, "", ""),
         };
         let facts = self.suite_facts(suite, quality, self.witnesses(suite, attempt.candidate));
         let ask = |check: &Check| if let Check::TrustedSuite(holds) = check { Some(holds(&facts)) } else { None };
         match first(self.request.guards, ask) {
             // What no guard refuses is trusted, whatever it is worth: a guard that is off lets its cheats through.
-            Ok(()) => ruling(Status::Sound, "", ""),
+            Ok(()) => decision(Status::Sound, "", ""),
             Err(Refusal { rule, detail }) => {
                 let status = quality.status();
-                ruling(if status == Status::Sound { Status::Invalid } else { status }, &rule, &detail)
+                decision(if status == Status::Sound { Status::Invalid } else { status }, &rule, &detail)
             }
         }
     }
 
-    fn code_ruling(
+    fn code_decision(
         &self,
         code: usize,
         standing: &Standing,
         agreed: &Agreed,
         trusted: &Cluster,
         probed: &Probed,
-    ) -> CodeRuling {
-        let ruling = |status, rule: &str, detail: &str| {
+    ) -> CodeDecision {
+        let decision = |status, rule: &str, detail: &str| {
             let (rule, detail) = (rule.to_owned(), cut(detail));
-            CodeRuling { status, passed: 0, total: 0, rule, detail }
+            CodeDecision { status, passed: 0, total: 0, rule, detail }
         };
         match standing {
-            Standing::Malformed => return ruling(Status::Malformed, "", ""),
-            Standing::Refused(Refusal { rule, detail }) => return ruling(refused_code(standing), rule, detail),
+            Standing::Malformed => return decision(Status::Malformed, "", ""),
+            Standing::Refused(Refusal { rule, detail }) => return decision(refused_code(standing), rule, detail),
             Standing::Votes => {}
         }
         if !trusted.codes.contains(&code) {
             let (status, detail) = self.disagrees(code, agreed);
-            return ruling(status, "", &detail);
+            return decision(status, "", &detail);
         }
         let odd = (!probed.majority.contains(&code)).then_some("it does something else where no test looks");
         let ask = |check: &Check| match check {
@@ -134,8 +139,8 @@ impl Round<'_> {
             _ => None,
         };
         match first(self.request.guards, ask) {
-            Ok(()) => ruling(Status::Accepted, "", ""),
-            Err(Refusal { rule, detail }) => ruling(Status::Invalid, &rule, &detail),
+            Ok(()) => decision(Status::Accepted, "", ""),
+            Err(Refusal { rule, detail }) => decision(Status::Invalid, &rule, &detail),
         }
     }
 
