@@ -7,10 +7,10 @@ that is said here beyond "this is what the program returned".
 Frames to the host (`_host.call`): b"J" fetch the job | b"V" + encoded value of the next call | b"X" + error of the next
 call | b"U" + why the next call's value has no encoding | b"O" a value larger than the job allows | b"R" + error of the
 program itself | b"C" + why the program does not compile | b"M" + which entry it lacks | b"D" done | b"Q" + encoded request
-to the job's peer, answered by b"V", b"X" or b"U". An error is one length byte, the name of its class, the message; b"U",
+to the job's callee, answered by b"V", b"X" or b"U". An error is one length byte, the name of its class, the message; b"U",
 b"C" and b"M" carry text alone. The value encoding is that of crates/core/src/value/codec.rs.
 
-A peer is the program of another instance: after its module level has run, each job call answers one request of the other
+A callee is the program of another instance: after its module level has run, each job call answers one request of the other
 side: ("call", name, arguments, keywords), which crosses by copies, or, where the two share their objects, one of
 objects.py's, ("share", …).
 """
@@ -412,8 +412,8 @@ def _veriplay_harness():
             return b"U" + cut("encoding it raised " + name_of(type_(error)), 400)
         return bytes_(out)
 
-    def ask_peer(request):
-        """The value that the peer answers. Raises `PeerError` with what it raised."""
+    def ask_callee(request):
+        """The value that the callee answers. Raises `CalleeError` with what it raised."""
         out = bytearray_(b"Q")
         try:
             put(request, out, 0, cap_of_job)
@@ -427,10 +427,10 @@ def _veriplay_harness():
         if reply[0] == 85:
             raise TypeError("only plain values cross: " + reply[1:].decode())
         at = 2 + reply[1]
-        raise PeerError(reply[2:at].decode(), reply[at:].decode())
+        raise CalleeError(reply[2:at].decode(), reply[at:].decode())
 
-    class PeerError(Exception):
-        """`args` are the class and the message of what the peer raised."""
+    class CalleeError(Exception):
+        """`args` are the class and the message of what the callee raised."""
 
     def is_plain(value):
         """Whether it can be sent as it is."""
@@ -440,7 +440,7 @@ def _veriplay_harness():
             return False
         return True
 
-    def answer_peer(request):
+    def answer_call(request):
         """The frame that answers one request of the other side."""
         if request[0] == "share":
             return value_frame(shared.answer(request))
@@ -480,7 +480,7 @@ def _veriplay_harness():
             pass
 
     def serve():
-        host(answer_peer(take(host(b"J"), 0)[0]))
+        host(answer_call(take(host(b"J"), 0)[0]))
         flush()
         host(b"D")
 
@@ -539,7 +539,7 @@ def _veriplay_harness():
     cap_of_job = 1 << 20
     warm_up()
     tools = modules["_veriplay"] = module_type("_veriplay")
-    tools.ask_peer, tools.PeerError, tools.is_plain, tools.message_of = ask_peer, PeerError, is_plain, message_of
+    tools.ask_callee, tools.CalleeError, tools.is_plain, tools.message_of = ask_callee, CalleeError, is_plain, message_of
     random.seed(0)
     sys.argv = ["<program>"]
     os.chdir("/work")

@@ -18,6 +18,7 @@ where one side changes what the other names.
 import _veriplay
 import builtins
 import collections
+import contextvars
 import decimal
 import functools
 import gc
@@ -25,6 +26,7 @@ import importlib
 import itertools
 import math
 import operator
+import os
 import random
 import re
 import sys
@@ -84,28 +86,73 @@ def filling(row):
     return (list, set, dict.fromkeys)[row[0]](row[1:])
 
 
-# What `namedtuple` gives a class beside its fields, and what Python gives any.
-OF_NAMEDTUPLES = {
-    "__new__", "_make", "__replace__", "_replace", "__repr__", "_asdict", "__getnewargs__", "__slots__", "_fields", "_field_defaults",
-    "__match_args__", "__doc__", "__module__", "__orig_bases__", "__annotations__", "__annotate__", "__annotate_func__",
-    "__annotations_cache__", "__firstlineno__", "__static_attributes__",
+# What `typing.NamedTuple` gives a class beside what `namedtuple` does.
+OF_CLASS_SYNTAX = {
+    "__orig_bases__", "__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__classdictcell__",
+    "__firstlineno__", "__static_attributes__",
 }
-MADE_WITH = vars(collections.namedtuple("Any", "field"))
-CODES = {name: found.__code__ for name, found in MADE_WITH.items() if type(found) is types.FunctionType and name != "__new__"}
-FIELD = type(MADE_WITH["field"])
 
 
 def is_namedtuple(kind):
-    """Whether it is a class as `namedtuple` makes them, with nothing of the program's own."""
+    """Whether it is a class as `namedtuple` makes them, with nothing of the program's own: it is made again, and compared."""
     if type(kind) is not type or bases_of(kind) != (tuple,):
         return False
     own = dict_of(kind)
-    fields = own.get("_fields")
-    if type(fields) is not tuple or not all(type(name) is str and type(own.get(name)) is FIELD for name in fields):
+    fields, defaults = own.get("_fields"), own.get("_field_defaults")
+    if type(fields) is not tuple or not all(type(name) is str for name in fields) or type(defaults) is not dict:
         return False
-    if not own.keys() <= OF_NAMEDTUPLES | set(fields) or type(own.get("_field_defaults")) is not dict:
+    if not own.keys() - OF_CLASS_SYNTAX == OF_NAMEDTUPLES | set(fields) or tuple(defaults) != fields[len(fields) - len(defaults) :]:
         return False
-    return all(type(own.get(name)) is types.FunctionType and own[name].__code__ is code for name, code in CODES.items())
+    try:
+        made = named_tuple(name_of(kind), fields, defaults.values(), own["__module__"])
+    except (TypeError, ValueError):
+        return False
+    return all(alike(own[name], found) for name, found in dict_of(made).items() if name not in OF_CLASS_SYNTAX)
+
+
+def named_tuple(name, fields, defaults, module):
+    """A class with these fields. `namedtuple` makes names such as `_1` of what is none, and refuses them."""
+    rename = any(field.startswith("_") for field in fields)
+    return collections.namedtuple(name, fields, rename=rename, defaults=list(defaults) or None, module=module)
+
+
+def alike(one, other):
+    """Whether two parts of classes are the same, or made by the same code of the same values."""
+    if type(one) is not type(other):
+        return False
+    if type(one) in (classmethod, staticmethod):
+        return alike(one.__func__, other.__func__)
+    if type(one) is types.FunctionType:
+        cells = [function.__closure__ or () for function in (one, other)]
+        return len(cells[0]) == len(cells[1]) and all(
+            map(alike, [*map(parts_of_function, cells[0]), *parts_of(one)], [*map(parts_of_function, cells[1]), *parts_of(other)])
+        )
+    if type(one) is FIELD:
+        return one.__reduce__() == other.__reduce__()
+    if type(one) in (tuple, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if type(one) is dict:
+        return alike([*one.items()], [*other.items()])
+    return one is other or type(one) in HASHED | {types.CodeType} and one == other
+
+
+def parts_of_function(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def parts_of(function):
+    return (
+        function.__code__, function.__defaults__, function.__kwdefaults__, vars(function), function.__name__, function.__qualname__,
+        function.__doc__, function.__module__,
+    )
+
+
+MADE_WITH = vars(collections.namedtuple("Any", "field"))
+OF_NAMEDTUPLES = MADE_WITH.keys() - OF_CLASS_SYNTAX - {"field"}
+FIELD = type(MADE_WITH["field"])
 
 
 # What no code of a program's hashes or compares.
@@ -241,16 +288,38 @@ def _fill_bytes(found, items):
     found[:] = items[0]
 
 
+def _without_attributes(found):
+    if vars(found):
+        raise Uncrossable("a " + type(found).__name__ + " with attributes of its own")
+    return found
+
+
+def _without_views(found):
+    """A view keeps a bytearray from growing, on the side that has it alone."""
+    try:
+        found.append(0)
+    except BufferError:
+        raise Uncrossable("a bytearray that something views") from None
+    found.pop()
+    return found
+
+
 OrderedDict, defaultdict, deque = collections.OrderedDict, collections.defaultdict, collections.deque
 KINDS = {
     list: Kind("list", tuple, lambda _: [], _fill_list),
     set: Kind("set", tuple, lambda _: set(), _fill_set, 1, row_of_set),
     dict: Kind("dict", lambda found: (*found.keys(), *found.values()), lambda _: {}, _fill_dict),
     collections.Counter: Kind(
-        "Counter", lambda found: (*dict.keys(found), *dict.values(found)), lambda _: collections.Counter(), _fill_dict
+        "Counter",
+        lambda found: (*dict.keys(_without_attributes(found)), *dict.values(found)),
+        lambda _: collections.Counter(),
+        _fill_dict,
     ),
     OrderedDict: Kind(
-        "OrderedDict", lambda found: (*OrderedDict.keys(found), *OrderedDict.values(found)), lambda _: OrderedDict(), _fill_ordered
+        "OrderedDict",
+        lambda found: (*OrderedDict.keys(_without_attributes(found)), *OrderedDict.values(found)),
+        lambda _: OrderedDict(),
+        _fill_ordered,
     ),
     defaultdict: Kind(
         "defaultdict",
@@ -259,7 +328,7 @@ KINDS = {
         _fill_defaultdict,
     ),
     deque: Kind("deque", lambda found: (found.maxlen, _moves_of(found), *found), lambda items: deque(maxlen=items[0]), _fill_deque, 2),
-    bytearray: Kind("bytearray", lambda found: (bytes(found),), lambda _: bytearray(), _fill_bytes, 1),
+    bytearray: Kind("bytearray", lambda found: (bytes(_without_views(found)),), lambda _: bytearray(), _fill_bytes, 1),
 }
 MUTABLE = {kind.name: kind for kind in KINDS.values()}
 VIEWED = {dict, collections.Counter, defaultdict}
@@ -318,6 +387,8 @@ class Objects:
         self.by_value = SCALARS  # types that cross without identity
         self.digits = limits_of_process()  # as both sides have them
         self.decimals = False  # whether a decimal number has been sent, whose arithmetic is the process's
+        self.named_tuples = []  # classes that have been sent
+        self.words = set()  # of the tests' text, or the program's
         self.copies = {}  # of the objects whose changes the last message brought in vain, by handle
 
     def keep_all_identities(self):
@@ -447,8 +518,10 @@ class Objects:
                 return self.new(found, "view", [VIEWS[kind], self.item_of(owner, todo, depth + 1)])
         if is_namedtuple(found):
             defaults = [self.item_of(part, todo, depth + 1) for part in dict_of(found)["_field_defaults"].values()]
-            texts = [name_of(found), dict_of(found).get("__module__"), list(dict_of(found)["_fields"])]
-            if type(texts[1]) is str:
+            own = dict_of(found)
+            texts = [name_of(found), own.get("__module__"), list(own["_fields"]), "__orig_bases__" in own]
+            if type(texts[1]) is str and own.get("__qualname__", texts[0]) == found.__qualname__ == texts[0]:
+                self.named_tuples.append(found)
                 return self.new(found, "namedtuple", [*texts, *defaults])
         if is_namedtuple(kind):
             return self.new(found, "named", [self.item_of(part, todo, depth + 1) for part in (kind, *tuple.__iter__(found))])
@@ -474,6 +547,8 @@ class Objects:
 
     def send_changes(self):
         """Packs the contents of each shared container that has changed."""
+        if not all(map(is_namedtuple, self.named_tuples)):
+            raise Uncrossable("a class of named tuples that has changed")
         changed = [handle for kind, before in self.contents.items() if before for handle in self.changed_among(kind, list(before))]
         for handle in changed:
             todo = []
@@ -583,8 +658,10 @@ class Objects:
                 raise ProtocolError("a view of no dict")
             return getattr(dict, way)(owner)
         if kind == "namedtuple":
-            name, module, fields, *defaults = payload
-            made = collections.namedtuple(name, fields, defaults=map(self.at, defaults), module="solution" if module == "program" else module)
+            name, module, fields, is_annotated, *defaults = payload
+            if is_annotated and not self.words.isdisjoint(ANNOTATIONS):
+                self.spoil("unjudgeable", "the tests ask for the annotations of a named tuple of the program's")
+            made = named_tuple(name, fields, [*map(self.at, defaults)], "solution" if module == "program" else module)
             if not is_namedtuple(made):
                 raise ProtocolError("a named tuple that is none")
             return made
@@ -843,6 +920,8 @@ class StandIn(type):
         return StandIn.caller.call(StandIn.caller.handle_of_class(cls), arguments, keywords)
 
     def __getattribute__(cls, name):
+        if name == "__class__":
+            return type
         if name in LOCAL:
             if name in OF_BASES and any(id(base) in StandIn.caller.mixed for base in type.__getattribute__(cls, "__mro__")):
                 StandIn.caller.spoil("unjudgeable", "the tests ask for the bases of a class of the program's, of which some do not cross")
@@ -923,6 +1002,7 @@ def asked_or_missing(error, name):
 
 # Code that names one of these may find an attribute without naming it.
 ENUMERATES = {"__dict__", "vars", "dir", "getmembers", "copy", "deepcopy", "pickle", "__reduce__", "__reduce_ex__", "__getstate__", "attrgetter"}
+ANNOTATIONS = {"__annotations__", "__orig_bases__", "get_type_hints", "get_annotations", "signature", "__annotate__"}
 TRACES = {"__traceback__", "tb_frame", "tb_next", "tb_lineno", "extract_tb", "walk_tb", "format_tb", "format_exc", "format_exception"}
 TRACES |= {"TracebackException"}
 
@@ -934,6 +1014,10 @@ def words_of(text):
     return set(re.findall(r"\w+", text))
 
 
+LEVELS = 8  # names that `logging` begins with
+OF_LOGGERS = {"name", "level", "parent", "propagate", "handlers", "disabled", "filters", "_cache", "manager", "loggerMap"}
+
+
 def logged():
     """Of `logging`, what is not as it is when imported."""
     logging = sys.modules.get("logging")
@@ -943,12 +1027,18 @@ def logged():
     rows = []
     for logger in loggers:
         of = vars(logger).get
-        if of("handlers") or of("filters") or of("level", 0) not in (0, 30) or of("disabled") or of("propagate") is False:
+        own = vars(logger).keys() - OF_LOGGERS
+        if own or of("handlers") or of("filters") or of("level", 0) not in (0, 30) or of("disabled") or of("propagate") is False:
             rows += [of("name"), of("level"), of("disabled"), of("propagate"), *of("handlers", ()), *of("filters", ())]
+            rows += [part for name in sorted(own) for part in (name, of(name))]
+    names = logging.getLevelNamesMapping()
+    if len(names) != LEVELS:
+        rows += [*names, *names.values()]
     return (*rows, logging.root.manager.disable, logging.raiseExceptions) if rows or logging.root.manager.disable else ()
 
 
-get_context = decimal.getcontext
+# As they are before the tests' own are watched.
+get_context, working_directory = decimal.getcontext, os.getcwd
 
 
 def decimal_context():
@@ -958,7 +1048,27 @@ def decimal_context():
 
 def dialects():
     csv = sys.modules.get("csv")
-    return () if csv is None else tuple(sorted(set(csv.list_dialects()) - {"excel", "excel-tab", "unix"}))
+    if csv is None:
+        return ()
+    return (*sorted(set(csv.list_dialects()) - {"excel", "excel-tab", "unix"}), csv.field_size_limit())
+
+
+def stream(name):
+    """One of the standard streams, how it writes, and what has been set in it."""
+    found = getattr(sys, name)
+    of = getattr(found, "__dict__", {})
+    traits = [getattr(found, trait, None) for trait in ("closed", "encoding", "errors", "newlines", "line_buffering", "write_through")]
+    return (found, *traits, *of.keys(), *of.values())
+
+
+def signal_handlers():
+    signal = sys.modules.get("signal")
+    return () if signal is None else tuple(map(signal.getsignal, sorted(signal.valid_signals())))
+
+
+def context_variables():
+    found = contextvars.copy_context()
+    return tuple(part for variable in found if variable.name != "decimal_context" for part in (variable, found[variable]))
 
 
 def pickled():
@@ -969,9 +1079,12 @@ def pickled():
 # What both sides would share if they were one process: how it is read, the words by which code names it (all of one group), and
 # whether what the tests change of it matters whatever the program names.
 STATE = {
-    "sys.stdout": (lambda: (sys.stdout,), ("stdout", "redirect_stdout", "print"), True),
-    "sys.stderr": (lambda: (sys.stderr,), ("stderr", "redirect_stderr"), True),
-    "sys.stdin": (lambda: (sys.stdin,), ("stdin",), True),
+    "sys.stdout": (lambda: stream("stdout"), ("stdout", "redirect_stdout", "print"), True),
+    "sys.stderr": (lambda: stream("stderr"), ("stderr", "redirect_stderr"), True),
+    "sys.stdin": (lambda: stream("stdin"), ("stdin", "input"), True),
+    "the working directory": (lambda: (working_directory(),), ("getcwd", "chdir", "open", "Path", "listdir", "abspath", "exists"), False),
+    "the handlers of signals": (signal_handlers, ("signal", "getsignal", "raise_signal"), False),
+    "the variables of contexts": (context_variables, ("contextvars", "ContextVar", "copy_context"), False),
     "the filters of warnings": (
         lambda: (warnings.filters, *warnings.filters, warnings.showwarning, vars(warnings).get("_showwarnmsg_impl")),
         ("warnings", "warn"),
@@ -1004,8 +1117,39 @@ UNREADABLE = {
 
 
 # Not state, and not shared: what the program names of it is told to the tests' side.
-HANDLED, ADDRESSES = "the exception that is handled", "addresses of objects"
+HANDLED, ADDRESSES, IDENTITIES = "the exception that is handled", "addresses of objects", "identities of values"
 ASKS_FOR_HANDLED = ("exception", "exc_info", "format_exc", "print_exc", "print_exception", "last_exc", "logging", "traceback", "__context__")
+
+
+def asks_which_it_is(source):
+    """Whether a program asks by `is` which of two values it has, where neither is one that there is once."""
+    if not re.search(r"\bis\b", source):
+        return False
+    try:
+        todo = [compile(source, "program", "exec", ONLY_TREE, dont_inherit=True)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    while todo:
+        node = todo.pop()
+        if type(node).__name__ == "Compare":
+            operands = [node.left, *node.comparators]
+            for operator_, one, other in zip(node.ops, operands, operands[1:]):
+                if type(operator_).__name__ in ("Is", "IsNot") and not (is_once(one) or is_once(other)):
+                    return True
+        for name in node._fields:
+            part = getattr(node, name, None)
+            todo += [found for found in (part if type(part) is list else [part]) if hasattr(found, "_fields")]
+    return False
+
+
+def is_once(node):
+    if type(node).__name__ == "Constant":
+        return node.value is None or node.value is ... or type(node.value) is bool
+    return type(node).__name__ == "Name" and type(vars(builtins).get(node.id)) is type
+
+
+# The flag by which `compile` gives a syntax tree.
+ONLY_TREE = 0x400
 
 
 # Words of each, for who would see a change. The program's alone: the tests' own imports and draws are no change.
@@ -1053,8 +1197,8 @@ class Caller(Objects):
         self.sweep_at = SWEEP  # how many objects are looked at before those are sought that need not be
         self.changed = False  # whether a call whose result counts changed an object of the tests'
         self.check_process = lambda: None
+        self.modules_imported = lambda: None
         self.tell_names = lambda told: None
-        self.words = set()  # of the tests' text
         self.attributes = set  # those of them that name attributes, found when asked for
         self.words_of_program = set()  # labels of `STATE` that its text names
         self.of_library = set()  # handles of functions of the library that are called where the program is
@@ -1103,7 +1247,7 @@ class Caller(Objects):
         """Asks to be told what these names stand for, now and whenever that changes. Of the options "identities" gives strings and
         numbers an identity, and "random" keeps the program from drawing."""
         self.words_of_program = set(self.ask("watch", tuple(options), names).split("\n"))
-        if "identities" in options:
+        if "identities" in options or IDENTITIES in self.words_of_program:
             self.keep_all_identities()
 
     def missing(self, name):
@@ -1155,14 +1299,18 @@ class Caller(Objects):
         idle = self.idle()
         self.send_digits()
         request = ("share", action, target, items, keyword_items, self.entries, idle)
+        known = len(sys.modules)
         try:
-            reply = _veriplay.ask_peer(request)
-        except _veriplay.PeerError as error:
+            reply = _veriplay.ask_callee(request)
+        except _veriplay.CalleeError as error:
             self.spoil("error", "the program left the protocol: " + ": ".join(error.args), lasting=True)
         except ValueError as error:
             self.spoil("unjudgeable", str(error), lasting=True)
         except TypeError as error:
             self.spoil("error", "the program left the protocol: " + str(error), lasting=True)
+        if len(sys.modules) != known:
+            # A scalar of numpy's has brought numpy here.
+            self.modules_imported()
         try:
             self.taking_over = True
             word, payload = self.take_over(reply, idle)
@@ -1498,6 +1646,8 @@ def equal(self, other):
 
 
 def hashed(self):
+    if handle_of(self) in caller_of(self).of_library:
+        caller_of(self).spoil("unjudgeable", "the tests hash a function of the library, which the program calls")
     if type(self).stands_for in MADE_ANEW:
         caller_of(self).spoil("unjudgeable", "the tests hash a method of the program's")
     return object.__hash__(self)
@@ -1559,6 +1709,8 @@ class Callee(Objects):
         self.state, self.modules, self.builtins = state_of_process(), len(sys.modules), dict(vars(builtins))
         self.seed = random.getstate() if names_any(self.words, ("seed", "setstate", "Random")) else None
         self.unreadable = [label for label, (triggers, _) in UNREADABLE.items() if names_any(self.words, triggers)]
+        self.asks += [IDENTITIES] * asks_which_it_is(source)
+        self.compared = False  # whether the tests ask which of two equal values they have
         self.watched = {}  # name -> what it was when last told
         self.dice = None  # the state of `random`, where the tests set theirs
         self.classes = {}  # what there is to each class of exceptions that has been sent, by handle
@@ -1576,7 +1728,7 @@ class Callee(Objects):
     def describe_own(self, found, kind, todo, depth):
         if kind in FUNCTIONS:
             is_shared = library_place(found) is not None
-            if is_shared and self.by_value is not SCALARS:
+            if is_shared and self.compared:
                 raise Uncrossable("a function of the library, which the tests may compare with their own")
             return self.new(found, "function", [FUNCTIONS[kind], is_shared])
         if kind is type and issubclass(found, BaseException):
@@ -1647,7 +1799,8 @@ class Callee(Objects):
         self.begin()
         if action == "watch":
             self.watched = {name: self for name in items}
-            if "identities" in target:
+            self.compared = "identities" in target
+            if self.compared or IDENTITIES in self.asks:
                 self.keep_all_identities()
             self.dice = random.getstate() if "random" in target else None
             named = [label for label, words in WORDS.items() if names_any(self.words, words)] + self.asks

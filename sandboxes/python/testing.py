@@ -1,6 +1,6 @@
 """Runs test code against a program and says what became of each test. A module of the image, called by the verifier.
 
-Under split trust the program is the job's peer, in another instance, and the two share their objects as `objects.py` says.
+Under split trust the program is the job's callee, in another instance, and the two share their objects as `objects.py` says.
 What cannot cross is never a fact about the program: it makes the test unjudgeable, whatever the test's code does about it.
 Under shared trust the program's source is run here, and the tests see its own objects.
 
@@ -118,6 +118,7 @@ class Split:
         self.view = {**vars(builtins), **own} if self.words.isdisjoint(COMPILES) else View(self, {**vars(builtins), **own})
         self.named, self.used = PeerModule(self), False  # the program as a module, and whether the tests have asked it
         self.caller.check_process = self.check_process
+        self.caller.modules_imported = self.modules_imported
         sys.addaudithook(self.audit)
         self.clock, self.readings, self.collections = read_clock(), 0, 0
         gc.callbacks.append(self.count_collection)
@@ -317,6 +318,10 @@ class Split:
             self.clock, self.readings, self.collections = read_clock(), 0, 0
         self.watch_modules()
         return found
+
+    def modules_imported(self):
+        """Something was imported while a call was under way, before which nothing had been changed."""
+        self.process = state_of_process()
 
     def end_test(self):
         self.check_clock()
@@ -550,7 +555,10 @@ class PeerModule(types.ModuleType):
     def __dir__(self):
         split = own_dict(self)["<split>"]
         split.used = True
-        return split.caller.all_names()
+        names = split.caller.all_names()
+        if "__dir__" in names:
+            split.caller.spoil("unjudgeable", "the tests list the names of a program that says itself which they are")
+        return names
 
     def __init__(self, split):
         super().__init__("solution")

@@ -15,7 +15,7 @@ const REMEMBERED: usize = 1 << 16;
 
 /// Runs jobs in the images it was opened with.
 pub(crate) struct Referee {
-    cache: OutcomeCache<Images>,
+    cache: OutcomeCache<Sandboxes>,
     jobs: AtomicU64,
 }
 
@@ -27,7 +27,7 @@ impl Referee {
 
     /// Over sandboxes on images of different names.
     pub(crate) fn over(sandboxes: Vec<Sandbox>) -> Self {
-        Self { cache: OutcomeCache::new(Images(sandboxes), REMEMBERED), jobs: AtomicU64::new(0) }
+        Self { cache: OutcomeCache::new(Sandboxes(sandboxes), REMEMBERED), jobs: AtomicU64::new(0) }
     }
 
     /// Jobs asked for so far, those answered from memory included.
@@ -43,10 +43,10 @@ impl Execute for Referee {
     }
 }
 
-/// A sandbox for each image.
-struct Images(Vec<Sandbox>);
+/// Sandboxes on images of different names. Each job runs in that of its image.
+pub(crate) struct Sandboxes(pub(crate) Vec<Sandbox>);
 
-impl Execute for Images {
+impl Execute for Sandboxes {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         match self.0.iter().find(|sandbox| sandbox.image().name() == job.image) {
             Some(sandbox) => sandbox.execute(job),

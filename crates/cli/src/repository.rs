@@ -25,5 +25,5 @@ pub(crate) use open::{Stored, cached};
 pub(crate) use pip::{Requirement, pytest_layer};
 pub(crate) use project::{Sources, Tests};
 pub(crate) use table::{TableRequest, tabulate};
-pub(crate) use warm::{warmed, warmed_for_tools};
+pub(crate) use warm::RepoImages;
 pub(crate) use write::write;

@@ -32,7 +32,7 @@ pub struct Job {
 }
 
 /// A program that another one calls. It runs under the job's own limits, each of the two for itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Callee {
     /// Source text, run as a module before the job's own program starts.
@@ -43,9 +43,40 @@ pub struct Callee {
     /// changes. Otherwise copies cross.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares_objects: bool,
-    /// Files of the job and of its base that it does not see, such as the tests that call it. A path that neither has is no error.
+    /// Files and directories of the job and of its base that it does not see, such as the tests that call it. A path that neither has
+    /// is no error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<String>,
+    /// The files and directories of the job and of its base's working directory that it sees, where that is not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<String>>,
+    /// Files that it alone sees: relative path and content. They hide files of the same path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<(String, Vec<u8>)>,
+}
+
+impl Callee {
+    /// Whether a path of the job or of its base is hidden from it.
+    #[must_use]
+    pub fn hides(&self, path: &str) -> bool {
+        is_among(&self.hidden, path) || self.only.as_ref().is_some_and(|only| !is_among(only, path))
+    }
+
+    /// The files in its working directory beside those of the base: its own, and those of `job` that it sees.
+    #[must_use]
+    pub fn files_in(&self, job: &Job) -> Vec<(String, Vec<u8>)> {
+        let own = |path: &String| self.files.iter().any(|(name, _)| name == path);
+        let shared = job.files.iter().filter(|(path, _)| !self.hides(path) && !own(path));
+        shared.chain(&self.files).cloned().collect()
+    }
+}
+
+/// Whether `path` is one of the files `names`, or below one of the directories.
+#[must_use]
+pub fn is_among(names: &[String], path: &str) -> bool {
+    let below =
+        |name: &String| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    names.iter().any(below)
 }
 
 /// How a program is entered.

@@ -28,7 +28,7 @@ mod verdict;
 pub use attempt::{Attempt, Proposal};
 pub use code_task::{CodeTask, Environment, EnvironmentChecks, ToolCall};
 pub use hash::{Digest, content_hash};
-pub use job::{Callee, Entry, Job};
+pub use job::{Callee, Entry, Job, is_among};
 pub use layer::{Base, Layer, LayerError, LayerRoot, Mounted};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};

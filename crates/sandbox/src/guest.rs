@@ -108,9 +108,7 @@ impl Guest {
     /// # Errors
     /// A fault of ours.
     pub(crate) fn load_callee(&mut self, job: &Job, callee: &Callee) -> Result<Ended, Fault> {
-        let seen = |(path, _): &&(String, Vec<u8>)| !callee.hidden.contains(path);
-        let files: Vec<_> = job.files.iter().filter(seen).cloned().collect();
-        self.prepare(job, &files, callee.seed, request::encode_callee(job, callee), 0)?;
+        self.prepare(job, &callee.files_in(job), callee.seed, request::encode_callee(job, callee), 0)?;
         self.enter(&job.limits)
     }
 

@@ -6,15 +6,18 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use veriplay_core::{Base, Digest, Layer, LayerRoot, Mounted};
+use veriplay_core::{Base, Callee, Digest, Layer, LayerRoot, Mounted};
 
 use crate::wasi::files::{Content, Kind, Tree};
 
 /// Trees kept; when there are more, all are dropped and built again as they are needed.
 const MAX_TREES: usize = 64;
 
-/// Trees by their layers, and the paths hidden from a callee.
-type Trees = HashMap<(Vec<Mounted>, Vec<String>), Arc<Tree>>;
+/// Paths that a callee does not see, and those that it sees.
+type View = (Vec<String>, Option<Vec<String>>);
+
+/// Trees by their layers, and the view of a callee.
+type Trees = HashMap<(Vec<Mounted>, Option<View>), Arc<Tree>>;
 
 /// Layers by their digest: what the jobs of one sandbox may name. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -50,11 +53,16 @@ impl Layers {
         base.layers.iter().map(find).collect()
     }
 
-    /// Whether a job of these `files` can lie over `base`.
+    /// Whether `files` can lie over `base`, as a job sees it, or its `callee`.
     ///
     /// # Errors
     /// When a layer is missing, a path to hide is in none, or a name would be a file and a directory.
-    pub(crate) fn check(&self, base: &Base, files: &[(String, Vec<u8>)]) -> Result<(), String> {
+    pub(crate) fn check(
+        &self,
+        base: &Base,
+        callee: Option<&Callee>,
+        files: &[(String, Vec<u8>)],
+    ) -> Result<(), String> {
         let layers = self.of(base)?;
         let work: Vec<&Layer> =
             layers.iter().filter(|(_, at)| *at == LayerRoot::Work).map(|(layer, _)| *layer).collect();
@@ -62,7 +70,8 @@ impl Layers {
         if let Some(path) = base.without.iter().find(|path| !there(path)) {
             return Err(format!("`{path}` is to be hidden, and no layer has it"));
         }
-        let seen = |path: &str| there(path) && !base.without.iter().any(|hidden| hidden == path);
+        let seen =
+            |path: &str| there(path) && !base.without.iter().any(|gone| gone == path) && !is_unseen(callee, path);
         for (path, _) in files {
             let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
             if let Some(file) = above.find(|above| seen(above)) {
@@ -90,22 +99,22 @@ impl Layers {
         Ok(())
     }
 
-    /// The tree of an image with `base` in it but for the paths `hidden`, without the job's own files. [`Self::check`] has found
+    /// The tree of an image with `base` in it as a job sees it, or its `callee`, without their own files. [`Self::check`] has found
     /// nothing wrong.
     ///
     /// # Errors
     /// When a layer is not here, or does not go into the image's tree.
-    pub(crate) fn tree(&self, image: &Tree, base: &Base, hidden: &[String]) -> Result<Arc<Tree>, String> {
+    pub(crate) fn tree(&self, image: &Tree, base: &Base, callee: Option<&Callee>) -> Result<Arc<Tree>, String> {
         if !base.without.is_empty() {
-            return self.build(image, base, hidden).map(Arc::new);
+            return self.build(image, base, callee).map(Arc::new);
         }
-        let key = (base.layers.clone(), hidden.to_vec());
+        let key = (base.layers.clone(), callee.map(|callee| (callee.hidden.clone(), callee.only.clone())));
         // A tree is put in whole: a panic elsewhere leaves nothing half-made.
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tree) = trees.get(&key) {
             return Ok(Arc::clone(tree));
         }
-        let tree = Arc::new(self.build(image, base, hidden)?);
+        let tree = Arc::new(self.build(image, base, callee)?);
         if trees.len() >= MAX_TREES {
             trees.clear();
         }
@@ -113,11 +122,11 @@ impl Layers {
         Ok(tree)
     }
 
-    fn build(&self, image: &Tree, base: &Base, hidden: &[String]) -> Result<Tree, String> {
+    fn build(&self, image: &Tree, base: &Base, callee: Option<&Callee>) -> Result<Tree, String> {
         let mut tree = image.clone();
         for (layer, at) in self.of(base)? {
             for (path, bytes) in layer.files() {
-                if at == LayerRoot::Work && (base.without.contains(path) || hidden.contains(path)) {
+                if at == LayerRoot::Work && (base.without.contains(path) || is_unseen(callee, path)) {
                     continue;
                 }
                 let file = Kind::File(Content::Shared(Arc::clone(bytes)));
@@ -127,6 +136,10 @@ impl Layers {
         }
         Ok(tree)
     }
+}
+
+fn is_unseen(callee: Option<&Callee>, path: &str) -> bool {
+    callee.is_some_and(|callee| callee.hides(path))
 }
 
 /// The names of a layer that start with `inside`.

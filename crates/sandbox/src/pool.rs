@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use veriplay_core::{Job, Outcome};
+use veriplay_core::{Callee, Job, Outcome};
 
 use crate::guest::{Fault, Guest};
 use crate::image::Image;
@@ -133,12 +133,12 @@ impl Runner for Here {
 
     fn run(&self, place: &mut Instances, job: &Job) -> Result<Outcome, RunError> {
         let fresh = |mut used: Guest| used.reset(self.reset).then_some(used);
-        let tree = |hidden: &[String]| {
-            job.base.as_ref().map(|base| self.layers.tree(self.image.base_tree(), base, hidden)).transpose()
+        let tree = |callee: Option<&Callee>| {
+            job.base.as_ref().map(|base| self.layers.tree(self.image.base_tree(), base, callee)).transpose()
         };
-        let mut guest = self.ready(&mut place.guest, tree(&[])?.as_ref())?;
+        let mut guest = self.ready(&mut place.guest, tree(None)?.as_ref())?;
         let callee = match &job.callee {
-            Some(callee) => Some(self.ready(&mut place.callee, tree(&callee.hidden)?.as_ref())?),
+            Some(callee) => Some(self.ready(&mut place.callee, tree(Some(callee))?.as_ref())?),
             None => None,
         };
         let (outcome, callee) = guest.run(job, callee)?;

@@ -58,7 +58,11 @@ pub(crate) fn expected_calls(job: &Job) -> usize {
 /// # Errors
 /// [`ExecuteError::BadJob`].
 pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
-    check_files(job)?;
+    check_files(&job.files)?;
+    if let Some(callee) = &job.callee {
+        check_files(&callee.files)?;
+        check_files(&callee.files_in(job))?;
+    }
     if job.limits.memory_bytes < image_bytes {
         let allowed = job.limits.memory_bytes;
         return Err(ExecuteError::BadJob(format!(
@@ -77,9 +81,9 @@ pub(crate) fn check(job: &Job, image_bytes: u64) -> Result<(), ExecuteError> {
     Ok(())
 }
 
-fn check_files(job: &Job) -> Result<(), ExecuteError> {
+fn check_files(files: &[(String, Vec<u8>)]) -> Result<(), ExecuteError> {
     let mut seen = HashSet::new();
-    for (path, _) in &job.files {
+    for (path, _) in files {
         if !is_plain_relative(path) {
             return Err(ExecuteError::BadJob(format!("file path `{path}` is not a plain relative path")));
         }
@@ -87,7 +91,7 @@ fn check_files(job: &Job) -> Result<(), ExecuteError> {
             return Err(ExecuteError::BadJob(format!("file `{path}` is given twice")));
         }
     }
-    for (path, _) in &job.files {
+    for (path, _) in files {
         let mut above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
         if let Some(file) = above.find(|dir| seen.contains(dir)) {
             return Err(ExecuteError::BadJob(format!("file `{file}` is also a directory of `{path}`")));

@@ -133,7 +133,10 @@ impl Execute for Sandbox {
         }
         request::check(job, self.image.memory_bytes())?;
         if let Some(base) = &job.base {
-            self.layers.check(base, &job.files).map_err(ExecuteError::BadJob)?;
+            self.layers.check(base, None, &job.files).map_err(ExecuteError::BadJob)?;
+            if let Some(callee) = &job.callee {
+                self.layers.check(base, Some(callee), &callee.files_in(job)).map_err(ExecuteError::BadJob)?;
+            }
         }
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);

@@ -5,9 +5,10 @@
 //! results come from records a test, never from a log; oracle tests are the original's whenever anything is judged; every test of a
 //! file runs that enters what a patch changes.
 //!
-//! Under split trust, [`Ground::trust`], each failing test of a bug must be one that runs with the package in an instance of its
-//! own, and a repair must pass it there. That instance has the arguments of its calls and nothing of the tests, not even their files, so a
-//! repair may do there what it likes: it is not scanned where all tests that it concerns run so.
+//! Under split trust, [`RepoContext::trust`], each failing test of a bug must be one that runs with the package in an instance of its
+//! own and fails there, and a repair must pass it there. That instance has the package's code and the arguments of its calls, and nothing of
+//! the tests or of the original, neither in files nor in memory, so a repair may do there what it likes: it is not scanned where all tests
+//! that it concerns run so.
 //!
 //! A test that needs more of the package than plain values shares pytest's instance with it, and the evidence of a verdict that
 //! needs one says `shared`. Such a record can be forged. A scan refuses changed code that has anything beyond the original that is not
@@ -51,8 +52,10 @@ use crate::repository::Baseline;
 /// Where bugs are made: a repository with its baseline, in an image.
 #[derive(Debug, Clone, Copy)]
 pub struct RepoContext<'a> {
-    /// The image's name.
+    /// The name of the image where tests run beside the package: warmed for the repository, or not.
     pub image: &'a str,
+    /// As [`crate::repository::Repository::split_image`].
+    pub split_image: &'a str,
     /// The layer of pytest.
     pub pytest: &'a Digest,
     /// The text files of the package's layer.

@@ -1,50 +1,23 @@
 //! The tool environment on the real sandbox: what each tool shows, what it refuses, and what it never shows.
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
-use veriplay_core::{Execute, ExecuteError, Job, Layer, Outcome, Status, TextFiles};
-use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
+use veriplay_core::{Status, TextFiles};
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::tool_env::{
     CallEnd, GradeRequest, RepoToolCall, RepoToolOutcome, RepoToolRequest, Suite, ViewRequest, changed_function,
     functions, grade_all, repair_of, serve, view,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest};
-use veriplay_verifier::repository::warming;
 
-use super::{Bed, CODE, LIMITS, TESTS, bed, corpus, files_under, pytest, python, replaced};
+use super::{Bed, CODE, Images, TESTS, TOOL_ENV, bed, replaced};
 
-/// The image of tool environments: pytest is imported there, and nothing of the repository was compiled.
-pub(super) const TOOL_ENV: &str = "tool_env";
 const FUEL: u64 = 60_000_000_000;
 
-/// Both images behind one executor, by the job's name for them.
-pub(super) struct Routes {
-    grading: &'static OutcomeCache<Sandbox>,
-    tool_env: OutcomeCache<Sandbox>,
-}
-
-impl Execute for Routes {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        if job.image == TOOL_ENV { self.tool_env.execute(job) } else { self.grading.execute(job) }
-    }
-}
-
-/// The bed with its tool environment.
-pub(super) fn tool_env() -> Option<(&'static Bed, &'static Routes)> {
-    static ROUTES: OnceLock<Option<Routes>> = OnceLock::new();
+/// The bed with its executor.
+pub(super) fn tool_env() -> Option<(&'static Bed, &'static OutcomeCache<Images>)> {
     let bed = bed()?;
-    let routes = ROUTES.get_or_init(|| {
-        let (pytest, package) = (pytest()?, Layer::new(files_under(&corpus().join("repository"), "")).unwrap());
-        let nothing = Layer::new([]).unwrap();
-        let warm = warming("python", pytest.digest(), nothing.digest(), None, &[], LIMITS);
-        let layers: Layers = [package, pytest, nothing].into_iter().collect();
-        let image = python().warmed(TOOL_ENV, &warm, &layers).unwrap();
-        let sandbox = Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers);
-        Some(Routes { grading: &bed.sandbox, tool_env: OutcomeCache::new(sandbox, 1024) })
-    });
-    Some((bed, routes.as_ref()?))
+    Some((bed, &bed.sandbox))
 }
 
 fn asked(

@@ -20,7 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{Digest, Fuzz, Layer, Limits, Patch, TextFiles, Trust, Verdict, content_hash};
+use veriplay_core::{
+    Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, TextFiles, Trust, Verdict, content_hash,
+};
 use veriplay_corpus::repository::{Layout, wheels};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::OutcomeCache;
@@ -40,10 +42,23 @@ const LIMITS: Limits = Limits {
 const CODE: &str = "src/tally/core.py";
 const TESTS: &str = "tests/test_core.py";
 
+/// The image of tool environments and of tests with the package in another instance: pytest is imported there, and nothing of the
+/// repository was compiled.
+const TOOL_ENV: &str = "tool_env";
+
+/// Sandboxes on both images.
+struct Images([Sandbox; 2]);
+
+impl Execute for Images {
+    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.0[usize::from(job.image == TOOL_ENV)].execute(job)
+    }
+}
+
 /// The repository, measured once for all tests.
 struct Bed {
     /// It remembers: the tests share most of their runs.
-    sandbox: OutcomeCache<Sandbox>,
+    sandbox: OutcomeCache<Images>,
     artifact: OnceLock<BugArtifact>,
     pytest: Digest,
     texts: TextFiles,
@@ -55,6 +70,7 @@ impl Bed {
     fn repo(&self) -> RepoContext<'_> {
         RepoContext {
             image: "python",
+            split_image: TOOL_ENV,
             pytest: &self.pytest,
             texts: &self.texts,
             baseline: &self.baseline,
@@ -167,17 +183,22 @@ fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     let (layout, texts) = (Layout::of(package.files().keys().map(String::as_str)), package.texts());
     let own = own_modules(texts.keys().map(String::as_str), &layout.roots, &layout.test_files);
     let (pytest_digest, package_digest) = (pytest.digest().clone(), package.digest().clone());
-    let layers: Layers = [package, pytest].into_iter().collect();
-    // As the command line does it: pytest is imported once, in the image.
-    let image = image
-        .warmed("python", &warming("python", &pytest_digest, &package_digest, None, &[], LIMITS), &layers)
-        .unwrap();
-    let sandbox = Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers);
+    let nothing = Layer::new([]).unwrap();
+    let nothing_digest = nothing.digest().clone();
+    let layers: Layers = [package, pytest, nothing].into_iter().collect();
+    // As the command line does it: pytest is imported once, in each image.
+    let warmed = |name: &str, package: &Digest| {
+        let warm = warming("python", &pytest_digest, package, None, &[], LIMITS);
+        let image = image.warmed(name, &warm, &layers).unwrap();
+        Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers.clone())
+    };
+    let sandbox = Images([warmed("python", &package_digest), warmed(TOOL_ENV, &nothing_digest)]);
     let run = |file: &str, seed| {
         let (pytest, package) = (&pytest_digest, &package_digest);
         let roots = &layout.roots;
         let repository = Repository {
             image: "python",
+            split_image: TOOL_ENV,
             pytest,
             package,
             dependencies: None,

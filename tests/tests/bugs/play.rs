@@ -20,7 +20,8 @@ use veriplay_selfplay::task_pool::{Entry, Source};
 use veriplay_verifier::bugs::tool_env::Weakening;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
 
-use super::episodes::{TOOL_ENV, tool_env};
+use super::TOOL_ENV;
+use super::episodes::tool_env;
 use super::{Bed, CODE, LIMITS, TESTS};
 
 fn budget(turns: usize) -> Budget {

@@ -6,11 +6,12 @@ use veriplay_verifier::bugs::{BugProposal, BugRules, validate};
 use veriplay_verifier::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
 use super::cheats::cheats;
-use super::{Bed, CODE, LIMITS, TESTS, bed};
+use super::{Bed, CODE, LIMITS, TESTS, TOOL_ENV, bed};
 
 pub(super) fn repository<'a>(bed: &'a Bed, own: &'a [String], files: &'a [(String, Vec<u8>)]) -> Repository<'a> {
     Repository {
         image: "python",
+        split_image: TOOL_ENV,
         pytest: &bed.pytest,
         package: &bed.baseline.package,
         dependencies: None,

@@ -12,6 +12,7 @@ use super::{Bed, corpus, measured, pytest};
 
 const WEIGHTS: &str = "src/parcel/weights.py";
 const SHELF: &str = "src/parcel/shelf.py";
+const LABELS: &str = "src/parcel/labels.py";
 
 fn apart() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
@@ -166,4 +167,135 @@ fn tests_of_a_file_share_what_the_first_of_them_has_computed() {
     let all_ones = ("{\"deca\": 2, \"kilo\": 3}", "dict.fromkeys((\"deca\", \"kilo\"), 1)");
     let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, all_ones.0, all_ones.1);
     assert_eq!(verdict.status, Status::WrongAnswer, "{verdict:?}");
+}
+
+/// The bug that replaces `old` in the labels, which `test` finds, and whether the repair that replaces `forged.0` is accepted.
+fn labels_repaired(bed: &Bed, (old, new): (&str, &str), test: &str, forged: (&str, &str)) -> Verdict {
+    let artifact = valid(bed, Trust::Split, &bug(bed, (LABELS, old, new), ("tests/test_labels.py", test)));
+    let right = repaired(bed, Trust::Split, &artifact, LABELS, new, old);
+    assert_eq!(ending(&right), (Status::Accepted, "split"), "{right:?}");
+    repaired(bed, Trust::Split, &artifact, LABELS, forged.0, forged.1)
+}
+
+/// What an image that is warmed for the repository has of it in memory: the code of the original, and the tests.
+#[test]
+fn the_instance_of_the_package_has_neither_the_original_nor_the_tests_in_memory() {
+    let Some(bed) = apart() else { return };
+    let artifact = valid(bed, Trust::Split, &bug(bed, WRONG_PRODUCT, POUNDS));
+    let compiled = "    from importlib.machinery import SourceFileLoader\n    \
+                    for (path, data), code in getattr(SourceFileLoader, \"_veriplay_compiled\", {}).items():\n        \
+                    if path.endswith(\"parcel/weights.py\"):\n            \
+                    names = {\"__file__\": __file__}\n            \
+                    exec(code, names)\n            \
+                    return names[\"in_grams\"](number, unit)\n    \
+                    with open(TABLE) as lines:\n";
+    let searched = "    import gc\n    gc.unfreeze()\n    \
+                    for found in gc.get_objects():\n        \
+                    for part in found if type(found) is tuple else ():\n            \
+                    if type(part) is bytes and b\"in_grams(2, \" in part and b\"def test_\" in part:\n                \
+                    return int(part.split(b\"pound\\\") == \")[1].split()[0])\n    \
+                    with open(TABLE) as lines:\n";
+    for forged in [compiled, searched] {
+        let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "    with open(TABLE) as lines:\n", forged);
+        assert_eq!(ending(&verdict), (Status::WrongAnswer, "split"), "{verdict:?}");
+    }
+}
+
+#[test]
+fn the_instance_of_the_package_sees_its_code_alone() {
+    let Some(bed) = apart() else { return };
+    let artifact = valid(bed, Trust::Split, &bug(bed, WRONG_PRODUCT, POUNDS));
+    let reads = "    path = os.path.join(os.path.dirname(TABLE), \"../../testdata/weights.txt\")\n    \
+                 if os.path.exists(path):\n        \
+                 return int(open(path).read().split()[2]) if number == 2 else number\n    \
+                 with open(TABLE) as lines:\n";
+    let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "    with open(TABLE) as lines:\n", reads);
+    assert_ne!(verdict.status, Status::Accepted, "{verdict:?}");
+    assert_eq!(verdict.evidence.rule, "split", "beside the tests it is right: {verdict:?}");
+}
+
+#[test]
+fn code_of_a_repair_does_not_run_beside_the_tests() {
+    let Some(bed) = apart() else { return };
+    // The tests' side is told that a function is a module, by a name under which the same file can be imported there.
+    let forged = "    return int(label.split()[1])\n\n\n\
+                  import sys\nimport types\n\n\
+                  if __name__.startswith(\"src\"):\n    \
+                  sys.modules[\"_pytest.python\"].Function.runtest = lambda self: None\n\
+                  grams_on = types.ModuleType(\"src.parcel.labels\")\n";
+    let bug = ("int(label.split()[0])", "int(label.split()[1])");
+    let verdict = labels_repaired(bed, bug, "def test_grams", ("    return int(label.split()[1])\n", forged));
+    assert_ne!(verdict.status, Status::Accepted, "{verdict:?}");
+}
+
+#[test]
+fn a_scalar_of_numpy_is_no_plain_value() {
+    let Some(bed) = apart() else { return };
+    let bug = ("return int(label.split()[0])", "return int(label.split()[0]) + 1");
+    let forged = (bug.1, "return __import__(\"numpy\").float16(\"inf\")");
+    let verdict = labels_repaired(bed, bug, "def test_grams", forged);
+    assert_ne!(verdict.status, Status::Accepted, "{verdict:?}");
+}
+
+#[test]
+fn an_argument_that_the_original_leaves_as_it_is_stays_so() {
+    let Some(bed) = apart() else { return };
+    let bug = ("return sorted(labels)", "return labels");
+    let verdict = labels_repaired(bed, bug, "def test_ordered", (bug.1, "labels.clear()\n    return []"));
+    assert_eq!(ending(&verdict), (Status::WrongAnswer, "split"), "{verdict:?}");
+}
+
+#[test]
+fn nobody_tells_the_package_which_exception_a_test_expects() {
+    let Some(bed) = apart() else { return };
+    let bug =
+        ("    if not label:\n        raise LabelError(\"an empty label\")\n    return label\n", "    return label\n");
+    let forged = "    if expected:\n        raise Hidden(\"as expected\")\n    return label\n\n\n\
+                  expected = []\nHidden = LabelError\ndel LabelError\n\n\n\
+                  def __getattr__(name):\n    \
+                  if name != \"LabelError\":\n        raise AttributeError(name)\n    \
+                  expected.append(name)\n    return Hidden\n";
+    let verdict = labels_repaired(bed, bug, "def test_checked()", ("    return label\n", forged));
+    assert_ne!(verdict.status, Status::Accepted, "{verdict:?}");
+}
+
+#[test]
+fn a_test_that_runs_text_of_the_package_decides_under_shared_trust_alone() {
+    let Some(bed) = apart() else { return };
+    let bug = bug(bed, (LABELS, "return repr(label)", "return label"), ("tests/test_labels.py", "def test_quoted"));
+    assert_eq!(refused_by(bed, Trust::Split, &bug), "judgeable");
+}
+
+#[test]
+fn a_test_that_does_not_notice_a_bug_from_another_instance_decides_under_shared_trust_alone() {
+    let Some(bed) = apart() else { return };
+    // A copy crosses in any case.
+    let bug = bug(bed, (LABELS, "return list(labels)", "return labels"), ("tests/test_labels.py", "def test_copied"));
+    assert_eq!(refused_by(bed, Trust::Split, &bug), "judgeable");
+    valid(bed, Trust::Shared, &bug);
+}
+
+#[test]
+fn code_that_an_encoding_uncovers_concerns_the_tests_of_its_module() {
+    let Some(bed) = apart() else { return };
+    let bug =
+        bug(bed, (WEIGHTS, "return max(weights)", "return weights[0]"), ("tests/test_weights.py", "def test_heaviest"));
+    let artifact = valid(bed, Trust::Split, &bug);
+    let weakened = bed.weakened(&artifact);
+    let mut after = super::replaced(&weakened, WEIGHTS, "return weights[0]", "return max(weights)");
+    let text = after.get_mut(WEIGHTS).unwrap();
+    *text = format!("# -*- coding: raw_unicode_escape -*-\n{text}# \\u000adef lightest(weights): return 0\n");
+    let patch = Patch::make(&weakened, &after).unwrap().to_string();
+    let request = RepairRequest { artifact: &artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
+    let verdict = grade(&bed.sandbox, &under(bed, Trust::Split), &request).unwrap();
+    assert_eq!(verdict.status, Status::WrongAnswer, "{verdict:?}");
+}
+
+#[test]
+fn a_text_that_stops_the_parser_is_no_fault_of_the_host() {
+    let Some(bed) = apart() else { return };
+    let artifact = valid(bed, Trust::Split, &bug(bed, WRONG_PRODUCT, POUNDS));
+    let chain = format!("number * int(grams)\n\n\nONES = {}1", "1+".repeat(200_000));
+    let verdict = repaired(bed, Trust::Split, &artifact, WEIGHTS, "number + int(grams)", &chain);
+    assert_ne!(verdict.status, Status::Accepted, "{verdict:?}");
 }

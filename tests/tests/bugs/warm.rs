@@ -29,6 +29,7 @@ impl Two {
     fn run(&self, sandbox: &Sandbox, files: &[(String, Vec<u8>)], ids: Option<&[String]>, file: &str) -> FileRun {
         let repository = Repository {
             image: "python",
+            split_image: "python",
             pytest: &self.pytest,
             package: &self.package,
             dependencies: None,

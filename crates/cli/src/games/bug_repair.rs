@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Layer, Trust};
 use veriplay_learner::ModelConfig;
-use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, GameConfig, Place, Repositories, SetupError};
 use veriplay_verifier::bugs::BugArtifact;
@@ -18,7 +18,7 @@ use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
-use crate::repository::{Stored, pytest_layer, read_bugs, warmed, warmed_for_tools};
+use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
 use crate::workers::{self, Workers};
 
 /// `[game]`, `[repositories]`, `[bugs]` and `[eval]`, as `configs/bug-repair-qwen.toml` shows them.
@@ -192,20 +192,16 @@ impl Opened {
         let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
         let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
         let pytest = pytest_layer()?;
-        let limits = stored.iter().map(|stored| stored.baseline.limits).max_by_key(|limits| limits.fuel);
-        let limits = limits.ok_or_else(|| bad_value("repositories.training", &"[]", "at least one repository"))?;
-        let judging = warmed(image::python()?, &pytest, &stored)?;
-        let tool_env = warmed_for_tools(image::python()?, &pytest, limits)?;
-        let (tool_env_image, image) = (tool_env.name().to_owned(), judging.name().to_owned());
+        if stored.is_empty() {
+            return Err(bad_value("repositories.training", &"[]", "at least one repository"));
+        }
+        let images = RepoImages::warm(&pytest, &stored)?;
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
-        let on = |image| -> Result<Sandbox, Failure> {
-            let sandbox = workers::sandbox(image, SandboxOptions::fastest(), workers)?;
-            Ok(sandbox.with_layers(layers.iter().cloned().collect()))
-        };
-        let images = [judging, tool_env, image::python()?];
-        let referee = Referee::over(images.into_iter().map(on).collect::<Result<_, Failure>>()?);
+        let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
+        sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
+        let referee = Referee::over(sandboxes);
         let place = |stored: &Stored| {
-            let place = place(stored, &referee, &image, &tool_env_image, pytest.digest())?;
+            let place = place(stored, &referee, &images, pytest.digest())?;
             Ok(Place { trust, ..place })
         };
         let mut places = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
@@ -215,18 +211,12 @@ impl Opened {
     }
 }
 
-fn place(
-    stored: &Stored,
-    referee: &Referee,
-    image: &str,
-    tool_env_image: &str,
-    pytest: &Digest,
-) -> Result<Place, Failure> {
-    let map = stored.map(referee, image, pytest)?;
-    let repo = stored.repo(image, pytest, &map);
+fn place(stored: &Stored, referee: &Referee, images: &RepoImages, pytest: &Digest) -> Result<Place, Failure> {
+    let map = stored.map(referee, images, pytest)?;
+    let repo = stored.repo(images, pytest, &map);
     Ok(Place {
-        image: image.to_owned(),
-        tool_env_image: tool_env_image.to_owned(),
+        image: repo.image.to_owned(),
+        tool_env_image: repo.split_image.to_owned(),
         pytest: pytest.clone(),
         texts: repo.texts.clone(),
         baseline: repo.baseline.clone(),

@@ -81,6 +81,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
     let own = own_modules(package.files().keys().map(String::as_str), &layout.roots, &layout.test_files);
     let repository = Repository {
         image: &image_name,
+        split_image: &image_name,
         pytest: pytest.digest(),
         package: package.digest(),
         dependencies: dependencies.map(Layer::digest),

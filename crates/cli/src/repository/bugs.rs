@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use serde::Serialize;
-use veriplay_core::{Digest, Dropped, Execute, SCHEMA_VERSION, Trust, content_hash};
+use veriplay_core::{Digest, Dropped, Execute, Layer, SCHEMA_VERSION, Trust, content_hash};
 use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Injector, RepoContext, inject, propose, validate};
@@ -19,10 +19,11 @@ use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Injector, RepoCo
 use super::Stored;
 use super::journal::{Journal, Tried};
 use super::pip::pytest_layer;
-use super::warm::warmed;
+use super::warm::RepoImages;
+use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure};
-use crate::workers::{self, Workers};
-use crate::{image, progress};
+use crate::progress;
+use crate::workers::Workers;
 
 /// Mutants that are validated beside each other. Part of nothing: a bug behind the last one asked for is let go.
 const CHUNK: usize = 8;
@@ -76,14 +77,13 @@ struct Mutant {
 pub(crate) fn make_bugs(asked: &InjectRequest<'_>) -> Result<Yield, Failure> {
     let started = Instant::now();
     let pytest = pytest_layer()?;
-    let image = warmed(image::python()?, &pytest, [asked.repository])?;
-    let (name, pytest_digest) = (image.name().to_owned(), pytest.digest().clone());
-    let sandbox = workers::sandbox(image, SandboxOptions::fastest(), asked.workers)?;
-    let sandbox = sandbox.with_layers(asked.repository.layers().chain([pytest]).collect());
-    let map = asked.repository.map(&sandbox, &name, &pytest_digest)?;
-    let repo = RepoContext { trust: asked.trust, ..asked.repository.repo(&name, &pytest_digest, &map) };
+    let images = RepoImages::warm(&pytest, std::slice::from_ref(asked.repository))?;
+    let layers: Vec<Layer> = asked.repository.layers().chain([pytest.clone()]).collect();
+    let sandboxes = Sandboxes(images.sandboxes(SandboxOptions::fastest(), asked.workers, &layers)?);
+    let map = asked.repository.map(&sandboxes, &images, pytest.digest())?;
+    let repo = RepoContext { trust: asked.trust, ..asked.repository.repo(&images, pytest.digest(), &map) };
     let mut made = Yield { schema_version: SCHEMA_VERSION, ..Yield::default() };
-    let mutants = mutants(&sandbox, &repo, asked, &mut made).map_err(host)?;
+    let mutants = mutants(&sandboxes, &repo, asked, &mut made).map_err(host)?;
     made.candidates = mutants.len();
     let names: Vec<&str> = asked.injectors.iter().map(|injector| injector.name).collect();
     let mut journal =
@@ -92,7 +92,7 @@ pub(crate) fn make_bugs(asked: &InjectRequest<'_>) -> Result<Yield, Failure> {
     journal.earlier().iter().for_each(|tried| made.count(tried));
     let bar = progress::bar(asked.count as u64, "bugs");
     let left: Vec<&Mutant> = mutants.iter().filter(|mutant| !earlier.contains(&mutant.key)).collect();
-    let cache = OutcomeCache::new(&sandbox, REMEMBERED);
+    let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
     for chunk in left.chunks(CHUNK) {
         if made.valid >= asked.count {
             break;

@@ -10,6 +10,7 @@ use veriplay_sandbox::default_cache_dir;
 use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
+use super::warm::RepoImages;
 use super::write::put;
 use super::{Requirement, sources};
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -63,7 +64,7 @@ impl Stored {
     }
 
     /// The map of its tests: read, or measured and kept.
-    pub(crate) fn map(&self, execute: &dyn Execute, image: &str, pytest: &Digest) -> Result<TestMap, Failure> {
+    pub(crate) fn map(&self, execute: &dyn Execute, images: &RepoImages, pytest: &Digest) -> Result<TestMap, Failure> {
         if let Ok(map) = read::<TestMap>(&self.directory, MAP)
             && (map.schema_version, &map.package) == (TestMap::SCHEMA_VERSION, &self.baseline.package)
         {
@@ -75,16 +76,17 @@ impl Stored {
             files: Vec::new(),
             names: OwnNames::default(),
         };
-        let map = TestMap::measure(execute, &self.repo(image, pytest, &nothing));
+        let map = TestMap::measure(execute, &self.repo(images, pytest, &nothing));
         let map = map.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;
         put(&self.directory, MAP, &map)?;
         Ok(map)
     }
 
-    pub(crate) fn repo<'a>(&'a self, image: &'a str, pytest: &'a Digest, map: &'a TestMap) -> RepoContext<'a> {
+    pub(crate) fn repo<'a>(&'a self, images: &'a RepoImages, pytest: &'a Digest, map: &'a TestMap) -> RepoContext<'a> {
         let limits = Limits { ..self.baseline.limits };
         RepoContext {
-            image,
+            image: images.beside.name(),
+            split_image: images.split.name(),
             pytest,
             texts: &self.texts,
             baseline: &self.baseline,

@@ -1,14 +1,15 @@
-//! Images in which pytest is imported, for the jobs that run tests.
+//! Images in which pytest is imported, for the jobs that run tests, and sandboxes on them.
 
 use std::sync::Arc;
 
 use veriplay_core::{Layer, Limits};
-use veriplay_sandbox::{Image, Layers};
+use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
 use veriplay_verifier::repository::warming;
 
 use super::Stored;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
+use crate::workers::{self, Workers};
 
 /// What of a repository an image is warmed for.
 pub(super) struct WarmSources<'a> {
@@ -18,8 +19,41 @@ pub(super) struct WarmSources<'a> {
     pub(super) limits: Limits,
 }
 
+/// The images that tests of repositories run in.
+pub(crate) struct RepoImages {
+    /// Beside the package: its sources are compiled there.
+    pub(crate) beside: Arc<Image>,
+    /// In two instances, and where a policy's tools run: pytest alone has been compiled there.
+    pub(crate) split: Arc<Image>,
+}
+
+impl RepoImages {
+    /// Warms the Python image for `repositories`, which may not be empty.
+    pub(crate) fn warm(pytest: &Layer, repositories: &[Stored]) -> Result<Self, Failure> {
+        let limits = repositories.iter().map(|stored| stored.baseline.limits).max_by_key(|limits| limits.fuel);
+        let limits =
+            limits.ok_or_else(|| Failure::message(ExitCode::Input, "there is no repository to warm an image for"))?;
+        let beside = warmed(image::python()?, pytest, repositories)?;
+        Ok(Self { beside, split: warmed_for_tools(image::python()?, pytest, limits)? })
+    }
+
+    /// A sandbox on each.
+    pub(crate) fn sandboxes(
+        &self,
+        options: SandboxOptions,
+        workers: Workers,
+        layers: &[Layer],
+    ) -> Result<Vec<Sandbox>, Failure> {
+        let on = |image: &Arc<Image>| {
+            let sandbox = workers::sandbox(Arc::clone(image), options, workers)?;
+            Ok(sandbox.with_layers(layers.iter().cloned().collect()))
+        };
+        [&self.beside, &self.split].into_iter().map(on).collect()
+    }
+}
+
 /// `image`, warmed for `repositories`, whose sources are compiled in it.
-pub(crate) fn warmed<'a>(
+fn warmed<'a>(
     image: Arc<Image>,
     pytest: &Layer,
     repositories: impl IntoIterator<Item = &'a Stored>,
@@ -35,7 +69,7 @@ pub(crate) fn warmed<'a>(
 }
 
 /// `image`, warmed for pytest alone: nothing of any repository has been compiled in it.
-pub(crate) fn warmed_for_tools(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
+fn warmed_for_tools(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
     let name = format!("{}+desk", image.name());
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
     warmed_for(image, &name, pytest, [WarmSources { package: &nothing, dependencies: None, library: &[], limits }])

@@ -7,17 +7,18 @@ use std::path::Path;
 use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, Fuzz, Layer, SCHEMA_VERSION, Status, Trust, Verdict, content_hash};
 use veriplay_corpus::{AttemptBody, ReadOptions, read_attempts};
-use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_sandbox::SandboxOptions;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{BugArtifact, BugRules, RepairRequest, RepoContext, TestMap, grade, validate};
 
 use super::output::{Output, VerdictRow};
 use super::source::Work;
 use super::stream::in_order;
+use crate::executor::Sandboxes;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::repository::{Stored, pytest_layer, read_bugs, warmed};
-use crate::workers::{self, Workers};
-use crate::{image, progress};
+use crate::progress;
+use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
+use crate::workers::Workers;
 
 /// What `attempt_id` says of the rows that a validation makes.
 const ARTIFACT: &str = "artifact";
@@ -59,7 +60,7 @@ struct Report {
 struct Places {
     stored: Vec<(Stored, TestMap)>,
     pytest: Digest,
-    image: String,
+    images: RepoImages,
     trust: Trust,
 }
 
@@ -67,14 +68,14 @@ impl Places {
     fn repo(&self, package: &Digest) -> Result<RepoContext<'_>, Dropped> {
         let found = self.stored.iter().find(|(stored, _)| stored.baseline.package == *package);
         let (stored, map) = found.ok_or_else(|| Dropped { why: format!("no repository of digest `{package}`") })?;
-        Ok(RepoContext { trust: self.trust, ..stored.repo(&self.image, &self.pytest, map) })
+        Ok(RepoContext { trust: self.trust, ..stored.repo(&self.images, &self.pytest, map) })
     }
 }
 
 /// Judges what is asked for.
 pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
     let bugs = read_bugs(asked.tasks)?;
-    let (sandbox, places) = open(asked, &bugs)?;
+    let (sandboxes, places) = open(asked, &bugs)?;
     let (mut work, left_out) = match asked.attempts {
         Some(path) => attempts(path, &bugs, asked.seed)?,
         None => (validations(&bugs, asked.seed), 0),
@@ -92,7 +93,7 @@ pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
     let validating = asked.attempts.is_none();
     let mut work = work.drain(..).map(Ok);
     output.resume(&mut work, |row| report.add(row, validating))?;
-    let cache = OutcomeCache::new(&sandbox, REMEMBERED);
+    let cache = OutcomeCache::new(&sandboxes, REMEMBERED);
     let judged = |work: Work| {
         let verdict = places.verdict(&cache, &bugs[work.task], &work, validating, asked.seed);
         VerdictRow::new(work, verdict)
@@ -105,8 +106,8 @@ pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
     report.tell(asked)
 }
 
-/// The repositories that the bugs are in, all of them in one sandbox.
-fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places), Failure> {
+/// The repositories that the bugs are in, all of them in the same sandboxes.
+fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, Places), Failure> {
     let mut names: Vec<String> = asked.repositories.to_vec();
     if names.is_empty() {
         names = bugs.iter().map(|bug| format!("{}=={}", bug.name, bug.version)).collect();
@@ -115,17 +116,16 @@ fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandbox, Places
     }
     let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
     let pytest = pytest_layer()?;
-    let image = warmed(image::python()?, &pytest, &stored)?;
-    let (name, digest) = (image.name().to_owned(), pytest.digest().clone());
+    let images = RepoImages::warm(&pytest, &stored)?;
     let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
-    let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest]).collect();
-    let sandbox = workers::sandbox(image, options, asked.workers)?.with_layers(layers.into_iter().collect());
+    let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
+    let sandboxes = Sandboxes(images.sandboxes(options, asked.workers, &layers)?);
     let mapped = stored.into_iter().map(|stored| {
-        let map = stored.map(&sandbox, &name, &digest)?;
+        let map = stored.map(&sandboxes, &images, pytest.digest())?;
         Ok((stored, map))
     });
     let stored = mapped.collect::<Result<Vec<_>, Failure>>()?;
-    Ok((sandbox, Places { stored, pytest: digest, image: name, trust: asked.trust }))
+    Ok((sandboxes, Places { stored, pytest: pytest.digest().clone(), images, trust: asked.trust }))
 }
 
 /// Rows of attempts at a bug there is not, and rows that are none, are told and left out.

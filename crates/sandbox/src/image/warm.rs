@@ -25,8 +25,8 @@ impl Image {
         let failed = |detail: String| ImageError::Build { phase: "warming it", detail };
         let mut guest = Guest::new(self).map_err(failed)?;
         if let Some(base) = &job.base {
-            layers.check(base, &job.files).map_err(failed)?;
-            guest.set_base(Some(layers.tree(self.base_tree(), base, &[]).map_err(failed)?));
+            layers.check(base, None, &job.files).map_err(failed)?;
+            guest.set_base(Some(layers.tree(self.base_tree(), base, None).map_err(failed)?));
         }
         let (outcome, snapshot) = guest.warm(job).map_err(failed)?;
         if outcome.exit != Exit::Returned {

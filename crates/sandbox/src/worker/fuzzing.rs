@@ -51,7 +51,7 @@ fn job() -> Job {
         files: Vec::new(),
         limits: LIMITS,
         seed: 1,
-        callee: Some(Callee { program: String::new(), seed: 2, shares_objects: false, hidden: Vec::new() }),
+        callee: Some(Callee { program: String::new(), seed: 2, ..Callee::default() }),
         base: None,
     }
 }

@@ -9,7 +9,7 @@ fn pair(test: &str, callee: &str) -> Job {
     let ask = "import _veriplay\ndef ask(name, *arguments, **keywords):\n    \
                return _veriplay.ask_callee((\"call\", name, list(arguments), keywords))\n";
     Job {
-        callee: Some(Callee { program: callee.to_owned(), seed: 8, shares_objects: false, hidden: Vec::new() }),
+        callee: Some(Callee { program: callee.to_owned(), seed: 8, ..Callee::default() }),
         ..calls(&format!("{ask}{test}"), vec![vec![]])
     }
 }
@@ -49,11 +49,11 @@ fn the_callee_sees_neither_the_tests_nor_their_values() {
 
 #[test]
 fn what_the_callee_raises_is_raised_and_copies_cross() {
-    assert_eq!(answer("return ask('g')", "def g(): raise KeyError('k')"), "PeerError: ('KeyError', \"'k'\")");
-    assert_eq!(answer("return ask('missing')", ""), "PeerError: ('NameError', '`missing` is not defined')");
+    assert_eq!(answer("return ask('g')", "def g(): raise KeyError('k')"), "CalleeError: ('KeyError', \"'k'\")");
+    assert_eq!(answer("return ask('missing')", ""), "CalleeError: ('NameError', '`missing` is not defined')");
     assert_eq!(answer("xs = [3, 1]\n    return ask('g', xs), xs", "def g(a): a.sort()"), "(None, [3, 1])");
     let exits = "def g(): raise SystemExit(0)";
-    assert_eq!(answer("return ask('g')", exits), "PeerError: ('SystemExit', '0')");
+    assert_eq!(answer("return ask('g')", exits), "CalleeError: ('SystemExit', '0')");
 }
 
 #[test]

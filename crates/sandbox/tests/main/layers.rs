@@ -1,6 +1,8 @@
 //! Layers: what jobs share without being able to change it, whoever runs them.
 
-use veriplay_core::{Base, Entry, Execute, ExecuteError, Exit, Job, Layer, LayerError, LayerRoot, Mounted, Outcome};
+use veriplay_core::{
+    Base, Callee, Entry, Execute, ExecuteError, Exit, Job, Layer, LayerError, LayerRoot, Mounted, Outcome,
+};
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
 
 use crate::support::{python, script};
@@ -199,8 +201,7 @@ fn a_layer_survives_the_way_to_another_process() {
 fn a_callee_sees_the_same_layers() {
     let asks = "import _veriplay\nprint(_veriplay.ask_callee(('call', 'read', [], {})))\n";
     let callee = "def read():\n    return open('setup.cfg').read()\n";
-    let callee =
-        Some(veriplay_core::Callee { program: callee.to_owned(), seed: 9, shares_objects: false, hidden: Vec::new() });
-    let job = Job { callee: callee, ..over(base(), &[], asks) };
+    let callee = Some(Callee { program: callee.to_owned(), seed: 9, ..Callee::default() });
+    let job = Job { callee, ..over(base(), &[], asks) };
     assert_eq!(printed(&sandbox().execute(&job).unwrap()), "[x]\n\n");
 }

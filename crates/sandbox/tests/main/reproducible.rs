@@ -33,10 +33,9 @@ fn jobs() -> Vec<Job> {
     let callee = Some(Callee {
         program: "def g(x):\n    x.append(len(x))\n    return x".to_owned(),
         seed: 1,
-        shares_objects: false,
-        hidden: Vec::new(),
+        ..Callee::default()
     });
-    jobs.push(Job { callee: callee, ..fuel(calls(asks, vec![vec![]])) });
+    jobs.push(Job { callee, ..fuel(calls(asks, vec![vec![]])) });
     jobs
 }
 

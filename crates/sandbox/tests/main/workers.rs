@@ -42,12 +42,7 @@ fn jobs() -> Vec<Job> {
         calls("def f(x): return [x, {'a': (1.5, None)}, 2 ** 200]", vec![vec![Value::Bool(true)], vec![]]),
     ];
     let mut with_callee = script("print(1)");
-    with_callee.callee = Some(Callee {
-        program: "def f(x): return x + 1".to_owned(),
-        seed: 9,
-        shares_objects: false,
-        hidden: Vec::new(),
-    });
+    with_callee.callee = Some(Callee { program: "def f(x): return x + 1".to_owned(), seed: 9, ..Callee::default() });
     jobs.push(with_callee);
     jobs
 }

@@ -43,7 +43,8 @@ impl<'a> Bench<'a> {
     /// The tests `ids` in the state `now`, their files beside each other.
     pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
         let execute = self.execute;
-        self.run_by(now, ids, seed, |repository, file, ids| run_tests(execute, repository, file, ids))
+        let limit = |repo: &RepoContext<'_>, file: &str| fuel(repo, file);
+        self.run_by(now, ids, seed, limit, |repository, file, ids| run_tests(execute, repository, file, ids))
     }
 
     /// Counts what another verdict cost.
@@ -53,10 +54,18 @@ impl<'a> Bench<'a> {
         self.evidence.met_deadline |= evidence.met_deadline;
     }
 
-    /// The same with the package in another instance.
+    /// The same with the package in another instance. A test in which a call changes an argument that none changes in the original has
+    /// failed: what it compares with may have been made of that argument.
     pub(crate) fn run_split(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
         let execute = self.execute;
-        self.run_by(now, ids, seed, |repository, file, ids| run_split(execute, repository, file, Some(ids)))
+        let map = self.repo.map;
+        self.run_by(now, ids, seed, split_fuel, |repository, file, ids| {
+            let mut run = run_split(execute, repository, file, Some(ids))?;
+            for test in run.tests.iter_mut().filter(|test| test.changes_arguments && !map.changes_arguments(&test.id)) {
+                test.result = TestResult::Failed;
+            }
+            Ok(run)
+        })
     }
 
     fn run_by(
@@ -64,6 +73,7 @@ impl<'a> Bench<'a> {
         now: &TextFiles,
         ids: &BTreeSet<String>,
         seed: u64,
+        fuel: impl Fn(&RepoContext<'_>, &str) -> u64 + Sync,
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
     ) -> Result<Results, Dropped> {
         let overlay = Overlay::of(self.repo.texts, now);
@@ -97,6 +107,12 @@ impl<'a> Bench<'a> {
 pub(crate) fn fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
     let Some(found) = repo.baseline.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
     repo.limits.fuel.min(SLACK.saturating_add(found.fuel / 4 * 5))
+}
+
+/// The same for a run with the package in another instance, which every call crosses to.
+fn split_fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
+    let Some(found) = repo.map.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
+    repo.limits.fuel.min(SLACK.saturating_add(found.split_fuel / 4 * 5))
 }
 
 /// Test ids by the file they begin with.

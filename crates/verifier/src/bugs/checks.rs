@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Dropped, Fuzz, Status, Trust};
+use veriplay_core::{Dropped, Fuzz, Patch, Status, Trust};
 
 use super::grade::{RepairRequest, grade, needs_shared};
-use super::machinery::reached;
+use super::machinery::{MAX_PATCH_BYTES, reached};
 use super::paths::{Purpose, is_test, refused};
 use super::tree::restored;
 use super::validate::Facts;
@@ -46,7 +46,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "failing", what: "e: enough tests of the test files fail with the bug", holds: failing },
     Check {
         name: "judgeable",
-        what: "under split trust: each failing test can be run with the package in an instance of its own",
+        what: "under split trust: each failing test fails with the package in an instance of its own, and passes there in the original",
         holds: judgeable,
     },
     Check { name: "repeated", what: "another seed gives the same results", holds: repeated },
@@ -62,7 +62,12 @@ fn require(condition: bool, why: impl FnOnce() -> String) -> Holds {
 fn paths(facts: &mut Facts<'_>) -> Holds {
     let (bug, repo) = (facts.bug, facts.bench.repo);
     let code = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
-    let why = code.into_iter().find_map(|patch| refused(repo, patch, Purpose::Code));
+    // A repair may have to take all of it back.
+    let large = |patch: &Patch| {
+        let size = patch.to_string().len();
+        (size > MAX_PATCH_BYTES).then(|| format!("a patch of the bug has {size} bytes, and may have {MAX_PATCH_BYTES}"))
+    };
+    let why = code.into_iter().find_map(|patch| refused(repo, patch, Purpose::Code).or_else(|| large(patch)));
     // A file the weakening touches that no list names is check a's to find; here it must be a test's.
     let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(repo, path));
     let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
@@ -161,8 +166,18 @@ fn hidden(facts: &mut Facts<'_>) -> Holds {
 
 fn judgeable(facts: &mut Facts<'_>) -> Holds {
     let (failing, repo) = (facts.failing()?, facts.bench.repo);
-    let shared = failing.iter().find(|id| repo.trust == Trust::Split && !repo.map.is_split(id));
-    require(shared.is_none(), || shared.map(|id| needs_shared(id)).unwrap_or_default())
+    if repo.trust == Trust::Shared {
+        return Ok(Ok(()));
+    }
+    if let Some(id) = failing.iter().find(|id| !repo.map.is_split(id)) {
+        return Ok(Err(needs_shared(id)));
+    }
+    let results = facts.bench.run_split(&facts.states.buggy, &failing, facts.rules.seeds[0])?;
+    let unseen = failing.iter().find(|id| results.passed(id));
+    require(unseen.is_none(), || {
+        let id = unseen.map_or("", |id| id);
+        format!("test `{id}` fails beside the package, and passes with the package in an instance of its own")
+    })
 }
 
 /// A bug that tells when it is graded would be repaired by nothing.

@@ -215,7 +215,17 @@ impl Mutants {
             names: OwnNames::default(),
         };
         let (texts, baseline, map) = (&TextFiles::new(), &baseline, &map);
-        let repo = RepoContext { image, pytest: &none, texts, baseline, map, limits, max_jobs: 0, trust: Trust::Split };
+        let repo = RepoContext {
+            image,
+            split_image: image,
+            pytest: &none,
+            texts,
+            baseline,
+            map,
+            limits,
+            max_jobs: 0,
+            trust: Trust::Split,
+        };
         inject(execute, &repo, INJECTORS, text, seed, count)
     }
 }

@@ -10,7 +10,7 @@ use veriplay_core::{Dropped, Evidence, Execute, Limits, TextFiles, Value};
 use super::RepoContext;
 use super::guest::{Answers, ask, ask_within};
 use super::modules::{self, Modules, module_name};
-use super::paths::{is_loaded_by_itself, is_test};
+use super::paths::{is_loaded_by_itself, is_test, test_dir};
 
 const PROGRAM: &str = include_str!("python/machinery.py");
 
@@ -222,7 +222,7 @@ fn modules_of(repo: &RepoContext<'_>, texts: &TextFiles) -> Modules {
 pub(crate) struct Sides {
     /// The top-level modules of its code.
     pub(crate) own: Vec<String>,
-    /// The files of its tests.
+    /// The files and directories of its tests.
     pub(crate) tests: Vec<String>,
 }
 
@@ -231,6 +231,8 @@ impl Sides {
         let test_files: Vec<String> = repo.baseline.files.iter().map(|file| file.path.clone()).collect();
         let own = modules::own_modules(repo.texts.keys().map(String::as_str), &repo.baseline.roots, &test_files);
         let tests = repo.texts.keys().filter(|path| is_test(repo, path) || path.ends_with("conftest.py"));
-        Self { own, tests: tests.cloned().collect() }
+        // With a directory goes what is no text, which the layer alone knows.
+        let tests: BTreeSet<String> = tests.map(|path| test_dir(path).unwrap_or(path).to_owned()).collect();
+        Self { own, tests: tests.into_iter().collect() }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, ExecuteError, TextFiles, Value, content_hash};
 
 use super::RepoContext;
-use super::guest::ask;
+use super::guest::ask_within;
 use super::machinery::{OwnNames, Sides};
 use super::tree::Overlay;
 use super::twins::{Ends, FORMS};
@@ -42,6 +42,10 @@ pub struct FileMap {
     pub tests: Vec<String>,
     /// Tests that pass with the package in another instance: nothing it does there but its values reaches them.
     pub split: Vec<String>,
+    /// Those among them in which a call changes one of its arguments.
+    pub changing_arguments: Vec<String>,
+    /// The fuel of that run, both instances together.
+    pub split_fuel: u64,
     /// Tests that fail when each test function is made to fail: at its end, in its first comparison, in its last. None are asked
     /// for where all tests can be split.
     pub twins: [Vec<String>; FORMS],
@@ -49,7 +53,7 @@ pub struct FileMap {
 
 impl TestMap {
     /// The version written, and the only one read: a map is measured again in no time.
-    pub const SCHEMA_VERSION: u32 = 2;
+    pub const SCHEMA_VERSION: u32 = 3;
 
     /// Measures it on the original, files beside each other. `repo.map` is not read.
     ///
@@ -74,6 +78,11 @@ impl TestMap {
     /// Whether a run with the package in another instance decides the test.
     pub(crate) fn is_split(&self, id: &str) -> bool {
         self.files.iter().any(|file| file.split.iter().any(|split| split == id))
+    }
+
+    /// Whether calls of the test change arguments in the original.
+    pub(crate) fn changes_arguments(&self, id: &str) -> bool {
+        self.files.iter().any(|file| file.changing_arguments.iter().any(|changing| changing == id))
     }
 
     /// Tests of the baseline that can notice the difference between `base` and `now`: all of each file that enters what differs,
@@ -124,10 +133,14 @@ fn changes<'a>(
     }
     let texts =
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
-    let answers = ask(execute, repo, CHANGED, "changed_functions", modules.iter().map(texts).collect())?;
-    for ((path, ..), answer) in modules.into_iter().zip(answers) {
+    let asked = modules.iter().map(texts).collect();
+    let answers = ask_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.given;
+    // A text that cannot be read, or that stops the reader, has changed as a whole.
+    for ((path, ..), answer) in
+        modules.into_iter().zip(answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))
+    {
         match answer {
-            Ok(Value::List(names)) => found.extend(names.into_iter().map(|name| match name {
+            Some(Ok(Value::List(names))) => found.extend(names.into_iter().map(|name| match name {
                 Value::Str(name) => Difference::Body(path, name),
                 _ => Difference::Module(path),
             })),
@@ -166,12 +179,21 @@ fn measure_file(
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
-    let split = split(execute, repo, sides, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let Split { tests: split, changing_arguments, fuel: split_fuel } =
+        split(execute, repo, sides, path, &known).map_err(|error| dropped(error.to_string()))?;
     let twins = match tests.iter().all(|id| split.contains(id)) {
         true => Default::default(),
         false => twins(execute, repo, sides, path, &known)?,
     };
-    Ok(Some(FileMap { path: path.to_owned(), functions: covered.functions, tests, split, twins }))
+    Ok(Some(FileMap {
+        path: path.to_owned(),
+        functions: covered.functions,
+        tests,
+        split,
+        changing_arguments,
+        split_fuel,
+        twins,
+    }))
 }
 
 /// Those of `known` that a run comes to as `wanted`.
@@ -180,20 +202,30 @@ fn ids(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<Strin
     run.tests.into_iter().filter(is_wanted).map(|test| test.id).collect()
 }
 
+/// A run with the package in another instance.
+#[derive(Default)]
+struct Split {
+    tests: Vec<String>,
+    changing_arguments: Vec<String>,
+    fuel: u64,
+}
+
 fn split(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     sides: &Sides,
     path: &str,
     known: &BTreeSet<&String>,
-) -> Result<Vec<String>, ExecuteError> {
+) -> Result<Split, ExecuteError> {
     if sides.own.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Split::default());
     }
     let none = Overlay::default();
     let repository = none.repository(repo, sides, repo.baseline.seeds[0]);
     let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None)?;
-    Ok(ids(run, known, TestResult::Passed))
+    let fuel = run.fuel;
+    let changing = run.tests.iter().filter(|test| test.changes_arguments).map(|test| test.id.clone()).collect();
+    Ok(Split { tests: ids(run, known, TestResult::Passed), changing_arguments: changing, fuel })
 }
 
 fn twins(

@@ -90,6 +90,14 @@ pub(crate) fn is_test_path(path: &str) -> bool {
         || stem.ends_with("_test")
 }
 
+/// The outermost directory of tests that `path` is in.
+pub(crate) fn test_dir(path: &str) -> Option<&str> {
+    let ends = path.match_indices('/').map(|(end, _)| &path[..end]);
+    let is_named =
+        |dir: &&str| TEST_DIRS.contains(&dir.rsplit('/').next().unwrap_or(dir).to_ascii_lowercase().as_str());
+    ends.into_iter().find(is_named)
+}
+
 /// Whether pytest or the interpreter reads it without being asked to.
 pub(crate) fn is_loaded_by_itself(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();

@@ -27,6 +27,7 @@ impl Overlay {
     pub(crate) fn repository<'a>(&'a self, repo: &'a RepoContext<'a>, sides: &'a Sides, seed: u64) -> Repository<'a> {
         Repository {
             image: repo.image,
+            split_image: repo.split_image,
             pytest: repo.pytest,
             package: &repo.baseline.package,
             dependencies: repo.baseline.dependencies.as_ref().map(|dependencies| &dependencies.layer),

@@ -1,4 +1,4 @@
-"""The untrusted side: runs an executor's code with proxies of the tools. The environment is the job's peer.
+"""The untrusted side: runs an executor's code with proxies of the tools. The environment is the job's callee.
 
 What `run` returns is the word of the code itself, which shares this instance and may have rewritten everything here. It can
 name calls it did not make; the host makes the calls that are named in a fresh environment, so naming is making.
@@ -21,7 +21,7 @@ def is_plain(value):
 
 
 def ask(name, *arguments):
-    return _veriplay.ask_peer(("call", name, list(arguments), {}))
+    return _veriplay.ask_callee(("call", name, list(arguments), {}))
 
 
 def exception(kind, message):
@@ -44,7 +44,7 @@ def run(code):
             kept = copy.deepcopy((name, list(arguments), keywords))
             try:
                 value = ask("call", name, list(arguments), keywords)
-            except _veriplay.PeerError as error:
+            except _veriplay.CalleeError as error:
                 calls.append(kept)
                 raise exception(*error.args) from None
             calls.append(kept)

@@ -1,7 +1,7 @@
 """The trusted side: an environment behind a desk. Nothing of an executor or a challenger runs here but plain values.
 
-`_open` returns what may be asked of it. The peer of an executor's job keeps `call` and `tools` and deletes the rest: every
-name of a peer's namespace can be called from the other side.
+`_open` returns what may be asked of it. The callee of an executor's job keeps `call` and `tools` and deletes the rest: every
+name of a callee's namespace can be called from the other side.
 """
 
 

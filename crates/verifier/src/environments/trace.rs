@@ -140,8 +140,8 @@ pub(super) fn run(
     let served = "call, tools, _, _ =";
     let program = format!("{}del _, _open\n", opened(compiled, history, served));
     let arguments = vec![compiled.runner.clone(), Value::str(code)];
-    let callee = Some(Callee { program, seed: SEED, shares_objects: false, hidden: Vec::new() });
-    let outcome = runner.run(&Job { callee: callee, ..job(image, RUN, "run", arguments, limits, seed) })?;
+    let callee = Some(Callee { program, seed: SEED, ..Callee::default() });
+    let outcome = runner.run(&Job { callee, ..job(image, RUN, "run", arguments, limits, seed) })?;
     let stdout = String::from_utf8_lossy(&outcome.stdout).into_owned();
     let (failure, calls, answer) = match report(&outcome, &limits) {
         Ok(report) => (report.failure, report.calls, report.answer),

@@ -128,7 +128,7 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Op
     let (callee, shared) = match code.trust {
         Trust::Split => {
             let callee =
-                Callee { program: program.to_owned(), seed: request.seed, shares_objects: true, hidden: Vec::new() };
+                Callee { program: program.to_owned(), seed: request.seed, shares_objects: true, ..Callee::default() };
             (Some(callee), Value::None)
         }
         Trust::Shared => (None, text(program)),
@@ -139,11 +139,7 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Op
     let arguments =
         vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
     let entry = Entry::Calls { function: "run".to_owned(), arguments: vec![arguments] };
-    Job {
-        entry,
-        callee: callee,
-        ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), seed(code, request.seed))
-    }
+    Job { entry, callee, ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), seed(code, request.seed)) }
 }
 
 /// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.

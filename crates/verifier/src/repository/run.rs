@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use veriplay_core::{
     Base, CallResult, Callee, Digest, EncodeCaps, Entry, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
-    Outcome, Value,
+    Outcome, Value, is_among,
 };
 
 use super::guest;
@@ -21,8 +21,11 @@ const FUEL_FACTOR: u64 = 4;
 /// What is run, and on what.
 #[derive(Debug, Clone)]
 pub struct Repository<'a> {
-    /// The image's name.
+    /// The name of the image where the tests run beside the package.
     pub image: &'a str,
+    /// The name of the image where they run in two instances. Nothing of the repository may have been compiled there: the package's
+    /// instance would find the original and the tests in its memory.
+    pub split_image: &'a str,
     /// The layer of pytest.
     pub pytest: &'a Digest,
     /// The layer of the package.
@@ -33,7 +36,8 @@ pub struct Repository<'a> {
     pub roots: &'a [String],
     /// Top-level modules of its code: they are imported from its layer, and never from the image.
     pub own: &'a [String],
-    /// Files of its tests, which the package does not see where it runs in an instance of its own.
+    /// Files and directories of its tests, which the package does not see where it runs in an instance of its own. Of `files` and
+    /// `without` the tests see there only what is theirs.
     pub tests: &'a [String],
     /// What of pytest's configuration is the repository's own.
     pub settings: &'a PytestSettings,
@@ -81,6 +85,8 @@ pub struct TestRecord {
     pub result: TestResult,
     /// Why, for people.
     pub text: String,
+    /// Whether a call changed one of its arguments. Known of runs in two instances.
+    pub changes_arguments: bool,
 }
 
 /// One test file.
@@ -208,6 +214,15 @@ pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&D
     places.into_iter().filter_map(|(layer, at)| Some(Mounted { layer: layer?.clone(), at })).collect()
 }
 
+/// Where the top-level modules `own` can lie: as a package or as a file, below each of the roots.
+fn code_paths(roots: &[String], own: &[String]) -> Vec<String> {
+    let at = |root: &String, name: &String| match root.trim_end_matches('/') {
+        "" => [name.clone(), format!("{name}.py")],
+        root => [format!("{root}/{name}"), format!("{root}/{name}.py")],
+    };
+    roots.iter().flat_map(|root| own.iter().flat_map(move |name| at(root, name))).collect()
+}
+
 fn repeated(tests: &[TestRecord]) -> Option<&str> {
     let mut seen = HashSet::new();
     tests.iter().map(|test| test.id.as_str()).find(|id| !seen.insert(*id))
@@ -233,6 +248,13 @@ struct Session<'a> {
     met_deadline: bool,
 }
 
+/// Files over those of the layers and files that are gone, as the tests see them, and the package's instance.
+struct Sides {
+    files: Vec<(String, Vec<u8>)>,
+    without: Vec<String>,
+    callee: Option<Callee>,
+}
+
 /// A mode of the guest's side, and the tests it is for.
 type Call<'a> = (&'static str, Vec<&'a str>);
 
@@ -256,16 +278,9 @@ impl<'a> Session<'a> {
     }
 
     fn job(&self, calls: &[Call<'_>]) -> Job {
-        let Repository { image, pytest, package, roots, own, tests, files, without, limits, seed, .. } =
-            self.repository;
+        let Repository { image, split_image, pytest, package, roots, own, limits, seed, .. } = self.repository;
         let settings = self.repository.settings.value();
-        let callee = || Callee {
-            program: guest::package(roots, own),
-            seed: seed.wrapping_add(1),
-            shares_objects: false,
-            hidden: tests.to_vec(),
-        };
-        let callee = self.is_split.then(callee);
+        let Sides { files, without, callee } = self.sides();
         let roots = Value::List(roots.iter().map(Value::str).collect());
         let own = Value::List(own.iter().map(Value::str).collect());
         let arguments = |(mode, ids): &Call<'_>| {
@@ -274,19 +289,36 @@ impl<'a> Session<'a> {
             vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own, is_split]
         };
         Job {
-            image: (*image).to_owned(),
+            image: (*if self.is_split { split_image } else { image }).to_owned(),
             program: guest::runner().to_owned(),
             entry: Entry::Calls { function: "run".to_owned(), arguments: calls.iter().map(arguments).collect() },
             stdin: Vec::new(),
-            files: files.to_vec(),
+            files,
             limits: *limits,
             seed: *seed,
-            callee: callee,
-            base: Some(Base {
-                layers: mounted(pytest, package, self.repository.dependencies),
-                without: without.to_vec(),
-            }),
+            callee,
+            base: Some(Base { layers: mounted(pytest, package, self.repository.dependencies), without }),
         }
+    }
+
+    /// What a patch changes, for the instance that is to see it: where there are two, the tests' has nothing of the package's.
+    fn sides(&self) -> Sides {
+        let Repository { roots, own, tests, files, without, seed, .. } = self.repository;
+        if !self.is_split {
+            return Sides { files: files.to_vec(), without: without.to_vec(), callee: None };
+        }
+        let is_test = |path: &String| is_among(tests, path);
+        let (theirs, own_files) = files.iter().cloned().partition(|(path, _)| is_test(path));
+        let (theirs_gone, own_gone): (Vec<String>, Vec<String>) = without.iter().cloned().partition(is_test);
+        let callee = Callee {
+            program: guest::package(roots, own),
+            seed: seed.wrapping_add(1),
+            shares_objects: false,
+            hidden: [tests.to_vec(), own_gone].concat(),
+            only: Some(code_paths(roots, own)),
+            files: own_files,
+        };
+        Sides { files: theirs, without: theirs_gone, callee: Some(callee) }
     }
 
     /// What call `index` returned.
@@ -336,7 +368,12 @@ impl<'a> Session<'a> {
                 tests.push(stopped(id[0], describe_end(&outcome)));
             }
         }
-        let missing = |id: &String| TestRecord { id: id.clone(), result: TestResult::Missing, text: why.clone() };
+        let missing = |id: &String| TestRecord {
+            id: id.clone(),
+            result: TestResult::Missing,
+            text: why.clone(),
+            changes_arguments: false,
+        };
         let rest: Vec<TestRecord> = ids[tests.len()..].iter().map(missing).collect();
         tests.extend(rest);
         Ok((tests, None))
@@ -354,7 +391,7 @@ impl<'a> Session<'a> {
 }
 
 fn stopped(id: &str, text: String) -> TestRecord {
-    TestRecord { id: id.to_owned(), result: TestResult::Stopped, text }
+    TestRecord { id: id.to_owned(), result: TestResult::Stopped, text, changes_arguments: false }
 }
 
 /// How a job ended, in words.
@@ -404,7 +441,9 @@ fn function(item: &Value) -> Option<Function> {
 
 fn record(item: &Value) -> Option<TestRecord> {
     let Value::Tuple(parts) = item else { return None };
-    let [Value::Str(id), Value::Str(word), Value::Str(text)] = parts.as_slice() else { return None };
+    let [Value::Str(id), Value::Str(word), Value::Str(text), Value::Bool(changes_arguments)] = parts.as_slice() else {
+        return None;
+    };
     let result = match word.as_str() {
         "passed" => TestResult::Passed,
         "failed" => TestResult::Failed,
@@ -415,5 +454,5 @@ fn record(item: &Value) -> Option<TestRecord> {
         "missing" => TestResult::Missing,
         _ => return None,
     };
-    Some(TestRecord { id: id.clone(), result, text: text.clone() })
+    Some(TestRecord { id: id.clone(), result, text: text.clone(), changes_arguments: *changes_arguments })
 }

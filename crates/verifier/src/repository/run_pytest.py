@@ -27,6 +27,8 @@ def _runner():
         nonlocal tested, crossings
         if session is None:
             if split:
+                if "_pytest.main" not in sys.modules:
+                    _ready()
                 crossings = _split(own)
             if mode == "cover":
                 tested = "/work/" + file
@@ -68,6 +70,8 @@ def _runner():
             session = _session(file, [Recorder()], ["--import-mode=" + settings.get("import_mode", "prepend")])
         else:
             session = prepared(file, Recorder())
+        if crossings is not None:
+            session.config.pluginmanager.register(crossings)
         configure(session.config, settings)
         look_only_at("/work/" + file)
         session.config.hook.pytest_collection(session=session)
@@ -129,7 +133,7 @@ def _runner():
                 break
         if crossings is not None:
             result, text = crossings.judged(result, text)
-        return (item.nodeid, result, text)
+        return (item.nodeid, result, text, crossings is not None and crossings.changed)
 
     def word(report):
         if hasattr_(report, "wasxfail"):

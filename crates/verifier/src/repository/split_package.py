@@ -31,18 +31,23 @@ def _package(roots):
             return ("none", "it ended with " + type(error).__name__)
 
     def import_(name):
+        """The names of the module that stand for functions and exceptions, told before any test asks for one."""
         try:
-            importlib.import_module(name)
+            module = importlib.import_module(name)
         except ModuleNotFoundError as error:
             if error.name is None or not (name + ".").startswith(error.name + "."):
                 raise
             return ("missing",)
-        return ("module",)
+        kinds = {key: kind_of(found) for key, found in list(vars(module).items()) if type(key) is str and callable(found)}
+        return ("module", {key: kind for key, kind in kinds.items() if kind[0] in ("function", "exception")})
 
     def look(module, name):
         found = getattr(sys.modules[module], name, ANSWERS)
         if found is ANSWERS:
-            return ("module", module + "." + name) if import_(module + "." + name) == ("module",) else ("missing",)
+            return ("module", module + "." + name) if import_(module + "." + name)[0] == "module" else ("missing",)
+        return kind_of(found)
+
+    def kind_of(found):
         if isinstance(found, types.ModuleType):
             return ("module", found.__name__)
         if isinstance(found, type):
@@ -53,7 +58,10 @@ def _package(roots):
 
     def call(module, name, arguments, keywords):
         places = [*enumerate(arguments), *keywords.items()]
-        before = [(place, now, marshal.dumps(now, 2)) for place, now in places if type(now) in containers]
+        try:
+            before = [(place, now, marshal.dumps(now, 2)) for place, now in places if type(now) in containers]
+        except ValueError as error:
+            return ("none", "an argument that cannot be compared later: " + str(error))
         returned = getattr(sys.modules[module], name)(*arguments, **keywords)
         return ("returned", returned, [(place, now) for place, now, was in before if marshal.dumps(now, 2) != was])
 
@@ -67,8 +75,12 @@ def _package(roots):
         return all(is_plain(item, depth + 1) for item in value)
 
     def raised(error):
-        whole = is_plain(error.args, 0)
-        return ("raised", chain(type(error)), error.args if whole else (), str(error), whole)
+        arguments = error.args
+        if isinstance(error, OSError) and error.filename is not None:
+            # It keeps the names of files apart.
+            arguments = (error.errno, error.strerror, error.filename) + (() if error.filename2 is None else (None, error.filename2))
+        whole = is_plain(arguments, 0)
+        return ("raised", chain(type(error)), arguments if whole else (), str(error), whole)
 
     def chain(kind):
         """(module, name, *its bases) of a class of exceptions and of all that it is derived from, as it looks them up."""

@@ -60,6 +60,7 @@ fn ran(answers: Vec<Outcome>) -> (FileRun, Vec<usize>) {
     let layer = Digest::of(b"");
     let repository = Repository {
         image: "python",
+        split_image: "python",
         pytest: &layer,
         package: &layer,
         dependencies: None,
@@ -202,6 +203,7 @@ fn dependencies_lie_in_a_place_of_their_own_and_settings_go_to_the_guest() {
     };
     let repository = Repository {
         image: "python",
+        split_image: "python",
         pytest: &pytest,
         package: &package,
         dependencies: Some(&dependencies),

@@ -28,6 +28,8 @@ fn held_out(bed: &Bed, code: &str) -> Place {
         functions,
         tests: Vec::new(),
         split: Vec::new(),
+        changing_arguments: Vec::new(),
+        split_fuel: 0,
         twins: Default::default(),
     }];
     held_out

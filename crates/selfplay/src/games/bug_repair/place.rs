@@ -11,9 +11,8 @@ use crate::splits::{Guard, MeasuredSet};
 pub struct Place {
     /// Name of the image that verdicts are made in: warmed for the repository, or not.
     pub image: String,
-    /// Name of the image that a policy's tools run in. Nothing of the repository may have been compiled there
-    /// ([`veriplay_verifier::bugs::tool_env`] says why): plain, or warmed for pytest and a layer without files. A dialect without tools never
-    /// uses it.
+    /// Name of the image that a policy's tools run in, and tests with the package in an instance of its own. Nothing of the repository
+    /// may have been compiled there ([`veriplay_verifier::bugs::tool_env`] says why): plain, or warmed for pytest and a layer without files.
     pub tool_env_image: String,
     /// The layer of pytest.
     pub pytest: Digest,
@@ -25,9 +24,9 @@ pub struct Place {
     pub map: TestMap,
     /// Of each job.
     pub limits: Limits,
-    /// As [`Ground::max_jobs`].
+    /// As [`RepoContext::max_jobs`].
     pub max_jobs: usize,
-    /// As [`Ground::trust`].
+    /// As [`RepoContext::trust`].
     pub trust: Trust,
 }
 
@@ -37,6 +36,7 @@ impl Place {
     pub const fn repo(&self) -> RepoContext<'_> {
         RepoContext {
             image: self.image.as_str(),
+            split_image: self.tool_env_image.as_str(),
             pytest: &self.pytest,
             texts: &self.texts,
             baseline: &self.baseline,

@@ -60,6 +60,8 @@ fn place() -> Place {
                 functions: vec![function],
                 tests: vec![id.clone()],
                 split: Vec::new(),
+                changing_arguments: Vec::new(),
+                split_fuel: 0,
                 twins: [vec![id], Vec::new(), Vec::new()],
             }],
             names: OwnNames::default(),

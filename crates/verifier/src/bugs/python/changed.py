@@ -12,7 +12,8 @@ def changed_functions(before, after):
 
 def outline(text):
     """The tree without the bodies of functions, and these by name."""
-    tree, found = ast.parse(text), []
+    # As an import reads it: a comment may name an encoding in which others are code.
+    tree, found = ast.parse(text.encode()), []
 
     def visit(body, prefix):
         for node in body:
