@@ -1122,7 +1122,9 @@ ASKS_FOR_HANDLED = ("exception", "exc_info", "format_exc", "print_exc", "print_e
 
 
 def asks_which_it_is(source):
-    """Whether a program asks by `is` which of two values it has, where neither is one that there is once."""
+    """Whether a program asks which of two values it has, where neither is one that there is once."""
+    if re.search(r"(?<![\w.])id\(|\bis_(not)?\b", source):
+        return True
     if not re.search(r"\bis\b", source):
         return False
     try:
