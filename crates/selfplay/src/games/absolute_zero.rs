@@ -30,6 +30,7 @@ use crate::environment::{
     ToJudge,
 };
 use crate::play::{Arena, PlayError};
+use crate::preferences::Objective;
 use crate::prompts::{self, PromptFormat, ProposerRequest};
 use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
@@ -131,6 +132,7 @@ impl Environment for AbsoluteZero {
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
+    type Round = Nothing;
     type Derivation = Nothing;
     type Metrics = StepMetrics;
 
@@ -144,6 +146,8 @@ impl Environment for AbsoluteZero {
             group: config.group,
             proposer: RoleSampling { temperature: config.proposer_temperature, max_tokens: config.proposer_max_tokens },
             solver: RoleSampling { temperature: config.solver_temperature, max_tokens: config.solver_max_tokens },
+            verifier: None,
+            objective: Objective::PolicyGradient,
             reward: self.reward,
             advantage: self.advantage,
             learn_from: LearnFrom::Advantages,

@@ -46,6 +46,7 @@ use crate::environment::{
     Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
 };
 use crate::play::{Arena, PlayError};
+use crate::preferences::Objective;
 use crate::randomness::{derive_seed, generator};
 use crate::rewards::{self, RewardScheme};
 use crate::rollout::{self, Finished};
@@ -236,6 +237,7 @@ impl Environment for SelfChallenge {
     /// All rules that refuse the task.
     type ProposalDetail = Vec<String>;
     type SolutionDetail = ();
+    type Round = Nothing;
     type Derivation = Nothing;
     type Metrics = StepMetrics;
 
@@ -248,6 +250,8 @@ impl Environment for SelfChallenge {
             group: config.group,
             proposer: role(config.challenger_temperature, config.challenger_max_tokens),
             solver: role(config.executor_temperature, config.executor_max_tokens),
+            verifier: None,
+            objective: Objective::PolicyGradient,
             reward: self.reward,
             advantage: self.advantage,
             learn_from: config.learn_from,
