@@ -48,6 +48,12 @@ pub struct GameState<T> {
 /// What came of a step of an environment.
 pub type Output<E> = StepOutput<<E as Environment>::Metrics, Record<E>>;
 
+impl<T> Default for GameState<T> {
+    fn default() -> Self {
+        Self { pool: TaskPool::default(), sft_examples: Vec::new(), memory: AdvantageMemory::default() }
+    }
+}
+
 impl<E: Environment> SelfPlay<E> {
     /// What may not be trained on: everything of the validation and the held-out set.
     pub fn guard(&self) -> &Guard {
@@ -61,19 +67,14 @@ impl<E: Environment> SelfPlay<E> {
     pub fn init(&self, arena: &Arena<'_>) -> Result<GameState<E::Task>, PlayError> {
         let pool = self.0.initial_pool(arena)?;
         let sft_examples = self.sft_examples(arena, &pool)?;
-        Ok(GameState { pool, sft_examples, memory: AdvantageMemory::default() })
+        Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
 
     /// Plays step `step`. On an error the state is worth nothing: the loop goes back to its last checkpoint.
     ///
     /// # Errors
     /// A fault of the policy. A host fault drops what it touched, and the step goes on.
-    pub fn step(
-        &self,
-        arena: &Arena<'_>,
-        state: &mut GameState<E::Task>,
-        step: u64,
-    ) -> Result<Output<E>, PlayError> {
+    pub fn step(&self, arena: &Arena<'_>, state: &mut GameState<E::Task>, step: u64) -> Result<Output<E>, PlayError> {
         let (mut known, now) = (state.pool.keys(), (arena.seed, step));
         let proposals = self.propose(arena, &state.pool, Stage::Propose, step, &mut known)?;
         let mut derived = self.derive(arena, self.0.mutants(arena, step), &mut known);
@@ -412,13 +413,8 @@ impl<E: Environment> SelfPlay<E> {
 }
 
 /// A response to a task, as far as its reward needs it: role, place, task, episode, judgement.
-type ResponseFacts<'a, E> = (
-    Role,
-    usize,
-    usize,
-    &'a Finished<<E as Environment>::Episode>,
-    &'a Solution<<E as Environment>::SolutionDetail>,
-);
+type ResponseFacts<'a, E> =
+    (Role, usize, usize, &'a Finished<<E as Environment>::Episode>, &'a Solution<<E as Environment>::SolutionDetail>);
 
 /// Whether the responses to a task were judged to an end: always, where no verifiers are needed for it.
 fn is_decided<R: Round>(rounds: &[Option<R>], task: usize) -> bool {

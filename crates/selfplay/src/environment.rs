@@ -180,10 +180,7 @@ pub trait Environment: Sync + Sized {
     }
 
     /// Numbers of an evaluation beside its rows, by name, from what was said of the sampled responses of verifiers.
-    fn evaluation_numbers(
-        &self,
-        _verifications: &[Solution<Self::SolutionDetail>],
-    ) -> BTreeMap<String, Option<f64>> {
+    fn evaluation_numbers(&self, _verifications: &[Solution<Self::SolutionDetail>]) -> BTreeMap<String, Option<f64>> {
         BTreeMap::new()
     }
 

@@ -49,10 +49,8 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     fn unaskable(&self, index: usize) -> PlayError {
-        let what = format!(
-            "evaluation task `{index}`, of row `{}`, cannot be asked",
-            self.0.evaluation_tasks()[index].row
-        );
+        let what =
+            format!("evaluation task `{index}`, of row `{}`, cannot be asked", self.0.evaluation_tasks()[index].row);
         PlayError::Setup(format!("{what}: leave it out, or raise the budget of its prompt"))
     }
 

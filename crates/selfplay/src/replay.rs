@@ -182,7 +182,11 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// The episodes of a round from their logged responses: the solvers', then the verifiers'.
-    fn replay_responses(&self, execute: &dyn Execute, record: &SolvedTask<E>) -> Result<Option<Responses<E>>, PlayError> {
+    fn replay_responses(
+        &self,
+        execute: &dyn Execute,
+        record: &SolvedTask<E>,
+    ) -> Result<Option<Responses<E>>, PlayError> {
         let attempts: Vec<&AttemptRecord<E::SolutionDetail>> = record.attempts.iter().collect();
         let Some(solutions) = self.replay_solvers(execute, record, &attempts)? else { return Ok(None) };
         let episode = |one: &VerificationRecord<E::SolutionDetail>| {

@@ -58,7 +58,9 @@ impl<E: Environment> SelfPlay<E> {
                 let draw = Draw { stage: Stage::Solve, role: Role::Verifier, group: settings.group, chunk, round: 0 };
                 Ok::<_, PlayError>((first, solved, self.sample(arena, episodes, draw, step, seeds)?))
             },
-            |(first, solved, finished)| self.judge_round_of(arena.execute, seeds.judge, (first, solved), &verifiers, finished),
+            |(first, solved, finished)| {
+                self.judge_round_of(arena.execute, seeds.judge, (first, solved), &verifiers, finished)
+            },
         )?;
         Ok(settle(judged.into_iter().flatten(), &verifiers, solutions))
     }

@@ -176,8 +176,7 @@ impl SolVer {
         let dialect = dialect_by_name(&config.format).expect("every wording has a dialect of its name");
         // A preference objective asks neither.
         let reward = config.reward.as_deref().and_then(rewards::by_name).unwrap_or(rewards::REWARDS[0]);
-        let advantage =
-            config.advantage.as_deref().and_then(advantages::by_name).unwrap_or(advantages::ADVANTAGES[0]);
+        let advantage = config.advantage.as_deref().and_then(advantages::by_name).unwrap_or(advantages::ADVANTAGES[0]);
         evaluation.iter().for_each(|task| measure_problem(&mut guard, MeasuredSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;

@@ -39,7 +39,12 @@ pub(super) fn filters(facts: &StepFacts<'_, SolVer>, judged: &[Round<'_>]) -> Ve
     let voting = decided.iter().flat_map(|one| &one.suites).filter(|(_, quality)| quality.tests > 0).count();
     let round_refusals = rounds.iter().filter(|rule| **rule != "held_out_code").count();
     let stages = [
-        stage(&["malformed_problem", HELD_OUT], |check| matches!(check, Check::Statement(_)), facts.proposals.len(), &problems),
+        stage(
+            &["malformed_problem", HELD_OUT],
+            |check| matches!(check, Check::Statement(_)),
+            facts.proposals.len(),
+            &problems,
+        ),
         stage(&["malformed_code"], |check| matches!(check, Check::Code(_)), codes.len(), &codes),
         stage(&["malformed_suite"], |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
         stage(&["no_cluster"], |check| matches!(check, Check::Round(_)), judged.len(), &rounds),

@@ -234,11 +234,7 @@ fn fraction(verdict: &Verdict) -> f64 {
     if verdict.total == 0 { 0.0 } else { f64::from(verdict.passed) / f64::from(verdict.total) }
 }
 
-fn drawn(
-    mut pairs: Vec<(Response, Response)>,
-    most: usize,
-    random: &mut ChaCha8Rng,
-) -> Vec<(Response, Response)> {
+fn drawn(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
     pairs.shuffle(random);
     pairs.truncate(most);
     pairs

@@ -72,12 +72,13 @@ impl SolVer {
         let known = known.filter_map(|((task, _), program)| Some((*task, program.as_deref().ok()?)));
         let known = known.filter(|(task, _)| task.reference.is_some());
         let mut judged = self.judge_hidden(execute, &known.collect::<Vec<_>>()).into_iter();
-        let verdict = |((task, _), program): (&(&ProblemTask, &Finished<SingleTurn>), &Result<String, String>)| {
-            match (program, &task.reference) {
-                (Err(why), _) => Ok(verdict(Status::Malformed, String::new(), why.clone())),
-                (Ok(_), Some(_)) => judged.next().unwrap_or_else(|| Err(Dropped { why: "no verdict".to_owned() })),
-                (Ok(_), None) => Ok(verdict(Status::Unjudgeable, String::new(), "no test is written yet".to_owned())),
-            }
+        let verdict = |((task, _), program): (&(&ProblemTask, &Finished<SingleTurn>), &Result<String, String>)| match (
+            program,
+            &task.reference,
+        ) {
+            (Err(why), _) => Ok(verdict(Status::Malformed, String::new(), why.clone())),
+            (Ok(_), Some(_)) => judged.next().unwrap_or_else(|| Err(Dropped { why: "no verdict".to_owned() })),
+            (Ok(_), None) => Ok(verdict(Status::Unjudgeable, String::new(), "no test is written yet".to_owned())),
         };
         let verdicts = solutions.iter().zip(&read).map(verdict);
         verdicts.map(|verdict| Solution { verdict, detail: None }).collect()
@@ -113,19 +114,13 @@ impl SolVer {
     }
 
     /// Judges codes and suites together.
-    pub(super) fn judge_all(
-        &self,
-        execute: &dyn Execute,
-        rounds: &[RoundRequest<'_, Self>],
-    ) -> Vec<JudgedRound<Self>> {
+    pub(super) fn judge_all(&self, execute: &dyn Execute, rounds: &[RoundRequest<'_, Self>]) -> Vec<JudgedRound<Self>> {
         let readings: Vec<Readings> = rounds.iter().map(|round| self.readings(round)).collect();
         let all: Vec<(&RoundRequest<'_, Self>, &Readings)> = rounds.iter().zip(&readings).collect();
         let (known, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|(round, _)| round.task.reference.is_some());
         let mut known = self.examine_suites(execute, &known).into_iter();
         let mut open = self.agree(execute, &open).into_iter();
-        let judged = rounds.iter().map(|round| {
-            if round.task.reference.is_some() { known.next() } else { open.next() }
-        });
+        let judged = rounds.iter().map(|round| if round.task.reference.is_some() { known.next() } else { open.next() });
         judged.flatten().collect()
     }
 
@@ -138,11 +133,7 @@ impl SolVer {
     }
 
     /// Rounds of problems without a reference.
-    fn agree(
-        &self,
-        execute: &dyn Execute,
-        rounds: &[(&RoundRequest<'_, Self>, &Readings)],
-    ) -> Vec<JudgedRound<Self>> {
+    fn agree(&self, execute: &dyn Execute, rounds: &[(&RoundRequest<'_, Self>, &Readings)]) -> Vec<JudgedRound<Self>> {
         let codes: Vec<Vec<Option<&str>>> =
             rounds.iter().map(|(_, read)| read.codes.iter().map(Option::as_deref).collect()).collect();
         let suites: Vec<Vec<SuiteAttempt<'_>>> = rounds.iter().map(|(_, read)| attempts(read)).collect();
@@ -203,13 +194,9 @@ impl SolVer {
 }
 
 /// Of each code of a round whether it is wrong: its text, where it could be read.
-fn wrong_codes<'a>(
-    round: &'a RoundRequest<'_, SolVer>,
-    read: &'a Readings,
-) -> impl Iterator<Item = Option<&'a str>> {
-    let is_wrong = |one: &Solution<Option<Quality>>| {
-        one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted)
-    };
+fn wrong_codes<'a>(round: &'a RoundRequest<'_, SolVer>, read: &'a Readings) -> impl Iterator<Item = Option<&'a str>> {
+    let is_wrong =
+        |one: &Solution<Option<Quality>>| one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted);
     let codes = round.solutions.iter().zip(&read.codes);
     codes.map(move |(one, code)| code.as_deref().filter(|_| is_wrong(&one.judged)))
 }
@@ -220,7 +207,11 @@ fn examined(read: &Readings, found: Vec<Quality>) -> Vec<Solution<Option<Quality
     let judge = |suite: &Option<Suite>| match suite.as_ref().and_then(|_| found.next()) {
         Some(quality) => {
             let status = if quality.is_accepted() { Status::Sound } else { Status::Unsound };
-            let verdict = Verdict { passed: quality.accepted, total: quality.tests, ..verdict(status, String::new(), String::new()) };
+            let verdict = Verdict {
+                passed: quality.accepted,
+                total: quality.tests,
+                ..verdict(status, String::new(), String::new())
+            };
             Solution { verdict: Ok(verdict), detail: Some(quality) }
         }
         None => {
@@ -233,7 +224,8 @@ fn examined(read: &Readings, found: Vec<Quality>) -> Vec<Solution<Option<Quality
 
 fn settled(judgement: Judgement) -> JudgedRound<SolVer> {
     let Judgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
-    let meet = |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
+    let meet =
+        |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
     let code = |CodeRuling { status, passed, total, rule, detail }| Solution {
         verdict: Ok(meet(Verdict { passed, total, ..verdict(status, rule, detail) })),
         detail: None,
