@@ -238,7 +238,7 @@ fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_th
     let (place, two) = (place(), artifact(&place(), 2));
     let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
     let game = SelfPlay(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
-    let first = game.examples(&Broken).unwrap()[0].prompt.text.len();
+    let first = game.preview(&Broken).unwrap()[0].1.text.len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
     let (roomy, narrow) = (Small(script(), first + 500), Small(script(), first - 1));
