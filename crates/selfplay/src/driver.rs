@@ -13,7 +13,7 @@ use veriplay_core::{Digest, Execute, Prompt, Role, Status};
 use crate::advantages::AdvantageMemory;
 use crate::anchors::{Anchor, Imitation};
 use crate::environment::{
-    Draw, Environment, Proposed, Proposer, RoleSampling, Round, Seeds, Solution, Stage, Standing, ToJudge,
+    Draw, Environment, Proposed, Proposer, RoleSampling, Round, Seeds, Settings, Solution, Stage, Standing, ToJudge,
 };
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::overlap::overlap;
@@ -282,9 +282,10 @@ impl<E: Environment> SelfPlay<E> {
             };
             opened.map(|episode| episode.map(&mut keep)).collect()
         };
-        let weight = self.0.settings().learnable_weight;
+        let Settings { curriculum, learnable_weight, .. } = self.0.settings();
+        let weigh = |last| curriculum.weight(last, learnable_weight);
         let generator = generator(arena.seed, step, E::CHOICE_PURPOSE);
-        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), weight, generator, &mut prepare);
+        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), &weigh, generator, &mut prepare);
         self.0.choose_tasks(&mut choice);
         (choice.finish(), episodes)
     }

@@ -13,6 +13,7 @@ use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, Status, Verdict};
 use veriplay_verifier::agreement::Refusal;
 
 use crate::advantages::AdvantageEstimator;
+use crate::curricula::Curriculum;
 use crate::play::{Arena, PlayError};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::derive_seed;
@@ -497,7 +498,9 @@ pub struct Settings<'a> {
     pub pool_capacity: usize,
     /// Whether a proposed task that no solver solved leaves the pool: it may be one that nobody can solve as it is stated.
     pub drop_unsolved: bool,
-    /// Weight in the draw of a task whose last solve rate was 0 < s < 1, where others weigh 1.
+    /// Which tasks of the pool are rather drawn.
+    pub curriculum: &'static dyn Curriculum,
+    /// Its weight of a task whose last solve rate was 0 < s < 1, where it asks for one.
     pub learnable_weight: f64,
     /// Samples of each evaluation task at temperature 1.
     pub eval_samples: usize,

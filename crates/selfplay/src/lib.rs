@@ -7,10 +7,11 @@
 //! A game is an [`environment::Environment`], and [`driver`] plays all of them.
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
 
 pub mod advantages;
 pub mod anchors;
+pub mod curricula;
 pub mod driver;
 pub mod environment;
 pub mod eval_table;

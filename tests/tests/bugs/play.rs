@@ -55,6 +55,7 @@ fn config(dialect: &str) -> GameConfig {
         aggregation: Aggregation::SequenceMean,
         grade_unfinished: true,
         buffer_capacity: 10,
+        curriculum: None,
         resample_learnable: 1.0,
         anchor_bugs: 0,
         anchor_samples: 0,

@@ -38,6 +38,7 @@ fn config(dialect: &str) -> GameConfig {
         group: 4,
         fresh_share: 1.0,
         buffer_capacity: 10,
+        curriculum: None,
         resample_learnable: 1.0,
         drop_unsolved: false,
         challenger: ProposerMode::Train,

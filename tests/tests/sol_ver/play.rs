@@ -17,6 +17,7 @@ use veriplay_selfplay::play::{Arena, Batch};
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
+use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::Memo;
 use veriplay_verifier::agreement::{AgreementRules, Quality, Suite};
 
@@ -46,6 +47,8 @@ fn config() -> SolVerConfig {
         candidates: 2,
         suites: 2,
         tests: 2,
+        earlier_problems: 0,
+        curriculum: None,
         memory: 64,
         sft_codes: 2,
         sft_suites: 2,
@@ -285,6 +288,21 @@ fn a_problem_is_stated_once_while_it_is_remembered() {
     };
     assert_eq!(asked(64, 3), [1, 0]);
     assert_eq!(asked(0, 3), [1, 1], "without memory the repeats within a step are told");
+}
+
+#[test]
+fn earlier_problems_are_asked_again_as_the_curriculum_draws_them() {
+    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let again = SolVerConfig { earlier_problems: 2, curriculum: Some("frontier".to_owned()), ..config() };
+    let (game, mut state) = (game(again), State::default());
+    let sources = |step: &Step| tasks(&step.records).iter().map(|task| task.source).collect::<Vec<_>>();
+    let first = played(&game, &policy, &mut state, 0);
+    assert_eq!(sources(&first), [Source::Fresh]);
+    let later: Vec<Step> = (1..8).map(|step| played(&game, &policy, &mut state, step)).collect();
+    let step = later.iter().find(|step| sources(step).len() > 1).expect("an earlier problem is asked again");
+    assert!(sources(step).contains(&Source::Pool) && step.metrics.learned > step.metrics.asked, "{:?}", step.metrics);
+    let report = game.replay(sandbox(), &step.records).unwrap();
+    assert!(report.verdicts > 0 && report.verdicts == report.same, "{report:?}");
 }
 
 #[test]

@@ -25,6 +25,7 @@ use veriplay_verifier::{Format, Gate, format_by_name};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, Standing,
     ToJudge,
@@ -159,6 +160,7 @@ impl Environment for AbsoluteZero {
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
             drop_unsolved: false,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
             learnable_weight: config.resample_learnable.unwrap_or(1.0),
             eval_samples: self.tasks.eval_samples,
         }

@@ -40,6 +40,7 @@ use veriplay_verifier::bugs::{BugArtifact, Ground, Injector};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
 };
@@ -301,6 +302,7 @@ impl Environment for BugRepair {
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
             drop_unsolved: false,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
             learnable_weight: config.resample_learnable,
             eval_samples: config.eval_samples,
         }

@@ -42,6 +42,7 @@ use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, Co
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
 };
@@ -263,6 +264,7 @@ impl Environment for SelfChallenge {
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
             drop_unsolved: config.drop_unsolved,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
             learnable_weight: config.resample_learnable,
             eval_samples: config.eval_samples,
         }

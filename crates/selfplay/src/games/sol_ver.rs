@@ -49,6 +49,7 @@ use veriplay_verifier::agreement::{
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, JudgedProposal, JudgedRound, Nothing, Proposer, RoleSampling, RoundRequest,
     Seeds, Settings, Solution, Stage, ToJudge, VerifierSettings,
@@ -281,6 +282,7 @@ impl Environment for SolVer {
             sft_weight: 0.0,
             pool_capacity: config.memory,
             drop_unsolved: false,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
             learnable_weight: 1.0,
             eval_samples: config.eval_samples,
         }
@@ -342,11 +344,15 @@ impl Environment for SolVer {
         proposals.iter().enumerate().map(judge).collect()
     }
 
-    /// Every new problem of the step. Earlier ones are only remembered.
+    /// Every new problem of the step, then earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, ProblemTask>) {
         let fresh = choice.fresh(|_| true);
         let count = fresh.len();
         choice.take(fresh, count);
+        if self.config.earlier_problems > 0 {
+            let earlier = choice.by_curriculum(choice.entries(|_| true));
+            choice.take(earlier, self.config.earlier_problems);
+        }
     }
 
     fn solver_episodes(

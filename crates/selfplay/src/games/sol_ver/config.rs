@@ -6,7 +6,7 @@ use super::prompts;
 use crate::eval_table::LEAST_SAMPLES;
 use crate::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
 use crate::settings::{ConfigError, check_count, check_name, check_number, refused};
-use crate::{advantages, rewards};
+use crate::{advantages, curricula, rewards};
 
 /// What is learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +68,12 @@ pub struct SolVerConfig {
     pub suites: usize,
     /// Tests that a suite is asked to have. The compact wording does not say it.
     pub tests: usize,
+    /// Problems of earlier steps that are asked again each step, drawn by the curriculum. Absent means none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier_problems: usize,
+    /// Name of the curriculum, one of [`curricula::CURRICULA`]. Absent means `learnable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curriculum: Option<String>,
     /// Statements of earlier steps that may not be stated again, newest kept. 0 tells repeats within a step alone.
     pub memory: usize,
     /// Codes of a problem that are imitated at most, of different texts.
@@ -109,6 +115,11 @@ pub struct SolVerConfig {
     pub eval_samples: usize,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 impl SolVerConfig {
     /// Whether the learner must hold a reference for the pairs. At temperature 1 the log-probabilities of the rollouts are those of
     /// the policy that made them, which is then the reference.
@@ -137,6 +148,7 @@ impl SolVerConfig {
     pub fn check(&self) -> Result<(), ConfigError> {
         check_name("format", &self.format, &prompts::names())?;
         self.check_rewards()?;
+        curricula::check(self.curriculum.as_deref())?;
         self.check_counts()?;
         self.check_numbers()?;
         if self.candidates > self.codes {
@@ -171,6 +183,7 @@ impl SolVerConfig {
             ("candidates", self.candidates, 1, 4_096),
             ("suites", self.suites, 1, 4_096),
             ("tests", self.tests, 1, 1_024),
+            ("earlier_problems", self.earlier_problems, 0, 65_536),
             ("memory", self.memory, 0, 1 << 24),
             ("sft_codes", self.sft_codes, 0, 4_096),
             ("sft_suites", self.sft_suites, 0, 4_096),

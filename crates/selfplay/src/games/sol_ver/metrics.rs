@@ -91,7 +91,7 @@ pub(super) fn metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
         |of: fn(&AgreementRound) -> usize| mean(&judged.iter().map(|one| of(one.facts) as f64).collect::<Vec<_>>());
     SolVerMetrics {
         problems: facts.proposals.len(),
-        asked: facts.tasks.len(),
+        asked: facts.tasks.iter().filter(|asked| asked.proposal.is_some()).count(),
         dropped: facts.rounds.iter().filter(|round| round.is_none()).count(),
         decided: decided.len(),
         learned: learned(facts),
