@@ -180,6 +180,22 @@ pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> 
     Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
 }
 
+/// Keys that had another name once: the table, the old name, the new one.
+const RENAMED: &[(&str, &str, &str)] = &[
+    ("game", "lessons", "objective"),
+    ("game", "held_candidate", "eval_candidate"),
+    ("game", "held_samples", "eval_samples"),
+];
+
+fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failure> {
+    let tables: toml::Table = from_toml(text, origin)?;
+    let holds =
+        |(table, old, _): &&(&str, &str, &str)| tables.get(*table).is_some_and(|table| table.get(*old).is_some());
+    let Some((table, old, new)) = RENAMED.iter().find(holds) else { return Ok(()) };
+    let what = format!("`{}`: configuration key `{table}.{old}` is called `{table}.{new}` now", origin.display());
+    Err(Failure::message(ExitCode::Input, what).hint("rename it; the quickstart of the game shows its values"))
+}
+
 /// Only the key that names the game.
 #[derive(Deserialize)]
 struct Plays {
@@ -195,6 +211,7 @@ impl<S: Setup> PlayConfig<S> {
 
     /// Reads a configuration strictly: an unknown or missing key is an error that names file, line and key. It is not validated.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        refuse_renamed_keys(text, origin)?;
         let config = Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? };
         refuse_unknown_keys(text, origin, &[RunConfig::KEYS, S::TABLES].concat())?;
         Ok(config)

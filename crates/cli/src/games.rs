@@ -14,7 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veriplay_corpus::Split;
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::play::{Play, PlayError};
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::environment::Environment;
+use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::splits::{MeasuredSet, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
@@ -33,7 +35,7 @@ use crate::workers::Workers;
 /// What a configuration says of one game, beside what every run has.
 pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     /// What it becomes.
-    type Game: Play;
+    type Game: Environment;
     /// The configuration's `plays`.
     const NAME: &'static str;
     /// The tables that are the game's own.
@@ -51,7 +53,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     /// Seeds the samples of a measurement: the same for every run.
     fn eval_seed(&self) -> u64;
 
-    /// Whether its lessons need the start model as a reference.
+    /// Whether its pairs need the start model as a reference.
     fn needs_reference(&self) -> bool {
         false
     }
@@ -60,7 +62,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     fn told(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
-    fn open(&self, workers: Workers) -> Result<(Referee, Self::Game), Failure>;
+    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;
 }
 
 /// What one step trains on, at most.

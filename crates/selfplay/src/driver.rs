@@ -1,4 +1,5 @@
-//! The one driver of all games. A step: propose, verify, admit, choose tasks, solve, verify, reward, advantage, batch, record.
+//! The one driver of all games. A step: propose, judge, admit, choose tasks, solve, verify where the game has verifiers, judge, reward,
+//! advantage or preferences, batch, record.
 //!
 //! # Invariants
 //! No IO and no clock; one other thread, which judges while this one samples, and whose timing changes nothing. The same environment,
@@ -7,23 +8,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Execute, Role, Status, TrainBatch};
+use veriplay_core::{Digest, Execute, Prompt, Role, Status};
 
 use crate::advantages::AdvantageMemory;
 use crate::anchors::{Anchor, Imitation};
 use crate::environment::{
-    Draw, Environment, Proposed, Proposer, RoleSampling, Seeds, Solution, Stage, Standing, ToJudge,
+    Draw, Environment, Proposed, Proposer, RoleSampling, Round, Seeds, Settings, Solution, Stage, Standing, ToJudge,
 };
-use crate::eval_table::{EvalTable, JudgedEpisode};
-use crate::metrics::{SolveCount, solve_counts};
+use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::overlap::overlap;
-use crate::play::{Again, Arena, Counts, Example, Lesson, Play, PlayError, Played};
+use crate::play::{Arena, Batch, Counts, PlayError, StepOutput};
+use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
 use crate::rewards::ProposalOutcome;
 use crate::rollout::{Finished, PolicySampler, run_episodes};
 use crate::scoring::{Scored, train_batch, weigh};
-use crate::splits::Guard;
-use crate::step::{Derived, ProposalEpisode, Record, SolverEpisode, StepFacts};
+use crate::splits::{Guard, HELD_OUT};
+use crate::step::{Derived, ProposalEpisode, Record, SolverEpisode, StepFacts, Verified};
 use crate::task_pool::{Askable, Asked, Chosen, PoolTask, Source, TaskChoice, TaskPool};
 
 /// A game as the loop plays it.
@@ -43,43 +44,50 @@ pub struct GameState<T> {
     pub memory: AdvantageMemory,
 }
 
-impl<E: Environment> Play for SelfPlay<E> {
-    type State = GameState<E::Task>;
-    type Record = Record<E>;
-    type Metrics = E::Metrics;
-    type Held = EvalTable;
+/// What came of a step of an environment.
+pub type Output<E> = StepOutput<<E as Environment>::Metrics, Record<E>>;
 
-    fn guard(&self) -> &Guard {
+impl<T> Default for GameState<T> {
+    fn default() -> Self {
+        Self { pool: TaskPool::default(), sft_examples: Vec::new(), memory: AdvantageMemory::default() }
+    }
+}
+
+impl<E: Environment> SelfPlay<E> {
+    /// What may not be trained on: everything of the validation and the held-out set.
+    pub fn guard(&self) -> &Guard {
         self.0.guard()
     }
 
-    fn begin(&self, arena: &Arena<'_>) -> Result<Self::State, PlayError> {
+    /// The state before step 0: a function of the environment, the seed and the start model.
+    ///
+    /// # Errors
+    /// A fault of the policy or of the host, or tasks that cannot be made.
+    pub fn init(&self, arena: &Arena<'_>) -> Result<GameState<E::Task>, PlayError> {
         let pool = self.0.initial_pool(arena)?;
         let sft_examples = self.sft_examples(arena, &pool)?;
-        Ok(GameState { pool, sft_examples, memory: AdvantageMemory::default() })
+        Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
 
-    fn step(
-        &self,
-        arena: &Arena<'_>,
-        state: &mut Self::State,
-        step: u64,
-    ) -> Result<Played<E::Metrics, Self::Record>, PlayError> {
-        let mut known = state.pool.keys();
+    /// Plays step `step`. On an error the state is worth nothing: the loop goes back to its last checkpoint.
+    ///
+    /// # Errors
+    /// A fault of the policy. A host fault drops what it touched, and the step goes on.
+    pub fn step(&self, arena: &Arena<'_>, state: &mut GameState<E::Task>, step: u64) -> Result<Output<E>, PlayError> {
+        let (mut known, now) = (state.pool.keys(), (arena.seed, step));
         let proposals = self.propose(arena, &state.pool, Stage::Propose, step, &mut known)?;
         let mut derived = self.derive(arena, self.0.mutants(arena, step), &mut known);
         let (chosen, episodes) = self.choose_tasks(arena, &state.pool, &proposals, &derived, step);
         self.admit(state, step, proposals.iter().filter_map(|one| one.standing.task()));
         self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
-        let solutions = self.solve(arena, &chosen.tasks, episodes, Stage::Solve, step)?;
+        let mut solutions = self.solve(arena, &chosen.tasks, episodes, Stage::Solve, step)?;
+        let Verified { verifications, rounds } = self.verify(arena, &chosen.tasks, &mut solutions, step)?;
         let judged: Vec<_> =
             solutions.iter().map(|one| (&chosen.tasks[one.finished.source].task, &one.judged)).collect();
         let later = self.derive(arena, self.0.derive_from_solutions(arena, step, &judged), &mut known);
         self.admit(state, step, later.iter().filter_map(|one| one.judged.admitted()));
         derived.extend(later);
-        let solved = self.remember(state, &chosen, &solutions);
-        let scored = self.score(state, (arena.seed, step), &proposals, &chosen.tasks, &solved, &solutions);
-        let batch = self.batch(state, (arena.seed, step), &scored, &proposals, &solutions);
+        let solved = self.remember(state, &chosen, &solutions, &rounds);
         let facts = StepFacts {
             proposals: &proposals,
             derived: &derived,
@@ -87,50 +95,48 @@ impl<E: Environment> Play for SelfPlay<E> {
             undelivered: chosen.undelivered,
             tasks: &chosen.tasks,
             solutions: &solutions,
+            verifications: &verifications,
+            rounds: &rounds,
             solved: &solved,
-            scored: &scored,
+            scored: &[],
+            preferences: &Preferences::default(),
             pool: &state.pool,
+        };
+        let objective = self.0.settings().objective;
+        let scored = match objective {
+            Objective::PolicyGradient => self.score(&mut state.memory, now, &facts),
+            Objective::Preference(_) => Vec::new(),
+        };
+        let preferences = match objective {
+            Objective::PolicyGradient => Preferences::default(),
+            Objective::Preference(_) => self.0.preferences(arena, step, &facts),
+        };
+        let facts = StepFacts { scored: &scored, preferences: &preferences, ..facts };
+        let batches = match objective {
+            Objective::PolicyGradient => self.batch(&state.sft_examples, now, &facts).into_iter().collect(),
+            Objective::Preference(schedule) => {
+                let purpose = (arena.seed, step, E::PREFERENCE_PURPOSE);
+                schedule.batches(&preferences, purpose, |response| facts.rollout(response))
+            }
         };
         let (propose, solve) =
             (self.0.seeds(Stage::Propose, arena.seed, step), self.0.seeds(Stage::Solve, arena.seed, step));
-        Ok(Played {
-            lessons: batch.map(Lesson::Samples).into_iter().collect(),
+        Ok(StepOutput {
+            batches,
             metrics: self.0.metrics(&facts),
             counts: counts(&facts),
             records: facts.records(step, propose, solve),
         })
     }
 
-    fn measure(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
-        let all = self.0.evaluation_tasks();
-        let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
-        let rows: Vec<&str> = all.iter().map(|one| one.row.as_str()).collect();
-        let judged = |stage| -> Result<Vec<JudgedEpisode>, PlayError> {
-            let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
-            let episodes = self.0.solver_episodes(arena.execute, self.0.seeds(stage, arena.seed, 0), &own);
-            let unaskable = |index: usize| {
-                let what = format!("evaluation task `{index}`, of row `{}`, cannot be asked", rows[index]);
-                PlayError::Setup(format!("{what}: leave it out, or raise the budget of its prompt"))
-            };
-            let episodes = episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| unaskable(index)));
-            let solutions = self.solve(arena, &tasks, episodes.collect::<Result<_, PlayError>>()?, stage, 0)?;
-            Ok(solutions.into_iter().map(|one| (one.finished.source, one.judged.verdict)).collect())
-        };
-        let (sampled, greedy) = (judged(Stage::Evaluate)?, judged(Stage::EvaluateGreedy)?);
-        EvalTable::new(&rows, sampled, greedy)
+    /// Prompts as a run would ask them, with what each is.
+    ///
+    /// # Errors
+    /// Tasks that cannot be made, or a host fault while they are.
+    pub fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        self.0.preview(execute)
     }
 
-    fn judge_again(&self, execute: &dyn Execute, records: &[Self::Record]) -> Result<Again, PlayError> {
-        self.replay(execute, records)
-    }
-
-    fn examples(&self, execute: &dyn Execute) -> Result<Vec<Example>, PlayError> {
-        let preview = self.0.preview(execute)?;
-        Ok(preview.into_iter().map(|(what, prompt)| Example { what, prompt }).collect())
-    }
-}
-
-impl<E: Environment> SelfPlay<E> {
     /// The turns of what the start model did right. A host fault is an error: every run from this model has the same examples, or none.
     fn sft_examples(&self, arena: &Arena<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<Anchor>, PlayError> {
         let mut examples = Vec::new();
@@ -194,7 +200,8 @@ impl<E: Environment> SelfPlay<E> {
             chunks,
             |(chunk, first, proposers): (usize, usize, &[Proposer<E>])| {
                 let episodes = proposers.iter().enumerate().map(|(place, one)| (first + place, one.episode.clone()));
-                let draw = Draw { stage, group: proposers[0].rollouts, chunk, round: 0 };
+                let (role, group) = (Role::Proposer, proposers[0].rollouts);
+                let draw = Draw { stage, role, group, chunk, round: 0 };
                 let finished = self.sample(arena, episodes.collect(), draw, step, seeds)?;
                 Ok::<_, PlayError>((chunk, finished))
             },
@@ -228,7 +235,7 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// Samples episodes of one stage to their ends.
-    fn sample(
+    pub(crate) fn sample(
         &self,
         arena: &Arena<'_>,
         first: Vec<(usize, E::Episode)>,
@@ -237,11 +244,15 @@ impl<E: Environment> SelfPlay<E> {
         seeds: Seeds,
     ) -> Result<Vec<Finished<E::Episode>>, PlayError> {
         let settings = self.0.settings();
+        let of_role = match (draw.role, settings.verifier) {
+            (Role::Proposer, _) => settings.proposer,
+            (Role::Verifier, Some(verifier)) => verifier.sampling,
+            (Role::Solver | Role::Verifier, _) => settings.solver,
+        };
         let RoleSampling { temperature, max_tokens } = match draw.stage {
-            Stage::SftPropose | Stage::Propose => settings.proposer,
-            Stage::SftSolve | Stage::Solve => settings.solver,
-            Stage::Evaluate => RoleSampling { temperature: 1.0, ..settings.solver },
-            Stage::EvaluateGreedy => RoleSampling { temperature: 0.0, ..settings.solver },
+            Stage::Evaluate => RoleSampling { temperature: 1.0, ..of_role },
+            Stage::EvaluateGreedy => RoleSampling { temperature: 0.0, ..of_role },
+            _ => of_role,
         };
         let seed = |round| self.0.sampling_seed(arena.seed, step, &Draw { round, ..draw });
         let mut sampler = PolicySampler { policy: arena.policy, temperature, max_tokens, seed: &seed };
@@ -270,15 +281,16 @@ impl<E: Environment> SelfPlay<E> {
             };
             opened.map(|episode| episode.map(&mut keep)).collect()
         };
-        let weight = self.0.settings().learnable_weight;
+        let Settings { curriculum, learnable_weight, .. } = self.0.settings();
+        let weigh = |last| curriculum.weight(last, learnable_weight);
         let generator = generator(arena.seed, step, E::CHOICE_PURPOSE);
-        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), weight, generator, &mut prepare);
+        let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), &weigh, generator, &mut prepare);
         self.0.choose_tasks(&mut choice);
         (choice.finish(), episodes)
     }
 
     /// Samples a group of solvers for each task and judges each chunk while the next is sampled.
-    fn solve(
+    pub(crate) fn solve(
         &self,
         arena: &Arena<'_>,
         tasks: &[Asked<E::Task>],
@@ -298,7 +310,8 @@ impl<E: Environment> SelfPlay<E> {
             0..tasks.len().div_ceil(size),
             |chunk| {
                 let first = episodes.by_ref().take(size).collect();
-                self.sample(arena, first, Draw { stage, group, chunk, round: 0 }, step, seeds)
+                let draw = Draw { stage, role: Role::Solver, group, chunk, round: 0 };
+                self.sample(arena, first, draw, step, seeds)
             },
             |finished| self.judge_solutions(execute, seeds.judge, finished, |source| &tasks[source].task),
         )?;
@@ -335,8 +348,13 @@ impl<E: Environment> SelfPlay<E> {
         state: &mut GameState<E::Task>,
         chosen: &Chosen<E::Task>,
         solutions: &[SolverEpisode<E>],
+        rounds: &[Option<E::Round>],
     ) -> Vec<SolveCount> {
-        let status = |one: &SolverEpisode<E>| Some((one.finished.source, one.judged.verdict.as_ref().ok()?.status));
+        let status = |one: &SolverEpisode<E>| {
+            let task = one.finished.source;
+            let verdict = one.judged.verdict.as_ref().ok().filter(|_| is_decided(rounds, task))?;
+            Some((task, verdict.status))
+        };
         let solved = solve_counts(chosen.tasks.len(), solutions.iter().filter_map(status));
         chosen.unaskable.iter().for_each(|id| state.pool.remove_proposal(id));
         let drop_unsolved = self.0.settings().drop_unsolved;
@@ -351,48 +369,26 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// Rewards, advantages and weights.
-    fn score(
-        &self,
-        state: &mut GameState<E::Task>,
-        now: (u64, u64),
-        proposals: &[ProposalEpisode<E>],
-        tasks: &[Asked<E::Task>],
-        solved: &[SolveCount],
-        solutions: &[SolverEpisode<E>],
-    ) -> Vec<Scored> {
-        let mut scored = self.rewarded(proposals, tasks, solved, solutions);
-        weigh(&mut scored, &self.0.settings(), E::KINDS, &mut state.memory, now);
+    fn score(&self, memory: &mut AdvantageMemory, now: (u64, u64), facts: &StepFacts<'_, E>) -> Vec<Scored> {
+        let mut scored = self.rewarded(facts);
+        weigh(&mut scored, &self.0.settings(), E::KINDS, memory, now);
         scored
     }
 
-    /// What the learner takes of the step.
-    fn batch(
-        &self,
-        state: &GameState<E::Task>,
-        now: (u64, u64),
-        scored: &[Scored],
-        proposals: &[ProposalEpisode<E>],
-        solutions: &[SolverEpisode<E>],
-    ) -> Option<TrainBatch> {
+    /// What the learner takes of the rewarded episodes of a step.
+    fn batch(&self, sft_examples: &[Anchor], now: (u64, u64), facts: &StepFacts<'_, E>) -> Option<Batch> {
         let settings = self.0.settings();
-        let sft =
-            Imitation { anchors: &state.sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        train_batch(scored, &settings, sft, now, |scored| match scored.role {
-            Role::Proposer => proposals[scored.index].finished.turns.as_slice(),
-            Role::Solver | Role::Verifier => solutions[scored.index].finished.turns.as_slice(),
-        })
+        let sft = Imitation { anchors: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
+        train_batch(facts.scored, &settings, sft, now, |scored| facts.turns(scored.role, scored.index))
+            .map(Batch::Samples)
     }
 
-    /// The episodes that get a reward, proposals first. Not among them are dropped ones.
-    fn rewarded(
-        &self,
-        proposals: &[ProposalEpisode<E>],
-        tasks: &[Asked<E::Task>],
-        solved: &[SolveCount],
-        solutions: &[SolverEpisode<E>],
-    ) -> Vec<Scored> {
+    /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
+    /// nothing.
+    fn rewarded(&self, facts: &StepFacts<'_, E>) -> Vec<Scored> {
         let scheme = self.0.settings().reward;
-        let rates = tasks.iter().zip(solved).filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
+        let rates = facts.tasks.iter().zip(facts.solved);
+        let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
         let rates: BTreeMap<usize, f64> = rates.collect();
         let proposer = |(index, one): (usize, &ProposalEpisode<E>)| {
             let outcome = outcome(&one.standing, rates.get(&index).copied())?;
@@ -400,15 +396,29 @@ impl<E: Environment> SelfPlay<E> {
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
             Some(Scored::new(Role::Proposer, index, one.kind, 0, reward))
         };
-        let solver = |(index, one): (usize, &SolverEpisode<E>)| {
-            let status = one.judged.verdict.as_ref().ok()?.status;
-            let reward = scheme.solver(status, self.0.is_well_formed(&one.finished));
-            let group = one.finished.source;
-            Some(Scored::new(Role::Solver, index, tasks[group].task.kind(), group, reward))
+        let response = |(role, index, task, finished, judged): ResponseFacts<'_, E>| {
+            let status = judged.verdict.as_ref().ok().filter(|_| is_decided(facts.rounds, task))?.status;
+            let status = if is_right(status) { Status::Accepted } else { status };
+            let reward = scheme.solver(status, self.0.is_well_formed(finished));
+            Some(Scored::new(role, index, facts.tasks[task].task.kind(), finished.source, reward))
         };
-        let proposers = proposals.iter().enumerate().filter_map(proposer);
-        proposers.chain(solutions.iter().enumerate().filter_map(solver)).collect()
+        let proposers = facts.proposals.iter().enumerate().filter_map(proposer);
+        let solvers = facts.solutions.iter().enumerate();
+        let solvers =
+            solvers.map(|(index, one)| (Role::Solver, index, one.finished.source, &one.finished, &one.judged));
+        let verifiers = facts.verifications.iter().enumerate();
+        let verifiers = verifiers.map(|(index, one)| (Role::Verifier, index, one.task, &one.finished, &one.judged));
+        proposers.chain(solvers.chain(verifiers).filter_map(response)).collect()
     }
+}
+
+/// A response to a task, as far as its reward needs it: role, place, task, episode, judgement.
+type ResponseFacts<'a, E> =
+    (Role, usize, usize, &'a Finished<<E as Environment>::Episode>, &'a Solution<<E as Environment>::SolutionDetail>);
+
+/// Whether the responses to a task were judged to an end: always, where no verifiers are needed for it.
+fn is_decided<R: Round>(rounds: &[Option<R>], task: usize) -> bool {
+    rounds.get(task).is_none_or(|round| round.as_ref().is_some_and(|round| round.refusal().is_none()))
 }
 
 /// What a reward may know of a proposal; `None` where it was dropped.
@@ -424,7 +434,7 @@ fn outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutco
 }
 
 /// A task that was there before step 0, or is evaluated on.
-fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
+pub(crate) fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
     Asked { task: task.clone(), source: Source::Seed, proposal: None }
 }
 
@@ -441,12 +451,18 @@ fn counts<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
             Err(_) => counts.dropped += 1,
         }
     }
-    for one in facts.solutions {
-        let judged: &Solution<_> = &one.judged;
+    // What was proposed turned out to be evaluated on only when it was solved.
+    let proposed = facts.tasks.iter().zip(facts.rounds).filter(|(asked, _)| asked.proposal.is_some());
+    let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());
+    let held_out = refusals.filter(|refusal| refusal.rule == HELD_OUT).count() as u64;
+    counts.valid_proposals -= held_out;
+    counts.proposals_in_held_out += held_out;
+    let solutions = facts.solutions.iter().map(|one| &one.judged);
+    for judged in solutions.chain(facts.verifications.iter().map(|one| &one.judged)) {
         match &judged.verdict {
             Ok(verdict) => {
                 counts.attempts += 1;
-                counts.accepted += u64::from(verdict.status == Status::Accepted);
+                counts.accepted += u64::from(is_right(verdict.status));
             }
             Err(_) => counts.dropped += 1,
         }

@@ -1,22 +1,27 @@
-//! What a game is: an environment that makes episodes of proposers and of solvers, judges them, and states facts.
+//! What a game is: an environment that makes episodes of proposers, of solvers and, in some games, of verifiers, judges them, and states
+//! facts.
 //!
 //! [`crate::driver::SelfPlay`] drives every environment the same way and owns all that no game should: sampling, the task pool, rewards,
 //! advantages, batches, records, replay, evaluation. A single-turn game has episodes of one turn ([`crate::rollout::SingleTurn`]).
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, Prompt, Status, Verdict};
+use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, Status, Verdict};
+use veriplay_verifier::agreement::Refusal;
 
 use crate::advantages::AdvantageEstimator;
+use crate::curricula::Curriculum;
 use crate::play::{Arena, PlayError};
+use crate::preferences::{Objective, Preferences};
 use crate::randomness::derive_seed;
 use crate::rewards::RewardScheme;
 use crate::rollout::{Episode, Finished};
 use crate::scoring::{Aggregation, LearnFrom};
 use crate::splits::{self, Guard};
-use crate::step::StepFacts;
+use crate::step::{SolverEpisode, StepFacts};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 
 /// A game. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
@@ -25,12 +30,14 @@ pub trait Environment: Sync + Sized {
     type Task: PoolTask;
     /// What one proposer is asked for, as far as the log needs it to replay the episode.
     type Request: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
-    /// An episode of either role.
+    /// An episode of any role.
     type Episode: Episode;
     /// What is logged of a judged proposal beside its verdict and task.
     type ProposalDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
-    /// What is logged of a judged solution beside its verdict.
-    type SolutionDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
+    /// What is logged of a judged response of a solver or of a verifier beside its verdict.
+    type SolutionDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
+    /// What is logged of a round beside the verdicts of its responses. [`Nothing`] in games without verifiers.
+    type Round: Round;
     /// Something that is tried as a task though no policy proposed it, as far as the log needs it to be judged again. [`Nothing`] in most
     /// games.
     type Derivation: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
@@ -41,6 +48,8 @@ pub trait Environment: Sync + Sized {
     const KINDS: &'static [&'static str];
     /// Names the random numbers that a step's tasks are drawn with.
     const CHOICE_PURPOSE: &'static str = "tasks";
+    /// Names the random numbers that the order of examples and pairs is drawn with.
+    const PREFERENCE_PURPOSE: &'static str = "preferences";
 
     /// What the driver needs to know of the configuration.
     fn settings(&self) -> Settings<'_>;
@@ -132,13 +141,49 @@ pub trait Environment: Sync + Sized {
     /// Runs what episodes wait for, such as tools. Single-turn games have nothing to run.
     fn advance(&self, _execute: &dyn Execute, _seed: u64, _episodes: &mut [Finished<Self::Episode>]) {}
 
-    /// Judges solvers' episodes.
+    /// Judges solvers' episodes. Where there are verifiers, [`Environment::judge_rounds`] has the last word.
     fn judge_solutions(
         &self,
         execute: &dyn Execute,
         seed: u64,
         solutions: &[(&Self::Task, &Finished<Self::Episode>)],
     ) -> Vec<Solution<Self::SolutionDetail>>;
+
+    /// Chooses the responses that verifiers work on: of each task, places among its solvers' episodes, each as often as it is chosen.
+    /// Asked only where [`Settings::verifier`] is set.
+    fn choose_to_verify(
+        &self,
+        _context: &Arena<'_>,
+        _step: u64,
+        tasks: &[(&Self::Task, &[SolverEpisode<Self>])],
+    ) -> Vec<Vec<usize>> {
+        vec![Vec::new(); tasks.len()]
+    }
+
+    /// The verifier's episode at a solver's response; `None` where nothing can be asked of it.
+    fn verifier_episode(&self, _task: &Self::Task, _response: &Finished<Self::Episode>) -> Option<Self::Episode> {
+        None
+    }
+
+    /// Judges the responses of solvers and of verifiers to each task together. Asked only where [`Settings::verifier`] is set.
+    fn judge_rounds(
+        &self,
+        _execute: &dyn Execute,
+        _seed: u64,
+        _rounds: &[RoundRequest<'_, Self>],
+    ) -> Vec<JudgedRound<Self>> {
+        Vec::new()
+    }
+
+    /// What the step's responses prove of each other; asked only under [`Objective::Preference`].
+    fn preferences(&self, _context: &Arena<'_>, _step: u64, _facts: &StepFacts<'_, Self>) -> Preferences {
+        Preferences::default()
+    }
+
+    /// Numbers of an evaluation beside its rows, by name, from what was said of the sampled responses of verifiers.
+    fn evaluation_numbers(&self, _verifications: &[Solution<Self::SolutionDetail>]) -> BTreeMap<String, Option<f64>> {
+        BTreeMap::new()
+    }
 
     /// Whether the frame of a response is as its prompt asked.
     fn is_well_formed(&self, _episode: &Finished<Self::Episode>) -> bool {
@@ -154,14 +199,15 @@ pub trait Environment: Sync + Sized {
     /// Tasks that cannot be made, or a host fault.
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError>;
 
-    /// How many proposers or tasks are sampled together; the next ones are sampled while these are judged.
+    /// How many proposers, or tasks of solvers or verifiers, are sampled together; the next ones are sampled while these are judged.
     fn chunk(&self, _stage: Stage) -> usize {
         usize::MAX
     }
 
     /// Seeds the policy's samples.
     fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
-        derive_seed(run, step, &format!("{}/chunk {}/round {}", draw.stage.name(), draw.chunk, draw.round))
+        let role = if draw.role == Role::Verifier { "verify " } else { "" };
+        derive_seed(run, step, &format!("{role}{}/chunk {}/round {}", draw.stage.name(), draw.chunk, draw.round))
     }
 
     /// Seeds what episodes and judges run.
@@ -179,11 +225,11 @@ pub enum Stage {
     SftPropose,
     /// Proposers of a step.
     Propose,
-    /// Solvers of a step.
+    /// Solvers of a step, then the verifiers of their responses.
     Solve,
-    /// Solvers of an evaluation, at temperature 1.
+    /// Solvers and verifiers of an evaluation, at temperature 1.
     Evaluate,
-    /// Solvers of an evaluation, greedy.
+    /// Solvers and verifiers of an evaluation, greedy.
     EvaluateGreedy,
 }
 
@@ -207,6 +253,8 @@ impl Stage {
 pub struct Draw {
     /// The stage.
     pub stage: Stage,
+    /// Who is sampled in it.
+    pub role: Role,
     /// Rollouts for each prompt.
     pub group: usize,
     /// Number of the chunk within the stage.
@@ -263,9 +311,15 @@ pub struct ToJudge<'a, E: Environment> {
     pub stage: Stage,
 }
 
-/// What games derive that derive nothing.
+/// What games derive that derive nothing, and the rounds of games that have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Nothing {}
+
+impl Round for Nothing {
+    fn refusal(&self) -> Option<&Refusal> {
+        match *self {}
+    }
+}
 
 /// When and where something was proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -310,7 +364,7 @@ impl<T, D> JudgedProposal<T, D> {
     }
 }
 
-/// The judgement on a solution.
+/// The judgement on a response of a solver or of a verifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Solution<D> {
@@ -318,6 +372,32 @@ pub struct Solution<D> {
     pub verdict: Result<Verdict, Dropped>,
     /// What the game says beside.
     pub detail: D,
+}
+
+/// One task's responses of solvers and of verifiers, to be judged together.
+pub struct RoundRequest<'a, E: Environment> {
+    /// The task.
+    pub task: &'a E::Task,
+    /// Its solvers' episodes. In an evaluation the greedy one stands last.
+    pub solutions: &'a [SolverEpisode<E>],
+    /// Its verifiers' episodes, each with the place of the response it is about. In an evaluation the greedy one stands last.
+    pub verifications: Vec<(usize, &'a Finished<E::Episode>)>,
+}
+
+/// The judgement on a round.
+pub struct JudgedRound<E: Environment> {
+    /// On each solver's response.
+    pub solutions: Vec<Solution<E::SolutionDetail>>,
+    /// On each verifier's response.
+    pub verifications: Vec<Solution<E::SolutionDetail>>,
+    /// On the round; `None` where the host failed in it, as all its verdicts then say.
+    pub round: Option<E::Round>,
+}
+
+/// What is said of a round as a whole.
+pub trait Round: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+    /// Why nothing may be learned from it; `None` when something may. The rule [`splits::HELD_OUT`] says that its task is evaluated on.
+    fn refusal(&self) -> Option<&Refusal>;
 }
 
 /// What became of a proposal, before anybody solved it.
@@ -372,6 +452,17 @@ pub struct RoleSampling {
     pub max_tokens: usize,
 }
 
+/// How verifiers are sampled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VerifierSettings {
+    /// As other roles.
+    pub sampling: RoleSampling,
+    /// Episodes at each chosen response.
+    pub group: usize,
+    /// The row of the evaluation that they count in.
+    pub row: &'static str,
+}
+
 /// What the driver needs to know of a configuration.
 #[derive(Clone, Copy)]
 pub struct Settings<'a> {
@@ -381,6 +472,10 @@ pub struct Settings<'a> {
     pub proposer: RoleSampling,
     /// How solvers are sampled.
     pub solver: RoleSampling,
+    /// How verifiers are sampled, in games that have them.
+    pub verifier: Option<VerifierSettings>,
+    /// What the batches of a step are made of.
+    pub objective: Objective,
     /// The reward scheme.
     pub reward: &'a dyn RewardScheme,
     /// The advantage estimator.
@@ -403,7 +498,9 @@ pub struct Settings<'a> {
     pub pool_capacity: usize,
     /// Whether a proposed task that no solver solved leaves the pool: it may be one that nobody can solve as it is stated.
     pub drop_unsolved: bool,
-    /// Weight in the draw of a task whose last solve rate was 0 < s < 1, where others weigh 1.
+    /// Which tasks of the pool are rather drawn.
+    pub curriculum: &'static dyn Curriculum,
+    /// Its weight of a task whose last solve rate was 0 < s < 1, where it asks for one.
     pub learnable_weight: f64,
     /// Samples of each evaluation task at temperature 1.
     pub eval_samples: usize,

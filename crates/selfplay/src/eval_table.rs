@@ -1,10 +1,12 @@
 //! The table of an evaluation: pass@1 and pass@8 at temperature 1, and greedy accuracy, by row.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Status, Verdict};
 
 use crate::metrics::{SolveCount, mean_pass_at_k, solve_counts};
-use crate::play::{HeldOut, PlayError};
+use crate::play::PlayError;
 use crate::statistics::{mean, share};
 
 /// Samples that pass@8 needs of every task.
@@ -46,6 +48,9 @@ pub struct EvalTable {
     pub rows: Vec<EvalRow>,
     /// Over the rows, however many tasks each has; zeros where there is no task.
     pub mean: EvalNumbers,
+    /// What the game says beside, as fractions of 1; `None` where nothing was counted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub numbers: BTreeMap<String, Option<f64>>,
 }
 
 /// A judged episode: its task, and the verdict or the host fault.
@@ -85,17 +90,7 @@ impl EvalTable {
         let rows: Vec<EvalRow> = rows.into_iter().map(row).collect();
         let of = |number: fn(&EvalRow) -> f64| mean(&rows.iter().map(number).collect::<Vec<_>>()).unwrap_or_default();
         let mean = EvalNumbers { pass1: of(|row| row.pass1), greedy: of(|row| row.greedy), pass8: of(|row| row.pass8) };
-        Ok(Self { rows, mean })
-    }
-}
-
-impl HeldOut for EvalTable {
-    fn rows(&self) -> Vec<(String, [f64; 3])> {
-        self.rows.iter().map(|row| (row.row.clone(), [row.pass1, row.greedy, row.pass8])).collect()
-    }
-
-    fn mean(&self) -> [f64; 3] {
-        [self.mean.pass1, self.mean.greedy, self.mean.pass8]
+        Ok(Self { rows, mean, numbers: BTreeMap::new() })
     }
 }
 

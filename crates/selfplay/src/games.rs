@@ -1,4 +1,4 @@
-//! The games. Each is an [`crate::environment::Environment`], which [`crate::driver`] plays; `sol_ver` still has a loop of its own.
+//! The games. Each is an [`crate::environment::Environment`], which [`crate::driver`] plays.
 //!
 //! One file (with its submodules) a game; each is in [`GAMES`] under its file's name. A game is data and pure functions: which episodes to
 //! sample, and how to judge them.

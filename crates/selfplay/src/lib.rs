@@ -4,21 +4,24 @@
 //! no IO, no clock, no threads. All randomness is drawn from [`randomness::generator`], seeded by (run seed, step,
 //! purpose), so a resumed run needs no generator state.
 //!
-//! A game is an [`environment::Environment`], and [`driver`] plays all of them but `sol_ver`, which still has a loop of its own. To the
-//! loop a game is a [`play::Play`].
+//! A game is an [`environment::Environment`], and [`driver`] plays all of them.
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
 
 pub mod advantages;
 pub mod anchors;
+pub mod curricula;
 pub mod driver;
 pub mod environment;
 pub mod eval_table;
+mod evaluate;
 pub mod games;
 pub mod metrics;
 mod overlap;
 pub mod play;
+pub mod preferences;
+mod prompt_groups;
 pub mod prompts;
 pub mod randomness;
 mod replay;
@@ -30,3 +33,4 @@ pub mod splits;
 mod statistics;
 pub mod step;
 pub mod task_pool;
+mod verify;

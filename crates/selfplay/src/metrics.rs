@@ -39,9 +39,14 @@ impl SolveCount {
 pub(crate) fn solve_counts(tasks: usize, judged: impl Iterator<Item = (usize, Status)>) -> Vec<SolveCount> {
     let mut counts = vec![SolveCount::default(); tasks];
     for (task, status) in judged {
-        counts[task].add(status == Status::Accepted);
+        counts[task].add(is_right(status));
     }
     counts
+}
+
+/// Whether a response of a solver or of a verifier is right.
+pub(crate) const fn is_right(status: Status) -> bool {
+    matches!(status, Status::Accepted | Status::Sound)
 }
 
 /// The mean solve rate of tasks of which a rollout was judged.

@@ -2,15 +2,13 @@
 //!
 //! A turn of an episode is a sample, and all turns of an episode have the episode's advantage.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
 
 use crate::advantages::{AdvantageMemory, AdvantageRow};
 use crate::anchors::Imitation;
 use crate::environment::Settings;
+use crate::prompt_groups::PromptGroups;
 use crate::randomness::generator;
 use crate::rewards;
 
@@ -106,7 +104,7 @@ pub(crate) fn weigh(
 ) {
     if settings.reward.shuffled() {
         let mut generator = generator(seed, step, "shuffled rewards");
-        for role in [Role::Proposer, Role::Solver] {
+        for role in [Role::Proposer, Role::Solver, Role::Verifier] {
             for kind in kinds {
                 let batch = scored.iter_mut().filter(|scored| (scored.role, scored.kind) == (role, *kind));
                 rewards::shuffle(batch.map(|scored| &mut scored.reward).collect(), &mut generator);
@@ -128,7 +126,8 @@ pub(crate) fn weigh(
 pub(crate) type Turns = [(Prompt, Rollout)];
 
 /// The step's batch: the turns of every episode whose weight is not 0, or of all if the settings keep those, then the step's supervised
-/// examples, with samples of one prompt side by side. Denominators count all rewarded solvers' episodes, those of weight 0 included unless successes alone are learned from.
+/// examples, with samples of one prompt side by side. Denominators count all rewarded episodes of solvers and verifiers, those of weight 0 included
+/// unless successes alone are learned from.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[Scored],
@@ -143,19 +142,20 @@ pub(crate) fn train_batch<'a>(
     for scored in scored.iter().filter(|scored| settings.keep_zero_advantage || scored.weight != 0.0) {
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
-        for (_, rollout) in turns {
-            groups.add(&rollout.prompt_tokens, &rollout.tokens, |prompt, response| Sample {
+        // Nothing can be learned from a response without tokens, such as a server's that does not tell them.
+        for (_, rollout) in turns.iter().filter(|(_, rollout)| !rollout.tokens.is_empty()) {
+            groups.add(&rollout.prompt_tokens, |prompt| Sample {
                 behaviour: (!rollout.logprobs.is_empty()).then(|| rollout.logprobs.clone()),
                 scale,
                 imitate: settings.learn_from == LearnFrom::Successes,
-                ..Sample::new(prompt, response, scored.weight as f32)
+                ..Sample::new(prompt, rollout.tokens.clone(), scored.weight as f32)
             });
         }
     }
-    for example in sft.drawn(seed, step) {
-        groups.add(&example.prompt_tokens, &example.tokens, |prompt, response| Sample {
-            scale: aggregation.scale(response.len()),
-            ..Sample::example(prompt, response, sft.weight as f32)
+    for example in sft.drawn(seed, step).into_iter().filter(|example| !example.tokens.is_empty()) {
+        groups.add(&example.prompt_tokens, |prompt| Sample {
+            scale: aggregation.scale(example.tokens.len()),
+            ..Sample::example(prompt, example.tokens.clone(), sft.weight as f32)
         });
     }
     let samples = groups.finish();
@@ -163,7 +163,7 @@ pub(crate) fn train_batch<'a>(
         return None;
     }
     let counts = |scored: &&Scored| settings.learn_from == LearnFrom::Advantages || scored.weight != 0.0;
-    let solvers = scored.iter().filter(|scored| scored.role == Role::Solver).filter(counts);
+    let solvers = scored.iter().filter(|scored| scored.role != Role::Proposer).filter(counts);
     let mut lengths: Vec<usize> = solvers.map(|scored| tokens(turns(scored))).collect();
     if lengths.iter().sum::<usize>() == 0 {
         // Nothing but supervised examples and proposals: the batch's own responses count.
@@ -171,32 +171,4 @@ pub(crate) fn train_batch<'a>(
     }
     let denominator = aggregation.denominator(&lengths, settings.solver.max_tokens);
     Some(TrainBatch { samples, normalizer: denominator.max(1) as f64 })
-}
-
-/// Samples by prompt, prompts in the order of their first sample.
-#[derive(Default)]
-struct PromptGroups<'a> {
-    groups: Vec<(Arc<[u32]>, Vec<Sample>)>,
-    index: HashMap<&'a [u32], usize>,
-}
-
-impl<'a> PromptGroups<'a> {
-    /// Adds what `make` makes of the prompt and the response. Nothing can be learned from a response without tokens, such as a server's
-    /// that does not tell them.
-    fn add(&mut self, prompt: &'a [u32], response: &[u32], make: impl FnOnce(Arc<[u32]>, Vec<u32>) -> Sample) {
-        if response.is_empty() {
-            return;
-        }
-        let next = self.groups.len();
-        let index = *self.index.entry(prompt).or_insert(next);
-        if index == next {
-            self.groups.push((Arc::from(prompt), Vec::new()));
-        }
-        let (prompt, samples) = &mut self.groups[index];
-        samples.push(make(Arc::clone(prompt), response.to_vec()));
-    }
-
-    fn finish(self) -> Vec<Sample> {
-        self.groups.into_iter().flat_map(|(_, samples)| samples).collect()
-    }
 }

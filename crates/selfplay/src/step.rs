@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Reward, Role, SCHEMA_VERSION, Status};
+use veriplay_core::{Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status};
 
-use crate::environment::{Environment, Judged, JudgedProposal, Proposed, Seeds, Solution, Standing};
+use crate::environment::{Environment, Judged, JudgedProposal, Nothing, Proposed, Seeds, Solution, Standing};
 use crate::metrics::SolveCount;
+use crate::preferences::{Preferences, Response};
 use crate::rollout::{Episode, Finished, TurnRecord};
 use crate::scoring::Scored;
 use crate::statistics::mean;
@@ -37,6 +38,26 @@ pub struct SolverEpisode<E: Environment> {
     pub judged: Solution<E::SolutionDetail>,
 }
 
+/// A judged verifier's episode.
+pub struct VerifierEpisode<E: Environment> {
+    /// The task, by its place among the step's.
+    pub task: usize,
+    /// The response it is about, by its place among the task's.
+    pub candidate: usize,
+    /// The episode. Those of one source had one prompt.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Solution<E::SolutionDetail>,
+}
+
+/// What came of the verify stage.
+pub(crate) struct Verified<E: Environment> {
+    /// Verifiers' episodes, in the order of the tasks.
+    pub(crate) verifications: Vec<VerifierEpisode<E>>,
+    /// By task; `None` where the host failed. Empty without verifiers.
+    pub(crate) rounds: Vec<Option<E::Round>>,
+}
+
 /// Something that no policy proposed, judged as a task.
 pub struct Derived<E: Environment> {
     /// What was tried.
@@ -59,10 +80,16 @@ pub struct StepFacts<'a, E: Environment> {
     pub tasks: &'a [Asked<E::Task>],
     /// Solvers' episodes, in the order of the tasks.
     pub solutions: &'a [SolverEpisode<E>],
+    /// Verifiers' episodes, in the order of the tasks.
+    pub verifications: &'a [VerifierEpisode<E>],
+    /// The round of each task, `None` where the host failed in it. Empty in games without verifiers.
+    pub rounds: &'a [Option<E::Round>],
     /// How often each task was solved.
     pub solved: &'a [SolveCount],
     /// The episodes that got a reward.
     pub scored: &'a [Scored],
+    /// What is imitated and what is preferred over what, where the objective is such.
+    pub preferences: &'a Preferences,
     /// The pool after the step.
     pub pool: &'a TaskPool<E::Task>,
 }
@@ -70,17 +97,16 @@ pub struct StepFacts<'a, E: Environment> {
 /// One line of the log of rollouts: everything its verdicts were made of, so that `replay` can make them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[serde(bound(serialize = "R: Serialize, T: Serialize, P: Serialize, S: Serialize, V: Serialize"))]
-#[serde(bound(
-    deserialize = "R: DeserializeOwned, T: DeserializeOwned, P: DeserializeOwned, S: DeserializeOwned, V: DeserializeOwned"
-))]
-pub enum LogRecord<R, T, P, S, V> {
+#[serde(bound(serialize = "R: Serialize, T: Serialize, P: Serialize, S: Serialize, V: Serialize, J: Serialize"))]
+#[serde(bound(deserialize = "R: DeserializeOwned, T: DeserializeOwned, P: DeserializeOwned, S: DeserializeOwned, \
+    V: DeserializeOwned, J: DeserializeOwned"))]
+pub enum LogRecord<R, T, P, S, V, J> {
     /// A proposer's episode.
     Proposal(Box<ProposalRecord<R, T, P>>),
     /// Something that no policy proposed.
     Derived(Box<DerivedRecord<V, T, P>>),
-    /// A task, and the solvers' episodes.
-    Task(Box<TaskRecord<T, S>>),
+    /// A task, and the episodes of its solvers and verifiers.
+    Task(Box<TaskRecord<T, S, J>>),
 }
 
 /// A line of an environment's log.
@@ -90,6 +116,7 @@ pub type Record<E> = LogRecord<
     <E as Environment>::ProposalDetail,
     <E as Environment>::SolutionDetail,
     <E as Environment>::Derivation,
+    <E as Environment>::Round,
 >;
 
 /// An episode as it went.
@@ -157,10 +184,12 @@ pub struct DerivedRecord<V, T, P> {
     pub judged: JudgedProposal<T, P>,
 }
 
-/// A task, and the solvers' episodes.
+/// A task, and the episodes of its solvers and verifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TaskRecord<T, S> {
+#[serde(bound(serialize = "T: Serialize, S: Serialize, J: Serialize"))]
+#[serde(bound(deserialize = "T: DeserializeOwned, S: DeserializeOwned, J: DeserializeOwned"))]
+pub struct TaskRecord<T, S, J = Nothing> {
     /// Of this record.
     pub schema_version: u32,
     /// The step.
@@ -176,6 +205,28 @@ pub struct TaskRecord<T, S> {
     pub seeds: Seeds,
     /// Solvers' episodes.
     pub attempts: Vec<AttemptRecord<S>>,
+    /// Verifiers' episodes, in games that have them.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub verifications: Vec<VerificationRecord<S>>,
+    /// What is said of them all together; `None` without verifiers, or where the host failed.
+    #[serde(default = "no_round", skip_serializing_if = "Option::is_none")]
+    pub round: Option<J>,
+}
+
+const fn no_round<J>() -> Option<J> {
+    None
+}
+
+/// A verifier's episode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerificationRecord<S> {
+    /// The response it is about, by its place among the task's.
+    pub candidate: usize,
+    /// The episode.
+    pub episode: EpisodeRecord,
+    /// The judgement.
+    pub judged: Solution<S>,
 }
 
 /// A solver's episode.
@@ -210,7 +261,7 @@ impl<E: Environment> StepFacts<'_, E> {
             let schema_version = SCHEMA_VERSION;
             LogRecord::Derived(Box::new(DerivedRecord { schema_version, step, index, derivation, judged }))
         };
-        let mut tasks: Vec<TaskRecord<E::Task, E::SolutionDetail>> = self
+        let mut tasks: Vec<TaskRecord<E::Task, E::SolutionDetail, E::Round>> = self
             .tasks
             .iter()
             .enumerate()
@@ -222,15 +273,36 @@ impl<E: Environment> StepFacts<'_, E> {
                 source: asked.source,
                 seeds: solve,
                 attempts: Vec::new(),
+                verifications: Vec::new(),
+                round: self.rounds.get(index).cloned().flatten(),
             })
             .collect();
         for (index, one) in self.solutions.iter().enumerate() {
             let episode = EpisodeRecord::new(&one.finished, scored(Role::Solver, index));
             tasks[one.finished.source].attempts.push(AttemptRecord { episode, judged: one.judged.clone() });
         }
+        for (index, one) in self.verifications.iter().enumerate() {
+            let episode = EpisodeRecord::new(&one.finished, scored(Role::Verifier, index));
+            let (candidate, judged) = (one.candidate, one.judged.clone());
+            tasks[one.task].verifications.push(VerificationRecord { candidate, episode, judged });
+        }
         let tasks = tasks.into_iter().map(|task| LogRecord::Task(Box::new(task)));
         let proposals = self.proposals.iter().enumerate().map(proposal);
         proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
+    }
+
+    /// The turns of an episode.
+    pub(crate) fn turns(&self, role: Role, index: usize) -> &[(Prompt, Rollout)] {
+        match role {
+            Role::Proposer => &self.proposals[index].finished.turns,
+            Role::Solver => &self.solutions[index].finished.turns,
+            Role::Verifier => &self.verifications[index].finished.turns,
+        }
+    }
+
+    /// A response: the last turn of its episode.
+    pub(crate) fn rollout(&self, response: Response) -> Option<&Rollout> {
+        self.turns(response.role, response.index).last().map(|(_, rollout)| rollout)
     }
 
     /// How often each task that is wanted was solved.

@@ -173,7 +173,8 @@ pub struct TaskChoice<'a, T> {
     pool: &'a TaskPool<T>,
     /// Valid, new tasks of the step, with the index of their proposal where a proposer made them.
     fresh: Vec<(Option<usize>, &'a T)>,
-    learnable_weight: f64,
+    /// The curriculum: the weight of a task by how often it was solved when it was last asked.
+    weigh: &'a dyn Fn(Option<SolveCount>) -> f64,
     generator: ChaCha8Rng,
     /// Prepares tasks to be asked.
     prepare: &'a mut dyn FnMut(&[&T]) -> Askable,
@@ -194,12 +195,12 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
     pub(crate) fn new(
         pool: &'a TaskPool<T>,
         fresh: Vec<(Option<usize>, &'a T)>,
-        learnable_weight: f64,
+        weigh: &'a dyn Fn(Option<SolveCount>) -> f64,
         generator: ChaCha8Rng,
         prepare: &'a mut dyn FnMut(&[&T]) -> Askable,
     ) -> Self {
         let chosen = Chosen { tasks: Vec::new(), unaskable: BTreeSet::new(), undelivered: 0 };
-        Self { pool, fresh, learnable_weight, generator, prepare, chosen }
+        Self { pool, fresh, weigh, generator, prepare, chosen }
     }
 
     pub(crate) fn finish(self) -> Chosen<T> {
@@ -219,11 +220,7 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
 
     /// `entries` in random order, those that the curriculum prefers rather first.
     pub fn by_curriculum(&mut self, entries: Vec<&'a Entry<T>>) -> Vec<Candidate<'a, T>> {
-        let weigh = |entry: &'a Entry<T>| {
-            let learnable = entry.last.is_some_and(SolveCount::is_learnable);
-            (entry, if learnable { self.learnable_weight } else { 1.0 })
-        };
-        let weighted = entries.into_iter().map(weigh).collect();
+        let weighted = entries.into_iter().map(|entry| (entry, (self.weigh)(entry.last))).collect();
         ordered(weighted, &mut self.generator).into_iter().map(Candidate::from).collect()
     }
 

@@ -8,14 +8,15 @@ mod splits;
 use std::collections::BTreeMap;
 
 use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Scripted, Status, Trust, Turn};
-use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
+use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::bug_repair::{
     Budget, BugRepair, BugTask, GameConfig, Maker, Mode, Place, RepairDetail, Repositories,
 };
-use veriplay_selfplay::play::{Again, Arena, HeldOut, Lesson, Play, PlayError, Played};
+use veriplay_selfplay::play::{Arena, Batch, PlayError, ReplayReport};
 use veriplay_selfplay::scoring::Aggregation;
 use veriplay_selfplay::settings::ProposerMode;
-use veriplay_selfplay::step::{AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
+use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{Entry, Source};
 use veriplay_verifier::bugs::tool_env::Weakening;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
@@ -55,6 +56,7 @@ fn config(dialect: &str) -> GameConfig {
         aggregation: Aggregation::SequenceMean,
         grade_unfinished: true,
         buffer_capacity: 10,
+        curriculum: None,
         resample_learnable: 1.0,
         anchor_bugs: 0,
         anchor_samples: 0,
@@ -84,8 +86,8 @@ fn place(bed: &Bed) -> Place {
 }
 
 type Game = SelfPlay<BugRepair>;
-type State = <Game as Play>::State;
-type Record = <Game as Play>::Record;
+type State = GameState<BugTask>;
+type Record = step::Record<BugRepair>;
 
 fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact]) -> Game {
     let repositories = Repositories { training: vec![place(bed)], ..Repositories::default() };
@@ -95,7 +97,7 @@ fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact]) -> Game {
 /// The state before step 0 of a game that makes no supervised examples.
 fn begun(game: &Game) -> State {
     let policy = Scripted::new(|turn: &Turn<'_>| panic!("nobody is asked: {}", turn.prompt.text));
-    game.begin(&Arena { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
+    game.init(&Arena { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
 }
 
 /// A host on which nothing runs.
@@ -126,7 +128,7 @@ fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State
     game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
-type Steps = Played<<Game as Play>::Metrics, Record>;
+type Steps = Output<BugRepair>;
 
 /// An edit of whole lines, as the fenced dialect writes it.
 fn edit(path: &str, old: &str, new: &str) -> String {
@@ -205,7 +207,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     assert_eq!((metrics.tools["run"].calls, metrics.tools["edit"].calls, metrics.tools["read"].refused), (1, 3, 0));
     assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (4, 1, 0));
     // One sample for each turn; a token weighs the same in all turns of an episode, and each episode once.
-    let [Lesson::Samples(batch)] = played.lessons.as_slice() else { panic!("{:?}", played.lessons) };
+    let [Batch::Samples(batch)] = played.batches.as_slice() else { panic!("{:?}", played.batches) };
     assert_eq!((batch.samples.len(), batch.normalizer), (4 + 3 + 2 + 4, 4.0));
     let mut of_weight: BTreeMap<String, f64> = BTreeMap::new();
     for sample in &batch.samples {
@@ -222,7 +224,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     let second =
         step(&game, &solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]), routes, &mut state, 1);
     assert_eq!((second.metrics.tasks[&Maker::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
-    assert!(second.lessons.is_empty(), "a bug that everybody repairs teaches nothing");
+    assert!(second.batches.is_empty(), "a bug that everybody repairs teaches nothing");
     assert_eq!(second.metrics.higher_order.tried, 0);
     // A state that was saved plays on as if it had not been.
     again = serde_json::from_str(&serde_json::to_string(&again).unwrap()).unwrap();
@@ -252,10 +254,10 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     assert_eq!(records, played.records);
     let verdicts = |record: &Record| if let LogRecord::Task(task) = record { task.attempts.len() as u64 } else { 1 };
     let count = records.iter().map(verdicts).sum();
-    let differs = |record: &&Record| game.judge_again(routes, std::slice::from_ref(*record)).unwrap().same == 0;
+    let differs = |record: &&Record| game.replay(routes, std::slice::from_ref(*record)).unwrap().same == 0;
     assert_eq!(records.iter().filter(differs).collect::<Vec<_>>(), Vec::<&Record>::new());
-    let again = game.judge_again(routes, &records).unwrap();
-    assert_eq!(again, Again { verdicts: count, same: count, dropped: 0, deadline: 0 });
+    let again = game.replay(routes, &records).unwrap();
+    assert_eq!(again, ReplayReport { verdicts: count, same: count, dropped: 0, deadline: 0 });
     let mut altered = 0;
     for record in &mut records {
         match record {
@@ -270,7 +272,7 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
             LogRecord::Derived(_) => {}
         }
     }
-    let other = game.judge_again(routes, &records).unwrap();
+    let other = game.replay(routes, &records).unwrap();
     assert_eq!((other.verdicts, other.same), (count, count - altered));
 }
 
@@ -341,11 +343,11 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     assert_eq!(judged, [true, false, true, false]);
     assert_eq!((played.counts.attempts, played.counts.accepted), (2, 2));
     assert!(repairs(&played)[1].episode.reward.is_none() && repairs(&played)[1].episode.end.is_none());
-    assert_eq!(game.judge_again(routes, &played.records).unwrap().dropped, played.counts.dropped);
+    assert_eq!(game.replay(routes, &played.records).unwrap().dropped, played.counts.dropped);
     let lost = step(&game, &policy(), &Faulty(routes, "python"), &mut state, 1);
-    assert_eq!((lost.counts.attempts, lost.lessons.len()), (0, 0));
+    assert_eq!((lost.counts.attempts, lost.batches.len()), (0, 0));
     let arena = Arena { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
-    assert!(matches!(measured.measure(&arena), Err(PlayError::Host(_))), "a number with holes is no number");
+    assert!(matches!(measured.evaluate(&arena), Err(PlayError::Host(_))), "a number with holes is no number");
 }
 
 /// Another bug of the repository.
@@ -399,7 +401,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         _ => format!("{}\n    return None", turn.prompt.text[6..].lines().next().unwrap().replace("<INJECT>", "")),
     });
     let arena = Arena { policy: &policy, execute: routes, seed: 10 };
-    let mut state = game.begin(&arena).unwrap();
+    let mut state = game.init(&arena).unwrap();
     assert_eq!(state.sft_examples.len(), 2, "one of two repaired the training bug, and the injector made a bug");
     let played = game.step(&arena, &mut state, 0).unwrap();
     let given = tasks(&played).into_iter().filter(|task| task.source == Source::Seed);
@@ -407,14 +409,15 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         given.flat_map(|task| &task.attempts).map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect();
     assert_eq!(by_training, [Status::Accepted, Status::WrongAnswer], "{:?}", played.metrics);
     assert!(
-        played.lessons.iter().any(
-            |lesson| matches!(lesson, Lesson::Samples(batch) if batch.samples.iter().any(|sample| sample.imitate))
-        )
+        played
+            .batches
+            .iter()
+            .any(|batch| matches!(batch, Batch::Samples(batch) if batch.samples.iter().any(|sample| sample.imitate)))
     );
-    let held = measured.measure(&arena).unwrap();
-    let [(family, [pass1, greedy, pass8])] = held.rows().try_into().unwrap();
-    assert_eq!((family.as_str(), pass1, greedy, pass8), ("swe_smith", 7.0 / 8.0, 1.0, 1.0));
-    assert_eq!(held.mean(), [pass1, greedy, pass8]);
-    let examples: Vec<String> = game.examples(routes).unwrap().into_iter().map(|example| example.what).collect();
+    let held = measured.evaluate(&arena).unwrap();
+    let row = EvalRow { row: "swe_smith".to_owned(), tasks: 1, pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 };
+    assert_eq!(held.rows, [row]);
+    assert_eq!(held.mean, EvalNumbers { pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 });
+    let examples: Vec<String> = game.preview(routes).unwrap().into_iter().map(|(what, _)| what).collect();
     assert_eq!(examples, ["injector, direct", "solver"]);
 }

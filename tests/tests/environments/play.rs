@@ -8,12 +8,12 @@ use std::sync::{Arc, OnceLock};
 
 use veriplay_core::{CodeTask, Execute, Role, Scripted, Status, Turn};
 use veriplay_sandbox::Sandbox;
-use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::{
     Budget, ChallengeRequest, GameConfig, SelfChallenge, StepMetrics, World,
 };
-use veriplay_selfplay::play::{Arena, Play, Played};
+use veriplay_selfplay::play::{Arena, StepOutput};
 use veriplay_selfplay::scoring::{Aggregation, LearnFrom};
 use veriplay_selfplay::settings::ProposerMode;
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
@@ -38,6 +38,7 @@ fn config(dialect: &str) -> GameConfig {
         group: 4,
         fresh_share: 1.0,
         buffer_capacity: 10,
+        curriculum: None,
         resample_learnable: 1.0,
         drop_unsolved: false,
         challenger: ProposerMode::Train,
@@ -87,15 +88,15 @@ fn given() -> CodeTask {
     CodeTask { task_id: "given/0".to_owned(), ..task }
 }
 
-type State = <Game as Play>::State;
+type State = GameState<CodeTask>;
 type Record = step::Record<SelfChallenge>;
 type ChallengeRecord = step::ProposalRecord<ChallengeRequest, CodeTask, Vec<String>>;
 type TaskRecord = step::TaskRecord<CodeTask, ()>;
-type Step = Played<StepMetrics, Record>;
+type Step = StepOutput<StepMetrics, Record>;
 
 /// The state before step 0.
 fn begun(game: &Game, policy: &Scripted) -> State {
-    game.begin(&Arena { policy, execute: sandbox(), seed: 7 }).unwrap()
+    game.init(&Arena { policy, execute: sandbox(), seed: 7 }).unwrap()
 }
 
 fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Step {

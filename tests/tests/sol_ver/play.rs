@@ -3,18 +3,23 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_core::{
-    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, PreferencePair, Role, Rollout, Scripted,
-    TrainBatch, Turn, Value,
+    CallCase, Execute, ExecuteError, Job, Outcome, PreferenceBatch, PreferencePair, Role, Scripted, Status, TrainBatch,
+    Turn, Value,
 };
+use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
+use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::sol_ver::prompts::{Wording, by_name};
 use veriplay_selfplay::games::sol_ver::{
-    HeldCandidate, HeldProblem, Lessons, Selection, SolVer, SolVerConfig, SolVerMetrics, SolVerRecord, SolVerState,
-    Stage,
+    AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SnippetRequest,
+    SolVer, SolVerConfig, SolVerMetrics,
 };
-use veriplay_selfplay::play::{Arena, HeldOut, Lesson, Play, Played};
+use veriplay_selfplay::play::{Arena, Batch};
+use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
+use veriplay_selfplay::step::{self, LogRecord};
+use veriplay_selfplay::task_pool::Source;
 use veriplay_verifier::OutcomeCache;
-use veriplay_verifier::agreement::{AgreementRules, Suite};
+use veriplay_verifier::agreement::{AgreementRules, Quality, Suite};
 
 use super::cheats::{Cheat, Target, cheats};
 use super::{python, rules, suite};
@@ -30,16 +35,20 @@ const SNIPPETS: [&str; 3] =
     ["def f(a):\n    return a - 1", "def f(b):\n    return b - 2", "def f(c):\n    return c - 3"];
 
 fn config() -> SolVerConfig {
-    let stage = Stage { batch: 4, epochs: 1, max_updates: 8 };
+    let schedule = UpdateSchedule { batch: 4, epochs: 1, max_updates: 8 };
     SolVerConfig {
         format: "compact".to_owned(),
         selection: Selection::Consensus,
-        lessons: Lessons::Both,
+        objective: LearningObjective::SftDpo,
+        reward: None,
+        advantage: None,
         problems: 1,
         codes: 4,
         candidates: 2,
         suites: 2,
         tests: 2,
+        earlier_problems: 0,
+        curriculum: None,
         memory: 64,
         sft_codes: 2,
         sft_suites: 2,
@@ -49,31 +58,38 @@ fn config() -> SolVerConfig {
         code_weight: 1.0,
         test_weight: 0.5,
         problem_weight: 0.0,
-        sft: stage,
-        dpo: stage,
+        sft: schedule,
+        dpo: schedule,
         proposer_temperature: 1.0,
         proposer_max_tokens: 400,
         solver_temperature: 1.0,
         solver_max_tokens: 2000,
         verifier_temperature: 1.0,
         verifier_max_tokens: 2000,
-        held_candidate: HeldCandidate::Reference,
-        held_samples: 8,
+        eval_candidate: EvalCandidate::Reference,
+        eval_samples: 8,
     }
 }
 
-fn held() -> Vec<HeldProblem> {
+type Game = SelfPlay<SolVer>;
+type State = GameState<ProblemTask>;
+type Record = step::Record<SolVer>;
+type TaskRecord = step::TaskRecord<ProblemTask, Option<Quality>, AgreementRound>;
+type Step = Output<SolVer>;
+
+/// The problem that is evaluated on, with this reference.
+fn evaluation(program: &str) -> Vec<ProblemTask> {
     let case = |(input, output): (i64, i64)| CallCase { input: vec![Value::int(input)], expected: Value::int(output) };
-    let hidden = [(4, 8), (0, 0)].map(case).to_vec();
-    vec![HeldProblem { text: "twice x".to_owned(), reference: TWICE.to_owned(), hidden }]
+    let reference = ReferenceSolution { program: program.to_owned(), hidden: [(4, 8), (0, 0)].map(case).to_vec() };
+    vec![ProblemTask { statement: "twice x".to_owned(), reference: Some(reference) }]
 }
 
-fn game_with(config: SolVerConfig, rules: AgreementRules, snippets: &[&str]) -> SolVer {
-    SolVer::new(config, rules, snippets.iter().map(|text| (*text).to_owned()).collect(), held(), Guard::default())
-        .unwrap()
+fn game_with(config: SolVerConfig, rules: AgreementRules, snippets: &[&str]) -> Game {
+    let snippets = snippets.iter().map(|text| (*text).to_owned()).collect();
+    SelfPlay(SolVer::new(config, rules, snippets, evaluation(TWICE), Guard::default()).unwrap())
 }
 
-fn game(config: SolVerConfig) -> SolVer {
+fn game(config: SolVerConfig) -> Game {
     game_with(config, rules(), &SNIPPETS)
 }
 
@@ -82,14 +98,12 @@ fn sandbox() -> &'static OutcomeCache<&'static veriplay_sandbox::Sandbox> {
     MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
 }
 
-type Step = Played<SolVerMetrics, SolVerRecord>;
-
-fn played(game: &SolVer, policy: &Scripted, state: &mut SolVerState, step: u64) -> Step {
+fn played(game: &Game, policy: &Scripted, state: &mut State, step: u64) -> Step {
     game.step(&Arena { policy, execute: sandbox(), seed: 5 }, state, step).unwrap()
 }
 
 fn once(config: SolVerConfig, policy: &Scripted) -> Step {
-    played(&game(config), policy, &mut SolVerState::default(), 0)
+    played(&game(config), policy, &mut State::default(), 0)
 }
 
 fn compact() -> &'static dyn Wording {
@@ -121,16 +135,13 @@ fn text(tokens: &[u32]) -> String {
 }
 
 fn samples(step: &Step) -> Vec<&TrainBatch> {
-    step.lessons
-        .iter()
-        .filter_map(|lesson| if let Lesson::Samples(batch) = lesson { Some(batch) } else { None })
-        .collect()
+    step.batches.iter().filter_map(|batch| if let Batch::Samples(batch) = batch { Some(batch) } else { None }).collect()
 }
 
 fn pairs(step: &Step) -> Vec<&PreferenceBatch> {
-    step.lessons
+    step.batches
         .iter()
-        .filter_map(|lesson| if let Lesson::Pairs(batch) = lesson { Some(batch) } else { None })
+        .filter_map(|batch| if let Batch::Preferences(batch) = batch { Some(batch) } else { None })
         .collect()
 }
 
@@ -145,9 +156,23 @@ fn learned(step: &Step) -> (Vec<String>, Vec<(String, String)>) {
     (examples, pairs)
 }
 
+/// The problems that were asked.
+fn tasks(records: &[Record]) -> Vec<&TaskRecord> {
+    records.iter().filter_map(|record| if let LogRecord::Task(one) = record { Some(&**one) } else { None }).collect()
+}
+
+/// Proposals by request, task and detail.
+type ProposalRecord = step::ProposalRecord<SnippetRequest, ProblemTask, ()>;
+
+fn proposals(step: &Step) -> Vec<&ProposalRecord> {
+    let records = step.records.iter();
+    records.filter_map(|record| if let LogRecord::Proposal(one) = record { Some(&**one) } else { None }).collect()
+}
+
+/// Why the first round that was refused was.
 fn rule(step: &Step) -> String {
-    let refused = |record: &SolVerRecord| record.judgement().and_then(|judgement| judgement.refused.clone());
-    step.records.iter().find_map(refused).map(|refusal| refusal.rule).unwrap_or_default()
+    let refused = |task: &&TaskRecord| task.round.as_ref().and_then(|round| round.refused.clone());
+    tasks(&step.records).iter().find_map(refused).map(|refusal| refusal.rule).unwrap_or_default()
 }
 
 #[test]
@@ -173,9 +198,9 @@ fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
 }
 
 #[test]
-fn lessons_are_imitation_first_then_preference_with_prompts_side_by_side() {
+fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     let step = once(config(), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
-    let is_pairs: Vec<bool> = step.lessons.iter().map(|lesson| matches!(lesson, Lesson::Pairs(_))).collect();
+    let is_pairs: Vec<bool> = step.batches.iter().map(|batch| matches!(batch, Batch::Preferences(_))).collect();
     assert_eq!(is_pairs, [false, true]);
     let [batch] = samples(&step)[..] else { panic!("one batch of four") };
     let tokens: usize = batch.samples.iter().map(|sample| sample.response.len()).sum();
@@ -201,14 +226,14 @@ fn lessons_are_imitation_first_then_preference_with_prompts_side_by_side() {
 }
 
 #[test]
-fn stages_and_their_sizes_are_options() {
+fn objectives_and_the_sizes_of_batches_are_options() {
     let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
-    let sft = once(SolVerConfig { lessons: Lessons::Sft, ..config() }, &policy);
+    let sft = once(SolVerConfig { objective: LearningObjective::Sft, ..config() }, &policy);
     assert!(pairs(&sft).is_empty() && samples(&sft).len() == 1);
-    let dpo = once(SolVerConfig { lessons: Lessons::Dpo, ..config() }, &policy);
+    let dpo = once(SolVerConfig { objective: LearningObjective::Dpo, ..config() }, &policy);
     assert!(samples(&dpo).is_empty() && pairs(&dpo).len() == 1);
-    let stage = Stage { batch: 3, epochs: 2, max_updates: 3 };
-    let small = once(SolVerConfig { sft: stage, ..config() }, &policy);
+    let sft = UpdateSchedule { batch: 3, epochs: 2, max_updates: 3 };
+    let small = once(SolVerConfig { sft, ..config() }, &policy);
     assert_eq!(samples(&small).iter().map(|batch| batch.samples.len()).collect::<Vec<_>>(), [3, 1, 3]);
     let proposer = once(SolVerConfig { problem_weight: 0.25, ..config() }, &policy);
     assert!(learned(&proposer).0.iter().any(|text| text.starts_with("double x in the")));
@@ -240,9 +265,11 @@ fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
         });
         let rules = AgreementRules { quote_chars: 3, ..rules() };
         let game = game_with(config(), rules, &SNIPPETS[2..]);
-        let step = played(&game, &policy, &mut SolVerState::default(), 0);
-        assert_eq!(step.records[0].refused.as_ref().unwrap().rule, rule, "`{answer}`");
-        assert!(step.lessons.is_empty() && step.records[0].judged.is_none());
+        let step = played(&game, &policy, &mut State::default(), 0);
+        let verdict = proposals(&step)[0].judged.verdict.as_ref().unwrap();
+        let found = if verdict.status == Status::Malformed { "malformed" } else { &verdict.evidence.rule };
+        assert_eq!(found, rule, "`{answer}`");
+        assert!(step.batches.is_empty() && tasks(&step.records).is_empty());
         assert_eq!((step.counts.proposals, step.counts.valid_proposals, step.counts.attempts), (1, 0, 0));
     }
 }
@@ -256,11 +283,26 @@ fn a_problem_is_stated_once_while_it_is_remembered() {
     });
     let asked = |memory, problems| {
         let game = game(SolVerConfig { memory, problems, ..config() });
-        let mut state = SolVerState::default();
+        let mut state = State::default();
         (0..2).map(|step| played(&game, &policy, &mut state, step).metrics.asked).collect::<Vec<_>>()
     };
     assert_eq!(asked(64, 3), [1, 0]);
     assert_eq!(asked(0, 3), [1, 1], "without memory the repeats within a step are told");
+}
+
+#[test]
+fn earlier_problems_are_asked_again_as_the_curriculum_draws_them() {
+    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
+    let again = SolVerConfig { earlier_problems: 2, curriculum: Some("frontier".to_owned()), ..config() };
+    let (game, mut state) = (game(again), State::default());
+    let sources = |step: &Step| tasks(&step.records).iter().map(|task| task.source).collect::<Vec<_>>();
+    let first = played(&game, &policy, &mut state, 0);
+    assert_eq!(sources(&first), [Source::Fresh]);
+    let later: Vec<Step> = (1..8).map(|step| played(&game, &policy, &mut state, step)).collect();
+    let step = later.iter().find(|step| sources(step).len() > 1).expect("an earlier problem is asked again");
+    assert!(sources(step).contains(&Source::Pool) && step.metrics.learned > step.metrics.asked, "{:?}", step.metrics);
+    let report = game.replay(sandbox(), &step.records).unwrap();
+    assert!(report.verdicts > 0 && report.verdicts == report.same, "{report:?}");
 }
 
 #[test]
@@ -275,7 +317,7 @@ fn rounds_that_are_too_easy_too_hard_or_undecided_teach_nothing() {
     for (codes, suites, expected) in cases {
         let step = once(config(), &policy(codes, suites));
         assert_eq!(rule(&step), expected);
-        assert!(step.lessons.is_empty() && step.metrics.decided == 0 && step.counts.accepted == 0, "{expected}");
+        assert!(step.batches.is_empty() && step.metrics.decided == 0 && step.counts.accepted == 0, "{expected}");
         assert_eq!(step.metrics.filters.iter().find(|one| one.name == expected).unwrap().refused, 1);
     }
 }
@@ -322,14 +364,13 @@ fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
     });
     let game = game(SolVerConfig { problems: 3, ..config() });
     let faulty = Faulty(RARE, AtomicUsize::new(0));
-    let step =
-        game.step(&Arena { policy: &policy, execute: &faulty, seed: 5 }, &mut SolVerState::default(), 0).unwrap();
+    let step = game.step(&Arena { policy: &policy, execute: &faulty, seed: 5 }, &mut State::default(), 0).unwrap();
     assert!(faulty.1.load(Ordering::SeqCst) > 0);
     assert_eq!((step.metrics.asked, step.metrics.dropped, step.metrics.decided), (3, 1, 2));
     assert_eq!((step.counts.dropped, step.counts.attempts), (8, 16));
     assert!(learned(&step).0.iter().all(|text| text != RARE));
-    let again = game.judge_again(sandbox(), &step.records).unwrap();
-    assert_eq!((again.dropped, again.verdicts, again.same), (9, 3 + 2 * 9, 3 + 2 * 9));
+    let again = game.replay(sandbox(), &step.records).unwrap();
+    assert_eq!((again.dropped, again.verdicts, again.same), (8, 3 + 2 * 9, 3 + 2 * 9));
 }
 
 #[test]
@@ -341,7 +382,7 @@ fn the_control_learns_as_much_of_each_kind_from_anything() {
     let game = game(SolVerConfig { selection: Selection::Random, ..config });
     let mut wrong = false;
     for step in 0..6 {
-        let control = played(&game, &policy, &mut SolVerState::default(), step);
+        let control = played(&game, &policy, &mut State::default(), step);
         let numbers =
             |metrics: &SolVerMetrics| (metrics.sft_codes, metrics.sft_suites, metrics.code_pairs, metrics.test_pairs);
         assert_eq!(numbers(&control.metrics), numbers(&honest.metrics));
@@ -357,7 +398,7 @@ fn the_control_learns_as_much_of_each_kind_from_anything() {
 fn a_resumed_run_is_an_uninterrupted_one() {
     let policy = policy(&[DOUBLE, SQUARE, ADDED], &[GOOD, BAD]);
     let game = game(SolVerConfig { memory: 2, ..config() });
-    let (mut state, mut resumed) = (SolVerState::default(), SolVerState::default());
+    let (mut state, mut resumed) = (State::default(), State::default());
     for step in 0..4 {
         let one = played(&game, &policy, &mut state, step);
         resumed = serde_json::from_str(&serde_json::to_string(&resumed).unwrap()).unwrap();
@@ -370,20 +411,27 @@ fn a_resumed_run_is_an_uninterrupted_one() {
 fn the_log_is_judged_again_to_the_same_and_a_changed_line_is_found() {
     let game = game(SolVerConfig { problems: 3, ..config() });
     let policy = policy(&[DOUBLE, SQUARE, ADDED, "nothing<I>"], &[GOOD, BAD]);
-    let step = played(&game, &policy, &mut SolVerState::default(), 0);
-    let records: Vec<SolVerRecord> = serde_json::from_str(&serde_json::to_string(&step.records).unwrap()).unwrap();
+    let step = played(&game, &policy, &mut State::default(), 0);
+    let records: Vec<Record> = serde_json::from_str(&serde_json::to_string(&step.records).unwrap()).unwrap();
     assert_eq!(records, step.records);
-    let again = game.judge_again(sandbox(), &records).unwrap();
+    let again = game.replay(sandbox(), &records).unwrap();
     assert_eq!((again.verdicts, again.same, again.dropped, again.deadline), (30, 30, 0, 0));
     let mut forged = records;
-    forged[0].codes[1].text = DOUBLE.to_owned();
-    forged[1].statement = Some("another".to_owned());
-    let again = game.judge_again(sandbox(), &forged).unwrap();
+    for record in &mut forged {
+        match record {
+            LogRecord::Proposal(one) if one.index == 1 => {
+                one.judged.task = Some(ProblemTask { statement: "another".to_owned(), reference: None });
+            }
+            LogRecord::Task(one) if one.index == 0 => one.attempts[1].episode.turns[0].text = DOUBLE.to_owned(),
+            _ => {}
+        }
+    }
+    let again = game.replay(sandbox(), &forged).unwrap();
     assert!(again.verdicts == 30 && again.same < 29, "{again:?}");
 }
 
 #[test]
-fn held_out_problems_are_measured_against_their_truth() {
+fn evaluation_problems_are_judged_by_their_references() {
     let game = game(config());
     // Of eight codes two are right, of eight suites four; greedily both are.
     let policy = Scripted::new(|turn| {
@@ -396,54 +444,55 @@ fn held_out_problems_are_measured_against_their_truth() {
         }
     });
     let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
-    assert_eq!(game.begin(&arena).unwrap(), SolVerState::default());
-    let held = game.measure(&arena).unwrap();
-    assert_eq!((held.code, held.tests), ([0.25, 1.0, 1.0], [0.5, 1.0, 1.0]));
-    assert_eq!(held.mean(), [0.375, 1.0, 1.0]);
-    assert_eq!(held.false_positive_rate, Some(0.0));
-    assert!(held.mutation_score.unwrap() > 0.5, "{held:?}");
+    assert_eq!(game.init(&arena).unwrap(), State::default());
+    let table = game.evaluate(&arena).unwrap();
+    let row = |row: &str, pass1| EvalRow { row: row.to_owned(), tasks: 1, pass1, greedy: 1.0, pass8: 1.0 };
+    assert_eq!(table.rows, [row("code", 0.25), row("tests", 0.5)]);
+    assert_eq!(table.mean, EvalNumbers { pass1: 0.375, greedy: 1.0, pass8: 1.0 });
+    assert_eq!(table.numbers["false_positive_rate"], Some(0.0));
+    assert!(table.numbers["mutation_score"].unwrap() > 0.5, "{table:?}");
     let other = Arena { seed: 6, ..arena };
-    assert_eq!(game.measure(&other).unwrap(), held, "the run's seed has no part in it");
-    let rows: Vec<String> = held.rows().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(rows, ["code", "tests"]);
+    assert_eq!(game.evaluate(&other).unwrap(), table, "a scripted policy has no chance");
 }
 
 #[test]
-fn weak_tests_of_held_out_problems_accept_what_is_wrong() {
+fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
     let policy = Scripted::new(|turn| match turn.prompt.role {
         Role::Solver => SQUARE.to_owned(),
         _ => written("2 => 4\n0 => 0"),
     });
-    let held = game(config()).measure(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
-    assert_eq!((held.code[0], held.tests[0], held.false_positive_rate), (0.0, 1.0, Some(1.0)));
+    let table = game(config()).evaluate(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
+    assert_eq!((table.rows[0].pass1, table.rows[1].pass1), (0.0, 1.0));
+    assert_eq!(table.numbers["false_positive_rate"], Some(1.0));
 }
 
 #[test]
-fn held_suites_may_be_written_for_the_policys_own_code() {
+fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
     let policy = Scripted::new(|turn| match turn.prompt.role {
         Role::Solver => SQUARE.to_owned(),
         _ => written(if turn.prompt.text.contains(SQUARE) { BAD } else { GOOD }),
     });
     let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
-    let tests = |held_candidate| game(SolVerConfig { held_candidate, ..config() }).measure(&arena).unwrap().tests[0];
-    assert_eq!((tests(HeldCandidate::Reference), tests(HeldCandidate::Own)), (1.0, 0.0));
+    let tests =
+        |eval_candidate| game(SolVerConfig { eval_candidate, ..config() }).evaluate(&arena).unwrap().rows[1].pass1;
+    assert_eq!((tests(EvalCandidate::Reference), tests(EvalCandidate::Own)), (1.0, 0.0));
 }
 
 #[test]
 fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
-    let wrong = vec![HeldProblem { reference: SQUARE.to_owned(), ..held().remove(0) }];
-    let game = SolVer::new(config(), rules(), vec![SNIPPETS[0].to_owned()], wrong, Guard::default()).unwrap();
+    let snippets = vec![SNIPPETS[0].to_owned()];
+    let game = SelfPlay(SolVer::new(config(), rules(), snippets, evaluation(SQUARE), Guard::default()).unwrap());
     let policy = policy(&[DOUBLE], &[GOOD]);
-    let error = game.begin(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
+    let error = game.init(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
     assert!(error.contains("`twice x` is WrongAnswer"), "{error}");
 }
 
 #[test]
 fn a_dry_run_shows_a_prompt_of_each_role() {
-    let examples = game(config()).examples(sandbox()).unwrap();
-    let roles: Vec<Role> = examples.iter().map(|example| example.prompt.role).collect();
+    let prompts = game(config()).preview(sandbox()).unwrap();
+    let roles: Vec<Role> = prompts.iter().map(|(_, prompt)| prompt.role).collect();
     assert_eq!(roles, [Role::Proposer, Role::Solver, Role::Verifier]);
-    assert_eq!(examples[2].prompt.text, format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
+    assert_eq!(prompts[2].1.text, format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
 }
 
 /// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
@@ -496,7 +545,7 @@ fn play_cheat(cheat: &Cheat) -> Step {
     };
     let game = game_with(config, cheat.rules.clone(), &[&cheat.snippet]);
     let policy = cheating(cheat);
-    let mut state = SolVerState::default();
+    let mut state = State::default();
     if cheat.known {
         played(&game, &policy, &mut state, 0);
     }
@@ -518,8 +567,7 @@ fn no_cheat_becomes_an_example_or_the_chosen_side_of_a_pair() {
         } else if taken > 0 {
             faults.push(format!("{}: {taken} times", cheat.name));
         }
-        let proposals: Vec<&Rollout> = step.records.iter().map(|record| &record.proposal).collect();
-        assert_eq!(proposals.len(), 1);
+        assert_eq!(proposals(&step).len(), 1);
     }
     assert!(honest >= 3 && faults.is_empty(), "{faults:?}");
 }
@@ -528,18 +576,43 @@ fn no_cheat_becomes_an_example_or_the_chosen_side_of_a_pair() {
 fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_learned_from() {
     const RENAMED: &str = "def f(y):  # twice\n    return 2*y";
     let measured = once(config(), &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
-    let judgement = measured.records[0].judgement().unwrap();
-    assert_eq!(judgement.refused.as_ref().unwrap().rule, HELD_OUT, "{judgement:?}");
-    assert!(measured.lessons.is_empty() && measured.metrics.learned == 0);
+    assert_eq!(rule(&measured), HELD_OUT, "{:?}", measured.records);
+    assert!(measured.batches.is_empty() && measured.metrics.learned == 0);
     assert_eq!((measured.counts.valid_proposals, measured.counts.proposals_in_held_out), (0, 1));
     let filter = measured.metrics.filters.iter().find(|filter| filter.name == "held_out_code").unwrap();
     assert_eq!((filter.seen, filter.refused), (1, 1));
-    let again = game(config()).judge_again(sandbox(), &measured.records).unwrap();
+    let again = game(config()).replay(sandbox(), &measured.records).unwrap();
     assert_eq!(again.verdicts, again.same);
     let other = once(config(), &policy(&[DOUBLE, SQUARE, DOUBLE, SQUARE], &[GOOD, BAD]));
-    assert!(!other.lessons.is_empty());
+    assert!(!other.batches.is_empty());
     assert_eq!((other.counts.valid_proposals, other.counts.proposals_in_held_out), (1, 0));
     let random = SolVerConfig { selection: Selection::Random, ..config() };
     let control = once(random, &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
-    assert!(control.lessons.is_empty(), "the control learns nothing of what is measured either");
+    assert!(control.batches.is_empty(), "the control learns nothing of what is measured either");
+}
+
+#[test]
+fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
+    let gradient = |proposer_weight| SolVerConfig {
+        objective: LearningObjective::PolicyGradient,
+        reward: Some("quickstart".to_owned()),
+        advantage: Some("grpo".to_owned()),
+        problem_weight: proposer_weight,
+        ..config()
+    };
+    let step = once(gradient(0.0), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
+    let [batch] = samples(&step)[..] else { panic!("one batch: {:?}", step.batches) };
+    assert!(pairs(&step).is_empty() && batch.samples.iter().all(|sample| !sample.imitate));
+    let positive: Vec<String> =
+        batch.samples.iter().filter(|sample| sample.weight > 0.0).map(|sample| text(&sample.response)).collect();
+    assert_eq!(positive.len(), 4, "two codes and two suites are right: {positive:?}");
+    assert!(positive.iter().all(|text| [DOUBLE, ADDED, written(GOOD).as_str()].contains(&text.as_str())));
+    let [task] = tasks(&step.records)[..] else { panic!("one problem") };
+    let rewards = task.attempts.iter().map(|one| one.episode.reward.as_ref().unwrap().total());
+    assert_eq!(rewards.collect::<Vec<_>>(), [1.0, 0.0, 1.0, 0.0]);
+    assert!(task.verifications.iter().all(|one| one.episode.advantage.is_some()));
+    assert_eq!(proposals(&step)[0].episode.reward.as_ref().unwrap().total(), 0.5, "half of the codes are right");
+    let easy = once(gradient(1.0), &policy(&[DOUBLE, ADDED], &[GOOD]));
+    assert_eq!(rule(&easy), "easy");
+    assert!(easy.batches.is_empty() && tasks(&easy.records)[0].attempts.iter().all(|one| one.episode.reward.is_none()));
 }

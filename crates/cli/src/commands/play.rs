@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args};
-use veriplay_selfplay::play::Play;
 
 use super::{Spec, arguments};
 use crate::config::{PlayConfig, default_out, read_text};
@@ -108,8 +107,8 @@ fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Fai
         Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
     }
     let (referee, game) = config.setup.open(workers)?;
-    for example in game.examples(&referee)? {
-        progress::data(format!("--- {}\n{}", example.what, example.prompt.text));
+    for (what, prompt) in game.preview(&referee)? {
+        progress::data(format!("--- {what}\n{}", prompt.text));
     }
     Ok(())
 }

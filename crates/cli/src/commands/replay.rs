@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{ArgMatches, Args};
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_selfplay::play::{Again, Play};
+use veriplay_selfplay::play::ReplayReport;
 
 use super::{Spec, arguments};
 use crate::config::{PlayConfig, read_text};
@@ -73,20 +73,20 @@ pub(crate) fn of<S: Setup>(asked: &ReplayArgs) -> Result<(), Failure> {
                 .or_fail(ExitCode::Input)?,
         );
         if block.len() == BLOCK {
-            report.add(game.judge_again(&referee, &std::mem::take(&mut block))?);
+            report.add(game.replay(&referee, &std::mem::take(&mut block))?);
         }
     }
-    report.add(game.judge_again(&referee, &block)?);
+    report.add(game.replay(&referee, &block)?);
     finish(&report, asked.json)
 }
 
 impl Report {
-    const fn add(&mut self, again: Again) {
-        self.verdicts += again.verdicts;
-        self.same += again.same;
-        self.changed += again.verdicts - again.same;
-        self.dropped += again.dropped;
-        self.deadline += again.deadline;
+    const fn add(&mut self, block: ReplayReport) {
+        self.verdicts += block.verdicts;
+        self.same += block.same;
+        self.changed += block.verdicts - block.same;
+        self.dropped += block.dropped;
+        self.deadline += block.deadline;
     }
 }
 

@@ -21,7 +21,7 @@ use crate::workers::Workers;
 pub(crate) use config::AbsoluteZeroSetup;
 
 impl Setup for AbsoluteZeroSetup {
-    type Game = SelfPlay<AbsoluteZero>;
+    type Game = AbsoluteZero;
     const NAME: &'static str = absolute_zero::GAME.name;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
@@ -106,7 +106,7 @@ mod tests {
 
     use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
-    use veriplay_selfplay::play::{Arena, Play};
+    use veriplay_selfplay::play::Arena;
     use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
@@ -158,7 +158,7 @@ mod tests {
         let measured = played.0.evaluation_tasks()[0].task.clone();
         let policy = policy(&measured);
         let arena = Arena { policy: &policy, execute: &referee, seed: 1 };
-        let mut state = played.begin(&arena).expect("nothing of the seeds is measured");
+        let mut state = played.init(&arena).expect("nothing of the seeds is measured");
         let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
         let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| told(&anchor.tokens)).collect();
         assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
@@ -181,10 +181,10 @@ mod tests {
             let own = programs().any(|program| program.contains("12345"));
             assert_eq!(own, task_type != TaskType::Induction, "{task_type:?}");
         }
-        let again = played.judge_again(&referee, &step.records).expect("no host fault");
+        let again = played.replay(&referee, &step.records).expect("no host fault");
         assert_eq!(again.verdicts, again.same);
         let seed = state.pool.entries()[0].task.question.program().to_owned();
-        let error = measuring(&seed).begin(&arena).expect_err("a seed is measured").to_string();
+        let error = measuring(&seed).init(&arena).expect_err("a seed is measured").to_string();
         assert!(
             error.starts_with("seed 0 of type `deduction` of `tasks.seed_mix`") && error.contains("task 9"),
             "{error}"

@@ -104,7 +104,7 @@ struct EvalConfig {
 }
 
 impl Setup for BugRepairSetup {
-    type Game = SelfPlay<BugRepair>;
+    type Game = BugRepair;
     const NAME: &'static str = bug_repair::GAME.name;
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
 

@@ -41,7 +41,7 @@ impl SelfChallengeSetup {
 }
 
 impl Setup for SelfChallengeSetup {
-    type Game = SelfPlay<SelfChallenge>;
+    type Game = SelfChallenge;
     const NAME: &'static str = self_challenge::GAME.name;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 

@@ -6,7 +6,8 @@ mod teach;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::games::sol_ver::{self, Lessons, SolVer, SolVerConfig};
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, measure_problem};
 use veriplay_selfplay::splits::Guard;
 use veriplay_verifier::agreement::AgreementRules;
 
@@ -70,10 +71,11 @@ impl Setup for SolVerSetup {
         let game = &self.game;
         let (suites, stages) = (
             game.candidates * game.suites,
-            match game.lessons {
-                Lessons::Sft => "imitation",
-                Lessons::Dpo => "preference",
-                Lessons::Both => "imitation, then preference",
+            match game.objective {
+                LearningObjective::Sft => "imitation",
+                LearningObjective::Dpo => "preference",
+                LearningObjective::SftDpo => "imitation, then preference",
+                LearningObjective::PolicyGradient => "policy gradient",
             },
         );
         vec![
@@ -89,19 +91,19 @@ impl Setup for SolVerSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SolVer), Failure> {
+    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SolVer>), Failure> {
         let referee = Referee::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
-        let (mut guard, mut measured) = (Guard::default(), Vec::new());
+        let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let held = self.tasks.held_out(&EvalConfig { set, ..self.eval.clone() }, limits, &referee)?;
-            held.iter().for_each(|problem| problem.measured_by(&mut guard, set.measured()));
+            let tasks = self.tasks.evaluation(&EvalConfig { set, ..self.eval.clone() }, limits, &referee)?;
+            tasks.iter().for_each(|task| measure_problem(&mut guard, set.measured(), task));
             if set == self.eval.set {
-                measured = held;
+                evaluation = tasks;
             }
         }
-        let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, measured, guard)?;
-        Ok((referee, game))
+        let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
+        Ok((referee, SelfPlay(game)))
     }
 }

@@ -7,7 +7,11 @@ use std::time::Instant;
 use serde::Serialize;
 use veriplay_core::{Learn, SCHEMA_VERSION, Update};
 use veriplay_learner::Learner;
-use veriplay_selfplay::play::{Arena, Counts, Lesson, Play};
+use veriplay_selfplay::driver::GameState;
+use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::environment::Environment;
+use veriplay_selfplay::eval_table::EvalTable;
+use veriplay_selfplay::play::{Arena, Batch, Counts};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use super::{learner, stop};
@@ -20,15 +24,13 @@ use crate::progress;
 use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
 use crate::workers::Workers;
 
-/// The measurement of a game.
-type Held<S> = <<S as Setup>::Game as Play>::Held;
 /// What a game carries from step to step.
-type State<S> = <<S as Setup>::Game as Play>::State;
+type State<S> = GameState<<<S as Setup>::Game as Environment>::Task>;
 
 /// One run, at the start of step `step`.
 pub(crate) struct Session<S: Setup> {
     config: PlayConfig<S>,
-    game: S::Game,
+    game: SelfPlay<S::Game>,
     referee: Referee,
     learner: Learner,
     state: State<S>,
@@ -101,7 +103,7 @@ impl<S: Setup> Session<S> {
     fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
         let learner = learner::at_start(&config)?;
         let (referee, game) = config.setup.open(workers)?;
-        let begun = game.begin(&Arena { policy: &learner, execute: &referee, seed: config.run.seed })?;
+        let begun = game.init(&Arena { policy: &learner, execute: &referee, seed: config.run.seed })?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
             step: 0,
@@ -117,7 +119,7 @@ impl<S: Setup> Session<S> {
         config: PlayConfig<S>,
         dir: RunDir,
         referee: Referee,
-        game: S::Game,
+        game: SelfPlay<S::Game>,
         learner: Learner,
         state: PlayState<State<S>>,
     ) -> Result<Self, Failure> {
@@ -139,7 +141,7 @@ impl<S: Setup> Session<S> {
     }
 
     /// Plays to the end, measuring before and after.
-    pub(crate) fn play(mut self) -> Result<Summary<Held<S>>, Failure> {
+    pub(crate) fn play(mut self) -> Result<Summary, Failure> {
         stop::listen();
         let started = Instant::now();
         let before = self.measured_before()?;
@@ -164,7 +166,7 @@ impl<S: Setup> Session<S> {
         self.finish(before, started)
     }
 
-    fn finish(self, before: Held<S>, started: Instant) -> Result<Summary<Held<S>>, Failure> {
+    fn finish(self, before: EvalTable, started: Instant) -> Result<Summary, Failure> {
         let (every, steps) = (self.config.run.checkpoint_every, self.config.run.steps);
         // What an interruption left beside the schedule goes, so that a resumed run ends as an uninterrupted one.
         self.dir.prune_checkpoints(|step| step == steps || step.is_multiple_of(every)).or_fail(ExitCode::Input)?;
@@ -188,7 +190,7 @@ impl<S: Setup> Session<S> {
     }
 
     /// The measurement of the start checkpoint: read back where an earlier process has made it.
-    fn measured_before(&self) -> Result<Held<S>, Failure> {
+    fn measured_before(&self) -> Result<EvalTable, Failure> {
         let path = self.dir.path("before.json");
         if path.exists() {
             return read_json(&path);
@@ -202,9 +204,9 @@ impl<S: Setup> Session<S> {
         Ok(table)
     }
 
-    fn evaluate(&self) -> Result<Held<S>, Failure> {
+    fn evaluate(&self) -> Result<EvalTable, Failure> {
         let arena = Arena { policy: &self.learner, execute: &self.referee, seed: self.config.setup.eval_seed() };
-        Ok(self.game.measure(&arena)?)
+        Ok(self.game.evaluate(&arena)?)
     }
 
     /// One step; returns what the bar says of it.
@@ -214,7 +216,7 @@ impl<S: Setup> Session<S> {
         let played = self.game.step(&arena, &mut self.state, step)?;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
-        let updates = self.learn(&played.lessons, rate)?;
+        let updates = self.learn(&played.batches, rate)?;
         let event = event(step, rate, &updates, played.counts, played.metrics);
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&played.records).or_fail(ExitCode::Input)?;
@@ -227,17 +229,17 @@ impl<S: Setup> Session<S> {
         Ok(self.totals.told())
     }
 
-    fn learn(&mut self, lessons: &[Lesson], rate: f64) -> Result<Vec<Update>, Failure> {
+    fn learn(&mut self, batches: &[Batch], rate: f64) -> Result<Vec<Update>, Failure> {
         let (passes, seed) = (self.config.run.learn.passes(), self.config.run.seed);
         let mut updates = Vec::new();
-        for lesson in lessons {
-            match lesson {
-                Lesson::Samples(batch) => {
+        for batch in batches {
+            match batch {
+                Batch::Samples(batch) => {
                     for part in passes.batches(batch, seed, self.step) {
                         updates.push(self.learner.update(&part, rate).or_fail(ExitCode::Model)?);
                     }
                 }
-                Lesson::Pairs(batch) => updates.push(self.learner.prefer(batch, rate).or_fail(ExitCode::Model)?),
+                Batch::Preferences(batch) => updates.push(self.learner.prefer(batch, rate).or_fail(ExitCode::Model)?),
             }
         }
         Ok(updates)

@@ -2,19 +2,19 @@
 
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
-use veriplay_selfplay::play::HeldOut;
+use veriplay_selfplay::eval_table::{EvalNumbers, EvalTable};
 
 use crate::progress;
 
 /// The last stdout line of `play --json`. Rates and accuracies are fractions of 1.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Summary<H> {
+pub(crate) struct Summary {
     pub(crate) schema_version: u32,
     /// Steps of the run.
     pub(crate) steps: u64,
     /// Wall-clock seconds of this process, measuring included.
     pub(crate) seconds: f64,
-    pub(crate) eval: BeforeAfter<H>,
+    pub(crate) eval: BeforeAfter,
     /// Valid proposals among those judged, over the run.
     pub(crate) valid_proposal_rate: f64,
     /// Proposals refused because they hold what is measured, over the run.
@@ -31,16 +31,16 @@ pub(crate) struct Summary<H> {
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct BeforeAfter<H> {
-    pub(crate) before: H,
-    pub(crate) after: H,
+pub(crate) struct BeforeAfter {
+    pub(crate) before: EvalTable,
+    pub(crate) after: EvalTable,
 }
 
 /// Version of [`Summary`].
 pub(super) const SUMMARY_VERSION: u32 = SCHEMA_VERSION;
 
 /// Prints the summary: with `json`, one line; else the table.
-pub(crate) fn report<H: HeldOut>(summary: &Summary<H>, json: bool) -> anyhow::Result<()> {
+pub(crate) fn report(summary: &Summary, json: bool) -> anyhow::Result<()> {
     if json {
         progress::data(serde_json::to_string(summary)?);
         return Ok(());
@@ -61,17 +61,33 @@ pub(crate) fn report<H: HeldOut>(summary: &Summary<H>, json: bool) -> anyhow::Re
     Ok(())
 }
 
-/// The rows of a measurement and their mean, in percent; with `before`, as `before → after`.
-pub(crate) fn table_text<H: HeldOut>(before: Option<&H>, after: &H) -> String {
-    let with_mean = |held: &H| [held.rows(), vec![("**mean**".to_owned(), held.mean())]].concat();
-    let before: Option<Vec<(String, [f64; 3])>> = before.map(with_mean);
+/// The rows of an evaluation and their mean, then its other numbers, in percent; with `before`, as `before → after`.
+pub(crate) fn table_text(before: Option<&EvalTable>, after: &EvalTable) -> String {
+    let before_rows = before.map(rows);
     let mut text = String::from("| %, held-out | pass@1 (T=1) | greedy | pass@8 |\n|---|---|---|---|\n");
-    for (row, (name, after)) in with_mean(after).into_iter().enumerate() {
-        let cell = |column: usize| match &before {
-            Some(before) => format!("{:.1} → {:.1}", 100.0 * before[row].1[column], 100.0 * after[column]),
-            None => format!("{:.1}", 100.0 * after[column]),
+    for (row, (name, after)) in rows(after).into_iter().enumerate() {
+        let cell = |column: usize| {
+            let before = before_rows.as_ref().map(|before| Some(before[row].1[column]));
+            percent(before, Some(after[column]))
         };
         text += &format!("| {name} | {} |\n", [cell(0), cell(1), cell(2)].join(" | "));
     }
+    for (name, after) in &after.numbers {
+        let before = before.map(|before| before.numbers.get(name).copied().flatten());
+        text += &format!("{name}: {} %\n", percent(before, *after));
+    }
     text
+}
+
+/// The rows, then their mean.
+fn rows(table: &EvalTable) -> Vec<(String, [f64; 3])> {
+    let EvalNumbers { pass1, greedy, pass8 } = table.mean;
+    let rows = table.rows.iter().map(|row| (row.row.clone(), [row.pass1, row.greedy, row.pass8]));
+    rows.chain([("**mean**".to_owned(), [pass1, greedy, pass8])]).collect()
+}
+
+/// A fraction in percent, behind what it was where there was a measurement before.
+fn percent(before: Option<Option<f64>>, after: Option<f64>) -> String {
+    let of = |number: Option<f64>| number.map_or_else(|| "none".to_owned(), |number| format!("{:.1}", 100.0 * number));
+    before.map_or_else(|| of(after), |before| format!("{} → {}", of(before), of(after)))
 }

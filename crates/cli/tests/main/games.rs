@@ -78,6 +78,19 @@ fn a_quickstart_says_what_it_would_do_with_its_own_model() {
     says(&said, &["memory: about", "<MAKE>", "<DO>", "<CODE>"]);
 }
 
+#[test]
+fn a_key_that_has_another_name_now_is_refused_with_that_name() {
+    let mut config = configuration("sol-ver-quickstart.toml");
+    let game = config["game"].as_table_mut().expect("a table");
+    game.insert("held_samples".to_owned(), 8.into());
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = write_config(dir.path(), &config);
+    let output = finished(veriplay().args(["play", "--dry-run", "--config"]).arg(path));
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("`game.held_samples` is called `game.eval_samples` now"), "{said}");
+}
+
 /// Sol-Ver's quickstart, made small.
 fn small_sol_ver() -> toml::Table {
     let mut config = configuration("sol-ver-quickstart.toml");

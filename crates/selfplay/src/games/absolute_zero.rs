@@ -25,11 +25,13 @@ use veriplay_verifier::{Format, Gate, format_by_name};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, Standing,
     ToJudge,
 };
 use crate::play::{Arena, PlayError};
+use crate::preferences::Objective;
 use crate::prompts::{self, PromptFormat, ProposerRequest};
 use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
@@ -131,6 +133,7 @@ impl Environment for AbsoluteZero {
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
+    type Round = Nothing;
     type Derivation = Nothing;
     type Metrics = StepMetrics;
 
@@ -144,6 +147,8 @@ impl Environment for AbsoluteZero {
             group: config.group,
             proposer: RoleSampling { temperature: config.proposer_temperature, max_tokens: config.proposer_max_tokens },
             solver: RoleSampling { temperature: config.solver_temperature, max_tokens: config.solver_max_tokens },
+            verifier: None,
+            objective: Objective::PolicyGradient,
             reward: self.reward,
             advantage: self.advantage,
             learn_from: LearnFrom::Advantages,
@@ -155,6 +160,7 @@ impl Environment for AbsoluteZero {
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
             drop_unsolved: false,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
             learnable_weight: config.resample_learnable.unwrap_or(1.0),
             eval_samples: self.tasks.eval_samples,
         }

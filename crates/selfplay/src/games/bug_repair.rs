@@ -40,10 +40,12 @@ use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
 use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
+    Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
 };
 use crate::play::{Arena, PlayError};
+use crate::preferences::Objective;
 use crate::randomness::derive_seed;
 use crate::rewards::{self, RewardScheme};
 use crate::rollout::{self, Finished};
@@ -274,6 +276,7 @@ impl Environment for BugRepair {
     type Episode = Episode;
     type ProposalDetail = ();
     type SolutionDetail = RepairDetail;
+    type Round = Nothing;
     type Derivation = Derivation;
     type Metrics = StepMetrics;
 
@@ -286,6 +289,8 @@ impl Environment for BugRepair {
             group: config.group,
             proposer: role(config.injector_temperature, config.injector_max_tokens),
             solver: role(config.solver_temperature, config.solver_max_tokens),
+            verifier: None,
+            objective: Objective::PolicyGradient,
             reward: &*self.reward,
             advantage: self.advantage,
             learn_from: LearnFrom::Advantages,
@@ -297,6 +302,7 @@ impl Environment for BugRepair {
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
             drop_unsolved: false,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
             learnable_weight: config.resample_learnable,
             eval_samples: config.eval_samples,
         }

@@ -42,10 +42,12 @@ use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, Co
 
 use super::Game;
 use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
 };
 use crate::play::{Arena, PlayError};
+use crate::preferences::Objective;
 use crate::randomness::{derive_seed, generator};
 use crate::rewards::{self, RewardScheme};
 use crate::rollout::{self, Finished};
@@ -236,6 +238,7 @@ impl Environment for SelfChallenge {
     /// All rules that refuse the task.
     type ProposalDetail = Vec<String>;
     type SolutionDetail = ();
+    type Round = Nothing;
     type Derivation = Nothing;
     type Metrics = StepMetrics;
 
@@ -248,6 +251,8 @@ impl Environment for SelfChallenge {
             group: config.group,
             proposer: role(config.challenger_temperature, config.challenger_max_tokens),
             solver: role(config.executor_temperature, config.executor_max_tokens),
+            verifier: None,
+            objective: Objective::PolicyGradient,
             reward: self.reward,
             advantage: self.advantage,
             learn_from: config.learn_from,
@@ -259,6 +264,7 @@ impl Environment for SelfChallenge {
             sft_weight: config.anchor_weight,
             pool_capacity: config.buffer_capacity,
             drop_unsolved: config.drop_unsolved,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
             learnable_weight: config.resample_learnable,
             eval_samples: config.eval_samples,
         }

@@ -3,14 +3,17 @@
 //!
 //! # One step
 //! An iteration of the paper: generate, verify, learn.
-//! 1. Snippets are drawn from the pool. The proposer is shown one each and states a problem; [`check_statement`] and the
-//!    memory of earlier problems refuse some.
-//! 2. The solver answers each problem by `codes` programs.
+//! 1. Proposers are shown a snippet each and state a problem; [`check_statement`] and the pool, which is the memory of earlier problems,
+//!    refuse some.
+//! 2. The solver answers each new problem by `codes` programs.
 //! 3. The verifier writes `suites` suites of tests for each of `candidates` of these programs, the problem and the program before it.
 //! 4. [`judge_rounds`] runs every program on every test and finds whom to trust. No snippet takes part: it says what a problem may
 //!    be about, not what its answer is.
-//! 5. What is trusted becomes lessons: first examples to imitate (trusted code; sound suites), where some code fails them, then
-//!    pairs (a trusted code before one that fails, a sound suite before one that the trusted code fails, to one prompt each).
+//! 5. What is trusted is imitated (code; sound suites), where some code fails it, and preferred: a trusted code over one that fails, a
+//!    sound suite over one that the trusted code fails, to one prompt each. Under `objective = "policy_gradient"` a code is rewarded for
+//!    being trusted and a suite for being sound, in rounds that were decided.
+//!
+//! [`crate::driver`] has the rest. Problems of an evaluation have a reference, which judges their codes and suites instead.
 //!
 //! # Choices
 //! The paper's text does not say how many samples it draws, how it breaks ties, or what a test's margin is: these are options
@@ -22,40 +25,52 @@
 //! are: what is left when agreement says nothing.
 //!
 //! # Invariants
-//! No IO and no clock. The same state, seed and step give the same result. What a host fault touched teaches nothing and counts
-//! nowhere. A response that was cut off is malformed. Nothing is learned from a problem that is measured, by its statement or by a
-//! trusted code ([`crate::splits`]).
+//! A response that was cut off is malformed. Nothing is learned from a problem that is evaluated on, by its statement or by a trusted
+//! code ([`crate::splits`]). No reference takes part in a step.
 //!
 //! [`check_statement`]: veriplay_verifier::agreement::check_statement
 //! [`judge_rounds`]: veriplay_verifier::agreement::judge_rounds
 
-mod again;
 mod config;
 mod filters;
-mod held;
-mod lessons;
 mod metrics;
+mod preferences;
 pub mod prompts;
-mod records;
-mod select;
-mod state;
-mod step;
+mod rounds;
 
-use veriplay_core::{CallCase, Prompt, Role, Sampling};
-use veriplay_verifier::agreement::{AgreementRules, Dialect, dialect_by_name};
+use std::collections::BTreeMap;
+
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{CallCase, Digest, Dropped, Execute, Prompt, Role, Status, Verdict, content_hash};
+use veriplay_verifier::agreement::{
+    AgreementRules, Dialect, GUARDS, Proposed, Quality, check_statement, dialect_by_name,
+};
 
 use super::Game;
-use crate::play::{Again, Arena, Example, Play, PlayError, Played};
-use crate::randomness::derive_seed;
-use crate::splits::{Guard, MeasuredSet};
+use crate::advantages::{self, AdvantageEstimator};
+use crate::curricula;
+use crate::environment::{
+    Draw, Environment, EvalTask, Judged, JudgedProposal, JudgedRound, Nothing, Proposer, RoleSampling, RoundRequest,
+    Seeds, Settings, Solution, Stage, ToJudge, VerifierSettings,
+};
+use crate::play::{Arena, PlayError};
+use crate::preferences::Preferences;
+use crate::randomness::{derive_seed, generator};
+use crate::rewards::{self, RewardScheme};
+use crate::rollout::{Episode, Finished, SingleTurn};
+use crate::scoring::{Aggregation, LearnFrom};
+use crate::splits::{Guard, MeasuredSet, text_fingerprint};
+use crate::step::{SolverEpisode, StepFacts};
+use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
+use metrics::SuiteNumbers;
 use prompts::Wording;
+use rounds::{measured_refusal, verdict};
 
-pub use config::{HeldCandidate, Lessons, Selection, SolVerConfig, Stage};
+pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig};
 pub use filters::FilterYield;
-pub use held::SolVerHeld;
 pub use metrics::SolVerMetrics;
-pub use records::{SolVerRecord, SuiteRollout};
-pub use state::SolVerState;
+pub use rounds::AgreementRound;
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
@@ -64,48 +79,85 @@ pub const GAME: Game = Game {
     roles: &[Role::Proposer, Role::Solver, Role::Verifier],
 };
 
-/// A held-out problem, with its truth.
+/// The one kind of task.
+const KIND: &str = "problem";
+
+/// A problem.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProblemTask {
+    /// Its text, as a proposer writes it.
+    pub statement: String,
+    /// What is right, where it is known: of problems of an evaluation. It is never logged.
+    #[serde(skip)]
+    pub reference: Option<ReferenceSolution>,
+}
+
+/// What is right for a problem.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HeldProblem {
-    /// Its text, as a proposer would have written it.
-    pub text: String,
+pub struct ReferenceSolution {
     /// A program that is right.
-    pub reference: String,
+    pub program: String,
     /// What `f` must return: nobody but the judge sees it.
     pub hidden: Vec<CallCase>,
 }
 
-impl HeldProblem {
-    /// Adds what it says and what is right to the guard.
-    pub fn measured_by(&self, guard: &mut Guard, set: MeasuredSet) {
-        let name = format!("problem `{}`", self.text);
-        guard.measure_text(set, &name, &self.text);
-        guard.measure_program(set, &name, &self.reference);
+impl PoolTask for ProblemTask {
+    fn id(&self) -> Digest {
+        content_hash(&self.statement)
+    }
+
+    fn key(&self) -> Digest {
+        text_fingerprint(&self.statement)
+    }
+
+    fn kind(&self) -> &'static str {
+        KIND
     }
 }
 
-/// The game, set up. Holds no state: that is [`SolVerState`].
+/// Adds what a problem says and what is right for it to the guard.
+pub fn measure_problem(guard: &mut Guard, set: MeasuredSet, task: &ProblemTask) {
+    let name = format!("problem `{}`", task.statement);
+    guard.measure_text(set, &name, &task.statement);
+    if let Some(reference) = &task.reference {
+        guard.measure_program(set, &name, &reference.program);
+    }
+}
+
+/// What a proposer is asked for: a problem made from this snippet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnippetRequest {
+    /// The snippet.
+    pub snippet: String,
+}
+
+/// The game, set up.
 pub struct SolVer {
     config: SolVerConfig,
     rules: AgreementRules,
     snippets: Vec<String>,
-    held: Vec<HeldProblem>,
+    evaluation: Vec<EvalTask<ProblemTask>>,
     guard: Guard,
     wording: &'static dyn Wording,
     dialect: &'static dyn Dialect,
+    reward: &'static dyn RewardScheme,
+    advantage: &'static dyn AdvantageEstimator,
 }
 
 impl SolVer {
-    /// Sets the game up: `snippets` are the programs that proposers start from, `held` what the policy is measured by. `guard` holds
-    /// what is measured at other times.
+    /// Sets the game up: `snippets` are the programs that proposers start from, `evaluation` problems with a reference. `guard` holds
+    /// what the game is evaluated on at other times.
     ///
     /// # Errors
-    /// The first key of `config` or `rules` that has no meaning, nothing to draw from or to measure by, or a snippet that is measured.
+    /// The first key of `config` or `rules` that has no meaning, nothing to draw from or to evaluate on, or a snippet that is evaluated
+    /// on.
     pub fn new(
         config: SolVerConfig,
         rules: AgreementRules,
         snippets: Vec<String>,
-        held: Vec<HeldProblem>,
+        evaluation: Vec<ProblemTask>,
         mut guard: Guard,
     ) -> Result<Self, PlayError> {
         config.check().map_err(|error| PlayError::Setup(error.to_string()))?;
@@ -113,20 +165,26 @@ impl SolVer {
         if snippets.is_empty() {
             return Err(PlayError::Setup("there is no snippet to propose from: give at least one".to_owned()));
         }
-        if let Some(problem) = held.iter().find(|problem| problem.hidden.is_empty()) {
-            let why = format!("the held-out problem `{}` has no hidden case: give it one", problem.text);
+        let has_cases = |task: &&ProblemTask| task.reference.as_ref().is_some_and(|one| !one.hidden.is_empty());
+        if let Some(task) = evaluation.iter().find(|task| !has_cases(task)) {
+            let why = format!("the held-out problem `{}` has no hidden case: give it one", task.statement);
             return Err(PlayError::Setup(why));
         }
-        if held.is_empty() {
-            return Err(PlayError::Setup("there is no held-out problem to measure by: give at least one".to_owned()));
+        if evaluation.is_empty() {
+            return Err(PlayError::Setup("there is no held-out problem to evaluate on: give at least one".to_owned()));
         }
         let wording = prompts::by_name(&config.format).expect("a checked config names a wording");
         let dialect = dialect_by_name(&config.format).expect("every wording has a dialect of its name");
-        held.iter().for_each(|problem| problem.measured_by(&mut guard, MeasuredSet::HeldOut));
+        // A preference objective asks neither.
+        let reward = config.reward.as_deref().and_then(rewards::by_name).unwrap_or(rewards::REWARDS[0]);
+        let advantage = config.advantage.as_deref().and_then(advantages::by_name).unwrap_or(advantages::ADVANTAGES[0]);
+        evaluation.iter().for_each(|task| measure_problem(&mut guard, MeasuredSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
         }
-        Ok(Self { config, rules, snippets, held, guard, wording, dialect })
+        let row = |task: ProblemTask| EvalTask { row: "code".to_owned(), task };
+        let evaluation = evaluation.into_iter().map(row).collect();
+        Ok(Self { config, rules, snippets, evaluation, guard, wording, dialect, reward, advantage })
     }
 
     /// Its settings.
@@ -141,73 +199,245 @@ impl SolVer {
         &self.rules
     }
 
-    fn sampling(&self, role: Role, group: usize, seed: u64, step: u64) -> Sampling {
-        let config = &self.config;
-        let (name, temperature, max_tokens) = match role {
-            Role::Proposer => ("proposer", config.proposer_temperature, config.proposer_max_tokens),
-            Role::Solver => ("solver", config.solver_temperature, config.solver_max_tokens),
-            Role::Verifier => ("verifier", config.verifier_temperature, config.verifier_max_tokens),
-        };
-        Sampling { temperature, max_tokens, group, seed: derive_seed(seed, step, &format!("sol_ver/{name}")) }
+    fn proposer(&self, request: SnippetRequest) -> Proposer<Self> {
+        let episode = episode(Role::Proposer, self.wording.proposer_text(&request.snippet));
+        Proposer { request, episode, rollouts: 1, kind: KIND }
     }
 
-    fn proposer_prompt(&self, snippet: &str) -> Prompt {
-        prompt(Role::Proposer, self.wording.proposer_text(snippet))
+    fn solver(&self, statement: &str) -> SingleTurn {
+        episode(Role::Solver, self.wording.solver_text(statement))
     }
 
-    fn solver_prompt(&self, statement: &str) -> Prompt {
-        prompt(Role::Solver, self.wording.solver_text(statement))
+    fn verifier(&self, statement: &str, program: &str) -> SingleTurn {
+        episode(Role::Verifier, self.wording.verifier_text(statement, program, self.config.tests))
     }
 
-    fn verifier_prompt(&self, statement: &str, candidate: &str) -> Prompt {
-        prompt(Role::Verifier, self.wording.verifier_text(statement, candidate, self.config.tests))
+    /// Every snippet once before any is drawn again.
+    fn draw_snippets(&self, seed: u64, step: u64) -> impl Iterator<Item = SnippetRequest> {
+        let mut snippets: Vec<&str> = self.snippets.iter().map(String::as_str).collect();
+        snippets.shuffle(&mut generator(seed, step, "sol_ver/snippets"));
+        let drawn = snippets.into_iter().cycle().take(self.config.problems);
+        drawn.map(|snippet| SnippetRequest { snippet: snippet.to_owned() })
+    }
+
+    fn judge_statement(&self, statement: &str, snippet: &str, known: bool) -> Verdict {
+        let proposed = Proposed { rules: &self.rules, statement, snippet, known };
+        let measured = self.guard.find_text(statement).map(measured_refusal);
+        match measured.or_else(|| check_statement(GUARDS, &proposed).err()) {
+            Some(refusal) => verdict(Status::Invalid, refusal.rule, refusal.detail),
+            None => verdict(Status::Valid, String::new(), String::new()),
+        }
+    }
+
+    /// The codes of a problem that suites are written for: different texts in random order, again from the first where they are few.
+    fn choose_candidates(&self, solutions: &[SolverEpisode<Self>], generator: &mut impl rand::Rng) -> Vec<usize> {
+        let mut programs: Vec<(usize, String)> = Vec::new();
+        for (place, one) in solutions.iter().enumerate() {
+            let Ok(program) = self.read_program(&one.finished) else { continue };
+            if programs.iter().all(|(_, known)| *known != program) {
+                programs.push((place, program));
+            }
+        }
+        programs.shuffle(generator);
+        programs.into_iter().map(|(place, _)| place).cycle().take(self.config.candidates).collect()
     }
 }
 
-fn prompt(role: Role, text: String) -> Prompt {
-    Prompt { role, task_type: None, text }
+fn episode(role: Role, text: String) -> SingleTurn {
+    SingleTurn::new(Prompt { role, task_type: None, text })
 }
 
-impl Play for SolVer {
-    type State = SolVerState;
-    type Record = SolVerRecord;
+impl Environment for SolVer {
+    type Task = ProblemTask;
+    type Request = SnippetRequest;
+    type Episode = SingleTurn;
+    type ProposalDetail = ();
+    /// What a suite is worth; nothing of a code.
+    type SolutionDetail = Option<Quality>;
+    type Round = AgreementRound;
+    type Derivation = Nothing;
     type Metrics = SolVerMetrics;
-    type Held = SolVerHeld;
+
+    const KINDS: &'static [&'static str] = &[KIND];
+    const PREFERENCE_PURPOSE: &'static str = "sol_ver";
+
+    fn settings(&self) -> Settings<'_> {
+        let config = &self.config;
+        let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
+        let verifier = role(config.verifier_temperature, config.verifier_max_tokens);
+        Settings {
+            group: config.codes,
+            proposer: role(config.proposer_temperature, config.proposer_max_tokens),
+            solver: role(config.solver_temperature, config.solver_max_tokens),
+            verifier: Some(VerifierSettings { sampling: verifier, group: config.suites, row: "tests" }),
+            objective: config.driver_objective(),
+            reward: self.reward,
+            advantage: self.advantage,
+            learn_from: LearnFrom::Advantages,
+            aggregation: Aggregation::default(),
+            keep_zero_advantage: false,
+            proposer_weight: config.problem_weight,
+            sft_tasks: 0,
+            sft_samples: 0,
+            sft_weight: 0.0,
+            pool_capacity: config.memory,
+            drop_unsolved: false,
+            curriculum: curricula::chosen(config.curriculum.as_deref()),
+            learnable_weight: 1.0,
+            eval_samples: config.eval_samples,
+        }
+    }
 
     fn guard(&self) -> &Guard {
         &self.guard
     }
 
-    /// Nothing yet; but every held-out reference must pass its own hidden cases.
-    fn begin(&self, arena: &Arena<'_>) -> Result<Self::State, PlayError> {
-        self.check_held(arena.execute)?;
-        Ok(SolVerState::default())
+    fn evaluation_tasks(&self) -> &[EvalTask<ProblemTask>] {
+        &self.evaluation
     }
 
-    fn step(
+    /// Nothing yet; but every reference must pass its own hidden cases.
+    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<ProblemTask>, PlayError> {
+        self.check_references(context.execute)?;
+        Ok(TaskPool::default())
+    }
+
+    fn proposers(
         &self,
-        arena: &Arena<'_>,
-        state: &mut Self::State,
+        context: &Arena<'_>,
+        _pool: &TaskPool<ProblemTask>,
+        stage: Stage,
         step: u64,
-    ) -> Result<Played<Self::Metrics, Self::Record>, PlayError> {
-        self.play_step(arena, state, step)
+    ) -> Result<Vec<Proposer<Self>>, PlayError> {
+        if stage == Stage::SftPropose {
+            return Ok(Vec::new());
+        }
+        Ok(self.draw_snippets(context.seed, step).map(|request| self.proposer(request)).collect())
     }
 
-    fn measure(&self, arena: &Arena<'_>) -> Result<Self::Held, PlayError> {
-        self.measure_held(arena)
+    fn proposer_episode(
+        &self,
+        _execute: &dyn Execute,
+        request: &SnippetRequest,
+    ) -> Result<Option<SingleTurn>, PlayError> {
+        Ok(Some(self.proposer(request.clone()).episode))
     }
 
-    fn judge_again(&self, execute: &dyn veriplay_core::Execute, records: &[Self::Record]) -> Result<Again, PlayError> {
-        self.compare_again(execute, records)
+    fn judge_proposals(
+        &self,
+        _execute: &dyn Execute,
+        proposals: &[ToJudge<'_, Self>],
+        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+    ) -> Vec<Judged<Self>> {
+        let judge = |(place, one): (usize, &ToJudge<'_, Self>)| match self.read_statement(one.finished) {
+            Ok(statement) => {
+                let task = ProblemTask { statement, reference: None };
+                let known = is_known(place, &task.key());
+                let verdict = Ok(self.judge_statement(&task.statement, &one.request.snippet, known));
+                JudgedProposal { verdict, task: Some(task), known, detail: () }
+            }
+            Err(why) => {
+                let verdict = Ok(verdict(Status::Malformed, String::new(), why));
+                JudgedProposal { verdict, task: None, known: false, detail: () }
+            }
+        };
+        proposals.iter().enumerate().map(judge).collect()
     }
 
-    fn examples(&self, _execute: &dyn veriplay_core::Execute) -> Result<Vec<Example>, PlayError> {
-        let HeldProblem { text, reference, .. } = &self.held[0];
-        let example = |what: &str, prompt| Example { what: what.to_owned(), prompt };
-        Ok(vec![
-            example("proposer: state a problem", self.proposer_prompt(&self.snippets[0])),
-            example("solver: write a program", self.solver_prompt(text)),
-            example("verifier: write tests for a program", self.verifier_prompt(text, reference)),
-        ])
+    /// Every new problem of the step, then earlier ones.
+    fn choose_tasks(&self, choice: &mut TaskChoice<'_, ProblemTask>) {
+        let fresh = choice.fresh(|_| true);
+        let count = fresh.len();
+        choice.take(fresh, count);
+        if self.config.earlier_problems > 0 {
+            let earlier = choice.by_curriculum(choice.entries(|_| true));
+            choice.take(earlier, self.config.earlier_problems);
+        }
+    }
+
+    fn solver_episodes(
+        &self,
+        _execute: &dyn Execute,
+        _seeds: Seeds,
+        tasks: &[&ProblemTask],
+    ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
+        tasks.iter().map(|task| Ok(Some(self.solver(&task.statement)))).collect()
+    }
+
+    fn judge_solutions(
+        &self,
+        execute: &dyn Execute,
+        _seed: u64,
+        solutions: &[(&ProblemTask, &Finished<SingleTurn>)],
+    ) -> Vec<Solution<Option<Quality>>> {
+        self.judge_codes(execute, solutions)
+    }
+
+    fn choose_to_verify(
+        &self,
+        context: &Arena<'_>,
+        step: u64,
+        tasks: &[(&ProblemTask, &[SolverEpisode<Self>])],
+    ) -> Vec<Vec<usize>> {
+        let mut generator = generator(context.seed, step, "sol_ver/candidates");
+        tasks.iter().map(|(_, solutions)| self.choose_candidates(solutions, &mut generator)).collect()
+    }
+
+    fn verifier_episode(&self, task: &ProblemTask, response: &Finished<SingleTurn>) -> Option<SingleTurn> {
+        let program = match &task.reference {
+            Some(reference) if self.config.eval_candidate == EvalCandidate::Reference => reference.program.clone(),
+            _ => self.read_program(response).ok().or_else(|| Some(response.last()?.text.clone()))?,
+        };
+        Some(self.verifier(&task.statement, &program))
+    }
+
+    fn judge_rounds(
+        &self,
+        execute: &dyn Execute,
+        _seed: u64,
+        rounds: &[RoundRequest<'_, Self>],
+    ) -> Vec<JudgedRound<Self>> {
+        self.judge_all(execute, rounds)
+    }
+
+    fn preferences(&self, context: &Arena<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
+        self.select(context.seed, step, facts)
+    }
+
+    fn evaluation_numbers(&self, verifications: &[Solution<Option<Quality>>]) -> BTreeMap<String, Option<f64>> {
+        let suites: Vec<Quality> = verifications.iter().filter_map(|one| one.detail).collect();
+        let SuiteNumbers { false_positive_rate, mutation_score, .. } = SuiteNumbers::of(&suites);
+        let numbers = [("false_positive_rate", false_positive_rate), ("mutation_score", mutation_score)];
+        numbers.map(|(name, number)| (name.to_owned(), number)).into()
+    }
+
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> SolVerMetrics {
+        metrics::metrics(step)
+    }
+
+    fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
+        let ProblemTask { statement, reference } = &self.evaluation[0].task;
+        let program = reference.as_ref().map_or("", |reference| reference.program.as_str());
+        let snippet = SnippetRequest { snippet: self.snippets[0].clone() };
+        let episodes = [
+            ("proposer: state a problem", self.proposer(snippet).episode),
+            ("solver: write a program", self.solver(statement)),
+            ("verifier: write tests for a program", self.verifier(statement, program)),
+        ];
+        let prompt = |(what, episode): (&str, SingleTurn)| Some((what.to_owned(), Episode::prompt(&episode)?));
+        Ok(episodes.into_iter().filter_map(prompt).collect())
+    }
+
+    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+        let role = match draw.role {
+            Role::Proposer => "proposer",
+            Role::Solver => "solver",
+            Role::Verifier => "verifier",
+        };
+        let seed = derive_seed(run, step, &format!("sol_ver/{role}"));
+        match draw.stage {
+            Stage::Evaluate | Stage::EvaluateGreedy => derive_seed(seed, 0, "held"),
+            _ => seed,
+        }
     }
 }

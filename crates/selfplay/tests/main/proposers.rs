@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Scripted, Task, TaskType, Value};
+use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Role, Scripted, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Draw, Environment, Proposer, Stage};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, proposal_key};
 use veriplay_selfplay::play::Arena;
@@ -97,7 +97,9 @@ fn proposers_are_a_function_of_seed_step_and_stage() {
     let none = GameConfig { proposals_per_type: 0, ..config() };
     assert_eq!(drawn(none, 0..9, Stage::Propose, 1, 0), []);
     let game = game(config()).unwrap();
-    let seed = |stage, group, run, step| game.sampling_seed(run, step, &Draw { stage, group, chunk: 0, round: 0 });
+    let seed = |stage, group, run, step| {
+        game.sampling_seed(run, step, &Draw { stage, role: Role::Proposer, group, chunk: 0, round: 0 })
+    };
     let seeds = [
         seed(Stage::Solve, 4, 1, 0),
         seed(Stage::Propose, 4, 1, 0),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use veriplay_selfplay::{advantages, games, prompts, rewards};
+use veriplay_selfplay::{advantages, curricula, games, prompts, rewards};
 
 fn source(directory: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(directory)
@@ -54,6 +54,11 @@ fn every_advantage_is_registered_and_documented() {
 }
 
 #[test]
+fn every_curriculum_is_registered_and_documented() {
+    assert_eq!(faults("curricula", &curricula::names(), &["What it weighs", "Why", "Example"]), [""; 0]);
+}
+
+#[test]
 fn every_prompt_format_is_registered_and_documented() {
     assert_eq!(faults("prompts", &prompts::names(), &["Layout", "Why", "Example"]), [""; 0]);
 }
@@ -79,11 +84,12 @@ fn a_missing_line_doc_or_heading_is_found() {
 
 #[test]
 fn names_are_unique_and_found_by_name() {
-    for names in [rewards::names(), advantages::names(), prompts::names()] {
+    for names in [rewards::names(), advantages::names(), curricula::names(), prompts::names()] {
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
     }
     assert!(rewards::names().iter().all(|name| rewards::by_name(name).unwrap().name() == *name));
     assert!(advantages::names().iter().all(|name| advantages::by_name(name).unwrap().name() == *name));
+    assert!(curricula::names().iter().all(|name| curricula::by_name(name).unwrap().name() == *name));
     assert!(prompts::names().iter().all(|name| prompts::by_name(name).unwrap().name() == *name));
     assert!(games::by_name("absolute_zero").is_some() && games::by_name("chess").is_none());
     assert!(rewards::by_name("Azr").is_none() && advantages::by_name("").is_none() && prompts::by_name("x").is_none());

@@ -2,12 +2,15 @@
 
 use proptest::prelude::*;
 use veriplay_core::{CallCase, Execute, ExecuteError, Job, Limits, Outcome, Role, Scripted, Turn, Value};
+use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::games::sol_ver::prompts::{WORDINGS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
-    HeldCandidate, HeldProblem, Lessons, Selection, SolVer, SolVerConfig, SolVerState, Stage,
+    EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
 };
-use veriplay_selfplay::play::{Arena, Play};
+use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::splits::{Guard, HELD_OUT, MeasuredSet};
+use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::agreement::{
     AgreementRules, CountCodes, DIALECTS, GUARDS, Proposed, Suite, Test, check_statement, dialect_by_name,
 };
@@ -18,7 +21,7 @@ const REFERENCE: &str = "def f(x):\n    return 3 + x";
 const CONFIG: &str = r#"
 format = "fenced"
 selection = "consensus"
-lessons = "both"
+objective = "sft_dpo"
 problems = 8
 codes = 8
 candidates = 4
@@ -39,8 +42,8 @@ solver_temperature = 1.0
 solver_max_tokens = 1024
 verifier_temperature = 1.0
 verifier_max_tokens = 1024
-held_candidate = "reference"
-held_samples = 8
+eval_candidate = "reference"
+eval_samples = 8
 
 [sft]
 batch = 16
@@ -79,23 +82,34 @@ fn rules() -> AgreementRules {
     }
 }
 
-fn held() -> Vec<HeldProblem> {
-    let case = CallCase { input: vec![Value::int(1)], expected: Value::int(4) };
-    vec![HeldProblem { text: "add 3 to x".to_owned(), reference: REFERENCE.to_owned(), hidden: vec![case] }]
+fn evaluation_of(hidden: Vec<CallCase>) -> Vec<ProblemTask> {
+    let reference = ReferenceSolution { program: REFERENCE.to_owned(), hidden };
+    vec![ProblemTask { statement: "add 3 to x".to_owned(), reference: Some(reference) }]
+}
+
+fn evaluation() -> Vec<ProblemTask> {
+    evaluation_of(vec![CallCase { input: vec![Value::int(1)], expected: Value::int(4) }])
+}
+
+fn gradient_config() -> SolVerConfig {
+    let name = |text: &str| Some(text.to_owned());
+    let objective = LearningObjective::PolicyGradient;
+    SolVerConfig { objective, reward: name("quickstart"), advantage: name("trr"), ..config() }
 }
 
 fn made(config: SolVerConfig, rules: AgreementRules) -> Result<SolVer, String> {
-    SolVer::new(config, rules, vec![PROGRAM.to_owned()], held(), Guard::default()).map_err(|error| error.to_string())
+    SolVer::new(config, rules, vec![PROGRAM.to_owned()], evaluation(), Guard::default())
+        .map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_config_file_says_everything_and_nothing_else() {
     let read = config();
     assert_eq!(
-        (read.selection, read.lessons, read.held_candidate),
-        (Selection::Consensus, Lessons::Both, HeldCandidate::Reference)
+        (read.selection, read.objective, read.eval_candidate),
+        (Selection::Consensus, LearningObjective::SftDpo, EvalCandidate::Reference)
     );
-    assert_eq!(read.sft, Stage { batch: 16, epochs: 1, max_updates: 4 });
+    assert_eq!(read.sft, UpdateSchedule { batch: 16, epochs: 1, max_updates: 4 });
     assert_eq!(toml::from_str::<SolVerConfig>(&toml::to_string(&read).unwrap()).unwrap(), read);
     let unknown = CONFIG.replace("problems = 8", "problems = 8\nproblem = 8");
     assert!(toml::from_str::<SolVerConfig>(&unknown).unwrap_err().to_string().contains("unknown field `problem`"));
@@ -109,16 +123,23 @@ fn a_config_file_says_everything_and_nothing_else() {
 
 #[test]
 fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
-    let wrong: [(&str, SolVerConfig); 9] = [
+    let gradient = LearningObjective::PolicyGradient;
+    let wrong: [(&str, SolVerConfig); 12] = [
         ("`format` is `chatty`", SolVerConfig { format: "chatty".to_owned(), ..config() }),
         ("`codes` is `1`", SolVerConfig { codes: 1, ..config() }),
         ("`problems` is `0`", SolVerConfig { problems: 0, ..config() }),
         ("`candidates` is `9`: use at most `codes`", SolVerConfig { candidates: 9, ..config() }),
         ("`margin` is `0`: use a number above `0`", SolVerConfig { margin: 0.0, ..config() }),
         ("`margin` is `NaN`", SolVerConfig { margin: f64::NAN, ..config() }),
-        ("`held_samples` is `7`", SolVerConfig { held_samples: 7, ..config() }),
+        ("`eval_samples` is `7`", SolVerConfig { eval_samples: 7, ..config() }),
+        ("`reward` is `pay`: use one of", SolVerConfig { reward: Some("pay".to_owned()), ..config() }),
+        ("`reward` is ``: objective `policy_gradient`", SolVerConfig { objective: gradient, ..config() }),
+        ("`selection` is `random`", SolVerConfig { selection: Selection::Random, ..gradient_config() }),
         ("`test_weight` is `-1`", SolVerConfig { test_weight: -1.0, ..config() }),
-        ("`dpo.batch` is `0`", SolVerConfig { dpo: Stage { batch: 0, epochs: 1, max_updates: 1 }, ..config() }),
+        (
+            "`dpo.batch` is `0`",
+            SolVerConfig { dpo: UpdateSchedule { batch: 0, epochs: 1, max_updates: 1 }, ..config() },
+        ),
     ];
     for (told, config) in wrong {
         let error = made(config, rules()).err().unwrap();
@@ -143,14 +164,13 @@ fn rules_that_have_no_meaning_are_told_with_their_key_and_value() {
 
 #[test]
 fn there_must_be_something_to_propose_from_and_to_measure_by() {
-    let told = |snippets: &[&str], held| {
+    let told = |snippets: &[&str], evaluation| {
         let snippets = snippets.iter().map(|text| (*text).to_owned()).collect();
-        SolVer::new(config(), rules(), snippets, held, Guard::default()).err().unwrap().to_string()
+        SolVer::new(config(), rules(), snippets, evaluation, Guard::default()).err().unwrap().to_string()
     };
-    assert!(told(&[], held()).contains("no snippet"));
+    assert!(told(&[], evaluation()).contains("no snippet"));
     assert!(told(&[PROGRAM], Vec::new()).contains("no held-out problem"));
-    let empty = vec![HeldProblem { hidden: Vec::new(), ..held().remove(0) }];
-    assert!(told(&[PROGRAM], empty).contains("`add 3 to x` has no hidden case"));
+    assert!(told(&[PROGRAM], evaluation_of(Vec::new())).contains("`add 3 to x` has no hidden case"));
 }
 
 #[test]
@@ -264,7 +284,7 @@ fn a_snippet_that_is_measured_is_refused_by_name_when_the_game_is_set_up() {
     guard.measure_program(MeasuredSet::Validation, "problem `another`", PROGRAM);
     let new = |snippet: &str, guard: &Guard| {
         let snippets = vec!["def f(x):\n    return x - 3".to_owned(), snippet.to_owned()];
-        SolVer::new(config(), rules(), snippets, held(), guard.clone()).err().map(|error| error.to_string())
+        SolVer::new(config(), rules(), snippets, evaluation(), guard.clone()).err().map(|error| error.to_string())
     };
     let of_guard = "snippet 1 of `tasks.snippets` holds a program that is measured: `f` of problem `another` of the validation set";
     assert_eq!(new(&PROGRAM.replace('x', "y"), &guard).unwrap(), of_guard);
@@ -286,28 +306,39 @@ impl Execute for Broken {
 fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
     let config = SolVerConfig { format: "compact".to_owned(), problems: 2, ..config() };
     let snippets = ["def f(x):\n    return x - 1", "def f(x):\n    return x - 2"].map(str::to_owned).to_vec();
-    let game = SolVer::new(config, rules(), snippets, held(), Guard::default()).unwrap();
+    let game = SelfPlay(SolVer::new(config, rules(), snippets, evaluation(), Guard::default()).unwrap());
     let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
         Role::Proposer if turn.prompt.text.contains("x - 1") => "Add 3, to x".to_owned(),
         Role::Proposer => "take 2 from x".to_owned(),
         _ => PROGRAM.to_owned(),
     });
     let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let played = game.step(&arena, &mut SolVerState::default(), 0).unwrap();
+    let mut state = GameState::default();
+    let played = game.step(&arena, &mut state, 0).unwrap();
+    let (mut statements, mut tasks) = (Vec::new(), Vec::new());
+    for record in &played.records {
+        match record {
+            LogRecord::Proposal(one) => statements.push(one),
+            LogRecord::Task(one) => tasks.push(one),
+            LogRecord::Derived(one) => match one.derivation {},
+        }
+    }
     let (measured, other): (Vec<_>, Vec<_>) =
-        played.records.iter().partition(|record| record.snippet.contains("x - 1"));
-    let refused = measured[0].refused.as_ref().unwrap();
+        statements.into_iter().partition(|record| record.request.snippet.contains("x - 1"));
+    let refused = &measured[0].judged.verdict.as_ref().unwrap().evidence;
     assert_eq!(refused.rule, HELD_OUT);
     assert_eq!(refused.detail, "it holds problem `add 3 to x` of the held_out set");
-    assert!(measured[0].codes.is_empty() && !measured[0].known);
-    assert!(other[0].refused.is_none() && !other[0].codes.is_empty());
+    assert!(!measured[0].judged.known && other[0].judged.admitted().is_some());
+    let [task] = tasks[..] else { panic!("one problem is asked: {tasks:?}") };
+    assert_eq!((task.task.statement.as_str(), task.attempts.len()), ("take 2 from x", 8));
+    assert_eq!(state.pool.entries().len(), 1);
     assert_eq!(
         (played.counts.proposals, played.counts.valid_proposals, played.counts.proposals_in_held_out),
         (2, 1, 1)
     );
     let filter = played.metrics.filters.iter().find(|filter| filter.name == HELD_OUT).unwrap();
     assert_eq!((filter.seen, filter.refused), (2, 1));
-    let again = game.judge_again(&Broken, &played.records[..1]);
+    let again = game.replay(&Broken, &played.records[..2]);
     assert!(again.is_ok_and(|again| again.verdicts == again.same));
 }
 
@@ -330,10 +361,10 @@ fn statements_are_judged_by_the_guards_on_statements_alone() {
 
 #[test]
 fn the_state_is_saved_as_it_is() {
-    let state = SolVerState::default();
+    let mut state = GameState::<ProblemTask>::default();
+    state.pool.admit([ProblemTask { statement: "add 4 to x".to_owned(), reference: None }], 3, 1);
     let text = serde_json::to_string(&state).unwrap();
-    assert_eq!(serde_json::from_str::<SolVerState>(&text).unwrap(), state);
-    assert!(serde_json::from_str::<SolVerState>(r#"{"stated":[],"more":1}"#).is_err());
+    assert_eq!(serde_json::from_str::<GameState<ProblemTask>>(&text).unwrap(), state);
 }
 
 proptest! {

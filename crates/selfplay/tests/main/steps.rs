@@ -16,7 +16,7 @@ use veriplay_selfplay::environment::{
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, GameConfig, Request, RoleMetrics, StepMetrics, ZeroAdvantage, step_metrics,
 };
-use veriplay_selfplay::play::{Arena, Lesson, Play, PlayError};
+use veriplay_selfplay::play::{Arena, Batch, PlayError};
 use veriplay_selfplay::rollout::{Finished, SingleTurn};
 use veriplay_selfplay::scoring::Aggregation;
 use veriplay_selfplay::settings::ProposerMode;
@@ -38,6 +38,7 @@ impl Environment for Table {
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
+    type Round = Nothing;
     type Derivation = Nothing;
     type Metrics = StepMetrics;
 
@@ -265,9 +266,9 @@ fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script:
             LogRecord::Derived(one) => match one.derivation {},
         }
     }
-    let batch = played.lessons.into_iter().next().map(|lesson| match lesson {
-        Lesson::Samples(batch) => batch,
-        Lesson::Pairs(_) => panic!("no pairs were asked for"),
+    let batch = played.batches.into_iter().next().map(|batch| match batch {
+        Batch::Samples(batch) => batch,
+        Batch::Preferences(_) => panic!("no pairs were asked for"),
     });
     Played { proposals, tasks, metrics: played.metrics, batch }
 }
@@ -636,11 +637,11 @@ fn learnable_tasks_are_drawn_in_proportion_to_their_weight() {
 fn the_start_models_valid_proposals_are_the_supervised_examples() {
     let policy = Script::of(&["good 20", "junk", "bad 21", "good 1"]).policy();
     let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
-    let state = table(config()).begin(&arena).unwrap();
+    let state = table(config()).init(&arena).unwrap();
     assert_eq!(state.pool, seeded(0..9).pool);
     assert_eq!(state.sft_examples.len(), 3);
     let none = GameConfig { anchor_samples: 0, ..config() };
-    assert!(table(none).begin(&arena).unwrap().sft_examples.is_empty());
+    assert!(table(none).init(&arena).unwrap().sft_examples.is_empty());
 }
 
 /// A state with everything in it: seeds, examples, admitted proposals and solve rates.
@@ -696,7 +697,7 @@ fn a_logged_step_is_replayed_with_the_same_verdicts_and_a_changed_one_is_noticed
     let (game, policy) = (table(config()), Script::of(&["good 20", "junk", "lost 21", "good 20"]).policy());
     let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
     let mut records = game.step(&arena, &mut seeded(0..9), 0).unwrap().records;
-    let report = game.judge_again(&Nobody, &records).unwrap();
+    let report = game.replay(&Nobody, &records).unwrap();
     // Three proposals of each type and 48 attempts; one of each type was dropped.
     assert_eq!((report.verdicts, report.same, report.dropped), (9 + 48, 9 + 48, 3));
     for record in &mut records {
@@ -710,6 +711,6 @@ fn a_logged_step_is_replayed_with_the_same_verdicts_and_a_changed_one_is_noticed
             _ => {}
         }
     }
-    let report = game.judge_again(&Nobody, &records).unwrap();
+    let report = game.replay(&Nobody, &records).unwrap();
     assert_eq!((report.verdicts, report.same), (9 + 48, 9 + 48 - 3 - 1));
 }

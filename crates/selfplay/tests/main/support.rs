@@ -29,6 +29,7 @@ pub(crate) fn config() -> GameConfig {
         buffer_capacity: 100,
         fresh_fraction: 1.0,
         seed_share: 0.5,
+        curriculum: None,
         resample_learnable: None,
         induction_visible: 1,
         induction_hidden: 2,

@@ -30,7 +30,7 @@ fn no_cheating_solver_is_accepted() {
     let played = step(&game, &solver(plans), routes, &mut begun(&game), 0);
     assert!(statuses(&played).iter().all(|status| *status != Status::Accepted), "{:?}", statuses(&played));
     assert_eq!((played.counts.attempts, played.counts.accepted), (count as u64, 0));
-    assert!(played.lessons.is_empty(), "nobody is paid better than another");
+    assert!(played.batches.is_empty(), "nobody is paid better than another");
 }
 
 #[test]

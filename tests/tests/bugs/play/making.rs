@@ -2,7 +2,6 @@
 
 use veriplay_core::{Role, Scripted, Status, Turn};
 use veriplay_selfplay::games::bug_repair::{GameConfig, Maker, Mode};
-use veriplay_selfplay::play::Play;
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::tool_env::Weakening;
 
@@ -18,9 +17,9 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
     let Some((bed, routes)) = tool_env() else { return };
     for mode in Mode::ALL {
         let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()]);
-        let example = game.examples(routes).unwrap();
-        assert_eq!(example.len(), 2);
-        assert!(example[0].prompt.role == Role::Proposer && !example[0].prompt.text.contains("result = 0"));
+        let prompts = game.preview(routes).unwrap();
+        assert_eq!(prompts.len(), 2);
+        assert!(prompts[0].1.role == Role::Proposer && !prompts[0].1.text.contains("result = 0"));
         let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
             Role::Solver => SUBMIT.to_owned(),
             _ => injected(&turn.prompt.text),

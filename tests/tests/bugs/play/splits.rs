@@ -3,7 +3,6 @@
 use veriplay_core::{Digest, Role, Scripted, Status, TextFiles, Turn};
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, GameConfig, Mode, Place, Repositories};
-use veriplay_selfplay::play::Play;
 use veriplay_selfplay::splits::{HELD_OUT, functions};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
@@ -42,7 +41,7 @@ fn guarded(bed: &Bed, config: GameConfig, training: &[BugArtifact], code: &str) 
 }
 
 fn same_again(game: &Game, routes: &dyn veriplay_core::Execute, played: &Steps) {
-    let again = game.judge_again(routes, &played.records).unwrap();
+    let again = game.replay(routes, &played.records).unwrap();
     assert_eq!(again.verdicts, again.same);
 }
 

@@ -1,16 +1,17 @@
 //! What both roles are paid, what is learned from it, host faults, cheats, and verdicts made again.
 
 use veriplay_core::{Dropped, ExecuteError, Job, Outcome, Sample};
+use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::self_challenge::SetupError;
-use veriplay_selfplay::play::{Again, HeldOut, Lesson, PlayError};
+use veriplay_selfplay::play::{Batch, PlayError, ReplayReport};
 use veriplay_selfplay::settings::ConfigError;
 
 use super::*;
 
 fn samples(played: &Step) -> Vec<Sample> {
-    match played.lessons.as_slice() {
+    match played.batches.as_slice() {
         [] => Vec::new(),
-        [Lesson::Samples(batch)] => batch.samples.clone(),
+        [Batch::Samples(batch)] => batch.samples.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -130,7 +131,7 @@ fn a_host_fault_is_never_a_reward() {
     assert_eq!(played.counts.proposals, 0);
     // And a measurement with a hole is none.
     let arena = Arena { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
-    assert!(matches!(game.measure(&arena), Err(PlayError::Host(Dropped { .. }))));
+    assert!(matches!(game.evaluate(&arena), Err(PlayError::Host(Dropped { .. }))));
 }
 
 #[test]
@@ -164,17 +165,17 @@ fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
         let played = once(&game, &policy(&proposals, &codes));
         let (asked, verdicts) = (tasks(&played).len(), 3 + 4 * tasks(&played).len() as u64);
         assert_eq!(asked, if dialect == "compact" { 2 } else { 1 });
-        let again = game.judge_again(sandbox(), &played.records).unwrap();
-        assert_eq!(again, Again { verdicts, same: verdicts, ..Again::default() }, "{dialect}");
+        let again = game.replay(sandbox(), &played.records).unwrap();
+        assert_eq!(again, ReplayReport { verdicts, same: verdicts, ..ReplayReport::default() }, "{dialect}");
         let mut forged = played.records.clone();
         for record in &mut forged {
             if let Record::Task(task) = record {
                 task.attempts[0].episode.turns[0].text = "answer(None)".to_owned();
             }
         }
-        let again = game.judge_again(sandbox(), &forged).unwrap();
+        let again = game.replay(sandbox(), &forged).unwrap();
         assert_eq!(again.verdicts - again.same, asked as u64, "{dialect}");
-        assert!(matches!(game.judge_again(&Faulty { mark: "O101" }, &played.records), Err(PlayError::Host(_))));
+        assert!(matches!(game.replay(&Faulty { mark: "O101" }, &played.records), Err(PlayError::Host(_))));
     }
 }
 
@@ -186,9 +187,10 @@ fn a_measurement_counts_samples_and_the_greedy_response() {
         if right { solution.clone() } else { "answer(1)".to_owned() }
     });
     let game = game(config("compact"));
-    let table = game.measure(&Arena { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
-    assert_eq!(table.rows(), [("orders".to_owned(), [0.25, 1.0, 1.0])]);
-    assert_eq!(table.mean(), [0.25, 1.0, 1.0]);
+    let table = game.evaluate(&Arena { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
+    let row = EvalRow { row: "orders".to_owned(), tasks: 1, pass1: 0.25, greedy: 1.0, pass8: 1.0 };
+    assert_eq!(table.rows, [row]);
+    assert_eq!(table.mean, EvalNumbers { pass1: 0.25, greedy: 1.0, pass8: 1.0 });
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
     assert_eq!((challenge.episode.turns.len(), challenge.episode.end.as_deref()), (2, Some("proposed")));
     assert_eq!(statuses(attempts), [Status::Accepted; 4]);
     assert_eq!(played.metrics.executor.turns_mean, Some(2.0));
-    assert!(played.lessons.is_empty(), "all did it, and one challenger alone is its own mean");
+    assert!(played.batches.is_empty(), "all did it, and one challenger alone is its own mean");
 }
 
 #[test]
@@ -217,6 +217,6 @@ fn a_proposal_that_asks_or_does_what_is_measured_is_refused_and_counted_and_anot
     assert_eq!((played.counts.valid_proposals, played.counts.proposals_in_held_out), (1, 2));
     let kept: Vec<&str> = proposed(&state).iter().map(|task| task.instruction.as_str()).collect();
     assert_eq!(kept, [other]);
-    let again = game.judge_again(sandbox(), &played.records).unwrap();
+    let again = game.replay(sandbox(), &played.records).unwrap();
     assert_eq!(again.verdicts, again.same);
 }

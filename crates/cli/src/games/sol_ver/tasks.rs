@@ -9,7 +9,7 @@ use veriplay_core::{CallCase, Execute, IoPair, Limits, Value};
 use veriplay_corpus::{
     Expects, Generated, Grammar, ProblemRow, Programs, ReadOptions, Unexecuted, problem_format, read_problems,
 };
-use veriplay_selfplay::games::sol_ver::HeldProblem;
+use veriplay_selfplay::games::sol_ver::{ProblemTask, ReferenceSolution};
 use veriplay_selfplay::randomness::generator;
 
 use super::snippets::Snippets;
@@ -53,7 +53,7 @@ pub(super) enum Problems {
     },
 }
 
-/// How the held-out set is measured. How often each problem is sampled says `game.held_samples`.
+/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EvalConfig {
@@ -68,12 +68,12 @@ const BLOCK: usize = 128;
 
 impl TaskConfig {
     /// Problems whose answer is known.
-    pub(super) fn held_out(
+    pub(super) fn evaluation(
         &self,
         eval: &EvalConfig,
         limits: Limits,
         execute: &dyn Execute,
-    ) -> Result<Vec<HeldProblem>, Failure> {
+    ) -> Result<Vec<ProblemTask>, Failure> {
         match &self.problems {
             Problems::Generator { mix, hidden, worth } => {
                 Generator { seed: self.eval_seed, mix, hidden: *hidden, worth, limits, execute }.problems(eval)
@@ -93,7 +93,7 @@ struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    fn problems(&self, eval: &EvalConfig) -> Result<Vec<HeldProblem>, Failure> {
+    fn problems(&self, eval: &EvalConfig) -> Result<Vec<ProblemTask>, Failure> {
         let grammar = Grammar::embedded_tiny();
         let mut programs = Programs::new(&grammar, eval.set.into(), self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
@@ -131,9 +131,10 @@ impl Generator<'_> {
     }
 }
 
-fn problem(text: String, reference: String, pairs: Vec<IoPair>) -> HeldProblem {
+fn problem(text: String, reference: String, pairs: Vec<IoPair>) -> ProblemTask {
     let case = |pair: IoPair| CallCase { input: pair.input, expected: pair.output };
-    HeldProblem { text, hidden: pairs.into_iter().map(case).collect(), reference }
+    let hidden = pairs.into_iter().map(case).collect();
+    ProblemTask { statement: text, reference: Some(ReferenceSolution { program: reference, hidden }) }
 }
 
 /// The rows that have a reference whose values can be compared.
@@ -144,7 +145,7 @@ fn from_file(
     eval: &EvalConfig,
     limits: Limits,
     execute: &dyn Execute,
-) -> Result<Vec<HeldProblem>, Failure> {
+) -> Result<Vec<ProblemTask>, Failure> {
     let known = problem_format(format).map_err(|_| {
         let what = format!("configuration key `tasks.problems.format` is `{format}`, which is no format of problems");
         Failure::message(ExitCode::Input, what).hint("use `evalplus` or `mbpp_plus`")
@@ -156,9 +157,9 @@ fn from_file(
     });
     let rows: Vec<Unexecuted> = rows.collect();
     let run = |row: &Unexecuted| row_problem(row, hidden, limits, execute);
-    let problems: Result<Vec<Option<HeldProblem>>, Failure> = rows.par_iter().map(run).collect();
+    let problems: Result<Vec<Option<ProblemTask>>, Failure> = rows.par_iter().map(run).collect();
     let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
-    let problems: Vec<HeldProblem> = problems?.into_iter().flatten().skip(first).take(eval.problems).collect();
+    let problems: Vec<ProblemTask> = problems?.into_iter().flatten().skip(first).take(eval.problems).collect();
     enough(problems.len(), eval.problems, &format!("problems of `{}`", path.display())).map(|()| problems)
 }
 
@@ -168,7 +169,7 @@ fn row_problem(
     hidden: usize,
     limits: Limits,
     execute: &dyn Execute,
-) -> Result<Option<HeldProblem>, Failure> {
+) -> Result<Option<ProblemTask>, Failure> {
     let named = format!("{}\n\nf = {}\n", row.reference, row.checks.function);
     let worth = Worth { max_output_chars: usize::MAX, min_distinct_outputs: 1 };
     let inputs = row.inputs.iter().take(hidden).cloned().collect();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scoring::Aggregation;
 use crate::settings::{ConfigError, ProposerMode, check_count, check_group, check_name, check_number};
-use crate::{advantages, prompts, rewards};
+use crate::{advantages, curricula, prompts, rewards};
 
 /// What becomes of samples of advantage 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,10 @@ pub struct GameConfig {
     pub fresh_fraction: f64,
     /// Share of the other solver tasks that come from seeds, in [0, 1]; the rest are proposals accepted in earlier steps.
     pub seed_share: f64,
-    /// Weight of a buffer task whose last solve rate was 0 < s < 1, where others weigh 1. Absent means 1.
+    /// Name of the curriculum, one of [`curricula::CURRICULA`]. Absent means `learnable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curriculum: Option<String>,
+    /// Weight under curriculum `learnable` of a buffer task whose last solve rate was 0 < s < 1, where others weigh 1. Absent means 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resample_learnable: Option<f64>,
     /// Input-output pairs an induction solver sees.
@@ -107,7 +110,8 @@ impl GameConfig {
     fn check_names(&self) -> Result<(), ConfigError> {
         check_name("format", &self.format, &prompts::names())?;
         check_name("reward", &self.reward, &rewards::names())?;
-        check_name("advantage", &self.advantage, &advantages::names())
+        check_name("advantage", &self.advantage, &advantages::names())?;
+        curricula::check(self.curriculum.as_deref())
     }
 
     fn check_counts(&self) -> Result<(), ConfigError> {

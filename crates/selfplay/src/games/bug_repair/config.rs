@@ -9,7 +9,7 @@ use super::dialects::{self, Dialect};
 use super::episode::Budget;
 use crate::scoring::Aggregation;
 use crate::settings::{ConfigError, ProposerMode, check_count, check_group, check_name, check_number, refused};
-use crate::{advantages, rewards};
+use crate::{advantages, curricula, rewards};
 
 /// How a model makes a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -96,7 +96,10 @@ pub struct GameConfig {
     pub grade_unfinished: bool,
     /// Bugs kept beside the training set, newest kept.
     pub buffer_capacity: usize,
-    /// Weight in the draw of tasks of a bug whose last solve rate was 0 < s < 1, where others weigh 1.
+    /// Name of the curriculum, one of [`curricula::CURRICULA`]. Absent means `learnable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curriculum: Option<String>,
+    /// Weight under curriculum `learnable` of a bug whose last solve rate was 0 < s < 1, where others weigh 1.
     pub resample_learnable: f64,
     /// Training bugs that solvers are asked before step 0, and with them one step's injections: the turns of those that came out right
     /// are responses to imitate. 0 makes none.
@@ -130,6 +133,7 @@ impl GameConfig {
         check_name("dialect", &self.dialect, &dialects::names())?;
         check_name("reward", &self.reward, &rewards::names())?;
         check_name("advantage", &self.advantage, &advantages::names())?;
+        curricula::check(self.curriculum.as_deref())?;
         self.check_operators()?;
         self.check_counts()?;
         self.check_numbers()?;

@@ -7,7 +7,7 @@ use super::episode::Budget;
 use crate::eval_table::LEAST_SAMPLES;
 use crate::scoring::{Aggregation, LearnFrom};
 use crate::settings::{ConfigError, ProposerMode, check_count, check_group, check_name, check_number, refused};
-use crate::{advantages, rewards};
+use crate::{advantages, curricula, rewards};
 
 /// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,10 @@ pub struct GameConfig {
     pub fresh_share: f64,
     /// Tasks of challengers that are kept, newest first.
     pub buffer_capacity: usize,
-    /// Weight in the draw of tasks of one whose last solve rate was 0 < s < 1, where others weigh 1.
+    /// Name of the curriculum, one of [`curricula::CURRICULA`]. Absent means `learnable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curriculum: Option<String>,
+    /// Weight under curriculum `learnable` of one whose last solve rate was 0 < s < 1, where others weigh 1.
     pub resample_learnable: f64,
     /// Whether a challenger's task that no rollout did leaves the buffer: it may be one that cannot be done as it says.
     pub drop_unsolved: bool,
@@ -70,6 +73,7 @@ impl GameConfig {
         check_name("dialect", &self.dialect, &dialects::names())?;
         check_name("reward", &self.reward, &rewards::names())?;
         check_name("advantage", &self.advantage, &advantages::names())?;
+        curricula::check(self.curriculum.as_deref())?;
         self.check_counts()?;
         self.check_numbers()?;
         if let Err(error) = self.budget.check() {

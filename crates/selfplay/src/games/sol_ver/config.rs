@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::prompts;
 use crate::eval_table::LEAST_SAMPLES;
+use crate::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
 use crate::settings::{ConfigError, check_count, check_name, check_number, refused};
+use crate::{advantages, curricula, rewards};
 
 /// What is learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,38 +18,28 @@ pub enum Selection {
     Random,
 }
 
-/// Which stages a step has.
+/// What a step learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lessons {
+pub enum LearningObjective {
+    /// Imitation of what is trusted, then preference of it, as in the paper.
+    SftDpo,
     /// Imitation alone.
     Sft,
     /// Preference alone.
     Dpo,
-    /// Imitation, then preference, as in the paper.
-    Both,
+    /// The rewards of what was decided, weighed by their advantages.
+    PolicyGradient,
 }
 
-/// Which program a held-out suite is written for.
+/// Which program the suites of an evaluation are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HeldCandidate {
+pub enum EvalCandidate {
     /// The problem's reference: the same prompt before and after a run.
     Reference,
     /// The policy's own greedy answer, as it stands.
     Own,
-}
-
-/// How a stage's examples become optimizer steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stage {
-    /// Examples, or pairs, of one optimizer step at most.
-    pub batch: usize,
-    /// How often each is learned from in the step that made it. Every pass is in another order.
-    pub epochs: usize,
-    /// Optimizer steps at most; what is left over is not learned.
-    pub max_updates: usize,
 }
 
 /// The settings of the game. There is no `Default`: a config file states them all, and an unknown key is an error.
@@ -58,8 +50,14 @@ pub struct SolVerConfig {
     pub format: String,
     /// `consensus`, or `random` for the control.
     pub selection: Selection,
-    /// `sft`, `dpo` or `both`.
-    pub lessons: Lessons,
+    /// `sft_dpo`, `sft`, `dpo` or `policy_gradient`.
+    pub objective: LearningObjective,
+    /// Name of the reward scheme, one of [`rewards::REWARDS`]; needed by `policy_gradient`, and used by nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reward: Option<String>,
+    /// Name of the advantage estimator, one of [`advantages::ADVANTAGES`]; as `reward`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advantage: Option<String>,
     /// Problems proposed a step, each from a snippet of its own as long as there are enough.
     pub problems: usize,
     /// Codes for each problem.
@@ -70,6 +68,12 @@ pub struct SolVerConfig {
     pub suites: usize,
     /// Tests that a suite is asked to have. The compact wording does not say it.
     pub tests: usize,
+    /// Problems of earlier steps that are asked again each step, drawn by the curriculum. Absent means none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier_problems: usize,
+    /// Name of the curriculum, one of [`curricula::CURRICULA`]. Absent means `learnable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curriculum: Option<String>,
     /// Statements of earlier steps that may not be stated again, newest kept. 0 tells repeats within a step alone.
     pub memory: usize,
     /// Codes of a problem that are imitated at most, of different texts.
@@ -90,9 +94,9 @@ pub struct SolVerConfig {
     /// Weight of imitating the statement of a problem that was learned from; 0 leaves the proposer as it is, as the paper does.
     pub problem_weight: f64,
     /// Imitation.
-    pub sft: Stage,
+    pub sft: UpdateSchedule,
     /// Preference.
-    pub dpo: Stage,
+    pub dpo: UpdateSchedule,
     /// Softmax temperature of problems.
     pub proposer_temperature: f32,
     /// Tokens of a problem at most, the end token included.
@@ -105,10 +109,15 @@ pub struct SolVerConfig {
     pub verifier_temperature: f32,
     /// Tokens of a suite at most, the end token included.
     pub verifier_max_tokens: usize,
-    /// `reference` or `own`: which program held-out suites are written for.
-    pub held_candidate: HeldCandidate,
-    /// Samples of each held-out problem and role, beside the greedy one; 8 at least, which pass@8 needs.
-    pub held_samples: usize,
+    /// `reference` or `own`: which program the suites of an evaluation are written for.
+    pub eval_candidate: EvalCandidate,
+    /// Samples of each evaluation problem and role, beside the greedy one; 8 at least, which pass@8 needs.
+    pub eval_samples: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl SolVerConfig {
@@ -117,7 +126,19 @@ impl SolVerConfig {
     #[must_use]
     pub fn needs_reference(&self) -> bool {
         let own = |temperature: f32| temperature == 1.0;
-        self.lessons != Lessons::Sft && !(own(self.solver_temperature) && own(self.verifier_temperature))
+        let pairs = matches!(self.objective, LearningObjective::SftDpo | LearningObjective::Dpo);
+        pairs && !(own(self.solver_temperature) && own(self.verifier_temperature))
+    }
+
+    /// What the driver makes batches of.
+    pub(super) fn driver_objective(&self) -> Objective {
+        let (sft, dpo) = match self.objective {
+            LearningObjective::PolicyGradient => return Objective::PolicyGradient,
+            LearningObjective::SftDpo => (Some(self.sft), Some(self.dpo)),
+            LearningObjective::Sft => (Some(self.sft), None),
+            LearningObjective::Dpo => (None, Some(self.dpo)),
+        };
+        Objective::Preference(PreferenceSchedule { sft, dpo, held_reference: self.needs_reference() })
     }
 
     /// Checks every key.
@@ -126,11 +147,31 @@ impl SolVerConfig {
     /// The first one that is out of its range.
     pub fn check(&self) -> Result<(), ConfigError> {
         check_name("format", &self.format, &prompts::names())?;
+        self.check_rewards()?;
+        curricula::check(self.curriculum.as_deref())?;
         self.check_counts()?;
         self.check_numbers()?;
         if self.candidates > self.codes {
             let allowed = format!("use at most `codes`, which is `{}`", self.codes);
             return Err(refused("candidates", self.candidates, allowed));
+        }
+        Ok(())
+    }
+
+    fn check_rewards(&self) -> Result<(), ConfigError> {
+        let named = [("reward", &self.reward, rewards::names()), ("advantage", &self.advantage, advantages::names())];
+        for (key, name, names) in named {
+            match name {
+                Some(name) => check_name(key, name, &names)?,
+                None if self.objective == LearningObjective::PolicyGradient => {
+                    return Err(refused(key, "", "objective `policy_gradient` needs one: name it"));
+                }
+                None => {}
+            }
+        }
+        if self.selection == Selection::Random && self.objective == LearningObjective::PolicyGradient {
+            let allowed = "objective `policy_gradient` selects nothing: its control is reward `random`";
+            return Err(refused("selection", "random", allowed));
         }
         Ok(())
     }
@@ -142,6 +183,7 @@ impl SolVerConfig {
             ("candidates", self.candidates, 1, 4_096),
             ("suites", self.suites, 1, 4_096),
             ("tests", self.tests, 1, 1_024),
+            ("earlier_problems", self.earlier_problems, 0, 65_536),
             ("memory", self.memory, 0, 1 << 24),
             ("sft_codes", self.sft_codes, 0, 4_096),
             ("sft_suites", self.sft_suites, 0, 4_096),
@@ -156,7 +198,7 @@ impl SolVerConfig {
             ("proposer_max_tokens", self.proposer_max_tokens, 1, 1 << 20),
             ("solver_max_tokens", self.solver_max_tokens, 1, 1 << 20),
             ("verifier_max_tokens", self.verifier_max_tokens, 1, 1 << 20),
-            ("held_samples", self.held_samples, LEAST_SAMPLES as usize, 4_096),
+            ("eval_samples", self.eval_samples, LEAST_SAMPLES as usize, 4_096),
         ];
         counts.into_iter().try_for_each(|(key, value, least, most)| check_count(key, value, least, most))
     }

@@ -1,12 +1,13 @@
 //! What each filter let through, from a step's records. Called by its metrics.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::Status;
-use veriplay_verifier::agreement::{Check, GUARDS, Judgement};
+use veriplay_core::{Status, Verdict};
+use veriplay_verifier::agreement::{Check, GUARDS};
 
-use super::records::SolVerRecord;
-use super::step::MALFORMED;
+use super::SolVer;
+use super::rounds::RoundVerdicts;
 use crate::splits::HELD_OUT;
+use crate::step::StepFacts;
 
 /// What one filter let through. In the order in which they are asked: what one refuses, later ones do not see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,19 +23,28 @@ pub struct FilterYield {
 }
 
 /// All filters, in the order in which they are asked.
-pub(super) fn filters(records: &[SolVerRecord], judged: &[&Judgement]) -> Vec<FilterYield> {
-    let refused = records.iter().filter_map(|record| record.refused.as_ref()).map(|refusal| refusal.rule.as_str());
-    let problems: Vec<&str> = refused.map(|rule| if rule == MALFORMED { "malformed_problem" } else { rule }).collect();
-    let rounds = judged.iter().filter_map(|one| one.refused.as_ref()).map(|refusal| refusal.rule.as_str());
+pub(super) fn filters(facts: &StepFacts<'_, SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<FilterYield> {
+    let verdicts = facts.proposals.iter().filter_map(|one| one.judged.verdict.as_ref().ok());
+    let problems: Vec<&str> = verdicts
+        .filter(|verdict| verdict.status != Status::Valid)
+        .map(|verdict| rule_of(verdict, "malformed_problem"))
+        .collect();
+    let rounds = judged.iter().filter_map(|one| one.facts.refused.as_ref()).map(|refusal| refusal.rule.as_str());
     let rounds: Vec<&str> = rounds.map(|rule| if rule == HELD_OUT { "held_out_code" } else { rule }).collect();
-    let (codes, suites) = (code_rules(judged), suite_rules(judged));
-    let decided: Vec<&Judgement> = judged.iter().copied().filter(|one| one.refused.is_none()).collect();
-    let trusted = |status: Status, rule: &str| status == Status::Accepted || rule == "special_case";
-    let trusted = decided.iter().flat_map(|one| &one.codes).filter(|code| trusted(code.status, &code.rule)).count();
-    let voting = decided.iter().flat_map(|one| &one.suites).filter(|suite| suite.quality.tests > 0).count();
+    let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|one| one.facts.refused.is_none()).collect();
+    let judged: Vec<&RoundVerdicts<'_>> = judged.iter().collect();
+    let (codes, suites) = (code_rules(&judged), suite_rules(&judged));
+    let trusted = |code: &&&Verdict| code.status == Status::Accepted || code.evidence.rule == "special_case";
+    let trusted = decided.iter().flat_map(|one| &one.codes).filter(trusted).count();
+    let voting = decided.iter().flat_map(|one| &one.suites).filter(|(_, quality)| quality.tests > 0).count();
     let round_refusals = rounds.iter().filter(|rule| **rule != "held_out_code").count();
     let stages = [
-        stage(&["malformed_problem", HELD_OUT], |check| matches!(check, Check::Statement(_)), records.len(), &problems),
+        stage(
+            &["malformed_problem", HELD_OUT],
+            |check| matches!(check, Check::Statement(_)),
+            facts.proposals.len(),
+            &problems,
+        ),
         stage(&["malformed_code"], |check| matches!(check, Check::Code(_)), codes.len(), &codes),
         stage(&["malformed_suite"], |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
         stage(&["no_cluster"], |check| matches!(check, Check::Round(_)), judged.len(), &rounds),
@@ -46,15 +56,17 @@ pub(super) fn filters(records: &[SolVerRecord], judged: &[&Judgement]) -> Vec<Fi
 }
 
 /// The rule of each code, one for those that could not be read, and nothing for those that none refused.
-fn code_rules<'a>(judged: &[&'a Judgement]) -> Vec<&'a str> {
-    let rule = |status: Status, rule: &'a str| if status == Status::Malformed { "malformed_code" } else { rule };
-    judged.iter().flat_map(|one| &one.codes).map(|code| rule(code.status, &code.rule)).collect()
+fn code_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
+    judged.iter().flat_map(|one| &one.codes).map(|code| rule_of(code, "malformed_code")).collect()
 }
 
 /// As [`code_rules`], of suites.
-fn suite_rules<'a>(judged: &[&'a Judgement]) -> Vec<&'a str> {
-    let rule = |status: Status, rule: &'a str| if status == Status::Malformed { "malformed_suite" } else { rule };
-    judged.iter().flat_map(|one| &one.suites).map(|suite| rule(suite.status, &suite.rule)).collect()
+fn suite_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
+    judged.iter().flat_map(|one| &one.suites).map(|(suite, _)| rule_of(suite, "malformed_suite")).collect()
+}
+
+fn rule_of<'a>(verdict: &'a Verdict, malformed: &'static str) -> &'a str {
+    if verdict.status == Status::Malformed { malformed } else { &verdict.evidence.rule }
 }
 
 /// Asks `first`, and then the guards of one kind: `rules` are those of all `things`.

@@ -1,13 +1,17 @@
 //! An iteration in numbers.
 
-use serde::{Deserialize, Serialize};
-use veriplay_core::Status;
-use veriplay_verifier::agreement::{Judgement, Quality};
+use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Role, Status};
+use veriplay_verifier::agreement::Quality;
+
+use super::SolVer;
 use super::filters::{FilterYield, filters};
-use super::records::SolVerRecord;
-use super::select::{Chosen, Response};
+use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
+use crate::preferences::{Preferences, Response};
 use crate::statistics::{mean, share};
+use crate::step::StepFacts;
 
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,50 +51,70 @@ pub struct SolVerMetrics {
     pub test_pairs: usize,
 }
 
-pub(super) fn metrics(records: &[SolVerRecord], chosen: &Chosen) -> SolVerMetrics {
-    let judged: Vec<&Judgement> = records.iter().filter_map(SolVerRecord::judgement).collect();
-    let decided: Vec<&Judgement> = judged.iter().copied().filter(|judgement| judgement.refused.is_none()).collect();
-    let codes = || decided.iter().flat_map(|judgement| &judgement.codes);
-    let suites = || decided.iter().flat_map(|judgement| &judgement.suites);
-    let accepted: Vec<&Quality> =
-        suites().map(|suite| &suite.quality).filter(|quality| quality.is_accepted()).collect();
-    let sum = |part: fn(&Quality) -> u32| accepted.iter().map(|quality| part(quality) as usize).sum::<usize>();
-    let wrong = sum(|quality| quality.wrong);
-    let count = |kind: fn(&Response) -> bool| chosen.examples.iter().filter(|response| kind(response)).count();
-    let pairs = |kind: fn(&Response) -> bool| chosen.pairs.iter().filter(|pair| kind(&pair.chosen)).count();
-    let sizes = |of: fn(&Judgement) -> usize| mean(&judged.iter().map(|one| of(one) as f64).collect::<Vec<_>>());
+pub(super) fn metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
+    let judged = round_verdicts(facts);
+    let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
+    let codes = || decided.iter().flat_map(|round| &round.codes);
+    let qualities: Vec<Quality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
+    let quality = SuiteNumbers::of(&qualities);
+    let Preferences { examples, pairs } = facts.preferences;
+    let count = |role: Role| examples.iter().filter(|one| one.response.role == role).count();
+    let pairs = |role: Role| pairs.iter().filter(|pair| pair.chosen.role == role).count();
+    let sizes =
+        |of: fn(&AgreementRound) -> usize| mean(&judged.iter().map(|one| of(one.facts) as f64).collect::<Vec<_>>());
     SolVerMetrics {
-        problems: records.len(),
-        asked: records.iter().filter(|record| record.refused.is_none()).count(),
-        dropped: records.iter().filter(|record| matches!(record.judged, Some(Err(_)))).count(),
+        problems: facts.proposals.len(),
+        asked: facts.tasks.iter().filter(|asked| asked.proposal.is_some()).count(),
+        dropped: facts.rounds.iter().filter(|round| round.is_none()).count(),
         decided: decided.len(),
-        learned: learned(chosen),
-        filters: filters(records, &judged),
+        learned: learned(facts),
+        filters: filters(facts, &judged),
         code_pass_rate: share(codes().filter(|code| code.status == Status::Accepted).count(), codes().count()),
-        test_accuracy: share(accepted.len(), suites().count()),
-        false_positive_rate: share(wrong - sum(|quality| quality.rejected), wrong),
-        mutation_score: share(sum(|quality| quality.mutants_killed), sum(|quality| quality.mutants)),
-        clusters: sizes(|judgement| judgement.clusters.len()),
-        best_cluster: sizes(|judgement| judgement.clusters.first().map_or(0, |(codes, _)| *codes)),
-        sft_codes: count(is_code),
-        sft_suites: count(is_suite),
-        code_pairs: pairs(is_code),
-        test_pairs: pairs(is_suite),
+        test_accuracy: share(quality.accepted, qualities.len()),
+        false_positive_rate: quality.false_positive_rate,
+        mutation_score: quality.mutation_score,
+        clusters: sizes(|round| round.clusters.len()),
+        best_cluster: sizes(|round| round.clusters.first().map_or(0, |(codes, _)| *codes)),
+        sft_codes: count(Role::Solver),
+        sft_suites: count(Role::Verifier),
+        code_pairs: pairs(Role::Solver),
+        test_pairs: pairs(Role::Verifier),
     }
 }
 
-const fn is_code(response: &Response) -> bool {
-    matches!(response, Response::Code(..))
+/// What suites are worth together.
+pub(super) struct SuiteNumbers {
+    /// Those that the trusted code passes.
+    accepted: usize,
+    /// Over these suites and the wrong codes of their problem: the share that is accepted. `None` where there is no such pair.
+    pub(super) false_positive_rate: Option<f64>,
+    /// Over the same suites and the mutants of the trusted code: the share that is killed.
+    pub(super) mutation_score: Option<f64>,
 }
 
-const fn is_suite(response: &Response) -> bool {
-    matches!(response, Response::Suite(..))
+impl SuiteNumbers {
+    pub(super) fn of(suites: &[Quality]) -> Self {
+        let accepted: Vec<&Quality> = suites.iter().filter(|one| one.is_accepted()).collect();
+        let sum = |part: fn(&Quality) -> u32| accepted.iter().map(|one| part(one) as usize).sum::<usize>();
+        let wrong = sum(|one| one.wrong);
+        Self {
+            accepted: accepted.len(),
+            false_positive_rate: share(wrong - sum(|one| one.rejected), wrong),
+            mutation_score: share(sum(|one| one.mutants_killed), sum(|one| one.mutants)),
+        }
+    }
 }
 
-fn learned(chosen: &Chosen) -> usize {
-    let responses = chosen.examples.iter().chain(chosen.pairs.iter().map(|pair| &pair.chosen));
-    let problem = |response: &Response| match *response {
-        Response::Problem(problem) | Response::Code(problem, _) | Response::Suite(problem, _) => problem,
+/// The problems that something is learned from, by their responses.
+fn learned(facts: &StepFacts<'_, SolVer>) -> usize {
+    let Preferences { examples, pairs } = facts.preferences;
+    let responses = examples.iter().map(|one| one.response).chain(pairs.iter().map(|pair| pair.chosen));
+    let rewarded = facts.scored.iter().filter(|one| one.weight != 0.0);
+    let responses = responses.chain(rewarded.map(|one| Response { role: one.role, index: one.index }));
+    let problem = |response: Response| match response.role {
+        Role::Proposer => facts.tasks.iter().position(|asked| asked.proposal == Some(response.index)),
+        Role::Solver => Some(facts.solutions[response.index].finished.source),
+        Role::Verifier => Some(facts.verifications[response.index].task),
     };
-    responses.map(problem).collect::<std::collections::BTreeSet<_>>().len()
+    responses.filter_map(problem).collect::<BTreeSet<usize>>().len()
 }

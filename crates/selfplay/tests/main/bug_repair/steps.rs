@@ -6,11 +6,11 @@ use veriplay_core::{
     Digest, Execute, ExecuteError, Job, Limits, Outcome, Patch, Policy, PolicyError, Prompt, Role, Rollout, Sampling,
     Scripted, Status, TextFiles, Turn,
 };
-use veriplay_selfplay::driver::SelfPlay;
+use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
-use veriplay_selfplay::games::bug_repair::{BugRepair, GameConfig, Place, Repositories, SetupError};
+use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, GameConfig, Place, Repositories, SetupError};
 use veriplay_selfplay::metrics::SolveCount;
-use veriplay_selfplay::play::{Arena, Play, PlayError};
+use veriplay_selfplay::play::{Arena, PlayError};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
@@ -174,7 +174,7 @@ impl Execute for Broken {
 }
 
 /// How often the one bug was repaired when it was last asked.
-fn last(state: &<SelfPlay<BugRepair> as Play>::State) -> Option<SolveCount> {
+fn last(state: &GameState<BugTask>) -> Option<SolveCount> {
     let [entry] = state.pool.entries() else { panic!("{:?}", state.pool) };
     entry.last
 }
@@ -188,17 +188,17 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
         "```submit\n```".to_owned()
     });
     let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let mut state = game.begin(&arena).unwrap();
+    let mut state = game.init(&arena).unwrap();
     let played = game.step(&arena, &mut state, 0).unwrap();
-    assert!(played.lessons.is_empty());
+    assert!(played.batches.is_empty());
     assert_eq!((played.counts.attempts, played.counts.dropped), (0, 4));
     let [LogRecord::Task(record)] = played.records.as_slice() else { panic!("{:?}", played.records) };
     assert_eq!(record.attempts.iter().filter(|attempt| attempt.judged.verdict.is_err()).count(), 4);
     assert!(
         last(&state).is_none() && played.metrics.solve_rate.is_none() && played.metrics.solver.reward_mean.is_none()
     );
-    assert!(matches!(game.measure(&arena), Err(PlayError::Host(_))));
-    assert_eq!(game.judge_again(&Broken, &played.records).unwrap().dropped, 4);
+    assert!(matches!(game.evaluate(&arena), Err(PlayError::Host(_))));
+    assert_eq!(game.replay(&Broken, &played.records).unwrap().dropped, 4);
 }
 
 #[test]
@@ -208,15 +208,15 @@ fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
     let game = SelfPlay(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
     let policy = Scripted::new(|_: &Turn<'_>| "I give up.".to_owned());
     let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let mut state = game.begin(&arena).unwrap();
+    let mut state = game.init(&arena).unwrap();
     let played = game.step(&arena, &mut state, 5).unwrap();
     assert_eq!(played.metrics.statuses, BTreeMap::from([(Status::Malformed, 4)]));
     assert_eq!(played.metrics.solver.ends, BTreeMap::from([("out_of_turns".to_owned(), 4)]));
     assert_eq!((played.metrics.solver.idle_turns, played.metrics.solver.turns_mean), (16, Some(4.0)));
     let last = last(&state).unwrap();
     assert_eq!((last.solved, last.judged), (0, 4));
-    assert!(played.lessons.is_empty(), "four equal rewards");
-    let table = game.measure(&arena).unwrap();
+    assert!(played.batches.is_empty(), "four equal rewards");
+    let table = game.evaluate(&arena).unwrap();
     assert!(table.rows.is_empty() && table.mean == EvalNumbers::default(), "there is nothing to evaluate on");
 }
 
@@ -240,11 +240,11 @@ fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_th
     let (place, two) = (place(), artifact(&place(), 2));
     let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
     let game = SelfPlay(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
-    let first = game.examples(&Broken).unwrap()[0].prompt.text.len();
+    let first = game.preview(&Broken).unwrap()[0].1.text.len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
     let (roomy, narrow) = (Small(script(), first + 500), Small(script(), first - 1));
-    let mut state = game.begin(&Arena { policy: &roomy, execute: &Broken, seed: 1 }).unwrap();
+    let mut state = game.init(&Arena { policy: &roomy, execute: &Broken, seed: 1 }).unwrap();
     let played = game.step(&Arena { policy: &roomy, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
     let ends = BTreeMap::from([("out_of_room".to_owned(), 1), ("out_of_turns".to_owned(), 3)]);
     assert_eq!(played.metrics.solver.ends, ends);

@@ -1,0 +1,25 @@
+//! `uniform`: every task weighs 1.
+//!
+//! # What it weighs
+//! 1, whatever became of the task before. `resample_learnable` has no part in it.
+//!
+//! # Why
+//! It is what other curricula are compared with.
+//!
+//! # Example
+//! A task that all of its solvers solved is as likely to be drawn as one that half of them did.
+
+use super::Curriculum;
+use crate::metrics::SolveCount;
+
+pub(super) struct Uniform;
+
+impl Curriculum for Uniform {
+    fn name(&self) -> &'static str {
+        "uniform"
+    }
+
+    fn weight(&self, _last: Option<SolveCount>, _learnable_weight: f64) -> f64 {
+        1.0
+    }
+}

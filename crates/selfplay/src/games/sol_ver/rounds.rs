@@ -1,0 +1,314 @@
+//! Judging what was written for a problem: by its reference where it has one, else by what codes and tests agree on.
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{
+    CallChecks, Checks, Comparison, Dropped, Evidence, Execute, Finish, Problem, Rollout, Status, Verdict,
+};
+use veriplay_verifier::agreement::{
+    CodeDecision, Examination, GUARDS, Judgement, Quality, Refusal, RoundRequest as AgreementRequest, Suite,
+    SuiteAttempt, SuiteDecision, examine, judge_rounds,
+};
+use veriplay_verifier::{ProblemRequest, judge_programs};
+
+use super::{ProblemTask, SolVer};
+use crate::environment::{JudgedRound, Round, RoundRequest, Solution};
+use crate::play::PlayError;
+use crate::rollout::{Finished, SingleTurn};
+use crate::splits::{HELD_OUT, Measured, told};
+use crate::step::StepFacts;
+
+/// What codes and tests of one problem came to, beside the verdicts on each of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgreementRound {
+    /// Why nothing may be learned from it; `None` when something may.
+    pub refused: Option<Refusal>,
+    /// Sizes of the clusters, the best one first: what their codes count, and tests passed.
+    pub clusters: Vec<(usize, usize)>,
+    /// The code that stands for the trusted ones; `None` when there is none.
+    pub reference: Option<usize>,
+    /// Different inputs of the tests, and those that count.
+    pub inputs: (usize, usize),
+    /// Mutants made of the trusted code, and those that some input tells from it.
+    pub mutants: (usize, usize),
+    /// Wasm fuel of all jobs.
+    pub fuel: u64,
+}
+
+impl Round for AgreementRound {
+    fn refusal(&self) -> Option<&Refusal> {
+        self.refused.as_ref()
+    }
+}
+
+/// What the responses of one round hold, read from their texts.
+struct Readings {
+    codes: Vec<Option<String>>,
+    suites: Vec<(usize, Option<Suite>)>,
+}
+
+impl SolVer {
+    pub(super) fn read_statement(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
+        whole(episode).and_then(|text| self.dialect.read_problem(text))
+    }
+
+    pub(super) fn read_program(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
+        whole(episode).and_then(|text| self.dialect.read_program(text))
+    }
+
+    fn read_suite(&self, episode: &Finished<SingleTurn>) -> Result<Suite, String> {
+        let suite = whole(episode).and_then(|text| self.dialect.read_suite(text))?;
+        let (found, most) = (suite.tests.len(), self.rules.max_suite_tests);
+        if found > most { Err(format!("{found} tests, `{most}` allowed")) } else { Ok(suite) }
+    }
+
+    /// Judges programs by the hidden cases of problems that have a reference. Those of other problems wait for tests.
+    pub(super) fn judge_codes(
+        &self,
+        execute: &dyn Execute,
+        solutions: &[(&ProblemTask, &Finished<SingleTurn>)],
+    ) -> Vec<Solution<Option<Quality>>> {
+        let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
+        let known = solutions.iter().zip(&read);
+        let known = known.filter_map(|((task, _), program)| Some((*task, program.as_deref().ok()?)));
+        let known = known.filter(|(task, _)| task.reference.is_some());
+        let mut judged = self.judge_hidden(execute, &known.collect::<Vec<_>>()).into_iter();
+        let verdict = |((task, _), program): (&(&ProblemTask, &Finished<SingleTurn>), &Result<String, String>)| match (
+            program,
+            &task.reference,
+        ) {
+            (Err(why), _) => Ok(verdict(Status::Malformed, String::new(), why.clone())),
+            (Ok(_), Some(_)) => judged.next().unwrap_or_else(|| Err(Dropped { why: "no verdict".to_owned() })),
+            (Ok(_), None) => Ok(verdict(Status::Unjudgeable, String::new(), "no test is written yet".to_owned())),
+        };
+        let verdicts = solutions.iter().zip(&read).map(verdict);
+        verdicts.map(|verdict| Solution { verdict, detail: None }).collect()
+    }
+
+    fn judge_hidden(&self, execute: &dyn Execute, programs: &[(&ProblemTask, &str)]) -> Vec<Result<Verdict, Dropped>> {
+        let problems: Vec<Problem> = programs.iter().map(|(task, _)| hidden_problem(task)).collect();
+        let requests = problems.iter().zip(programs).map(|(problem, (_, program))| ProblemRequest {
+            problem,
+            program,
+            image: &self.rules.image,
+            limits: self.rules.limits,
+            seed: self.rules.seeds[0],
+            early_stop: false,
+        });
+        judge_programs(execute, &requests.collect::<Vec<_>>())
+    }
+
+    /// Every reference must pass its own hidden cases.
+    pub(super) fn check_references(&self, execute: &dyn Execute) -> Result<(), PlayError> {
+        let tasks = self.evaluation.iter().map(|one| &one.task);
+        let programs: Vec<(&ProblemTask, &str)> =
+            tasks.filter_map(|task| Some((task, task.reference.as_ref()?.program.as_str()))).collect();
+        for ((task, _), verdict) in programs.iter().zip(self.judge_hidden(execute, &programs)) {
+            let verdict = verdict?;
+            if verdict.status != Status::Accepted {
+                let (text, status, detail) = (&task.statement, verdict.status, &verdict.evidence.detail);
+                let why = format!("the reference of the held-out problem `{text}` is {status:?} ({detail}): repair it");
+                return Err(PlayError::Setup(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges codes and suites together.
+    pub(super) fn judge_all(&self, execute: &dyn Execute, rounds: &[RoundRequest<'_, Self>]) -> Vec<JudgedRound<Self>> {
+        let readings: Vec<Readings> = rounds.iter().map(|round| self.readings(round)).collect();
+        let all: Vec<(&RoundRequest<'_, Self>, &Readings)> = rounds.iter().zip(&readings).collect();
+        let (known, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|(round, _)| round.task.reference.is_some());
+        let mut known = self.examine_suites(execute, &known).into_iter();
+        let mut open = self.agree(execute, &open).into_iter();
+        let judged = rounds.iter().map(|round| if round.task.reference.is_some() { known.next() } else { open.next() });
+        judged.flatten().collect()
+    }
+
+    fn readings(&self, round: &RoundRequest<'_, Self>) -> Readings {
+        let suite = |(candidate, one): &(usize, &Finished<SingleTurn>)| (*candidate, self.read_suite(one).ok());
+        Readings {
+            codes: round.solutions.iter().map(|one| self.read_program(&one.finished).ok()).collect(),
+            suites: round.verifications.iter().map(suite).collect(),
+        }
+    }
+
+    /// Rounds of problems without a reference.
+    fn agree(&self, execute: &dyn Execute, rounds: &[(&RoundRequest<'_, Self>, &Readings)]) -> Vec<JudgedRound<Self>> {
+        let codes: Vec<Vec<Option<&str>>> =
+            rounds.iter().map(|(_, read)| read.codes.iter().map(Option::as_deref).collect()).collect();
+        let suites: Vec<Vec<SuiteAttempt<'_>>> = rounds.iter().map(|(_, read)| attempts(read)).collect();
+        let requests = rounds.iter().zip(&codes).zip(&suites).map(|(((round, _), codes), suites)| AgreementRequest {
+            rules: &self.rules,
+            guards: GUARDS,
+            statement: &round.task.statement,
+            codes,
+            suites,
+        });
+        let judged = judge_rounds(execute, &requests.collect::<Vec<_>>());
+        let judged = judged.into_iter().zip(rounds);
+        judged
+            .map(|(judged, (round, read))| match judged {
+                Ok(judgement) => settled(self.guarded(judgement, read)),
+                Err(fault) => dropped(round, &fault),
+            })
+            .collect()
+    }
+
+    /// Refuses a round whose trusted code is a program that is measured: its problem is one that is measured, in other words.
+    fn guarded(&self, judgement: Judgement, read: &Readings) -> Judgement {
+        let codes = judgement.codes.iter().zip(&read.codes);
+        let trusted =
+            codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
+        let mut measured = trusted.filter_map(|code| self.guard.find_program(code));
+        match measured.next() {
+            Some(measured) if judgement.refused.is_none() => {
+                Judgement { refused: Some(measured_refusal(measured)), ..judgement }
+            }
+            _ => judgement,
+        }
+    }
+
+    /// Rounds of problems with a reference, whose codes are judged already: suites are sound when the reference passes them. They are
+    /// tried on the sampled codes that are wrong.
+    fn examine_suites(
+        &self,
+        execute: &dyn Execute,
+        rounds: &[(&RoundRequest<'_, Self>, &Readings)],
+    ) -> Vec<JudgedRound<Self>> {
+        let requests = rounds.iter().map(|(round, read)| Examination {
+            right: round.task.reference.as_ref().map_or("", |one| one.program.as_str()),
+            suites: read.suites.iter().filter_map(|(_, suite)| suite.as_ref()).collect(),
+            wrong: wrong_codes(round, read).take(self.config.eval_samples).flatten().collect(),
+        });
+        let found = examine(execute, &self.rules, &requests.collect::<Vec<_>>());
+        let judged = rounds.iter().zip(found).map(|((round, read), found)| match found {
+            Ok(found) => JudgedRound {
+                solutions: round.solutions.iter().map(|one| one.judged.clone()).collect(),
+                verifications: examined(read, found),
+                round: Some(AgreementRound::default()),
+            },
+            Err(fault) => dropped(round, &fault),
+        });
+        judged.collect()
+    }
+}
+
+/// The verdicts of one problem's round.
+pub(super) struct RoundVerdicts<'a> {
+    pub(super) facts: &'a AgreementRound,
+    pub(super) codes: Vec<&'a Verdict>,
+    pub(super) suites: Vec<(&'a Verdict, Quality)>,
+}
+
+/// The rounds of a step that were not dropped.
+pub(super) fn round_verdicts<'a>(facts: &StepFacts<'a, SolVer>) -> Vec<RoundVerdicts<'a>> {
+    let mut rounds: Vec<Option<RoundVerdicts<'a>>> = facts
+        .rounds
+        .iter()
+        .map(|round| Some(RoundVerdicts { facts: round.as_ref()?, codes: Vec::new(), suites: Vec::new() }))
+        .collect();
+    for one in facts.solutions {
+        if let (Some(round), Ok(verdict)) = (&mut rounds[one.finished.source], &one.judged.verdict) {
+            round.codes.push(verdict);
+        }
+    }
+    for one in facts.verifications {
+        if let (Some(round), Ok(verdict)) = (&mut rounds[one.task], &one.judged.verdict) {
+            round.suites.push((verdict, one.judged.detail.unwrap_or_default()));
+        }
+    }
+    rounds.into_iter().flatten().collect()
+}
+
+/// Of each code of a round whether it is wrong: its text, where it could be read.
+fn wrong_codes<'a>(round: &'a RoundRequest<'_, SolVer>, read: &'a Readings) -> impl Iterator<Item = Option<&'a str>> {
+    let is_wrong =
+        |one: &Solution<Option<Quality>>| one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted);
+    let codes = round.solutions.iter().zip(&read.codes);
+    codes.map(move |(one, code)| code.as_deref().filter(|_| is_wrong(&one.judged)))
+}
+
+/// What is said of suites that were tried on a reference; `found` has those that could be read.
+fn examined(read: &Readings, found: Vec<Quality>) -> Vec<Solution<Option<Quality>>> {
+    let mut found = found.into_iter();
+    let judge = |suite: &Option<Suite>| match suite.as_ref().and_then(|_| found.next()) {
+        Some(quality) => {
+            let status = if quality.is_accepted() { Status::Sound } else { Status::Unsound };
+            let verdict = Verdict {
+                passed: quality.accepted,
+                total: quality.tests,
+                ..verdict(status, String::new(), String::new())
+            };
+            Solution { verdict: Ok(verdict), detail: Some(quality) }
+        }
+        None => {
+            let verdict = verdict(Status::Malformed, String::new(), "no suite of tests could be read".to_owned());
+            Solution { verdict: Ok(verdict), detail: None }
+        }
+    };
+    read.suites.iter().map(|(_, suite)| suite).map(judge).collect()
+}
+
+fn settled(judgement: Judgement) -> JudgedRound<SolVer> {
+    let Judgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
+    let meet =
+        |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
+    let code = |CodeDecision { status, passed, total, rule, detail }| Solution {
+        verdict: Ok(meet(Verdict { passed, total, ..verdict(status, rule, detail) })),
+        detail: None,
+    };
+    let suite = |SuiteDecision { status, quality, rule, detail }| Solution {
+        verdict: Ok(meet(Verdict { passed: quality.accepted, total: quality.tests, ..verdict(status, rule, detail) })),
+        detail: Some(quality),
+    };
+    JudgedRound {
+        solutions: codes.into_iter().map(code).collect(),
+        verifications: suites.into_iter().map(suite).collect(),
+        round: Some(AgreementRound { refused, clusters, reference, inputs, mutants, fuel }),
+    }
+}
+
+fn dropped(round: &RoundRequest<'_, SolVer>, fault: &Dropped) -> JudgedRound<SolVer> {
+    let dropped = || Solution { verdict: Err(fault.clone()), detail: None };
+    JudgedRound {
+        solutions: round.solutions.iter().map(|_| dropped()).collect(),
+        verifications: round.verifications.iter().map(|_| dropped()).collect(),
+        round: None,
+    }
+}
+
+fn attempts(readings: &Readings) -> Vec<SuiteAttempt<'_>> {
+    let suites = readings.suites.iter();
+    suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
+}
+
+pub(super) fn measured_refusal(measured: &Measured) -> Refusal {
+    Refusal { rule: HELD_OUT.to_owned(), detail: told(measured) }
+}
+
+/// A verdict without counts.
+pub(super) fn verdict(status: Status, rule: String, detail: String) -> Verdict {
+    Verdict { status, passed: 0, total: 0, evidence: Evidence { rule, detail, ..Evidence::default() } }
+}
+
+fn hidden_problem(task: &ProblemTask) -> Problem {
+    let cases = task.reference.as_ref().map(|reference| reference.hidden.clone()).unwrap_or_default();
+    let (function, comparison) = ("f".to_owned(), Comparison::by("exact"));
+    Problem {
+        task_id: task.statement.clone(),
+        prelude: String::new(),
+        prompt: String::new(),
+        checks: Checks::Calls(CallChecks { function, cases, fresh: false, comparison }),
+        limits: None,
+    }
+}
+
+/// The text of a response that came to its end.
+fn whole(episode: &Finished<SingleTurn>) -> Result<&str, String> {
+    match episode.last() {
+        Some(Rollout { finish: Finish::Stop, text, .. }) => Ok(text),
+        Some(_) => Err("the response was cut off".to_owned()),
+        None => Err("there is no response".to_owned()),
+    }
+}

@@ -1,0 +1,114 @@
+//! The verify stage of a step: verifiers of chosen responses are sampled, and the responses of both roles are judged together, task by
+//! task. Games without verifiers have no such stage.
+
+use veriplay_core::{Execute, Role};
+
+use crate::driver::SelfPlay;
+use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, Solution, Stage};
+use crate::overlap::overlap;
+use crate::play::{Arena, PlayError};
+use crate::rollout::Finished;
+use crate::step::{SolverEpisode, Verified, VerifierEpisode};
+use crate::task_pool::Asked;
+
+/// A task with its solvers' episodes.
+type Solved<'a, E> = (&'a <E as Environment>::Task, &'a [SolverEpisode<E>]);
+
+/// A verifier to sample.
+struct Verifier<E: Environment> {
+    task: usize,
+    candidate: usize,
+    episode: E::Episode,
+}
+
+/// A judged round, with its verifiers' episodes.
+type Round<E> = (JudgedRound<E>, Vec<Finished<<E as Environment>::Episode>>);
+
+impl<E: Environment> SelfPlay<E> {
+    /// Samples verifiers and judges the rounds of each chunk of tasks while the next is sampled. Every task has solvers' episodes, side
+    /// by side.
+    pub(crate) fn verify(
+        &self,
+        arena: &Arena<'_>,
+        tasks: &[Asked<E::Task>],
+        solutions: &mut [SolverEpisode<E>],
+        step: u64,
+    ) -> Result<Verified<E>, PlayError> {
+        let Some(settings) = self.0.settings().verifier else {
+            return Ok(Verified { verifications: Vec::new(), rounds: Vec::new() });
+        };
+        let of_tasks = solutions.chunk_by(|one, other| one.finished.source == other.finished.source);
+        let solved: Vec<Solved<'_, E>> = tasks.iter().map(|asked| &asked.task).zip(of_tasks).collect();
+        let verifiers = self.verifiers(arena, step, &solved);
+        let (seeds, size) = (self.0.seeds(Stage::Solve, arena.seed, step), self.0.chunk(Stage::Solve));
+        let size = size.min(solved.len().max(1));
+        let judged: Vec<Vec<Round<E>>> = overlap(
+            solved.chunks(size).enumerate(),
+            |(chunk, solved): (usize, &[Solved<'_, E>])| {
+                let first = chunk * size;
+                let own = verifiers.iter().enumerate().filter(|(_, one)| (first..first + size).contains(&one.task));
+                let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
+                let draw = Draw { stage: Stage::Solve, role: Role::Verifier, group: settings.group, chunk, round: 0 };
+                Ok::<_, PlayError>((first, solved, self.sample(arena, episodes, draw, step, seeds)?))
+            },
+            |(first, solved, finished)| {
+                self.judge_round_of(arena.execute, seeds.judge, (first, solved), &verifiers, finished)
+            },
+        )?;
+        Ok(settle(judged.into_iter().flatten(), &verifiers, solutions))
+    }
+
+    fn verifiers(&self, arena: &Arena<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
+        let chosen = self.0.choose_to_verify(arena, step, solved);
+        let mut verifiers = Vec::new();
+        for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
+            verifiers.extend(chosen.into_iter().filter_map(|candidate| {
+                let episode = self.0.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
+                Some(Verifier { task, candidate, episode })
+            }));
+        }
+        verifiers
+    }
+
+    /// Judges the rounds of neighbouring tasks, of which `first` is the first.
+    fn judge_round_of(
+        &self,
+        execute: &dyn Execute,
+        seed: u64,
+        (first, solved): (usize, &[Solved<'_, E>]),
+        verifiers: &[Verifier<E>],
+        finished: Vec<Finished<E::Episode>>,
+    ) -> Vec<Round<E>> {
+        let mut of_tasks: Vec<Vec<Finished<E::Episode>>> = solved.iter().map(|_| Vec::new()).collect();
+        finished.into_iter().for_each(|one| of_tasks[verifiers[one.source].task - first].push(one));
+        let rounds = solved.iter().zip(&of_tasks).map(|((task, solutions), finished)| RoundRequest {
+            task: *task,
+            solutions,
+            verifications: finished.iter().map(|one| (verifiers[one.source].candidate, one)).collect(),
+        });
+        let requests: Vec<RoundRequest<'_, E>> = rounds.collect();
+        let judged = self.0.judge_rounds(execute, seed, &requests);
+        drop(requests);
+        judged.into_iter().zip(of_tasks).collect()
+    }
+}
+
+/// Gives every response the judgement of its round.
+fn settle<E: Environment>(
+    judged: impl Iterator<Item = Round<E>>,
+    verifiers: &[Verifier<E>],
+    solutions: &mut [SolverEpisode<E>],
+) -> Verified<E> {
+    let (mut verifications, mut rounds) = (Vec::new(), Vec::new());
+    let mut of_solvers: Vec<Solution<E::SolutionDetail>> = Vec::with_capacity(solutions.len());
+    for (round, finished) in judged {
+        of_solvers.extend(round.solutions);
+        rounds.push(round.round);
+        verifications.extend(finished.into_iter().zip(round.verifications).map(|(finished, judged)| {
+            let Verifier { task, candidate, .. } = verifiers[finished.source];
+            VerifierEpisode { task, candidate, finished, judged }
+        }));
+    }
+    solutions.iter_mut().zip(of_solvers).for_each(|(one, judged)| one.judged = judged);
+    Verified { verifications, rounds }
+}
