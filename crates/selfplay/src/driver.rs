@@ -24,9 +24,8 @@ use crate::rewards::ProposalOutcome;
 use crate::rollout::{Finished, PolicySampler, run_episodes};
 use crate::scoring::{Scored, train_batch, weigh};
 use crate::splits::{Guard, HELD_OUT};
-use crate::step::{Derived, ProposalEpisode, Record, SolverEpisode, StepFacts};
+use crate::step::{Derived, ProposalEpisode, Record, SolverEpisode, StepFacts, Verified};
 use crate::task_pool::{Askable, Asked, Chosen, PoolTask, Source, TaskChoice, TaskPool};
-use crate::verify::Verified;
 
 /// A game as the loop plays it.
 pub struct SelfPlay<E>(pub E);

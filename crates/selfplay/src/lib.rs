@@ -21,6 +21,7 @@ pub mod metrics;
 mod overlap;
 pub mod play;
 pub mod preferences;
+mod prompt_groups;
 pub mod prompts;
 pub mod randomness;
 mod replay;

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{PreferenceBatch, PreferencePair, Role, Rollout, Sample, TrainBatch};
 
 use crate::play::Batch;
+use crate::prompt_groups::PromptGroups;
 use crate::randomness::generator;
-use crate::scoring::PromptGroups;
 
 /// What the batches of a step are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,6 +50,14 @@ pub struct VerifierEpisode<E: Environment> {
     pub judged: Solution<E::SolutionDetail>,
 }
 
+/// What came of the verify stage.
+pub(crate) struct Verified<E: Environment> {
+    /// Verifiers' episodes, in the order of the tasks.
+    pub(crate) verifications: Vec<VerifierEpisode<E>>,
+    /// By task; `None` where the host failed. Empty without verifiers.
+    pub(crate) rounds: Vec<Option<E::Round>>,
+}
+
 /// Something that no policy proposed, judged as a task.
 pub struct Derived<E: Environment> {
     /// What was tried.

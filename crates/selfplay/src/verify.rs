@@ -8,15 +8,8 @@ use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, Solution,
 use crate::overlap::overlap;
 use crate::play::{Arena, PlayError};
 use crate::rollout::Finished;
-use crate::step::{SolverEpisode, VerifierEpisode};
+use crate::step::{SolverEpisode, Verified, VerifierEpisode};
 use crate::task_pool::Asked;
-
-/// What came of the stage.
-pub(crate) struct Verified<E: Environment> {
-    pub(crate) verifications: Vec<VerifierEpisode<E>>,
-    /// By task; `None` where the host failed. Empty without verifiers.
-    pub(crate) rounds: Vec<Option<E::Round>>,
-}
 
 /// A task with its solvers' episodes.
 type Solved<'a, E> = (&'a <E as Environment>::Task, &'a [SolverEpisode<E>]);

@@ -5,7 +5,7 @@ use veriplay_core::{Status, Verdict};
 use veriplay_verifier::agreement::{Check, GUARDS};
 
 use super::SolVer;
-use super::metrics::Round;
+use super::rounds::RoundVerdicts;
 use crate::splits::HELD_OUT;
 use crate::step::StepFacts;
 
@@ -23,7 +23,7 @@ pub struct FilterYield {
 }
 
 /// All filters, in the order in which they are asked.
-pub(super) fn filters(facts: &StepFacts<'_, SolVer>, judged: &[Round<'_>]) -> Vec<FilterYield> {
+pub(super) fn filters(facts: &StepFacts<'_, SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<FilterYield> {
     let verdicts = facts.proposals.iter().filter_map(|one| one.judged.verdict.as_ref().ok());
     let problems: Vec<&str> = verdicts
         .filter(|verdict| verdict.status != Status::Valid)
@@ -31,8 +31,8 @@ pub(super) fn filters(facts: &StepFacts<'_, SolVer>, judged: &[Round<'_>]) -> Ve
         .collect();
     let rounds = judged.iter().filter_map(|one| one.facts.refused.as_ref()).map(|refusal| refusal.rule.as_str());
     let rounds: Vec<&str> = rounds.map(|rule| if rule == HELD_OUT { "held_out_code" } else { rule }).collect();
-    let decided: Vec<&Round<'_>> = judged.iter().filter(|one| one.facts.refused.is_none()).collect();
-    let judged: Vec<&Round<'_>> = judged.iter().collect();
+    let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|one| one.facts.refused.is_none()).collect();
+    let judged: Vec<&RoundVerdicts<'_>> = judged.iter().collect();
     let (codes, suites) = (code_rules(&judged), suite_rules(&judged));
     let trusted = |code: &&&Verdict| code.status == Status::Accepted || code.evidence.rule == "special_case";
     let trusted = decided.iter().flat_map(|one| &one.codes).filter(trusted).count();
@@ -56,12 +56,12 @@ pub(super) fn filters(facts: &StepFacts<'_, SolVer>, judged: &[Round<'_>]) -> Ve
 }
 
 /// The rule of each code, one for those that could not be read, and nothing for those that none refused.
-fn code_rules<'a>(judged: &[&Round<'a>]) -> Vec<&'a str> {
+fn code_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
     judged.iter().flat_map(|one| &one.codes).map(|code| rule_of(code, "malformed_code")).collect()
 }
 
 /// As [`code_rules`], of suites.
-fn suite_rules<'a>(judged: &[&Round<'a>]) -> Vec<&'a str> {
+fn suite_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
     judged.iter().flat_map(|one| &one.suites).map(|(suite, _)| rule_of(suite, "malformed_suite")).collect()
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Role, Status, Verdict};
+use veriplay_core::{Role, Status};
 use veriplay_verifier::agreement::Quality;
 
 use super::SolVer;
 use super::filters::{FilterYield, filters};
-use super::rounds::AgreementRound;
+use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
 use crate::preferences::{Preferences, Response};
 use crate::statistics::{mean, share};
 use crate::step::StepFacts;
@@ -51,36 +51,9 @@ pub struct SolVerMetrics {
     pub test_pairs: usize,
 }
 
-/// One problem's judged round.
-pub(super) struct Round<'a> {
-    pub(super) facts: &'a AgreementRound,
-    pub(super) codes: Vec<&'a Verdict>,
-    pub(super) suites: Vec<(&'a Verdict, Quality)>,
-}
-
-/// The rounds of a step that were not dropped.
-fn rounds<'a>(facts: &StepFacts<'a, SolVer>) -> Vec<Round<'a>> {
-    let mut rounds: Vec<Option<Round<'a>>> = facts
-        .rounds
-        .iter()
-        .map(|round| Some(Round { facts: round.as_ref()?, codes: Vec::new(), suites: Vec::new() }))
-        .collect();
-    for one in facts.solutions {
-        if let (Some(round), Ok(verdict)) = (&mut rounds[one.finished.source], &one.judged.verdict) {
-            round.codes.push(verdict);
-        }
-    }
-    for one in facts.verifications {
-        if let (Some(round), Ok(verdict)) = (&mut rounds[one.task], &one.judged.verdict) {
-            round.suites.push((verdict, one.judged.detail.unwrap_or_default()));
-        }
-    }
-    rounds.into_iter().flatten().collect()
-}
-
 pub(super) fn metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
-    let judged = rounds(facts);
-    let decided: Vec<&Round<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
+    let judged = round_verdicts(facts);
+    let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
     let codes = || decided.iter().flat_map(|round| &round.codes);
     let qualities: Vec<Quality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
     let quality = SuiteNumbers::of(&qualities);

@@ -15,6 +15,7 @@ use crate::environment::{JudgedRound, Round, RoundRequest, Solution};
 use crate::play::PlayError;
 use crate::rollout::{Finished, SingleTurn};
 use crate::splits::{HELD_OUT, Measured, told};
+use crate::step::StepFacts;
 
 /// What codes and tests of one problem came to, beside the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -191,6 +192,33 @@ impl SolVer {
         });
         judged.collect()
     }
+}
+
+/// The verdicts of one problem's round.
+pub(super) struct RoundVerdicts<'a> {
+    pub(super) facts: &'a AgreementRound,
+    pub(super) codes: Vec<&'a Verdict>,
+    pub(super) suites: Vec<(&'a Verdict, Quality)>,
+}
+
+/// The rounds of a step that were not dropped.
+pub(super) fn round_verdicts<'a>(facts: &StepFacts<'a, SolVer>) -> Vec<RoundVerdicts<'a>> {
+    let mut rounds: Vec<Option<RoundVerdicts<'a>>> = facts
+        .rounds
+        .iter()
+        .map(|round| Some(RoundVerdicts { facts: round.as_ref()?, codes: Vec::new(), suites: Vec::new() }))
+        .collect();
+    for one in facts.solutions {
+        if let (Some(round), Ok(verdict)) = (&mut rounds[one.finished.source], &one.judged.verdict) {
+            round.codes.push(verdict);
+        }
+    }
+    for one in facts.verifications {
+        if let (Some(round), Ok(verdict)) = (&mut rounds[one.task], &one.judged.verdict) {
+            round.suites.push((verdict, one.judged.detail.unwrap_or_default()));
+        }
+    }
+    rounds.into_iter().flatten().collect()
 }
 
 /// Of each code of a round whether it is wrong: its text, where it could be read.

@@ -1,0 +1,33 @@
+//! Samples and pairs with one prompt side by side, so that the learner computes the prompt once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Samples or pairs by prompt, prompts in the order of their first one.
+pub(crate) struct PromptGroups<'a, S> {
+    groups: Vec<(Arc<[u32]>, Vec<S>)>,
+    index: HashMap<&'a [u32], usize>,
+}
+
+impl<S> Default for PromptGroups<'_, S> {
+    fn default() -> Self {
+        Self { groups: Vec::new(), index: HashMap::new() }
+    }
+}
+
+impl<'a, S> PromptGroups<'a, S> {
+    /// Adds what `make` makes of the prompt, which all of its group share.
+    pub(crate) fn add(&mut self, prompt: &'a [u32], make: impl FnOnce(Arc<[u32]>) -> S) {
+        let next = self.groups.len();
+        let index = *self.index.entry(prompt).or_insert(next);
+        if index == next {
+            self.groups.push((Arc::from(prompt), Vec::new()));
+        }
+        let (prompt, made) = &mut self.groups[index];
+        made.push(make(Arc::clone(prompt)));
+    }
+
+    pub(crate) fn finish(self) -> Vec<S> {
+        self.groups.into_iter().flat_map(|(_, made)| made).collect()
+    }
+}
