@@ -144,7 +144,7 @@ fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
         told(&with("group = \"8\"")),
     ];
     expect![[r#"
-        unknown field `rewards`, expected one of `format`, `proposals_per_type`, `tasks_per_type`, `group`, `references`, `proposer`, `reward`, `advantage`, `aggregation`, `zero_advantage`, `proposer_weight`, `anchor_weight`, `anchor_samples`, `buffer_capacity`, `fresh_fraction`, `seed_share`, `resample_learnable`, `induction_visible`, `induction_hidden`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`
+        unknown field `rewards`, expected one of `format`, `proposals_per_type`, `tasks_per_type`, `group`, `references`, `proposer`, `reward`, `advantage`, `aggregation`, `zero_advantage`, `proposer_weight`, `anchor_weight`, `anchor_samples`, `buffer_capacity`, `fresh_fraction`, `seed_share`, `curriculum`, `resample_learnable`, `induction_visible`, `induction_hidden`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`
         missing field `group`
         missing field `seed_share`
         unknown variant `off`, expected `train` or `frozen`
