@@ -81,7 +81,8 @@ fn a_quickstart_says_what_it_would_do_with_its_own_model() {
 #[test]
 fn a_key_that_has_another_name_now_is_refused_with_that_name() {
     let mut config = configuration("sol-ver-quickstart.toml");
-    set(&mut config, "game.held_samples", 8);
+    let game = config["game"].as_table_mut().expect("a table");
+    game.insert("held_samples".to_owned(), 8.into());
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), &config);
     let output = finished(veriplay().args(["play", "--dry-run", "--config"]).arg(path));
