@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::jobs::Work;
 use super::statistics::{median, percentile, spread};
-use super::way::{Contender, ContenderError, Round, Setting, WAYS, Worker};
+use super::way::{CONTENDERS, Contender, ContenderError, Round, Setting, Worker};
 use crate::exit::{ExitCode, Failure};
 
 /// Rounds that count. One more goes before them and does not.
@@ -23,7 +23,7 @@ pub(crate) type Absent = (&'static str, String);
 /// Starts `threads` workers of every way that is there.
 pub(crate) fn open(setting: &Setting, threads: usize) -> (Vec<Open>, Vec<Absent>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
-    for Contender { name, open } in WAYS {
+    for Contender { name, open } in CONTENDERS {
         let workers: Result<Vec<_>, String> = (0..threads).map(|_| open(setting)).collect();
         match workers {
             Ok(workers) => opened.push(Open { name, workers }),

@@ -1,4 +1,5 @@
-//! The ways a job can be run. Another peer is a line in [`WAYS`] and, if it is not Python, a helper of its own.
+//! What a benchmark compares: the ways to run a job. Another contender is a line in [`CONTENDERS`] and, if it is not Python, a helper of
+//! its own.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ pub(crate) struct Contender {
 }
 
 /// All ways, in the order of reports.
-pub(crate) const WAYS: &[Contender] = &[
+pub(crate) const CONTENDERS: &[Contender] = &[
     Contender { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))) },
     Contender { name: "fork", open: |setting| helper(Helper::bare_python(python(setting)?, "fork")) },
     Contender { name: "pool", open: |setting| helper(Helper::bare_python(python(setting)?, "pool")) },
