@@ -28,10 +28,12 @@ fn tests_asked_for_by_name_may_burn_what_their_whole_file_does() {
         file.fuel = slow;
         file.passed.extend((0..100).map(|i| format!("{}::test_quick_{i}", file.path)));
     }
+    let mut map = bed.map.clone();
+    map.files.iter_mut().for_each(|file| file.split_fuel = slow);
     let asked = Asked(bed, Mutex::default());
     let patch = artifact.bug.bug_inject.reverse().to_string();
     let request = RepairRequest { artifact, patch: &patch, fuzz: Fuzz::NONE, seed: 0 };
-    let verdict = grade(&asked, &RepoContext { baseline: &baseline, ..bed.repo() }, &request).unwrap();
+    let verdict = grade(&asked, &RepoContext { baseline: &baseline, map: &map, ..bed.repo() }, &request).unwrap();
     assert_eq!(verdict.status, Status::Accepted, "{verdict:?}");
     let asked = asked.1.into_inner().unwrap();
     assert!(!asked.is_empty() && asked.iter().all(|fuel| (slow..=LIMITS.fuel).contains(fuel)), "{asked:?} for {slow}");
