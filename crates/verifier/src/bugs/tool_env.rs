@@ -1,4 +1,4 @@
-//! The tool environment at which a policy works on a repository: it lists, reads, searches, edits, and runs tests.
+//! The tool environment in which a policy works on a repository: it lists, reads, searches, edits, and runs tests.
 //!
 //! Called by the game `bug_repair`, for solvers and injectors alike. Where each tool runs, and why:
 //! - **list, read, search** are a program of ours in the sandbox, over the layer and the tree's changes as job files. A pattern

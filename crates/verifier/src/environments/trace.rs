@@ -103,7 +103,7 @@ impl CodeOutcome {
 
 /// Our sources as bytecode of the image's own interpreter.
 pub(super) struct Compiled {
-    /// Of the tool environment and the environment.
+    /// Of what serves calls of tools, and of the environment.
     opened: Value,
     /// The same for a program's text, where every character costs more than to unpack it does.
     packed: Value,
@@ -209,7 +209,7 @@ pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Val
     Job { entry, ..calls(image, program, Vec::new(), limits, seed) }
 }
 
-/// A program with the tool environment of an environment, after `history`, which stands in it as a literal.
+/// A program that serves calls of tools on an environment, after `history`, which stands in it as a literal.
 fn opened(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
     let (packed, history) = (&compiled.packed, history_value(history));
     // The one value without a literal is NaN.
