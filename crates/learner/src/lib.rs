@@ -46,7 +46,7 @@ pub use memory::MemoryPlan;
 pub use model::NamedTensor;
 pub use optim::{AdamW, Optimizer};
 pub use options::{LearnerOptions, MOST_SHARDS};
-pub use policies::{ApiKey, GgufError, GgufPolicy, ServerError, ServerOptions, ServerPolicy};
+pub use policies::{ApiKey, GgufError, GgufPolicy, ServerError, ServerOptions, ServerPolicy, convert_gguf};
 pub use sampling::{Continuation, End, Request, RequestError, TokenSampler, uniform};
 pub use schedule::{Schedule, Shape};
 pub use segments::Segments;

@@ -29,6 +29,12 @@ impl Companions {
         Self { place: place.to_owned(), texts: BTreeMap::new() }
     }
 
+    /// The same with one file more.
+    pub(crate) fn with(mut self, name: &str, text: String) -> Self {
+        self.texts.insert(name.to_owned(), text);
+        self
+    }
+
     /// Reads those that are there.
     pub(super) fn read(dir: &Path) -> Result<Self, CheckpointError> {
         let mut names: Vec<String> = [GENERATION, TOKENIZER_CONFIG, SPECIAL_TOKENS, TEMPLATE].map(str::to_owned).into();

@@ -120,11 +120,15 @@ fn generation_config(config: &ModelConfig) -> Value {
 /// What a tokenizer without the file is saved with.
 fn tokenizer_config(config: &ModelConfig, tokenizer: &Tokenizer) -> Value {
     let end = config.eos_token_id.first().and_then(|&id| tokenizer.token(id));
-    serde_json::json!({
+    let mut file = serde_json::json!({
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": false,
         "model_max_length": config.max_position_embeddings,
         "eos_token": end,
         "pad_token": end,
-    })
+    });
+    if let Some(begin) = config.bos_token_id.and_then(|id| tokenizer.token(id)) {
+        file["bos_token"] = Value::from(begin);
+    }
+    file
 }

@@ -6,5 +6,5 @@
 mod gguf;
 mod server;
 
-pub use gguf::{GgufError, GgufPolicy};
+pub use gguf::{GgufError, GgufPolicy, convert_gguf};
 pub use server::{ApiKey, ServerError, ServerOptions, ServerPolicy};

@@ -15,7 +15,8 @@ use candle_core::{Device, Tensor};
 use tempfile::TempDir;
 use veriplay_core::{Finish, Policy, PolicyError, PolicyVersion, Sampling};
 use veriplay_learner::{
-    Architecture, End, GgufError, GgufPolicy, Learner, LearnerOptions, Request, RequestError, TokenSampler,
+    Architecture, End, GgufError, GgufPolicy, Learner, LearnerOptions, Precision, Request, RequestError, TokenSampler,
+    convert_gguf,
 };
 
 use crate::common::{prompt, tokenizer};
@@ -331,4 +332,21 @@ fn the_tokenizer_inside_a_file_is_read_where_its_kind_is_known() {
         bytes_inside(parts, "tekken");
     });
     assert!(refused.contains("kind `gpt2, tekken`") && refused.contains("tokenizer.json"), "{refused}");
+}
+
+#[test]
+fn a_converted_file_is_the_checkpoint_that_it_was_made_of() {
+    for family in Architecture::ALL {
+        let dir = tempfile::tempdir().expect("a directory");
+        convert_gguf(&folder(family).join("f16.gguf"), dir.path(), Precision::F32).unwrap_or_else(|e| panic!("{e}"));
+        let (converted, original) =
+            (Learner::load_by_ids(dir.path(), LearnerOptions::default()).expect("loads"), ours(family));
+        let (got, want) = (converted.named_weights(), original.named_weights());
+        assert_eq!(got.len(), want.len(), "{family:?}");
+        assert!(got.iter().zip(&want).all(|(a, b)| a == b), "{family:?}: the same names, shapes and bits");
+        let (got, want) =
+            (converted.logits(&tokens(40)).expect("computes"), original.logits(&tokens(40)).expect("computes"));
+        assert_eq!(got, want, "{family:?}");
+        assert_eq!(converted.end_tokens(), quantised(family, "f16.gguf").end_tokens());
+    }
 }

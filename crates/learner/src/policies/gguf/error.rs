@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::checkpoint::CheckpointError;
+use crate::config::ConfigError;
 use crate::tokenizer::TokenizerError;
 
 /// What is wrong with a GGUF file. Every message names the file, and the key or tensor where there is one.
@@ -123,4 +125,15 @@ pub enum GgufError {
         /// candle's word.
         reason: String,
     },
+    /// The metadata describes a model that the learner cannot compute.
+    #[error("`{}`: {source}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, by the names of `config.json`.
+        source: ConfigError,
+    },
+    /// The converted model cannot be written.
+    #[error(transparent)]
+    Write(#[from] CheckpointError),
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use candle_core::Device;
 use candle_core::quantized::gguf_file::{Content, Value};
 
 use super::error::GgufError;
@@ -29,12 +30,12 @@ pub(super) struct Shape {
     pub(super) architecture: Architecture,
     pub(super) vocabulary: usize,
     pub(super) context: usize,
-    hidden: usize,
-    inner: usize,
-    layers: usize,
-    heads: usize,
-    kv_heads: usize,
-    head_dim: usize,
+    pub(super) hidden: usize,
+    pub(super) inner: usize,
+    pub(super) layers: usize,
+    pub(super) heads: usize,
+    pub(super) kv_heads: usize,
+    pub(super) head_dim: usize,
 }
 
 impl Gguf {
@@ -185,6 +186,29 @@ impl Gguf {
             Value::String(text) => Ok(text),
             other => Err(self.bad(key, format!("is `{other:?}`, want a string"))),
         }
+    }
+
+    /// A number in floating point.
+    pub(super) fn float(&self, key: &str) -> Result<f64, GgufError> {
+        match self.value(key)? {
+            Value::F32(number) => Ok(f64::from(*number)),
+            other => Err(self.bad(key, format!("is `{other:?}`, want one number of 32 bits with a point"))),
+        }
+    }
+
+    /// Whether the metadata has a key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.content.metadata.contains_key(key)
+    }
+
+    /// One tensor as numbers, row by row, whatever its quantisation.
+    pub(super) fn read_tensor(&mut self, name: &str) -> Result<Vec<f32>, GgufError> {
+        let failed = |e: candle_core::Error| GgufError::Model {
+            path: self.path.clone(),
+            reason: format!("tensor `{name}`: {e}"),
+        };
+        let tensor = self.content.tensor(&mut self.reader, name, &Device::Cpu).map_err(failed)?;
+        tensor.dequantize(&Device::Cpu).and_then(|tensor| tensor.flatten_all()?.to_vec1()).map_err(failed)
     }
 
     pub(super) fn number(&self, key: &str) -> Result<usize, GgufError> {

@@ -4,6 +4,7 @@
 //! ([`crate::TokenSampler`]) from seeds of their own, one sequence at a time: candle's models hold one cache, and a row of a larger
 //! product may round otherwise, so a sample would depend on its batch. Samples of one prompt share its computation for Llama alone.
 
+mod convert;
 mod error;
 mod file;
 mod model;
@@ -22,6 +23,7 @@ use crate::sampling::{Continuation, QueuedPrompt, Request, RequestError, Samplin
 use crate::score::backend;
 use crate::tokenizer::Tokenizer;
 
+pub use self::convert::convert_gguf;
 pub use self::error::GgufError;
 
 /// A model in a GGUF file, with its tokenizer. It never learns: the version of its rollouts is 0.

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use candle_core::quantized::gguf_file::Value;
 use candle_core::quantized::tokenizer::TokenizerFromGguf;
 use tokenizers::Tokenizer as Inner;
+use tokenizers::pre_tokenizers::byte_level::ByteLevel;
+use tokenizers::pre_tokenizers::digits::Digits;
+use tokenizers::pre_tokenizers::sequence::Sequence;
 
 use super::error::GgufError;
 use super::file::Gguf;
@@ -12,8 +15,16 @@ use crate::tokenizer::Tokenizer;
 
 /// Kinds of `tokenizer.ggml.pre` that candle splits as their models do, and candle's name for them. It takes any other for GPT-2's,
 /// and adds a space that GPT-2 does not.
-const KINDS: [(&str, &str); 4] =
-    [("qwen2", "qwen2"), ("llama-bpe", "llama3"), ("llama3", "llama3"), ("smaug-bpe", "smaug-bpe")];
+const KINDS: [(&str, &str); 5] = [
+    ("qwen2", "qwen2"),
+    ("llama-bpe", "llama3"),
+    ("llama3", "llama3"),
+    ("smaug-bpe", "smaug-bpe"),
+    // Split by GPT-2's expression after single digits: see `split_as_smollm`.
+    (SMOLLM, "default"),
+];
+/// The tokenizer of SmolLM and SmolLM2.
+const SMOLLM: &str = "smollm";
 
 /// The named tokenizer, or the one beside the file, or the one inside it, or none.
 pub(super) fn tokenizer(file: &mut Gguf, named: Option<&Path>) -> Result<Tokenizer, GgufError> {
@@ -39,8 +50,21 @@ fn inside(file: &mut Gguf) -> Result<Tokenizer, GgufError> {
         // As llama.cpp does for these, and as their tokenizer.json says: a word that is a token stays whole.
         metadata.insert("tokenizer.ggml.ignore_merges".to_owned(), Value::Bool(true));
     }
-    let inner = Inner::from_gguf(&file.content);
-    inner.map(Tokenizer::wrap).map_err(|e| GgufError::Model { path: file.path.clone(), reason: e.to_string() })
+    let failed = |reason: String| GgufError::Model { path: file.path.clone(), reason };
+    let mut inner = Inner::from_gguf(&file.content).map_err(|e| failed(e.to_string()))?;
+    if pre == SMOLLM {
+        split_as_smollm(&mut inner);
+    }
+    Ok(Tokenizer::wrap(inner))
+}
+
+/// Every digit is a word of its own, the rest is split as GPT-2 splits it, and no space is put before a text.
+fn split_as_smollm(tokenizer: &mut Inner) {
+    let words = ByteLevel::new(false, true, true);
+    tokenizer
+        .with_pre_tokenizer(Some(Sequence::new(vec![Digits::new(true).into(), words.into()])))
+        .with_post_processor(None::<ByteLevel>)
+        .with_decoder(Some(words));
 }
 
 /// The tokens that end an answer, as the file names them.
