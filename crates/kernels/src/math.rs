@@ -86,7 +86,7 @@ pub fn axpy(out: &mut [f32], scale: f32, x: &[f32]) {
 
 /// `out += x`; both [n].
 pub fn accumulate(out: &mut [f32], x: &[f32]) {
-    crate::simd::wide(
+    crate::simd::vectorized(
         #[inline(always)]
         || {
             for (o, &v) in out.iter_mut().zip(x) {

@@ -170,6 +170,11 @@ impl OpenDevice {
         Ok(Self { device, dtype, kernels })
     }
 
+    /// Data-parallel workers, of those asked for: threads of the CPU, or one device.
+    pub(crate) const fn workers(&self, requested: usize) -> usize {
+        if self.kernels { requested } else { 1 }
+    }
+
     /// Bytes that the device has free, where it is not the CPU and says so.
     pub(crate) fn free_memory(&self) -> Option<u64> {
         #[cfg(feature = "cuda")]

@@ -9,7 +9,7 @@ use veriplay_kernels::math::accumulate;
 
 use crate::Result;
 use crate::config::TensorSpec;
-use crate::model::{Weights, values};
+use crate::network::{Weights, values};
 use crate::ops::slices::{floats, floats_mut};
 
 /// A sum of gradients. A weight that no backward pass reached has no entry.
@@ -59,16 +59,20 @@ impl Gradients {
         specs.iter().map(|spec| self.get(&spec.name).map_or_else(|| Ok(vec![0.0; spec.elements()]), values)).collect()
     }
 
-    /// The global norm. A weight without an entry is a cut in the graph and always an error; so is one of those that `doubted` names
-    /// whose gradient is all zero.
-    pub(crate) fn checked_norm(&self, specs: &[TensorSpec], doubted: impl Fn(&str) -> bool) -> Result<f64, LearnError> {
+    /// The global norm. A weight without an entry is a cut in the graph and always an error; so is an
+    /// all-zero gradient of a weight that `must_be_nonzero` names.
+    pub(crate) fn checked_norm(
+        &self,
+        specs: &[TensorSpec],
+        must_be_nonzero: impl Fn(&str) -> bool,
+    ) -> Result<f64, LearnError> {
         let backend = |e: candle_core::Error| LearnError::Backend(e.to_string());
         let (mut total, mut cut) = (0.0, Vec::new());
         for (spec, square) in specs.iter().zip(self.squares(specs).map_err(backend)?) {
             match square {
                 Some(square) if !square.is_finite() => return Err(LearnError::NotFinite { name: spec.name.clone() }),
                 None => cut.push(spec.name.clone()),
-                Some(0.0) if doubted(&spec.name) => cut.push(spec.name.clone()),
+                Some(0.0) if must_be_nonzero(&spec.name) => cut.push(spec.name.clone()),
                 Some(square) => total += square,
             }
         }
@@ -113,7 +117,7 @@ mod tests {
 
     use super::*;
     use crate::config::{ModelConfig, tensor_specs};
-    use crate::model::initial_values;
+    use crate::network::initial_values;
 
     /// Gradients of a sum over the squares of every weight; `cut` is detached first.
     fn squares(cut: Option<&str>) -> (Vec<TensorSpec>, Gradients) {

@@ -13,11 +13,12 @@ use veriplay_core::{
 use crate::chat::{Chat, ChatError, ChatTemplate};
 use crate::checkpoint::CheckpointError;
 use crate::config::{ConfigError, ModelConfig};
+use crate::decoding::Continuation;
 use crate::device::Precision;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
-use crate::sampling::{Continuation, Request, RequestError, Sampler, SamplingContext};
-use crate::score::{Pair, backend, check_score, logits, score, score_by_candle};
+use crate::sampling::{Request, RequestError, Sampler, SamplingContext};
+use crate::score::{Pair, check_score, logits, policy_error, score};
 use crate::tokenizer::Tokenizer;
 use crate::trainer::Trainer;
 
@@ -93,7 +94,7 @@ impl Learner {
         origin: &str,
         load: impl FnOnce(Placement) -> Result<Model, CheckpointError>,
     ) -> Result<Self, CheckpointError> {
-        let config = |source| CheckpointError::Config { place: origin.to_owned(), source };
+        let config = |source| CheckpointError::Config { origin: origin.to_owned(), source };
         options.validate().map_err(config)?;
         Self::new(load(placement(&options))?, options).map_err(config)
     }
@@ -103,7 +104,7 @@ impl Learner {
 impl Learner {
     /// The model's shape.
     #[must_use]
-    pub const fn config(&self) -> &ModelConfig {
+    pub fn config(&self) -> &ModelConfig {
         &self.model.config
     }
 
@@ -252,7 +253,7 @@ impl Learner {
 impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let context = SamplingContext::of(&self.model);
+        let context = SamplingContext::new(&self.model);
         context.generate(prompts, sampling, self.version(), |tokens| self.continue_tokens(tokens, sampling))
     }
 }
@@ -270,12 +271,12 @@ impl Learner {
         prompts: &[Vec<u32>],
         sampling: &Sampling,
     ) -> Result<Vec<Vec<Continuation>>, PolicyError> {
-        let context = SamplingContext::of(&self.model);
+        let context = SamplingContext::new(&self.model);
         context.check_prompts(prompts, sampling)?;
         if sampling.group == 0 {
             return Ok(prompts.iter().map(|_| Vec::new()).collect());
         }
-        self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(backend)
+        self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(policy_error)
     }
 
     /// Continues every request: [`Request::samples`] continuations each, in the order of the requests.
@@ -283,17 +284,17 @@ impl Learner {
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
     pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
-        let context = SamplingContext::of(&self.model);
+        let context = SamplingContext::new(&self.model);
         context.check(requests)?;
         let queued_prompts = requests.iter().map(|request| context.queue_request(request)).collect();
-        Ok(self.sampler.continuations(&self.model, queued_prompts).map_err(backend)?)
+        Ok(self.sampler.continuations(&self.model, queued_prompts).map_err(policy_error)?)
     }
 
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no
     /// tokenizer.
     #[must_use]
     pub fn text(&self, continuation: &Continuation) -> String {
-        SamplingContext::of(&self.model).text(continuation)
+        SamplingContext::new(&self.model).text(continuation)
     }
 }
 
@@ -305,16 +306,7 @@ impl Learner {
     /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
     pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         check_score(&self.model, prompt, responses)?;
-        score(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(backend)
-    }
-
-    /// As [`Learner::score`], by candle's own operations instead of our kernels: the oracle of tests.
-    ///
-    /// # Errors
-    /// As [`Learner::score`].
-    pub fn reference_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        check_score(&self.model, prompt, responses)?;
-        score_by_candle(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(backend)
+        score(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(policy_error)
     }
 
     /// As [`Learner::score`], under the held reference.
@@ -323,7 +315,7 @@ impl Learner {
     /// As [`Learner::score`], and no reference.
     pub fn reference_logprobs(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         check_score(&self.model, prompt, responses)?;
-        self.trainer.reference_scores(&self.model, &pairs(prompt, responses)).map_err(backend)
+        self.trainer.reference_scores(&self.model, &pairs(prompt, responses)).map_err(policy_error)
     }
 
     /// As [`Learner::score`] for one response behind each prompt, by the path that samples: prompts go through the cache, and the
@@ -341,7 +333,7 @@ impl Learner {
         for (prompt, response) in prompts.iter().zip(responses) {
             check_score(&self.model, prompt, std::slice::from_ref(response))?;
         }
-        self.sampler.force(&self.model, prompts, responses).map_err(backend)
+        self.sampler.score_forced(&self.model, prompts, responses).map_err(policy_error)
     }
 
     /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
@@ -350,7 +342,7 @@ impl Learner {
     /// As [`Learner::score`].
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<Vec<f32>>, PolicyError> {
         check_score(&self.model, tokens, &[])?;
-        logits(&self.model, tokens).map_err(backend)
+        logits(&self.model, tokens).map_err(policy_error)
     }
 }
 
@@ -379,7 +371,7 @@ impl Learner {
     /// # Errors
     /// The tensor backend failed.
     pub fn hold_reference(&mut self) -> Result<(), PolicyError> {
-        self.trainer.hold_reference(&self.model.weights).map_err(backend)
+        self.trainer.hold_reference(&self.model.weights).map_err(policy_error)
     }
 
     /// Makes the present weights of another learner the reference.
@@ -391,7 +383,7 @@ impl Learner {
             let what = "the reference's config.json differs from the policy's: they must be the same model";
             return Err(PolicyError::Backend(what.to_owned()));
         }
-        self.trainer.hold_reference(&other.model.weights).map_err(backend)
+        self.trainer.hold_reference(&other.model.weights).map_err(policy_error)
     }
 
     /// Whether a reference is held.
@@ -417,13 +409,5 @@ impl Learner {
         batch: &PreferenceBatch,
     ) -> Result<(f64, Vec<NamedTensor>), LearnError> {
         self.trainer.preference_gradients(&self.model, batch)
-    }
-
-    /// As [`Learner::named_gradients`], by candle's own operations in f64 instead of our kernels: the oracle of tests.
-    ///
-    /// # Errors
-    /// A bad batch.
-    pub fn reference_gradients(&self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
-        self.trainer.gradients_by_candle(&self.model, batch)
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch};
 
 use crate::losses::{Kl, KlPlace, Loss, Preference, Term, TokenView, entropy_term};
-use crate::model::{MicroBatch, Response};
+use crate::network::{MicroBatch, Response};
 
 /// Something to minimise.
 pub(crate) trait Objective: Sync {
@@ -71,7 +71,7 @@ pub(crate) struct Totals {
 
 impl Totals {
     /// Of one micro-batch.
-    pub(crate) fn of(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
+    pub(crate) fn new(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
         Self {
             loss: evaluated.loss,
             entropy: entropies.iter().map(|&e| f64::from(e)).sum(),

@@ -94,7 +94,7 @@ impl LearnerOptions {
             bad_unless((1..=1 << 16).contains(&layers), "segments.layers", &layers, "1 to 65536")?;
             bad_unless((1..=1 << 20).contains(&logit_rows), "segments.logit_rows", &logit_rows, "1 to 1048576")?;
         }
-        if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::fault) {
+        if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::invalid_option) {
             return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
         self.device.check(self.precision)?;

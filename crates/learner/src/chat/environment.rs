@@ -8,11 +8,9 @@ use std::error::Error as _;
 use std::fmt;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
+use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Value};
 
-use super::strftime::strftime;
-use super::tojson::tojson;
 use super::{Chat, ChatError};
 
 /// Steps a template may take: far more than any conversation needs, and still over in about a second.
@@ -113,4 +111,246 @@ fn raised(error: &Error) -> Option<String> {
 fn describe(error: &Error) -> String {
     let line = error.line().map_or_else(String::new, |line| format!(" (line {line})"));
     format!("{}{line}", error.detail().map_or_else(|| error.kind().to_string(), |d| format!("{}: {d}", error.kind())))
+}
+
+/// How `json.dumps` was told to write.
+struct Style {
+    indent: Option<usize>,
+    item: String,
+    key: String,
+    sort_keys: bool,
+    ensure_ascii: bool,
+}
+
+/// `value | tojson(indent=None, separators=None, sort_keys=False, ensure_ascii=False)`.
+pub(super) fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
+    let indent: Option<usize> = options.get("indent")?;
+    let separators: Option<(String, String)> =
+        options.get::<Option<Vec<String>>>("separators")?.map(pair).transpose()?;
+    let item = if indent.is_some() { "," } else { ", " };
+    let (item, key) = separators.unwrap_or_else(|| (item.to_owned(), ": ".to_owned()));
+    let sort_keys = options.get::<Option<bool>>("sort_keys")?.unwrap_or(false);
+    let ensure_ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false);
+    options.assert_all_used()?;
+    let mut out = String::new();
+    Style { indent, item, key, sort_keys, ensure_ascii }.write(&mut out, value, 0)?;
+    Ok(out)
+}
+
+fn pair(list: Vec<String>) -> Result<(String, String), Error> {
+    <[String; 2]>::try_from(list)
+        .map(|[item, key]| (item, key))
+        .map_err(|_| Error::new(ErrorKind::InvalidOperation, "tojson: want two separators"))
+}
+
+impl Style {
+    fn write(&self, out: &mut String, value: &Value, depth: usize) -> Result<(), Error> {
+        match value.kind() {
+            ValueKind::None => out.push_str("null"),
+            ValueKind::Bool => out.push_str(if value.is_true() { "true" } else { "false" }),
+            ValueKind::Number => out.push_str(&number(value)),
+            ValueKind::String => self.string(out, value.as_str().unwrap_or_default()),
+            ValueKind::Map => {
+                let mut keys: Vec<Value> = value.try_iter()?.collect();
+                if self.sort_keys {
+                    keys.sort_by_key(ToString::to_string);
+                }
+                self.list(out, ['{', '}'], depth, keys, |out, key| {
+                    self.string(out, &key.to_string());
+                    out.push_str(&self.key);
+                    self.write(out, &value.get_item(&key)?, depth + 1)
+                })?;
+            }
+            ValueKind::Seq | ValueKind::Iterable => {
+                let items = value.try_iter()?.collect();
+                self.list(out, ['[', ']'], depth, items, |out, item| self.write(out, &item, depth + 1))?;
+            }
+            other => return Err(Error::new(ErrorKind::InvalidOperation, format!("tojson: {other} is not JSON"))),
+        }
+        Ok(())
+    }
+
+    fn list(
+        &self,
+        out: &mut String,
+        [open, close]: [char; 2],
+        depth: usize,
+        items: Vec<Value>,
+        mut write: impl FnMut(&mut String, Value) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        out.push(open);
+        let any = !items.is_empty();
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                out.push_str(&self.item);
+            }
+            self.line(out, depth + 1);
+            write(out, item)?;
+        }
+        if any {
+            self.line(out, depth);
+        }
+        out.push(close);
+        Ok(())
+    }
+
+    fn line(&self, out: &mut String, depth: usize) {
+        if let Some(indent) = self.indent {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent * depth));
+        }
+    }
+
+    fn string(&self, out: &mut String, text: &str) {
+        let quoted = serde_json::to_string(text).unwrap_or_default();
+        if !self.ensure_ascii {
+            return out.push_str(&quoted);
+        }
+        for unit in quoted.encode_utf16() {
+            match u8::try_from(unit).ok().filter(u8::is_ascii) {
+                Some(ascii) => out.push(char::from(ascii)),
+                None => out.push_str(&format!("\\u{unit:04x}")),
+            }
+        }
+    }
+}
+
+/// A number as Python writes it: floats with a point or an exponent of two digits.
+fn number(value: &Value) -> String {
+    if value.is_integer() {
+        return value.to_string();
+    }
+    let Ok(x) = f64::try_from(value.clone()) else { return value.to_string() };
+    if !x.is_finite() {
+        return if x.is_nan() {
+            "NaN"
+        } else if x > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }
+        .to_owned();
+    }
+    // Python switches to exponents below 1e-4 and from 1e16 on.
+    if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) {
+        let text = format!("{x:e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (sign, exponent) = exponent.strip_prefix('-').map_or(("+", exponent), |e| ("-", e));
+        return format!("{digits}e{sign}{exponent:0>2}");
+    }
+    format!("{x:?}")
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// A moment in UTC.
+struct Moment {
+    year: i64,
+    /// From 0.
+    month: usize,
+    /// From 1.
+    day: i64,
+    /// From 1.
+    day_of_year: i64,
+    /// From 0 for Monday.
+    weekday: usize,
+    hour: i64,
+    minute: i64,
+    second: i64,
+}
+
+impl Moment {
+    /// Of seconds since 1970, by the proleptic Gregorian calendar.
+    fn new(seconds: i64) -> Self {
+        let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        let (mut year, mut left) = (1970 + days.div_euclid(146_097) * 400, days.rem_euclid(146_097));
+        while left >= year_length(year) {
+            left -= year_length(year);
+            year += 1;
+        }
+        let day_of_year = left + 1;
+        let mut month = 0;
+        while left >= month_length(year, month) {
+            left -= month_length(year, month);
+            month += 1;
+        }
+        // 1970 began on a Thursday.
+        let weekday = (days + 3).rem_euclid(7) as usize;
+        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+        Self { year, month, day: left + 1, day_of_year, weekday, hour, minute, second }
+    }
+}
+
+const fn leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+const fn year_length(year: i64) -> i64 {
+    if leap(year) { 366 } else { 365 }
+}
+
+const fn month_length(year: i64, month: usize) -> i64 {
+    match month {
+        1 if leap(year) => 29,
+        1 => 28,
+        3 | 5 | 8 | 10 => 30,
+        _ => 31,
+    }
+}
+
+/// `format` with its directives filled in. `Err` is the directive that is not known.
+pub(super) fn strftime(seconds: i64, format: &str) -> Result<String, String> {
+    let moment = Moment::new(seconds);
+    let mut out = String::new();
+    let mut chars = format.chars();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let directive: String = chars.next().into_iter().collect();
+        out.push_str(&field(&moment, &directive).ok_or_else(|| format!("%{directive}"))?);
+    }
+    Ok(out)
+}
+
+fn field(m: &Moment, directive: &str) -> Option<String> {
+    let twelve = (m.hour + 11) % 12 + 1;
+    Some(match directive {
+        "Y" => format!("{:04}", m.year),
+        "y" => format!("{:02}", m.year.rem_euclid(100)),
+        "m" => format!("{:02}", m.month + 1),
+        "d" => format!("{:02}", m.day),
+        "e" => format!("{:2}", m.day),
+        "j" => format!("{:03}", m.day_of_year),
+        "B" => MONTHS[m.month].to_owned(),
+        "b" | "h" => MONTHS[m.month][..3].to_owned(),
+        "A" => DAYS[m.weekday].to_owned(),
+        "a" => DAYS[m.weekday][..3].to_owned(),
+        "H" => format!("{:02}", m.hour),
+        "I" => format!("{twelve:02}"),
+        "p" => if m.hour < 12 { "AM" } else { "PM" }.to_owned(),
+        "M" => format!("{:02}", m.minute),
+        "S" => format!("{:02}", m.second),
+        "F" => format!("{:04}-{:02}-{:02}", m.year, m.month + 1, m.day),
+        "T" => format!("{:02}:{:02}:{:02}", m.hour, m.minute, m.second),
+        "Z" => "UTC".to_owned(),
+        "z" => "+0000".to_owned(),
+        "%" => "%".to_owned(),
+        _ => return None,
+    })
 }

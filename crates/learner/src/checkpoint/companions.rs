@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::error::CheckpointError;
+use super::files::CheckpointError;
 use super::files::{make_dir, read_text_if_there, write};
 use crate::config::end_tokens;
 
@@ -19,14 +19,14 @@ const MORE_TEMPLATES: &str = "additional_chat_templates";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Companions {
     /// How errors name the directory.
-    place: String,
+    origin: String,
     texts: BTreeMap<String, String>,
 }
 
 impl Companions {
     /// No file at all.
-    pub(crate) fn none(place: &str) -> Self {
-        Self { place: place.to_owned(), texts: BTreeMap::new() }
+    pub(crate) fn empty(origin: &str) -> Self {
+        Self { origin: origin.to_owned(), texts: BTreeMap::new() }
     }
 
     /// Reads those that are there.
@@ -41,7 +41,7 @@ impl Companions {
                 texts.insert(name, text);
             }
         }
-        Ok(Self { place: dir.display().to_string(), texts })
+        Ok(Self { origin: dir.display().to_string(), texts })
     }
 
     pub(super) fn write(&self, dir: &Path) -> Result<(), CheckpointError> {
@@ -68,7 +68,7 @@ impl Companions {
 
     /// How errors name a file.
     pub(crate) fn path(&self, name: &str) -> String {
-        format!("{}/{name}", self.place)
+        format!("{}/{name}", self.origin)
     }
 
     /// A JSON file, parsed; `None` where there is none.
@@ -86,6 +86,6 @@ impl Companions {
     /// The end tokens of `generation_config.json`: they go before those of `config.json`. Empty where it names none.
     pub(crate) fn end_tokens(&self) -> Result<Vec<u32>, CheckpointError> {
         let Some(value) = self.json(GENERATION)? else { return Ok(Vec::new()) };
-        end_tokens(&value).map_err(|source| CheckpointError::Config { place: self.path(GENERATION), source })
+        end_tokens(&value).map_err(|source| CheckpointError::Config { origin: self.path(GENERATION), source })
     }
 }

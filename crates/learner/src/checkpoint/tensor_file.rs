@@ -9,7 +9,7 @@ use candle_core::{DType, Device, Tensor};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::error::CheckpointError;
+use super::files::CheckpointError;
 use super::files::io;
 use crate::device::Precision;
 
@@ -44,7 +44,7 @@ impl TensorFile<BufReader<File>> {
 }
 
 impl<'a> TensorFile<Cursor<&'a [u8]>> {
-    pub(super) fn of_bytes(name: String, bytes: &'a [u8]) -> Result<Self, CheckpointError> {
+    pub(super) fn from_bytes(name: String, bytes: &'a [u8]) -> Result<Self, CheckpointError> {
         Self::new(name, Cursor::new(bytes))
     }
 }
@@ -187,8 +187,8 @@ pub(super) fn write_tensors(
         )
     });
     // `transformers` refuses a file that does not say which framework wrote it.
-    let said = HashMap::from([("format".to_owned(), "pt".to_owned())]);
-    let header = Metadata::new(Some(said), infos.collect()).map_err(std::io::Error::other)?;
+    let metadata = HashMap::from([("format".to_owned(), "pt".to_owned())]);
+    let header = Metadata::new(Some(metadata), infos.collect()).map_err(std::io::Error::other)?;
     let mut header = serde_json::to_vec(&header)?;
     header.resize(header.len().next_multiple_of(PREFIX as usize), b' ');
     out.write_all(&(header.len() as u64).to_le_bytes())?;

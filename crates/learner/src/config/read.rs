@@ -2,14 +2,13 @@
 //!
 //! Absent keys have the defaults of the class in transformers. Keys that do not change the computation are not looked at.
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::keys::Keys;
-use super::rope::{Rope, read_rope};
-use super::{Architecture, ConfigError, ModelConfig};
+use super::{Architecture, ConfigError, MAX_CONTEXT, ModelConfig, check};
 
 pub(super) fn read(value: &Value) -> Result<ModelConfig, ConfigError> {
-    let keys = Keys::of(value)?;
+    let keys = Keys::from_value(value)?;
     let model_type = architecture(&keys)?;
     refuse(&keys, model_type)?;
     let Rope { theta, scaling } = read_rope(&keys)?;
@@ -95,4 +94,200 @@ fn refuse_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
         return keys.refuse_unless("use_sliding_window", WANT, |_| !some_layer);
     }
     keys.refuse_unless("sliding_window", WANT, |v| !some_layer || v.as_u64().is_some_and(|w| w >= context as u64))
+}
+
+/// The keys of an object. `path` goes before a key's name in errors, such as `rope_parameters.`.
+#[derive(Debug, Clone, Copy)]
+struct Keys<'a> {
+    map: &'a Map<String, Value>,
+    path: &'static str,
+}
+
+impl<'a> Keys<'a> {
+    fn from_value(value: &'a Value) -> Result<Self, ConfigError> {
+        let map = value.as_object().ok_or_else(|| ConfigError::Parse("it is not a JSON object".to_owned()))?;
+        Ok(Self { map, path: "" })
+    }
+
+    /// The object under `key`, whose keys go by `path` in errors. `None` when the key is absent or null.
+    fn object(&self, key: &str, path: &'static str) -> Result<Option<Keys<'a>>, ConfigError> {
+        let object = |value: &'a Value| value.as_object().map(|map| Keys { map, path });
+        self.optional(key, "want an object", object)
+    }
+
+    /// The value under `key`; null is absent.
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Whether the key is there, be it null.
+    fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// The value under `key`, as `read` has it.
+    fn optional<T>(
+        &self,
+        key: &str,
+        want: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, ConfigError> {
+        self.get(key).map(|value| read(value).ok_or_else(|| self.wrong(key, value, want))).transpose()
+    }
+
+    /// A whole number, if there is one.
+    fn size(&self, key: &str) -> Result<Option<usize>, ConfigError> {
+        self.optional(key, "want a whole number", |v| v.as_u64().and_then(|n| usize::try_from(n).ok()))
+    }
+
+    /// A whole number that must be there.
+    fn required_size(&self, key: &str) -> Result<usize, ConfigError> {
+        self.size(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// A number, if there is one.
+    fn number(&self, key: &str) -> Result<Option<f64>, ConfigError> {
+        self.optional(key, "want a number", Value::as_f64)
+    }
+
+    /// A number that must be there.
+    fn required_number(&self, key: &str) -> Result<f64, ConfigError> {
+        self.number(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// A flag; absent is false.
+    fn flag(&self, key: &str) -> Result<bool, ConfigError> {
+        Ok(self.optional(key, "want true or false", Value::as_bool)?.unwrap_or(false))
+    }
+
+    /// A string, if there is one.
+    fn text(&self, key: &str) -> Result<Option<&'a str>, ConfigError> {
+        self.optional(key, "want a string", Value::as_str)
+    }
+
+    /// One token id, if there is one. Some files say −1 for none.
+    fn token(&self, key: &str) -> Result<Option<u32>, ConfigError> {
+        let read = |v: &Value| if v.as_i64() == Some(-1) { Some(None) } else { token(v).map(Some) };
+        Ok(self.optional(key, "want a token id", read)?.flatten())
+    }
+
+    /// One token id, or a list of them, or none.
+    fn tokens(&self, key: &str) -> Result<Vec<u32>, ConfigError> {
+        let read = |v: &Value| match v {
+            Value::Array(list) => list.iter().map(token).collect(),
+            one => Some(vec![token(one)?]),
+        };
+        Ok(self.optional(key, "want a token id or a list of them", read)?.unwrap_or_default())
+    }
+
+    /// The error for a value that cannot be used.
+    fn wrong(&self, key: &str, value: &Value, want: &str) -> ConfigError {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        ConfigError::Value { key: format!("{}{key}", self.path), value, want: want.to_owned() }
+    }
+
+    /// Fails with [`Keys::wrong`] when the key is there and `fine` says no.
+    fn refuse_unless(&self, key: &str, want: &str, fine: impl FnOnce(&Value) -> bool) -> Result<(), ConfigError> {
+        match self.get(key) {
+            Some(value) if !fine(value) => Err(self.wrong(key, value, want)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error for a key that must be there.
+    fn missing(&self, key: &str) -> ConfigError {
+        ConfigError::Missing(format!("{}{key}", self.path))
+    }
+}
+
+fn token(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|id| u32::try_from(id).ok())
+}
+
+/// The end tokens that a `generation_config.json` names: one, several or none.
+///
+/// # Errors
+/// Text that is no JSON object, or a value that is no token id.
+pub(crate) fn end_tokens(generation_config: &Value) -> Result<Vec<u32>, ConfigError> {
+    Keys::from_value(generation_config)?.tokens("eos_token_id")
+}
+
+/// How Llama 3.1 stretches rotary frequencies for contexts longer than it was first trained on (Llama Team 2024, §3.4.2; the
+/// formula is that of the released code).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Llama3Scaling {
+    /// What long wavelengths are stretched by.
+    pub factor: f64,
+    /// Wavelengths above `original_max_position_embeddings / low_freq_factor` are stretched.
+    pub low_freq_factor: f64,
+    /// Wavelengths below `original_max_position_embeddings / high_freq_factor` are left alone.
+    pub high_freq_factor: f64,
+    /// Context of the first training.
+    pub original_max_position_embeddings: usize,
+}
+
+impl Llama3Scaling {
+    /// The stretched frequency of `f`, radians a position.
+    ///
+    /// With wavelength λ = 2π / f and s = (L/λ − low) / (high − low): f where λ < L/high; f / factor where λ > L/low; between the
+    /// two (1 − s)·f/factor + s·f.
+    pub(crate) fn frequency(&self, f: f64) -> f64 {
+        let turns = self.original_max_position_embeddings as f64 * f / std::f64::consts::TAU;
+        let smooth = (turns - self.low_freq_factor) / (self.high_freq_factor - self.low_freq_factor);
+        let share = smooth.clamp(0.0, 1.0);
+        (1.0 - share) * f / self.factor + share * f
+    }
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let &Self { factor, low_freq_factor: low, high_freq_factor: high, original_max_position_embeddings: length } =
+            self;
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        check("rope_scaling.factor", factor, factor.is_finite() && factor >= 1.0, || "want at least 1".to_owned())?;
+        check("rope_scaling.low_freq_factor", low, positive(low), || "want a positive number".to_owned())?;
+        check("rope_scaling.high_freq_factor", high, high.is_finite() && high > low, || {
+            format!("want more than low_freq_factor = {low}")
+        })?;
+        check("rope_scaling.original_max_position_embeddings", length, (1..=MAX_CONTEXT).contains(&length), || {
+            format!("want 1 to {MAX_CONTEXT}")
+        })
+    }
+}
+
+/// What a file says about rotary positions.
+struct Rope {
+    theta: f64,
+    scaling: Option<Llama3Scaling>,
+}
+
+fn read_rope(keys: &Keys<'_>) -> Result<Rope, ConfigError> {
+    partial(keys)?;
+    let new = keys.object("rope_parameters", "rope_parameters.")?;
+    let inside = new.or(keys.object("rope_scaling", "rope_scaling.")?);
+    let theta = inside.map(|k| k.number("rope_theta")).transpose()?.flatten();
+    let theta = theta.map_or_else(|| keys.number("rope_theta"), |theta| Ok(Some(theta)))?.unwrap_or(10_000.0);
+    Ok(Rope { theta, scaling: inside.map(scaling).transpose()?.flatten() })
+}
+
+fn scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
+    partial(&keys)?;
+    let key = if keys.get("rope_type").is_some() { "rope_type" } else { "type" };
+    match keys.text(key)? {
+        None | Some("default") => Ok(None),
+        Some("llama3") => Ok(Some(Llama3Scaling {
+            factor: keys.required_number("factor")?,
+            low_freq_factor: keys.required_number("low_freq_factor")?,
+            high_freq_factor: keys.required_number("high_freq_factor")?,
+            original_max_position_embeddings: keys.required_size("original_max_position_embeddings")?,
+        })),
+        Some(other) => Err(keys.wrong(
+            key,
+            &Value::from(other),
+            "only `default` and `llama3` are supported: remove it for short contexts",
+        )),
+    }
+}
+
+fn partial(keys: &Keys<'_>) -> Result<(), ConfigError> {
+    let want = "want 1: heads that are rotated in part are not supported";
+    keys.refuse_unless("partial_rotary_factor", want, |v| v.as_f64() == Some(1.0))
 }

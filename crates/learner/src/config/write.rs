@@ -55,19 +55,19 @@ struct ScalingFile {
 impl From<ModelConfig> for ConfigFile {
     /// Of weights in float32.
     fn from(config: ModelConfig) -> Self {
-        Self::of(config, "float32")
+        Self::new(config, "float32")
     }
 }
 
 impl ModelConfig {
     /// The contents of `config.json` beside weights of this type, as torch names it.
     pub(crate) fn file(&self, torch_dtype: &'static str) -> impl Serialize {
-        ConfigFile::of(self.clone(), torch_dtype)
+        ConfigFile::new(self.clone(), torch_dtype)
     }
 }
 
 impl ConfigFile {
-    fn of(config: ModelConfig, torch_dtype: &'static str) -> Self {
+    fn new(config: ModelConfig, torch_dtype: &'static str) -> Self {
         let model_type = config.model_type;
         Self {
             architectures: [model_type.class()],
@@ -84,7 +84,7 @@ impl ConfigFile {
             tie_word_embeddings: config.tie_word_embeddings,
             max_position_embeddings: config.max_position_embeddings,
             bos_token_id: config.bos_token_id,
-            eos_token_id: EndTokens::of(config.eos_token_id),
+            eos_token_id: EndTokens::from_ids(config.eos_token_id),
             pad_token_id: config.pad_token_id,
             hidden_act: "silu",
             attention_bias: (model_type != Architecture::Qwen2).then_some(false),
@@ -98,7 +98,7 @@ impl ConfigFile {
 }
 
 impl EndTokens {
-    fn of(ids: Vec<u32>) -> Self {
+    fn from_ids(ids: Vec<u32>) -> Self {
         match ids[..] {
             [] | [_] => Self::One(ids.first().copied()),
             _ => Self::Many(ids),

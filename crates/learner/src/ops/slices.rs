@@ -11,7 +11,7 @@ pub(crate) struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    pub(crate) fn of(tensor: &'a Tensor) -> Result<Self> {
+    pub(crate) fn new(tensor: &'a Tensor) -> Result<Self> {
         let (storage, layout) = tensor.storage_and_layout();
         let Storage::Cpu(cpu) = &*storage else {
             return Err(Error::Msg("a kernel of the CPU was given a tensor of another device".to_owned()));
@@ -28,7 +28,7 @@ impl Deref for Slice<'_> {
     fn deref(&self) -> &[f32] {
         match &*self.storage {
             Storage::Cpu(CpuStorage::F32(data)) => &data[self.range.clone()],
-            _ => &[], // `of` let no other in
+            _ => &[], // `new` lets no other in
         }
     }
 }

@@ -7,9 +7,7 @@
 
 use veriplay_core::{PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
-use super::queue::{Continuation, End, QueuedPrompt};
-use super::stops::Stops;
-use super::token_sampler::TokenSampler;
+use crate::decoding::{Continuation, End, QueuedPrompt, StopStrings, TokenSampler};
 use crate::model::Model;
 use crate::score::check_tokens;
 use crate::tokenizer::Tokenizer;
@@ -69,7 +67,7 @@ pub enum RequestError {
     },
     /// No room.
     #[error(
-        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or queued for {} tokens at most", context.saturating_sub(*prompt)
+        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or ask for {} tokens at most", context.saturating_sub(*prompt)
     )]
     TooLong {
         /// Which request.
@@ -108,7 +106,7 @@ pub(crate) struct SamplingContext<'a> {
 
 impl<'a> SamplingContext<'a> {
     /// Of a model of ours.
-    pub(crate) fn of(model: &'a Model) -> Self {
+    pub(crate) fn new(model: &'a Model) -> Self {
         Self {
             tokenizer: &model.tokenizer,
             end_tokens: &model.end_tokens,
@@ -214,7 +212,7 @@ impl<'a> SamplingContext<'a> {
 
     /// A request as the decoding loop takes it.
     pub(crate) fn queue_request(&self, request: &'a Request) -> QueuedPrompt<'a> {
-        let stops = Stops { texts: &request.stop, tokenizer: self.tokenizer };
+        let stops = StopStrings { texts: &request.stop, tokenizer: self.tokenizer };
         QueuedPrompt {
             prompt: &request.prompt,
             samples: request.samples,
