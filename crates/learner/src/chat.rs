@@ -128,10 +128,8 @@ fn of_config(files: &Companions, value: &Json) -> Result<BTreeMap<String, String
         Json::Array(list) => list.iter().map(named).collect(),
         _ => None,
     };
-    texts.ok_or_else(|| CheckpointError::Key {
-        file: files.path(TOKENIZER_CONFIG),
-        key: "chat_template".to_owned(),
-        value: value.to_string(),
-        want: "want a text, or a list of objects with `name` and `template`".to_owned(),
+    texts.ok_or_else(|| {
+        let want = "want a text, or a list of objects with `name` and `template`";
+        CheckpointError::invalid_value(files.path(TOKENIZER_CONFIG), "chat_template", &value.to_string(), want)
     })
 }

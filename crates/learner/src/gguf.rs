@@ -70,7 +70,7 @@ impl GgufPolicy {
         }
         let end_tokens = end_tokens(&file, vocabulary)?;
         let model = QuantizedModel::read(file, shape.architecture)
-            .map_err(|e| GgufError::Model { path: path.to_owned(), reason: e.to_string() })?;
+            .map_err(|e| GgufError::Invalid { path: path.to_owned(), problem: e.to_string() })?;
         Ok(Self {
             architecture: shape.architecture,
             vocabulary,
@@ -267,7 +267,10 @@ fn read_inner_tokenizer(file: &mut Gguf) -> Result<Tokenizer, GgufError> {
     let pre = file.text("tokenizer.ggml.pre").unwrap_or("none").to_owned();
     let known = KINDS.iter().find(|(name, _)| model == "gpt2" && *name == pre);
     let Some((_, candles)) = known else {
-        return Err(GgufError::TokenizerKind { path: file.path.clone(), kind: format!("{model}, {pre}") });
+        return Err(file.invalid(format!(
+            "it holds a tokenizer of kind `{model}, {pre}`, which is not read here: put the model's tokenizer.json beside it, or name it \
+             behind a `#`"
+        )));
     };
     let metadata = &mut file.content.metadata;
     metadata.insert("tokenizer.ggml.pre".to_owned(), Value::String((*candles).to_owned()));
@@ -276,7 +279,7 @@ fn read_inner_tokenizer(file: &mut Gguf) -> Result<Tokenizer, GgufError> {
         metadata.insert("tokenizer.ggml.ignore_merges".to_owned(), Value::Bool(true));
     }
     let inner = Inner::from_gguf(&file.content);
-    inner.map(Tokenizer::wrap).map_err(|e| GgufError::Model { path: file.path.clone(), reason: e.to_string() })
+    inner.map(Tokenizer::wrap).map_err(|e| file.invalid(e.to_string()))
 }
 
 /// The tokens that end an answer, as the file names them.
@@ -289,7 +292,7 @@ fn end_tokens(file: &Gguf, vocabulary: usize) -> Result<Vec<u32>, GgufError> {
         let token = file.number(key)?;
         if token >= vocabulary {
             let problem = format!("is `{token}`, outside the vocabulary of {vocabulary} tokens");
-            return Err(GgufError::Key { path: file.path.clone(), key: key.to_owned(), problem });
+            return Err(file.invalid_key(key, &problem));
         }
         ends.push(token as u32);
     }

@@ -109,6 +109,14 @@ pub enum CheckpointError {
         /// The parser's word.
         what: String,
     },
+    /// A value, or a tensor, that cannot be used or does not fit the other files.
+    #[error("`{file}`: {problem}")]
+    Invalid {
+        /// The file.
+        file: String,
+        /// The key or the tensor, and what is wrong with it.
+        problem: String,
+    },
     /// A file that ends before its tensors do.
     #[error(
         "`{file}` is cut short: `{tensor}` ends at byte {ends_at}, and the file has {size}; hint: fetch or save it again"
@@ -123,80 +131,11 @@ pub enum CheckpointError {
         /// Bytes of the file.
         size: u64,
     },
-    /// A value that cannot be used.
-    #[error("`{file}`: `{key}` is `{value}`: {want}")]
-    Key {
-        /// The file.
-        file: String,
-        /// The key.
-        key: String,
-        /// Its value.
-        value: String,
-        /// What it must be.
-        want: String,
-    },
-    /// A file of another version of this program.
-    #[error("`{file}` has schema_version `{found}`, and this program reads `{want}`")]
-    Schema {
-        /// The file.
-        file: String,
-        /// Its version.
-        found: u32,
-        /// Ours.
-        want: u32,
-    },
-    /// Tensors that config.json asks for and the file lacks.
-    #[error("`{file}` lacks {names:?}; hint: config.json may belong to another checkpoint")]
-    Missing {
-        /// The file.
-        file: String,
-        /// Their names.
-        names: Vec<String>,
-    },
-    /// Tensors that config.json does not ask for.
-    #[error(
-        "`{file}` holds {names:?}, which config.json does not ask for; hint: check model_type, num_hidden_layers and tie_word_embeddings"
-    )]
-    Extra {
-        /// The file.
-        file: String,
-        /// Their names.
-        names: Vec<String>,
-    },
-    /// A tensor of another shape.
-    #[error(
-        "`{file}`: `{tensor}` has shape {found:?}, and config.json says {want:?}; hint: they may be of two checkpoints"
-    )]
-    Shape {
-        /// The file.
-        file: String,
-        /// The tensor.
-        tensor: String,
-        /// Its shape.
-        found: Vec<usize>,
-        /// The shape of the config.
-        want: Vec<usize>,
-    },
-    /// A tensor of another type.
-    #[error("`{file}`: `{tensor}` has dtype {found}; want F32, BF16 or F16: convert or dequantise the checkpoint")]
-    Dtype {
-        /// The file.
-        file: String,
-        /// The tensor.
-        tensor: String,
-        /// Its type.
-        found: String,
-    },
-    /// A weight that is not a number.
-    #[error(
-        "`{file}`: `{tensor}` holds `{value}`, which is not finite; hint: the run that made it diverged, take an earlier one"
-    )]
-    NotFinite {
-        /// The file.
-        file: String,
-        /// The tensor.
-        tensor: String,
-        /// The first such value.
-        value: f32,
-    },
+}
+
+impl CheckpointError {
+    /// A value that cannot be used: `want` says what it must be.
+    pub(crate) fn invalid_value(file: String, key: &str, value: &str, want: &str) -> Self {
+        Self::Invalid { file, problem: format!("`{key}` is `{value}`: {want}") }
+    }
 }

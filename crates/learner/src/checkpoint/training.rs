@@ -73,7 +73,10 @@ fn read_counters(path: &Path) -> Result<TrainerState, CheckpointError> {
         .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
     match trainer.schema_version {
         SCHEMA_VERSION => Ok(trainer),
-        found => Err(CheckpointError::Schema { file, found, want: SCHEMA_VERSION }),
+        found => {
+            let problem = format!("it has schema_version `{found}`, and this program reads `{SCHEMA_VERSION}`");
+            Err(CheckpointError::Invalid { file, problem })
+        }
     }
 }
 

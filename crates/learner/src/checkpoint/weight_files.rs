@@ -53,8 +53,8 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
     let mut shards = Vec::new();
     for name in weight_map.values().collect::<BTreeSet<_>>() {
         if !matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]) {
-            let want = "want the plain name of a file beside the index".to_owned();
-            return Err(CheckpointError::Key { file, key: "weight_map".to_owned(), value: name.clone(), want });
+            let want = "want the plain name of a file beside the index";
+            return Err(CheckpointError::invalid_value(file, "weight_map", name, want));
         }
         shards.push((name, TensorFile::open(&dir.join(name))?));
     }

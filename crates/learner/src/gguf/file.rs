@@ -1,6 +1,6 @@
-//! A GGUF file: opened, and held to what its own metadata says before a weight is read.
+//! A GGUF file: opened, and checked against its own metadata before a weight is read.
 //!
-//! Called by [`super::GgufPolicy::load`]. candle reads the container; what candle would misread in silence is refused here: tensors
+//! Called by [`super::GgufPolicy::load`]. candle reads the container; files that candle would misread without an error are rejected here: tensors
 //! that its model leaves out, rotary scaling, which its models do not know, and heads of another size than it assumes.
 
 use std::fs::File;
@@ -23,7 +23,7 @@ pub(super) struct Gguf {
     bytes: u64,
 }
 
-/// What the metadata says of the model.
+/// The shape of the model, from the metadata.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) architecture: Architecture,
@@ -94,16 +94,25 @@ impl Gguf {
     fn architecture(&self) -> Result<Architecture, GgufError> {
         let found = self.text("general.architecture")?;
         let of_name = Architecture::ALL.into_iter().find(|architecture| architecture.name() == found);
-        of_name.ok_or_else(|| GgufError::Architecture { path: self.path.clone(), found: found.to_owned() })
+        of_name.ok_or_else(|| {
+            self.invalid(format!(
+                "it holds a model of architecture `{found}`, want `qwen2`, `qwen3` or `llama`: a llama.cpp server can run it, see \
+                 `openai:URL#MODEL`"
+            ))
+        })
     }
 
     fn check_heads(&self, prefix: &str, hidden: usize, heads: usize, kv_heads: usize) -> Result<(), GgufError> {
         let key = |name: &str| format!("{prefix}.attention.{name}");
         if heads == 0 || !hidden.is_multiple_of(heads) && prefix != "qwen3" {
-            return Err(self.bad(&key("head_count"), format!("is `{heads}`, which does not divide `{hidden}`")));
+            return Err(
+                self.invalid_key(&key("head_count"), &format!("is `{heads}`, which does not divide `{hidden}`"))
+            );
         }
         if kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
-            return Err(self.bad(&key("head_count_kv"), format!("is `{kv_heads}`, which does not divide `{heads}`")));
+            return Err(
+                self.invalid_key(&key("head_count_kv"), &format!("is `{kv_heads}`, which does not divide `{heads}`"))
+            );
         }
         Ok(())
     }
@@ -121,7 +130,7 @@ impl Gguf {
                 let why = format!(
                     "is `{found}`, and candle's `{prefix}` knows heads of {assumed} alone: load the safetensors checkpoint"
                 );
-                return Err(self.bad(&key, why));
+                return Err(self.invalid_key(&key, &why));
             }
         }
         Ok(assumed)
@@ -136,22 +145,22 @@ impl Gguf {
                 let why = format!(
                     "is `{kind:?}`, and candle's quantised models do not scale positions: load the safetensors checkpoint"
                 );
-                Err(self.bad(&key, why))
+                Err(self.invalid_key(&key, &why))
             }
         }
     }
 
     fn check_tensor(&self, name: &str, want: &[usize]) -> Result<(), GgufError> {
-        let (path, tensor) = (self.path.clone(), name.to_owned());
         let info = self.content.tensor_infos.get(name).ok_or_else(|| self.missing(name))?;
         let found = info.shape.dims();
         if found != want {
-            return Err(GgufError::Shape { path, tensor, found: found.to_vec(), want: want.to_vec() });
+            return Err(self.invalid(format!("tensor `{name}` has shape {found:?}, want {want:?}")));
         }
         let blocks = info.shape.elem_count().div_ceil(info.ggml_dtype.block_size());
         let start = self.content.tensor_data_offset.saturating_add(info.offset);
         let end = start.saturating_add((blocks * info.ggml_dtype.type_size()) as u64);
         if end > self.bytes {
+            let (path, tensor) = (self.path.clone(), name.to_owned());
             return Err(GgufError::Truncated { path, tensor, end, bytes: self.bytes });
         }
         Ok(())
@@ -164,33 +173,37 @@ impl Gguf {
             }
             _ => "load the safetensors checkpoint, or serve the file with llama.cpp (`openai:URL#MODEL`)",
         };
-        let (path, tensor) = (self.path.clone(), tensor.to_owned());
-        GgufError::Unexpected { path, tensor, architecture: architecture.name(), hint }
+        let architecture = architecture.name();
+        self.invalid(format!("it holds tensor `{tensor}`, which a plain `{architecture}` does not have: {hint}"))
     }
 
     fn missing(&self, tensor: &str) -> GgufError {
-        GgufError::Missing { path: self.path.clone(), tensor: tensor.to_owned() }
+        self.invalid(format!("it has no tensor `{tensor}`"))
     }
 
-    fn bad(&self, key: &str, problem: String) -> GgufError {
-        GgufError::Key { path: self.path.clone(), key: key.to_owned(), problem }
+    pub(super) fn invalid_key(&self, key: &str, problem: &str) -> GgufError {
+        self.invalid(format!("metadata key `{key}` {problem}"))
+    }
+
+    pub(super) fn invalid(&self, problem: String) -> GgufError {
+        GgufError::Invalid { path: self.path.clone(), problem }
     }
 
     fn value(&self, key: &str) -> Result<&Value, GgufError> {
-        self.content.metadata.get(key).ok_or_else(|| self.bad(key, "is missing".to_owned()))
+        self.content.metadata.get(key).ok_or_else(|| self.invalid_key(key, "is missing"))
     }
 
     pub(super) fn text(&self, key: &str) -> Result<&str, GgufError> {
         match self.value(key)? {
             Value::String(text) => Ok(text),
-            other => Err(self.bad(key, format!("is `{other:?}`, want a string"))),
+            other => Err(self.invalid_key(key, &format!("is `{other:?}`, want a string"))),
         }
     }
 
     pub(super) fn number(&self, key: &str) -> Result<usize, GgufError> {
         match self.value(key)? {
             Value::U32(number) => Ok(*number as usize),
-            other => Err(self.bad(key, format!("is `{other:?}`, want one number of 32 bits"))),
+            other => Err(self.invalid_key(key, &format!("is `{other:?}`, want one number of 32 bits"))),
         }
     }
 }
@@ -247,58 +260,6 @@ pub enum GgufError {
         /// The reader's word.
         reason: String,
     },
-    /// A model of a family that is not known here.
-    #[error(
-        "`{}` holds a model of architecture `{found}`, want `qwen2`, `qwen3` or `llama`: a llama.cpp server can run it, see `openai:URL#MODEL`", path.display()
-    )]
-    Architecture {
-        /// The file.
-        path: PathBuf,
-        /// What `general.architecture` says.
-        found: String,
-    },
-    /// A key of the metadata that is missing, or has a value that cannot be used.
-    #[error("`{}`: metadata key `{key}` {problem}", path.display())]
-    Key {
-        /// The file.
-        path: PathBuf,
-        /// The key.
-        key: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A tensor that should be there.
-    #[error("`{}` has no tensor `{tensor}`", path.display())]
-    Missing {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        tensor: String,
-    },
-    /// A tensor that the model would leave out, so that its answers would be wrong.
-    #[error("`{}` holds tensor `{tensor}`, which a plain `{architecture}` does not have: {hint}", path.display())]
-    Unexpected {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        tensor: String,
-        /// The family.
-        architecture: &'static str,
-        /// What to do.
-        hint: &'static str,
-    },
-    /// A tensor of another shape than the metadata says.
-    #[error("`{}`: tensor `{tensor}` has shape {found:?}, want {want:?}", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// The tensor.
-        tensor: String,
-        /// Its shape.
-        found: Vec<usize>,
-        /// What it should be.
-        want: Vec<usize>,
-    },
     /// The file ends inside a tensor.
     #[error("`{}` is cut off: tensor `{tensor}` ends at byte {end}, and the file has {bytes}", path.display())]
     Truncated {
@@ -310,6 +271,14 @@ pub enum GgufError {
         end: u64,
         /// Bytes of the file.
         bytes: u64,
+    },
+    /// The file holds something that cannot be computed, or that candle would misread.
+    #[error("`{}`: {problem}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The key or the tensor, and what is wrong with it.
+        problem: String,
     },
     /// The tokenizer has tokens that the model does not.
     #[error("`{}` has a vocabulary of {vocabulary} tokens, and its tokenizer has {tokens}: it is another model's", path.display())]
@@ -328,23 +297,5 @@ pub enum GgufError {
         path: PathBuf,
         /// What is wrong.
         source: TokenizerError,
-    },
-    /// The tokenizer inside the file is of a kind that cannot be had exactly.
-    #[error(
-        "`{}` holds a tokenizer of kind `{kind}`, which is not read here: put the model's tokenizer.json beside it, or name it behind a `#`", path.display()
-    )]
-    TokenizerKind {
-        /// The file.
-        path: PathBuf,
-        /// Its `tokenizer.ggml.model` and `tokenizer.ggml.pre`.
-        kind: String,
-    },
-    /// candle cannot use the weights.
-    #[error("`{}`: {reason}", path.display())]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// candle's word.
-        reason: String,
     },
 }
