@@ -241,116 +241,58 @@ fn number(value: &Value) -> String {
     format!("{x:?}")
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: &str = "January February March April May June July August September October November December";
+const DAYS: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
 
-/// A moment in UTC.
-struct Moment {
-    year: i64,
-    /// From 0.
-    month: usize,
-    /// From 1.
-    day: i64,
-    /// From 1.
-    day_of_year: i64,
-    /// From 0 for Monday.
-    weekday: usize,
-    hour: i64,
-    minute: i64,
-    second: i64,
+/// Year, month from 1, and day of the month of a day since 1970, by the proleptic Gregorian calendar (Hinnant 2013,
+/// "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`): years begin in March, so that a leap day is a year's last.
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    let (era, of_era) = ((days + 719_468).div_euclid(146_097), (days + 719_468).rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let month = (from_march + 2) % 12 + 1;
+    (era * 400 + year_of_era + i64::from(month <= 2), month, of_year - (153 * from_march + 2) / 5 + 1)
 }
 
-impl Moment {
-    /// Of seconds since 1970, by the proleptic Gregorian calendar.
-    fn new(seconds: i64) -> Self {
-        let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        let (mut year, mut left) = (1970 + days.div_euclid(146_097) * 400, days.rem_euclid(146_097));
-        while left >= year_length(year) {
-            left -= year_length(year);
-            year += 1;
-        }
-        let day_of_year = left + 1;
-        let mut month = 0;
-        while left >= month_length(year, month) {
-            left -= month_length(year, month);
-            month += 1;
-        }
-        // 1970 began on a Thursday.
-        let weekday = (days + 3).rem_euclid(7) as usize;
-        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-        Self { year, month, day: left + 1, day_of_year, weekday, hour, minute, second }
-    }
-}
-
-const fn leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-const fn year_length(year: i64) -> i64 {
-    if leap(year) { 366 } else { 365 }
-}
-
-const fn month_length(year: i64, month: usize) -> i64 {
-    match month {
-        1 if leap(year) => 29,
-        1 => 28,
-        3 | 5 | 8 | 10 => 30,
-        _ => 31,
-    }
-}
-
-/// `format` with its directives filled in. `Err` is the directive that is not known.
-pub(super) fn strftime(seconds: i64, format: &str) -> Result<String, String> {
-    let moment = Moment::new(seconds);
+/// `strftime` of Python in the C locale and in UTC, for the directives that chat templates use. `Err` is an unknown directive.
+fn strftime(seconds: i64, format: &str) -> Result<String, String> {
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let ((year, month, day), (hour, minute, second)) = (civil_date(days), (rest / 3600, rest / 60 % 60, rest % 60));
+    let name = |names: &'static str, at: i64| names.split(' ').nth(at as usize).unwrap_or_default();
+    let month_name = name(MONTHS, month - 1);
+    // 1970 began on a Thursday.
+    let day_name = name(DAYS, (days + 3).rem_euclid(7));
+    let new_year = (days - 366..=days).find(|&first| civil_date(first) == (year, 1, 1)).unwrap_or(days);
     let mut out = String::new();
     let mut chars = format.chars();
     while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        let directive: String = chars.next().into_iter().collect();
-        out.push_str(&field(&moment, &directive).ok_or_else(|| format!("%{directive}"))?);
+        let directive = if c == '%' { chars.next() } else { None };
+        let text = match (c, directive) {
+            ('%', Some('Y')) => format!("{year:04}"),
+            ('%', Some('y')) => format!("{:02}", year.rem_euclid(100)),
+            ('%', Some('m')) => format!("{month:02}"),
+            ('%', Some('d')) => format!("{day:02}"),
+            ('%', Some('e')) => format!("{day:2}"),
+            ('%', Some('j')) => format!("{:03}", days - new_year + 1),
+            ('%', Some('B')) => month_name.to_owned(),
+            ('%', Some('b' | 'h')) => month_name[..3].to_owned(),
+            ('%', Some('A')) => day_name.to_owned(),
+            ('%', Some('a')) => day_name[..3].to_owned(),
+            ('%', Some('H')) => format!("{hour:02}"),
+            ('%', Some('I')) => format!("{:02}", (hour + 11) % 12 + 1),
+            ('%', Some('p')) => if hour < 12 { "AM" } else { "PM" }.to_owned(),
+            ('%', Some('M')) => format!("{minute:02}"),
+            ('%', Some('S')) => format!("{second:02}"),
+            ('%', Some('F')) => format!("{year:04}-{month:02}-{day:02}"),
+            ('%', Some('T')) => format!("{hour:02}:{minute:02}:{second:02}"),
+            ('%', Some('Z')) => "UTC".to_owned(),
+            ('%', Some('z')) => "+0000".to_owned(),
+            ('%', Some('%')) => "%".to_owned(),
+            ('%', unknown) => return Err(unknown.map_or_else(|| "%".to_owned(), |unknown| format!("%{unknown}"))),
+            (plain, _) => plain.to_string(),
+        };
+        out.push_str(&text);
     }
     Ok(out)
-}
-
-fn field(m: &Moment, directive: &str) -> Option<String> {
-    let twelve = (m.hour + 11) % 12 + 1;
-    Some(match directive {
-        "Y" => format!("{:04}", m.year),
-        "y" => format!("{:02}", m.year.rem_euclid(100)),
-        "m" => format!("{:02}", m.month + 1),
-        "d" => format!("{:02}", m.day),
-        "e" => format!("{:2}", m.day),
-        "j" => format!("{:03}", m.day_of_year),
-        "B" => MONTHS[m.month].to_owned(),
-        "b" | "h" => MONTHS[m.month][..3].to_owned(),
-        "A" => DAYS[m.weekday].to_owned(),
-        "a" => DAYS[m.weekday][..3].to_owned(),
-        "H" => format!("{:02}", m.hour),
-        "I" => format!("{twelve:02}"),
-        "p" => if m.hour < 12 { "AM" } else { "PM" }.to_owned(),
-        "M" => format!("{:02}", m.minute),
-        "S" => format!("{:02}", m.second),
-        "F" => format!("{:04}-{:02}-{:02}", m.year, m.month + 1, m.day),
-        "T" => format!("{:02}:{:02}:{:02}", m.hour, m.minute, m.second),
-        "Z" => "UTC".to_owned(),
-        "z" => "+0000".to_owned(),
-        "%" => "%".to_owned(),
-        _ => return None,
-    })
 }

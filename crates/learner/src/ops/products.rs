@@ -3,8 +3,8 @@
 //!
 //! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves
 //! off. [`veriplay_kernels::gemm`] ran at 150 to 210 GFLOP/s a core on this model's shapes where candle's matmul ran at about 60 (AMD
-//! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example speed -- matmul=1`, which times candle's matmul beside a
-//! whole forward pass that is nearly all products (46 and at least 115 on a core shared with other work).
+//! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example matmul`, which times candle's matmul beside a whole forward
+//! pass that is nearly all products (46 and at least 115 on a core shared with other work).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
