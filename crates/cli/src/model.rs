@@ -4,7 +4,7 @@
 //! others are frozen, and what must learn refuses them by name, before anything is loaded.
 
 use veriplay_core::Policy;
-use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, MOST_SHARDS, ServerOptions, ServerPolicy};
+use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, MAX_SHARDS, ServerOptions, ServerPolicy};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::{device, embedded};
@@ -73,7 +73,7 @@ impl Model {
 /// does, and its threads are part of a configuration.
 fn sampling(options: &LearnerOptions) -> LearnerOptions {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    LearnerOptions { shards: processors.min(MOST_SHARDS).max(options.shards), ..options.clone() }
+    LearnerOptions { shards: processors.min(MAX_SHARDS).max(options.shards), ..options.clone() }
 }
 
 /// A model that is to learn.

@@ -28,7 +28,7 @@ pub(crate) fn warn_about_candle_pool() {
 
 /// How much goes through the model together, and how much of it is kept for backward.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sizes {
+pub(crate) struct BatchSizes {
     /// Rows of a micro-batch.
     pub(crate) micro_tokens: usize,
     /// Segments of layers that are computed again; `None` keeps everything.
@@ -41,9 +41,9 @@ pub(crate) fn compute_gradients(
     weights: &Weights,
     spaces: &[SharedSpace],
     objective: &dyn Objective,
-    sizes: Sizes,
+    sizes: BatchSizes,
 ) -> Result<(Totals, Gradients)> {
-    let Sizes { micro_tokens, segments } = sizes;
+    let BatchSizes { micro_tokens, segments } = sizes;
     let shares = deal(bundle(objective.responses().into_iter(), micro_tokens), spaces.len(), micro_tokens);
     let detached = segments.map(|segments| (backend.detached(), segments));
     let work = |(space, share): (&SharedSpace, &Vec<MicroBatch>)| {

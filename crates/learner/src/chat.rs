@@ -85,12 +85,12 @@ impl ChatTemplate {
     /// tokenizer_config.json, else of special_tokens_map.json.
     pub(crate) fn from_files(files: &Companions) -> Result<Self, ChatError> {
         let config = files.json(TOKENIZER_CONFIG)?.unwrap_or(Json::Null);
-        let mut texts = of_config(files, config.get("chat_template").unwrap_or(&Json::Null))?;
+        let mut texts = templates_in_config(files, config.get("chat_template").unwrap_or(&Json::Null))?;
         texts.extend(files.more_templates().map(|(name, text)| (name.to_owned(), text.to_owned())));
         texts.extend(files.text(TEMPLATE).map(|text| (DEFAULT.to_owned(), text.to_owned())));
         let map = files.json(SPECIAL_TOKENS)?.unwrap_or(Json::Null);
         let token = |&name: &&str| {
-            let text = spelling(&config[name]).or_else(|| spelling(&map[name]))?;
+            let text = token_text(&config[name]).or_else(|| token_text(&map[name]))?;
             Some((name.to_owned(), Value::from(text)))
         };
         Ok(Self { origin: files.path(""), texts, tokens: TOKENS.iter().filter_map(token).collect() })
@@ -116,11 +116,11 @@ impl ChatTemplate {
 }
 
 /// A token is a string, or an object with its text under `content`.
-fn spelling(token: &Json) -> Option<&str> {
+fn token_text(token: &Json) -> Option<&str> {
     token.as_str().or_else(|| token["content"].as_str())
 }
 
-fn of_config(files: &Companions, value: &Json) -> Result<BTreeMap<String, String>, CheckpointError> {
+fn templates_in_config(files: &Companions, value: &Json) -> Result<BTreeMap<String, String>, CheckpointError> {
     let named = |entry: &Json| Some((entry["name"].as_str()?.to_owned(), entry["template"].as_str()?.to_owned()));
     let texts = match value {
         Json::Null => Some(BTreeMap::new()),

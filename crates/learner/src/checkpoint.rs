@@ -25,7 +25,7 @@ use crate::config::{ModelConfig, tensor_specs};
 use crate::device::Precision;
 use crate::tokenizer::Tokenizer;
 use companions::GENERATION;
-use files::{make_dir, pretty, read_text, read_text_if_there, write};
+use files::{make_dir, read_text, read_text_if_there, to_pretty_json, write_file};
 use tensor_file::TensorFile;
 use weight_files::expected_tensors;
 
@@ -68,7 +68,7 @@ impl ModelFiles {
         let origin = origin.to_owned();
         let config =
             ModelConfig::parse(config).map_err(|source| CheckpointError::Config { origin: origin.clone(), source })?;
-        let tokenizer = tokenizer.map_or_else(|| Ok(Tokenizer::none()), Tokenizer::from_json);
+        let tokenizer = tokenizer.map_or_else(|| Ok(Tokenizer::missing()), Tokenizer::from_json);
         let tokenizer = tokenizer.map_err(|source| CheckpointError::Tokenizer { origin: origin.clone(), source })?;
         Ok(Self { origin, config, tokenizer, companions })
     }
@@ -89,20 +89,22 @@ pub(crate) fn write_small_files(
     precision: Precision,
 ) -> Result<(), CheckpointError> {
     make_dir(dir)?;
-    write(&dir.join(CONFIG), pretty(&config.file(precision.torch_dtype())).as_bytes())?;
+    write_file(&dir.join(CONFIG), to_pretty_json(&config.file(precision.torch_dtype())).as_bytes())?;
     companions.write(dir)?;
     if companions.text(GENERATION).is_none() {
-        write(&dir.join(GENERATION), pretty(&generation_config(config)).as_bytes())?;
+        write_file(&dir.join(GENERATION), to_pretty_json(&generation_config(config)).as_bytes())?;
     }
     if !tokenizer.is_present() {
         return Ok(());
     }
     let origin = dir.display().to_string();
     let json = tokenizer.to_json().map_err(|source| CheckpointError::Tokenizer { origin, source })?;
-    write(&dir.join(TOKENIZER), json.as_bytes())?;
+    write_file(&dir.join(TOKENIZER), json.as_bytes())?;
     match companions.text(TOKENIZER_CONFIG) {
         Some(_) => Ok(()),
-        None => write(&dir.join(TOKENIZER_CONFIG), pretty(&tokenizer_config(config, tokenizer)).as_bytes()),
+        None => {
+            write_file(&dir.join(TOKENIZER_CONFIG), to_pretty_json(&tokenizer_config(config, tokenizer)).as_bytes())
+        }
     }
 }
 

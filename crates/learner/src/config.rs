@@ -83,7 +83,7 @@ impl TryFrom<Value> for ModelConfig {
 
     /// From the contents of a `config.json`; the values are not validated yet.
     fn try_from(value: Value) -> Result<Self, ConfigError> {
-        read::read(&value)
+        read::read_config(&value)
     }
 }
 
@@ -99,7 +99,7 @@ impl ModelConfig {
     /// See [`ConfigError`].
     pub fn parse(json: &str) -> Result<Self, ConfigError> {
         let value: Value = serde_json::from_str(json).map_err(|e| ConfigError::Parse(e.to_string()))?;
-        let config = read::read(&value)?;
+        let config = read::read_config(&value)?;
         config.validate()?;
         Ok(config)
     }

@@ -258,7 +258,7 @@ fn find_tokenizer(file: &mut Gguf, named: Option<&Path>) -> Result<Tokenizer, Gg
     match found {
         Some(json) => Tokenizer::load(&json).map_err(|source| GgufError::Tokenizer { path: file.path.clone(), source }),
         None if file.content.metadata.contains_key("tokenizer.ggml.model") => read_inner_tokenizer(file),
-        None => Ok(Tokenizer::none()),
+        None => Ok(Tokenizer::missing()),
     }
 }
 
@@ -279,7 +279,7 @@ fn read_inner_tokenizer(file: &mut Gguf) -> Result<Tokenizer, GgufError> {
         metadata.insert("tokenizer.ggml.ignore_merges".to_owned(), Value::Bool(true));
     }
     let inner = Inner::from_gguf(&file.content);
-    inner.map(Tokenizer::wrap).map_err(|e| file.invalid(e.to_string()))
+    inner.map(Tokenizer::from_inner).map_err(|e| file.invalid(e.to_string()))
 }
 
 /// The tokens that end an answer, as the file names them.

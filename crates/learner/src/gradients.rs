@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candle_core::backprop::GradStore;
 use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var};
 use veriplay_core::LearnError;
-use veriplay_kernels::math::accumulate;
+use veriplay_kernels::math::accumulate as add_slices;
 
 use crate::Result;
 use crate::config::TensorSpec;
@@ -20,17 +20,17 @@ impl Gradients {
     /// Adds what one backward pass left for the weights.
     pub(crate) fn add(&mut self, weights: &Weights, mut store: GradStore) -> Result<()> {
         weights.trainable().try_for_each(|(name, var)| match store.remove(var) {
-            Some(gradient) => self.add_one(name, gradient),
+            Some(gradient) => self.accumulate(name, gradient),
             None => Ok(()),
         })
     }
 
     /// Adds another sum.
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
-        other.0.into_iter().try_for_each(|(name, gradient)| self.add_one(&name, gradient))
+        other.0.into_iter().try_for_each(|(name, gradient)| self.accumulate(&name, gradient))
     }
 
-    fn add_one(&mut self, name: &str, gradient: Tensor) -> Result<()> {
+    fn accumulate(&mut self, name: &str, gradient: Tensor) -> Result<()> {
         let Some(sum) = self.0.get_mut(name) else {
             self.0.insert(name.to_owned(), gradient);
             return Ok(());
@@ -106,7 +106,7 @@ impl InplaceOp2 for Accumulate {
     }
 
     fn cpu_fwd(&self, sum: &mut CpuStorage, sum_l: &Layout, gradient: &CpuStorage, gradient_l: &Layout) -> Result<()> {
-        accumulate(floats_mut(sum, sum_l)?, floats(gradient, gradient_l)?);
+        add_slices(floats_mut(sum, sum_l)?, floats(gradient, gradient_l)?);
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::device::Precision;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
 use crate::sampling::{Request, RequestError, Sampler, SamplingContext};
-use crate::score::{Pair, check_score, logits, policy_error, score};
+use crate::score::{PromptAndResponse, check_score, logits, policy_error, score};
 use crate::tokenizer::Tokenizer;
 use crate::trainer::Trainer;
 
@@ -347,7 +347,7 @@ impl Learner {
 }
 
 /// Every response with the one prompt.
-fn pairs<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<Pair<'a>> {
+fn pairs<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<PromptAndResponse<'a>> {
     responses.iter().map(|response| (prompt, response.as_slice())).collect()
 }
 

@@ -45,13 +45,13 @@ pub use hub::{HubError, HubOptions, resolve};
 pub use learner::Learner;
 pub use lora::Lora;
 pub use losses::{
-    Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, PolicyGradient, PpoClip, Preference, Rft, Sft, Spin, Takes,
-    Tis,
+    Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, PolicyGradient, PpoClip, Preference, Rft, Sft,
+    Spin, Tis,
 };
 pub use memory::MemoryPlan;
 pub use model::NamedTensor;
 pub use optim::{AdamW, Optimizer};
-pub use options::{LearnerOptions, MOST_SHARDS};
+pub use options::{LearnerOptions, MAX_SHARDS};
 pub use sampling::{Request, RequestError};
 pub use schedule::{Schedule, Shape};
 pub use segments::Segments;

@@ -41,7 +41,7 @@ pub use tis::Tis;
 
 /// What a loss is computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum LossInput {
     /// Samples with a weight each: the config's `loss`.
     Samples,
     /// Pairs of a chosen and a rejected response: the config's `preference`.
@@ -56,7 +56,7 @@ pub struct LossEntry {
     /// Its name in the config, and that of its file.
     pub name: &'static str,
     /// What it is computed from.
-    pub takes: Takes,
+    pub input: LossInput,
 }
 
 /// Makes a config's enum and the lines of the registry from one list.
@@ -108,9 +108,9 @@ macro_rules! losses {
 
         /// Every loss, and every term that can be added to one.
         pub const LOSSES: &[LossEntry] = &[
-            $(LossEntry { name: $sample_name, takes: Takes::Samples },)*
-            $(LossEntry { name: $pair_name, takes: Takes::Pairs },)*
-            $(LossEntry { name: $term_name, takes: Takes::Rollouts },)*
+            $(LossEntry { name: $sample_name, input: LossInput::Samples },)*
+            $(LossEntry { name: $pair_name, input: LossInput::Pairs },)*
+            $(LossEntry { name: $term_name, input: LossInput::Rollouts },)*
         ];
     };
 }
@@ -208,7 +208,7 @@ pub(crate) trait TokenLoss {
     }
 
     /// The weight that a kept rollout counts with.
-    fn weighs(&self, weight: f32) -> f32 {
+    fn effective_weight(&self, weight: f32) -> f32 {
         weight
     }
 
@@ -254,7 +254,7 @@ pub(crate) struct BadOption {
 }
 
 impl BadOption {
-    fn unless(key: &'static str, value: impl ToString, fine: bool, want: &'static str) -> Result<(), Self> {
+    fn check(key: &'static str, value: impl ToString, fine: bool, want: &'static str) -> Result<(), Self> {
         if fine { Ok(()) } else { Err(Self { key, value: value.to_string(), want }) }
     }
 }

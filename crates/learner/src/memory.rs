@@ -34,7 +34,7 @@ pub struct MemoryPlan {
 }
 
 /// Sizes of a model, in numbers.
-struct Model {
+struct ModelSizes {
     hidden: u64,
     layers: u64,
     vocab: u64,
@@ -47,7 +47,7 @@ struct Model {
     specs: Vec<TensorSpec>,
 }
 
-impl Model {
+impl ModelSizes {
     fn new(config: &ModelConfig) -> Self {
         let query = config.query_width() as u64;
         Self {
@@ -69,13 +69,13 @@ impl Model {
 
     /// What a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
     /// and two branches and two sums of the residual stream.
-    fn kept_by_layer(&self) -> u64 {
+    fn activations_per_layer(&self) -> u64 {
         let bias = if self.biased { self.qkv } else { 0 };
         6 * self.hidden + self.qkv + bias + self.query + self.heads + 2 * self.inner
     }
 
     /// What backward needs of one row beside what is kept: the gradients of the widest operation, and packed operands.
-    fn passing(&self) -> u64 {
+    fn transient_per_row(&self) -> u64 {
         COPIES * self.hidden + self.inner + self.qkv.max(2 * self.inner)
     }
 }
@@ -84,7 +84,7 @@ impl MemoryPlan {
     /// Of a model of this shape, trained with these options on micro-batches of `rows` tokens.
     #[must_use]
     pub fn predict(config: &ModelConfig, options: &LearnerOptions, rows: usize) -> Self {
-        let (model, rows, shards) = (Model::new(config), rows as u64, options.shards as u64);
+        let (model, rows, shards) = (ModelSizes::new(config), rows as u64, options.shards as u64);
         let all = model.sum(|_| true);
         let trained = options.lora.as_ref().map(|lora| lora.specs(&model.specs));
         let trained = trained.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum::<u64>());
@@ -93,7 +93,7 @@ impl MemoryPlan {
             weights: F32 * (all + trained.unwrap_or(0)),
             reference: F32 * reference,
             moments: F32 * 2 * trained.unwrap_or(all),
-            working: F32 * model.working(options),
+            working: F32 * model.working_copies(options),
             gradients: F32 * shards * model.gradients(options, trained),
             activations: F32 * shards * rows * model.activations(options.segments),
             logits: F32 * shards * model.logits(options.segments, rows),
@@ -125,11 +125,11 @@ impl MemoryPlan {
     }
 }
 
-impl Model {
+impl ModelSizes {
     /// Projections joined by layer, matrices packed for both directions, and under adapters the sums that take their place.
-    fn working(&self, options: &LearnerOptions) -> u64 {
+    fn working_copies(&self, options: &LearnerOptions) -> u64 {
         let matrices = self.sum(|spec| spec.is_hidden_matrix()) + self.vocab * self.hidden;
-        let joined = self.joined();
+        let joined = self.joined_projections();
         let adapted = options.lora.as_ref().map_or(0, |lora| {
             let targets =
                 |spec: &TensorSpec| lora.target_modules.iter().any(|m| spec.name.ends_with(&format!("{m}.weight")));
@@ -140,7 +140,7 @@ impl Model {
     }
 
     /// Projections that read the same input are joined by layer: copies.
-    fn joined(&self) -> u64 {
+    fn joined_projections(&self) -> u64 {
         self.layers * self.hidden * (self.qkv + 2 * self.inner)
     }
 
@@ -157,7 +157,7 @@ impl Model {
                 kept + head.max(copies * layer * (layers as u64).min(self.layers))
             }
             None if trained.is_some() => kept + 2 * (all - self.vocab * self.hidden),
-            None => kept + all + self.joined(),
+            None => kept + all + self.joined_projections(),
         }
     }
 
@@ -166,7 +166,7 @@ impl Model {
         let at_once = segments.map_or(self.layers, |s| (s.layers as u64).min(self.layers));
         // What enters each segment; and of the one that is computed again its input, output, the output's gradient and their product.
         let boundaries = segments.map_or(0, |s| (self.layers.div_ceil(s.layers as u64) + 4) * self.hidden);
-        boundaries + at_once * self.kept_by_layer() + self.passing()
+        boundaries + at_once * self.activations_per_layer() + self.transient_per_row()
     }
 
     fn logits(&self, segments: Option<Segments>, rows: u64) -> u64 {

@@ -20,7 +20,7 @@ pub(crate) trait Objective: Sync {
     fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated;
 }
 
-/// What an objective says of a micro-batch.
+/// The value and slopes of an objective on one micro-batch.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluated {
     pub(crate) loss: f64,
@@ -52,7 +52,7 @@ impl Metrics {
     }
 }
 
-/// What a pass over a batch gave.
+/// Sums over a batch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
     /// The objective's value.
@@ -65,7 +65,7 @@ pub(crate) struct Totals {
     pub(crate) tokens: u64,
     /// The largest slope, without its sign.
     pub(crate) steepest: f32,
-    /// What the objective says of itself.
+    /// Metrics of the objective.
     pub(crate) metrics: Metrics,
 }
 
@@ -120,19 +120,19 @@ impl Terms {
     }
 
     /// The sample, ready for the formulas.
-    fn row<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<Row<'a>, LearnError> {
-        let weight = if sample.imitate { sample.weight } else { self.weight(index, sample)? };
+    fn prepare<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<LossSample<'a>, LearnError> {
+        let weight = if sample.imitate { sample.weight } else { self.loss_weight(index, sample)? };
         let factor = |x: f32| f64::from((f64::from(x) * f64::from(sample.scale) * scale) as f32);
         let (weight, unit) = (factor(weight), factor(1.0));
-        let mut row = Row { sample, weight, unit, behaviour: &[], reference: &[], shift: Vec::new() };
+        let mut row = LossSample { sample, weight, unit, behaviour: &[], reference: &[], shift: Vec::new() };
         if !sample.imitate {
-            self.attach(index, &mut row)?;
+            self.attach_logprobs(index, &mut row)?;
         }
         Ok(row)
     }
 
     /// Gives a rollout the log-probabilities under other policies that its terms need.
-    fn attach(&self, index: usize, row: &mut Row<'_>) -> Result<(), LearnError> {
+    fn attach_logprobs(&self, index: usize, row: &mut LossSample<'_>) -> Result<(), LearnError> {
         let missing = |what, loss, hint| LearnError::Missing { index, what, loss, hint };
         if self.needs_behaviour() {
             let loss = if self.loss.formula().needs_behaviour() { self.loss.name() } else { "kl" };
@@ -152,20 +152,20 @@ impl Terms {
     }
 
     /// What the loss makes of a rollout's weight: 0 where only the added terms want the sample.
-    fn weight(&self, index: usize, sample: &Sample) -> Result<f32, LearnError> {
+    fn loss_weight(&self, index: usize, sample: &Sample) -> Result<f32, LearnError> {
         let formula = self.loss.formula();
         if formula.refuses(sample.weight) {
             let what =
                 format!("sample {index} has weight `{}`, which the loss `{}` refuses", sample.weight, self.loss.name());
             return Err(LearnError::BadBatch(what));
         }
-        Ok(if formula.keeps(sample.weight) { formula.weighs(sample.weight) } else { 0.0 })
+        Ok(if formula.keeps(sample.weight) { formula.effective_weight(sample.weight) } else { 0.0 })
     }
 }
 
 /// A sample with everything its tokens' terms are made of.
 #[derive(Debug)]
-struct Row<'a> {
+struct LossSample<'a> {
     sample: &'a Sample,
     /// The weight, and 1, each times what aggregation and normalizer give.
     weight: f64,
@@ -180,7 +180,7 @@ struct Row<'a> {
 /// A batch of samples and what is minimised on it.
 pub(crate) struct SampleObjective<'a> {
     terms: Terms,
-    rows: BTreeMap<usize, Row<'a>>,
+    rows: BTreeMap<usize, LossSample<'a>>,
 }
 
 impl<'a> SampleObjective<'a> {
@@ -189,11 +189,11 @@ impl<'a> SampleObjective<'a> {
         let kept: Vec<(usize, &Sample)> = batch.samples.iter().enumerate().filter(|(_, s)| terms.keeps(s)).collect();
         let scale = 1.0 / normalizer(&terms, batch, &kept);
         let rows =
-            kept.into_iter().map(|(i, sample)| Ok((i, terms.row(i, sample, scale)?))).collect::<Result<_, _>>()?;
+            kept.into_iter().map(|(i, sample)| Ok((i, terms.prepare(i, sample, scale)?))).collect::<Result<_, _>>()?;
         Ok(Self { terms, rows })
     }
 
-    fn token(&self, row: &Row<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> Term {
+    fn token(&self, row: &LossSample<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> Term {
         let weight = row.weight - row.unit * row.shift.get(at).copied().unwrap_or(0.0);
         let behaviour = row.behaviour.get(at).map_or(logprob, |&b| f64::from(b));
         let ratio = (logprob - behaviour).exp();
@@ -230,7 +230,7 @@ fn normalizer(terms: &Terms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f
 
 impl Objective for SampleObjective<'_> {
     fn responses(&self) -> Vec<(&[u32], Response<'_>)> {
-        let both = self.rows.iter().map(|(&index, Row { sample, .. })| {
+        let both = self.rows.iter().map(|(&index, LossSample { sample, .. })| {
             let Sample { prompt, response, masked, .. } = sample;
             (&**prompt, Response { index, tokens: response, masked: *masked, bound: false })
         });
@@ -264,7 +264,7 @@ pub(crate) struct PairObjective<'a> {
 }
 
 impl<'a> PairObjective<'a> {
-    /// `held` gives the log-probabilities under the learner's reference; it is asked for pairs that bring none.
+    /// `held` gives the log-probabilities under the learner's reference of pairs that come without.
     pub(crate) fn new(
         loss: Preference,
         batch: &'a PreferenceBatch,

@@ -22,7 +22,7 @@ pub(crate) use products::{IdleBuffers, PackedModel, Purpose, SharedSpace};
 
 /// Which matrix of the model a linear map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Site {
+pub(crate) enum LinearSite {
     /// Query, key and value projections of a layer.
     Qkv(usize),
     /// Output projection of a layer's attention.
@@ -36,7 +36,7 @@ pub(crate) trait Ops: std::fmt::Debug {
     /// RMSNorm: x [rows, width], gain [width].
     fn norm(&self, x: &Tensor, gain: &Tensor) -> Result<Tensor>;
     /// x·Wᵀ: x [rows, inputs], weight [outputs, inputs].
-    fn linear(&self, x: &Tensor, weight: &Tensor, site: Site) -> Result<Tensor>;
+    fn linear(&self, x: &Tensor, weight: &Tensor, site: LinearSite) -> Result<Tensor>;
     /// x + b in every row: x [rows, width], bias [width].
     fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor>;
     /// Attention within `groups` from raw projections [rows, (heads + 2·kv_heads)·dim], and the gains of queries and keys [dim]

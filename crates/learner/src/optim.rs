@@ -202,7 +202,7 @@ fn run_jobs(queue: &Mutex<Vec<Job<'_>>>, optimizer: &Optimizer, step: u64, rate:
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(Job { spec, weight, gradient, moments }) = next else { return Ok(()) };
         let rule = Rule::new(optimizer, spec, step, rate);
-        weight.inplace_op2(gradient, &Step { rule, state: Mutex::new((moments, &mut space)) })?;
+        weight.inplace_op2(gradient, &KernelStep { rule, state: Mutex::new((moments, &mut space)) })?;
     }
 }
 
@@ -229,12 +229,12 @@ impl Rule {
 }
 
 /// One step on one weight, in place. Operations are given shared; the lock is for the moments and is never waited for.
-struct Step<'a> {
+struct KernelStep<'a> {
     rule: Rule,
     state: Mutex<(&'a mut Moments, &'a mut MuonWorkspace)>,
 }
 
-impl InplaceOp2 for Step<'_> {
+impl InplaceOp2 for KernelStep<'_> {
     fn name(&self) -> &'static str {
         "optimizer-step"
     }

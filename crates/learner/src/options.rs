@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backward::Sizes;
+use crate::backward::BatchSizes;
 use crate::config::ConfigError;
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
@@ -14,7 +14,7 @@ use crate::optim::Optimizer;
 use crate::segments::Segments;
 
 /// Largest [`LearnerOptions::shards`].
-pub const MOST_SHARDS: usize = 256;
+pub const MAX_SHARDS: usize = 256;
 
 /// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl LearnerOptions {
     /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sizes = [
-            ("shards", self.shards, MOST_SHARDS),
+            ("shards", self.shards, MAX_SHARDS),
             ("micro_tokens", self.micro_tokens, 1 << 20),
             ("rollout_rows", self.rollout_rows, 1 << 20),
         ];
@@ -125,8 +125,8 @@ impl LearnerOptions {
     }
 
     /// How much goes through the model together.
-    pub(crate) const fn sizes(&self) -> Sizes {
-        Sizes { micro_tokens: self.micro_tokens, segments: self.segments }
+    pub(crate) const fn batch_sizes(&self) -> BatchSizes {
+        BatchSizes { micro_tokens: self.micro_tokens, segments: self.segments }
     }
 
     /// What `update` minimises, with what is added to it.

@@ -11,11 +11,11 @@ use crate::network::{MicroBatch, Mode, Response, bundle, deal};
 use crate::ops::{Purpose, SharedSpace};
 
 /// A prompt and one response behind it.
-pub(crate) type Pair<'a> = (&'a [u32], &'a [u32]);
+pub(crate) type PromptAndResponse<'a> = (&'a [u32], &'a [u32]);
 
 /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains. About `micro_tokens` rows go
 /// through the model together.
-pub(crate) fn score(model: &Model, pairs: &[Pair<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
+pub(crate) fn score(model: &Model, pairs: &[PromptAndResponse<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
     score_with(model, &*model.backend(Mode::Detached, Purpose::Forward)?, pairs, micro_tokens)
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn score(model: &Model, pairs: &[Pair<'_>], micro_tokens: usize) -> R
 pub(crate) fn score_with(
     model: &Model,
     backend: &dyn Backend,
-    pairs: &[Pair<'_>],
+    pairs: &[PromptAndResponse<'_>],
     micro_tokens: usize,
 ) -> Result<Vec<Vec<f32>>> {
     let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });

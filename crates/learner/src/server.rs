@@ -1,14 +1,14 @@
 //! A model that is served elsewhere, by a server that speaks OpenAI's completions protocol: vLLM, SGLang, llama.cpp.
 //!
 //! Called by the command line for `openai:URL#MODEL`. The group of a prompt is one request (`n`); prompts go side by side, at most
-//! [`ServerOptions::concurrency`] at a time; a passing fault is asked again, and what has come is kept meanwhile.
+//! [`ServerOptions::concurrency`] at a time; a transient fault is retried, and samples that have come are kept.
 //!
-//! What rollouts hold is what the server told, and nothing else:
+//! Rollouts hold what the server reports, and nothing else:
 //! - Token ids are there if the server gives them (vLLM), or llama.cpp's log-probabilities do; else [`Rollout::tokens`] is empty.
 //! - Log-probabilities are there at temperature 1, where every server's are those of the distribution that was drawn from, and at
 //!   temperature 0, where they are 0 by definition. At other temperatures servers differ in whether theirs are taken before or after
 //!   scaling, so they are left empty.
-//! - Sample j of prompt i is asked with a seed that is a function of (seed, i) for the whole group; whether the server's samples
+//! - Sample j of prompt i is requested with a seed that is a function of (seed, i) for the whole group; whether the server's samples
 //!   repeat is up to the server, and with batching most do not, to the bit.
 
 mod transport;
@@ -27,24 +27,24 @@ use crate::decoding::uniform;
 use crate::sampling::check_sampling;
 use crate::tokenizer::Tokenizer;
 
-/// How a server is asked.
+/// Limits and options of requests to a server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     /// Sent as `Authorization: Bearer`.
     pub key: Option<ApiKey>,
     /// Requests in flight at most.
     pub concurrency: usize,
-    /// How often a prompt is asked without getting on, the first time included.
+    /// Attempts for a prompt without progress, the first one included.
     pub attempts: usize,
     /// The wait before the second attempt; doubled before each further one.
     pub backoff: Duration,
-    /// The longest wait, also of those that the server asks for.
+    /// The longest wait, including those that the server asks for.
     pub longest_wait: Duration,
     /// For one exchange, from the connection to the last byte.
     pub timeout: Duration,
     /// Bytes of an answer at most.
     pub response_bytes: u64,
-    /// Whether log-probabilities are asked for.
+    /// Whether to request log-probabilities.
     pub logprobs: bool,
 }
 
@@ -63,8 +63,8 @@ impl Default for ServerOptions {
     }
 }
 
-/// What became of a prompt.
-type Group = Result<Vec<Rollout>, ServerError>;
+/// The rollouts of one prompt.
+type GroupResult = Result<Vec<Rollout>, ServerError>;
 
 /// A served model. It never learns here: the version of its rollouts is 0.
 #[derive(Debug)]
@@ -77,13 +77,13 @@ pub struct ServerPolicy {
 
 impl ServerPolicy {
     /// For `URL#MODEL`, or `URL#MODEL#TOKENIZER` with the path of the model's `tokenizer.json`: prompts are then sent as token ids.
-    /// Nothing is asked of the server yet.
+    /// Sends no request yet.
     ///
     /// # Errors
     /// A name that cannot be used, or a tokenizer that cannot be read.
     pub fn open(name: &str, options: ServerOptions) -> Result<Self, ServerError> {
         let endpoint = Endpoint::parse(name)?;
-        let tokenizer = endpoint.tokenizer.as_deref().map_or(Ok(Tokenizer::none()), Tokenizer::load)?;
+        let tokenizer = endpoint.tokenizer.as_deref().map_or(Ok(Tokenizer::missing()), Tokenizer::load)?;
         let client = Client::new(&endpoint, &options);
         Ok(Self { client, model: endpoint.model, tokenizer, options })
     }
@@ -92,21 +92,26 @@ impl ServerPolicy {
     ///
     /// # Errors
     /// Sampling options that no server could take.
-    pub fn generate_each(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Group>, ServerError> {
+    pub fn generate_each(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<GroupResult>, ServerError> {
         let all = self.run(prompts, sampling, false)?;
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Works on all prompts, or with `hasty` until one has failed for good; `None` are those that nobody began.
-    fn run(&self, prompts: &[Prompt], sampling: &Sampling, hasty: bool) -> Result<Vec<Option<Group>>, ServerError> {
+    /// Works on all prompts, or with `stop_at_failure` until one has failed for good; `None` are prompts that were not begun.
+    fn run(
+        &self,
+        prompts: &[Prompt],
+        sampling: &Sampling,
+        stop_at_failure: bool,
+    ) -> Result<Vec<Option<GroupResult>>, ServerError> {
         check_sampling(sampling)?;
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let done: Vec<Mutex<Option<_>>> = prompts.iter().map(|_| Mutex::new(None)).collect();
         // Relaxed: neither orders anything but itself.
         let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < prompts.len());
         let work = || {
-            while let Some(index) = take().filter(|_| !(hasty && failed.load(Ordering::Relaxed))) {
-                let group = self.group(index, &prompts[index], sampling);
+            while let Some(index) = take().filter(|_| !(stop_at_failure && failed.load(Ordering::Relaxed))) {
+                let group = self.request_group(index, &prompts[index], sampling);
                 failed.fetch_or(group.is_err(), Ordering::Relaxed);
                 *done[index].lock().unwrap_or_else(PoisonError::into_inner) = Some(group);
             }
@@ -119,15 +124,15 @@ impl ServerPolicy {
         Ok(done.into_iter().map(|slot| slot.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
     }
 
-    fn group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
-        let ids = self.ids(index, prompt)?;
+    fn request_group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
+        let ids = self.encode_prompt(index, prompt)?;
         let sent = ids.as_deref().map_or(wire::Prompt::Text(&prompt.text), wire::Prompt::Tokens);
-        let told = self.samples(index, sent, sampling)?;
-        Ok(told.into_iter().map(|told| rollout(told, ids.as_deref(), sampling)).collect())
+        let completions = self.request_samples(index, sent, sampling)?;
+        Ok(completions.into_iter().map(|completion| rollout(completion, ids.as_deref(), sampling)).collect())
     }
 
     /// The prompt's tokens, if there is a tokenizer.
-    fn ids(&self, index: usize, prompt: &Prompt) -> Result<Option<Vec<u32>>, ServerError> {
+    fn encode_prompt(&self, index: usize, prompt: &Prompt) -> Result<Option<Vec<u32>>, ServerError> {
         let refused = |reason| ServerError::Refused(PolicyError::Tokenize { index, reason });
         if prompt.text.is_empty() {
             return Err(refused("it is empty".to_owned()));
@@ -136,38 +141,38 @@ impl ServerPolicy {
         self.tokenizer.is_present().then(encode).transpose()
     }
 
-    /// All samples of a prompt. A server that gives fewer than were asked for is asked for the rest.
-    fn samples(
+    /// All samples of a prompt. Where the server gives fewer than requested, the rest is requested again.
+    fn request_samples(
         &self,
         index: usize,
         prompt: wire::Prompt<'_>,
         sampling: &Sampling,
     ) -> Result<Vec<Completion>, ServerError> {
-        let mut told: Vec<Completion> = Vec::with_capacity(sampling.group);
+        let mut completions: Vec<Completion> = Vec::with_capacity(sampling.group);
         let mut retries = Retries::new(&self.options, |attempt| uniform(sampling.seed, index as u64, 0, attempt));
-        while told.len() < sampling.group {
-            let missing = sampling.group - told.len();
-            let seed = seed(sampling.seed, index, told.len());
-            let asked = CompletionRequest::new(&self.model, prompt, missing, seed, self.options.logprobs, sampling);
-            match self.exchange(&asked, missing, sampling.max_tokens) {
+        while completions.len() < sampling.group {
+            let missing = sampling.group - completions.len();
+            let seed = seed(sampling.seed, index, completions.len());
+            let request = CompletionRequest::new(&self.model, prompt, missing, seed, self.options.logprobs, sampling);
+            match self.exchange(&request, missing, sampling.max_tokens) {
                 Ok(more) => {
-                    told.extend(more);
+                    completions.extend(more);
                     retries.reset();
                 }
                 Err(fault) => retries.wait(index, fault)?,
             }
         }
-        Ok(told)
+        Ok(completions)
     }
 
     fn exchange(
         &self,
-        asked: &CompletionRequest<'_>,
+        request: &CompletionRequest<'_>,
         n: usize,
         max_tokens: usize,
     ) -> Result<Vec<Completion>, ServerError> {
-        let body = serde_json::to_vec(asked).expect("a request has no map with odd keys");
-        wire::read(&self.client.post(&body)?, n, max_tokens)
+        let body = serde_json::to_vec(request).expect("a request has no map with odd keys");
+        wire::parse_answer(&self.client.post(&body)?, n, max_tokens)
     }
 }
 
@@ -176,15 +181,22 @@ fn seed(seed: u64, prompt: usize, sample: usize) -> u32 {
     (uniform(seed, prompt as u64, sample as u64, 0) * f64::from(1_u32 << 31)) as u32
 }
 
-fn rollout(told: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
-    let tokens = told.tokens.unwrap_or_default();
+fn rollout(completion: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
+    let tokens = completion.tokens.unwrap_or_default();
     let logprobs = match sampling.temperature {
         0.0 => vec![0.0; tokens.len()],
-        1.0 => told.logprobs.filter(|logprobs| logprobs.len() == tokens.len()).unwrap_or_default(),
+        1.0 => completion.logprobs.filter(|logprobs| logprobs.len() == tokens.len()).unwrap_or_default(),
         _ => Vec::new(),
     };
-    let prompt_tokens = ids.map(<[u32]>::to_vec).or(told.prompt_tokens).unwrap_or_default();
-    Rollout { prompt_tokens, tokens, logprobs, text: told.text, finish: told.finish, policy: PolicyVersion(0) }
+    let prompt_tokens = ids.map(<[u32]>::to_vec).or(completion.prompt_tokens).unwrap_or_default();
+    Rollout {
+        prompt_tokens,
+        tokens,
+        logprobs,
+        text: completion.text,
+        finish: completion.finish,
+        policy: PolicyVersion(0),
+    }
 }
 
 impl Policy for ServerPolicy {
@@ -221,7 +233,7 @@ impl<'a, F: Fn(u64) -> f64> Retries<'a, F> {
     fn wait(&mut self, index: usize, fault: ServerError) -> Result<(), ServerError> {
         self.failed += 1;
         let give_up = |source| Err(ServerError::Prompt { index, attempts: self.failed, source: Box::new(source) });
-        if !fault.is_passing() || self.failed >= self.options.attempts {
+        if !fault.is_transient() || self.failed >= self.options.attempts {
             return give_up(fault);
         }
         let wait = match fault {
@@ -272,9 +284,9 @@ pub enum ServerError {
     Status {
         /// HTTP status.
         status: u16,
-        /// The beginning of what it said.
+        /// The beginning of the answer.
         message: String,
-        /// How long it wants us to wait.
+        /// The wait that it asks for.
         retry_after: Option<Duration>,
     },
     /// The server wants us to wait longer than is allowed.
@@ -306,7 +318,7 @@ pub enum ServerError {
     Prompt {
         /// Which prompt of the call.
         index: usize,
-        /// How often the server was asked without getting on.
+        /// Attempts without progress.
         attempts: usize,
         /// The last fault.
         source: Box<Self>,
@@ -314,8 +326,8 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// Whether asking again may help.
-    pub(super) const fn is_passing(&self) -> bool {
+    /// Whether a retry may help.
+    pub(super) const fn is_transient(&self) -> bool {
         match self {
             Self::Connection(_) | Self::Timeout(_) | Self::Malformed { .. } | Self::Shape(_) => true,
             Self::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599) && *status != 501,

@@ -24,7 +24,7 @@ use crate::objective::{Objective, PairObjective, SampleObjective, Totals};
 use crate::ops::{Purpose, SharedSpace};
 use crate::optim::{Moments, OptimizerState, Rate};
 use crate::options::LearnerOptions;
-use crate::score::{Pair, score_with};
+use crate::score::{PromptAndResponse, score_with};
 
 /// What training holds besides the model.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl Trainer {
         warn_about_candle_pool();
         self.spaces.resize_with(model.workers(), SharedSpace::default);
         let backend = model.backend(Mode::Tracked, Purpose::Training)?;
-        compute_gradients(&*backend, &model.weights, &self.spaces, objective, self.options.sizes())
+        compute_gradients(&*backend, &model.weights, &self.spaces, objective, self.options.batch_sizes())
     }
 
     fn apply(&mut self, model: &Model, gradients: &Gradients, norm: f64, learning_rate: f64) -> Result<()> {
@@ -184,7 +184,7 @@ impl Trainer {
     }
 
     /// Log-probabilities under the reference of every response behind its prompt.
-    pub(crate) fn reference_scores(&self, model: &Model, pairs: &[Pair<'_>]) -> Result<Vec<Vec<f32>>> {
+    pub(crate) fn reference_scores(&self, model: &Model, pairs: &[PromptAndResponse<'_>]) -> Result<Vec<Vec<f32>>> {
         let none = || candle_core::Error::Msg("no reference is held: call `hold_reference` first".to_owned());
         let weights = self.reference.as_ref().ok_or_else(none)?;
         let backend = model.backend_for(weights, Mode::Detached, Purpose::Forward)?;
@@ -199,7 +199,7 @@ impl Trainer {
         let wanting = |sample: &&mut Sample| !sample.imitate && sample.reference.is_none() && terms.keeps(sample);
         let mut filled = batch.clone();
         let mut wanting: Vec<_> = filled.samples.iter_mut().filter(wanting).collect();
-        let pairs: Vec<Pair<'_>> = wanting.iter().map(|s| (&*s.prompt, s.response.as_slice())).collect();
+        let pairs: Vec<PromptAndResponse<'_>> = wanting.iter().map(|s| (&*s.prompt, s.response.as_slice())).collect();
         let scores = self.reference_scores(model, &pairs).map_err(learn_error)?;
         wanting.iter_mut().zip(scores).for_each(|(sample, score)| sample.reference = Some(score));
         Ok(Cow::Owned(filled))

@@ -226,7 +226,7 @@ struct Ours {
 
 impl Ours {
     fn new(work: &Work, setting: &Setting) -> anyhow::Result<Self> {
-        let learner = Learner::initialize(work.config.clone(), Tokenizer::none(), 1, setting.options.clone())?;
+        let learner = Learner::initialize(work.config.clone(), Tokenizer::missing(), 1, setting.options.clone())?;
         Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: Best::NONE })
     }
 

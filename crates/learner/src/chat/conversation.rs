@@ -26,7 +26,7 @@ impl Chat {
     /// # Errors
     /// [`ChatError::Parse`] with what is wrong.
     pub fn parse(text: &str) -> Result<Self, ChatError> {
-        let value = parse(text).map_err(|e| ChatError::Parse(e.to_string()))?;
+        let value = parse_json(text).map_err(|e| ChatError::Parse(e.to_string()))?;
         let mut variables = BTreeMap::from([
             ("add_generation_prompt".to_owned(), Value::from(true)),
             ("tools".to_owned(), Value::from(())),
@@ -59,7 +59,7 @@ impl Chat {
         Self { variables: variables.map(|(name, value)| (name.to_owned(), value)).into(), now: None }
     }
 
-    /// With the time that templates are told, in seconds since 1970: for those that write the date.
+    /// With the time that templates see, in seconds since 1970: for those that write the date.
     #[must_use]
     pub fn at(mut self, seconds: i64) -> Self {
         self.now = Some(seconds);
@@ -99,7 +99,7 @@ fn check_messages(messages: Option<&Value>) -> Result<(), ChatError> {
 /// Under `arbitrary_precision` serde_json hands a number over as an object of one entry with this key and the digits.
 const NUMBER: &str = "$serde_json::private::Number";
 
-pub(super) fn parse(text: &str) -> serde_json::Result<Value> {
+fn parse_json(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Ordered>(text).map(|Ordered(value)| value)
 }
 

@@ -18,24 +18,24 @@ const FUEL: u64 = 5_000_000;
 
 /// What `raise_exception` was called with.
 #[derive(Debug)]
-struct Raised(String);
+struct RaisedException(String);
 
-impl fmt::Display for Raised {
+impl fmt::Display for RaisedException {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Raised {}
+impl std::error::Error for RaisedException {}
 
 pub(super) fn render(text: &str, tokens: &BTreeMap<String, Value>, chat: &Chat) -> Result<String, ChatError> {
     let text = without_generation_tags(text);
     let environment = environment(chat.now());
-    let template = environment.template_from_str(&text).map_err(|e| ChatError::Compile(describe(&e)))?;
+    let template = environment.template_from_str(&text).map_err(|e| ChatError::Compile(describe_error(&e)))?;
     let variables = tokens.iter().chain(chat.variables()).map(|(name, value)| (name.as_str(), value.clone()));
-    template.render(Value::from_pairs(variables)).map_err(|error| match raised(&error) {
+    template.render(Value::from_pairs(variables)).map_err(|error| match raised_message(&error) {
         Some(message) => ChatError::Refused(message),
-        None => ChatError::Render(describe(&error)),
+        None => ChatError::Render(describe_error(&error)),
     })
 }
 
@@ -48,7 +48,7 @@ fn environment(now: Option<i64>) -> Environment<'static> {
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_filter("tojson", tojson);
     environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
-        Err(Error::new(ErrorKind::InvalidOperation, "raise_exception").with_source(Raised(message)))
+        Err(Error::new(ErrorKind::InvalidOperation, "raise_exception").with_source(RaisedException(message)))
     });
     environment.add_function("strftime_now", move |format: String| -> Result<String, Error> {
         let fail = |what: String| Error::new(ErrorKind::InvalidOperation, what);
@@ -97,10 +97,10 @@ fn without_generation_tags(text: &str) -> String {
     out + rest
 }
 
-fn raised(error: &Error) -> Option<String> {
+fn raised_message(error: &Error) -> Option<String> {
     let mut source = error.source();
     while let Some(cause) = source {
-        if let Some(Raised(message)) = cause.downcast_ref() {
+        if let Some(RaisedException(message)) = cause.downcast_ref() {
             return Some(message.clone());
         }
         source = cause.source();
@@ -108,12 +108,12 @@ fn raised(error: &Error) -> Option<String> {
     None
 }
 
-fn describe(error: &Error) -> String {
+fn describe_error(error: &Error) -> String {
     let line = error.line().map_or_else(String::new, |line| format!(" (line {line})"));
     format!("{}{line}", error.detail().map_or_else(|| error.kind().to_string(), |d| format!("{}: {d}", error.kind())))
 }
 
-/// How `json.dumps` was told to write.
+/// The options of `json.dumps`.
 struct Style {
     indent: Option<usize>,
     item: String,
@@ -148,29 +148,29 @@ impl Style {
         match value.kind() {
             ValueKind::None => out.push_str("null"),
             ValueKind::Bool => out.push_str(if value.is_true() { "true" } else { "false" }),
-            ValueKind::Number => out.push_str(&number(value)),
-            ValueKind::String => self.string(out, value.as_str().unwrap_or_default()),
+            ValueKind::Number => out.push_str(&format_number(value)),
+            ValueKind::String => self.write_string(out, value.as_str().unwrap_or_default()),
             ValueKind::Map => {
                 let mut keys: Vec<Value> = value.try_iter()?.collect();
                 if self.sort_keys {
                     keys.sort_by_key(ToString::to_string);
                 }
-                self.list(out, ['{', '}'], depth, keys, |out, key| {
-                    self.string(out, &key.to_string());
+                self.write_list(out, ['{', '}'], depth, keys, |out, key| {
+                    self.write_string(out, &key.to_string());
                     out.push_str(&self.key);
                     self.write(out, &value.get_item(&key)?, depth + 1)
                 })?;
             }
             ValueKind::Seq | ValueKind::Iterable => {
                 let items = value.try_iter()?.collect();
-                self.list(out, ['[', ']'], depth, items, |out, item| self.write(out, &item, depth + 1))?;
+                self.write_list(out, ['[', ']'], depth, items, |out, item| self.write(out, &item, depth + 1))?;
             }
             other => return Err(Error::new(ErrorKind::InvalidOperation, format!("tojson: {other} is not JSON"))),
         }
         Ok(())
     }
 
-    fn list(
+    fn write_list(
         &self,
         out: &mut String,
         [open, close]: [char; 2],
@@ -184,24 +184,24 @@ impl Style {
             if i > 0 {
                 out.push_str(&self.item);
             }
-            self.line(out, depth + 1);
+            self.break_line(out, depth + 1);
             write(out, item)?;
         }
         if any {
-            self.line(out, depth);
+            self.break_line(out, depth);
         }
         out.push(close);
         Ok(())
     }
 
-    fn line(&self, out: &mut String, depth: usize) {
+    fn break_line(&self, out: &mut String, depth: usize) {
         if let Some(indent) = self.indent {
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', indent * depth));
         }
     }
 
-    fn string(&self, out: &mut String, text: &str) {
+    fn write_string(&self, out: &mut String, text: &str) {
         let quoted = serde_json::to_string(text).unwrap_or_default();
         if !self.ensure_ascii {
             return out.push_str(&quoted);
@@ -216,7 +216,7 @@ impl Style {
 }
 
 /// A number as Python writes it: floats with a point or an exponent of two digits.
-fn number(value: &Value) -> String {
+fn format_number(value: &Value) -> String {
     if value.is_integer() {
         return value.to_string();
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::files::CheckpointError;
-use super::files::{make_dir, read_text_if_there, write};
+use super::files::{make_dir, read_text_if_there, write_file};
 use crate::config::end_tokens;
 
 pub(crate) const GENERATION: &str = "generation_config.json";
@@ -48,7 +48,7 @@ impl Companions {
         for (name, text) in &self.texts {
             let path = dir.join(name);
             path.parent().map_or(Ok(()), make_dir)?;
-            write(&path, text.as_bytes())?;
+            write_file(&path, text.as_bytes())?;
         }
         Ok(())
     }

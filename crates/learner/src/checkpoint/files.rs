@@ -9,12 +9,12 @@ use serde::Serialize;
 use crate::config::ConfigError;
 use crate::tokenizer::TokenizerError;
 
-pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> CheckpointError {
+pub(super) fn io_error(path: &Path) -> impl FnOnce(std::io::Error) -> CheckpointError {
     |source| CheckpointError::Io { path: path.to_owned(), source }
 }
 
 pub(super) fn read_text(path: &Path) -> Result<String, CheckpointError> {
-    std::fs::read_to_string(path).map_err(io(path))
+    std::fs::read_to_string(path).map_err(io_error(path))
 }
 
 /// As [`read_text`]; `None` where there is no such file.
@@ -27,11 +27,11 @@ pub(super) fn read_text_if_there(path: &Path) -> Result<Option<String>, Checkpoi
 }
 
 /// Writes beside `path`, syncs, and renames: readers see the old file or the new one.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     write_with(path, |file| file.write_all(bytes))
 }
 
-/// As [`write`], of what `fill` writes.
+/// As [`write_file`], of what `fill` writes.
 pub(super) fn write_with(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
@@ -45,24 +45,24 @@ pub(super) fn write_with(
         file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
         std::fs::rename(&beside, path)
     });
-    result.map_err(io(path))
+    result.map_err(io_error(path))
 }
 
 /// Removes a file that may not be there.
 pub(super) fn remove(path: &Path) -> Result<(), CheckpointError> {
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(path)(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error(path)(error)),
         _ => Ok(()),
     }
 }
 
 /// Makes a directory and those above it.
 pub(super) fn make_dir(path: &Path) -> Result<(), CheckpointError> {
-    std::fs::create_dir_all(path).map_err(io(path))
+    std::fs::create_dir_all(path).map_err(io_error(path))
 }
 
 /// JSON for people.
-pub(super) fn pretty(value: &impl Serialize) -> String {
+pub(super) fn to_pretty_json(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("plain records serialise");
     text.push('\n');
     text

@@ -10,7 +10,7 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
 use super::files::CheckpointError;
-use super::files::io;
+use super::files::io_error;
 use crate::device::Precision;
 
 /// Bytes before the header: its length.
@@ -20,7 +20,7 @@ const MAX_HEADER: u64 = 100 << 20;
 
 /// Name and shape of a tensor that a file must hold.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted<'a> {
+pub(super) struct ExpectedTensor<'a> {
     pub(super) name: String,
     pub(super) shape: &'a [usize],
 }
@@ -38,7 +38,7 @@ pub(super) struct TensorFile<R> {
 
 impl TensorFile<BufReader<File>> {
     pub(super) fn open(path: &Path) -> Result<Self, CheckpointError> {
-        let file = File::open(path).map_err(io(path))?;
+        let file = File::open(path).map_err(io_error(path))?;
         Self::new(path.display().to_string(), BufReader::new(file))
     }
 }
@@ -86,7 +86,7 @@ impl<R: Read + Seek> TensorFile<R> {
     }
 
     /// Reads all of `wanted`, as f32. Nothing else may be in the file.
-    pub(super) fn read_all(&mut self, wanted: &[Wanted<'_>]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+    pub(super) fn read_all(&mut self, wanted: &[ExpectedTensor<'_>]) -> Result<Vec<Vec<f32>>, CheckpointError> {
         check_names(&self.name, wanted, self.header.offset_keys())?;
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by_key(|&i| self.header.info(&wanted[i].name).map_or(0, |info| info.data_offsets.0));
@@ -97,7 +97,7 @@ impl<R: Read + Seek> TensorFile<R> {
         Ok(out)
     }
 
-    fn read_tensor(&mut self, wanted: &Wanted<'_>) -> Result<Vec<f32>, CheckpointError> {
+    fn read_tensor(&mut self, wanted: &ExpectedTensor<'_>) -> Result<Vec<f32>, CheckpointError> {
         let (file, tensor, want) = (self.name.clone(), &wanted.name, wanted.shape);
         let invalid = |problem: String| CheckpointError::Invalid { file: file.clone(), problem };
         let Some(TensorInfo { dtype, shape, data_offsets: (from, to) }) = self.header.info(tensor).cloned() else {
@@ -143,7 +143,7 @@ fn read_floats(bytes: &[u8], dtype: DType, shape: &[usize]) -> candle_core::Resu
 /// Fails unless `found` are the names of `wanted`, up to the rotary frequencies that old Llama files hold and nobody reads.
 pub(super) fn check_names(
     file: &str,
-    wanted: &[Wanted<'_>],
+    wanted: &[ExpectedTensor<'_>],
     found: impl IntoIterator<Item = String>,
 ) -> Result<(), CheckpointError> {
     let wanted: BTreeSet<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
@@ -169,7 +169,7 @@ fn missing_tensors(file: &str, names: &[String]) -> CheckpointError {
 
 /// A tensor to be written.
 #[derive(Debug, Clone)]
-pub(super) struct Entry<'a> {
+pub(super) struct TensorEntry<'a> {
     pub(super) name: String,
     pub(super) shape: &'a [usize],
     pub(super) data: &'a [f32],
@@ -192,7 +192,7 @@ fn encode(precision: Precision, values: &[f32]) -> Vec<u8> {
 /// Writes a safetensors file in the order of the tensors' names: equal tensors give equal bytes.
 pub(super) fn write_tensors(
     out: &mut impl Write,
-    mut entries: Vec<Entry<'_>>,
+    mut entries: Vec<TensorEntry<'_>>,
     precision: Precision,
 ) -> std::io::Result<()> {
     entries.sort_by(|a, b| a.name.cmp(&b.name));

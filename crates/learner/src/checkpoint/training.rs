@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use veriplay_core::{PolicyVersion, SCHEMA_VERSION};
 
-use super::files::{CheckpointError, make_dir, pretty, read_text, write, write_with};
-use super::tensor_file::{Entry, TensorFile, Wanted, write_tensors};
+use super::files::{CheckpointError, make_dir, read_text, to_pretty_json, write_file, write_with};
+use super::tensor_file::{ExpectedTensor, TensorEntry, TensorFile, write_tensors};
 use super::weight_files::expected_tensors;
 use crate::config::TensorSpec;
 use crate::device::Precision;
@@ -34,7 +34,7 @@ impl TrainerState {
 }
 
 /// The two moments of a weight by name.
-fn names(spec: &TensorSpec) -> [String; 2] {
+fn moment_names(spec: &TensorSpec) -> [String; 2] {
     ["first", "second"].map(|moment| format!("{moment}.{}", spec.name))
 }
 
@@ -47,12 +47,12 @@ pub(crate) fn write_trainer_state<'a>(
 ) -> Result<(), CheckpointError> {
     make_dir(dir)?;
     let entries = specs.iter().zip(moments).flat_map(|(spec, [first, second])| {
-        let [a, b] = names(spec);
-        [(a, first), (b, second)].map(|(name, data)| Entry { name, shape: &spec.shape, data })
+        let [a, b] = moment_names(spec);
+        [(a, first), (b, second)].map(|(name, data)| TensorEntry { name, shape: &spec.shape, data })
     });
     let entries = entries.collect();
     write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, entries, Precision::F32))?;
-    write(&dir.join(TRAINER), pretty(state).as_bytes())
+    write_file(&dir.join(TRAINER), to_pretty_json(state).as_bytes())
 }
 
 /// Reads what [`write_trainer_state`] wrote: the counters, and the first and second moments in turn.
@@ -61,8 +61,9 @@ pub(crate) fn read_trainer_state(
     specs: &[TensorSpec],
 ) -> Result<(TrainerState, Vec<Vec<f32>>), CheckpointError> {
     let state = read_counters(&dir.join(TRAINER))?;
-    let wanted = specs.iter().flat_map(|spec| names(spec).map(|name| Wanted { name, shape: &spec.shape }));
-    let wanted: Vec<Wanted<'_>> = wanted.collect();
+    let wanted =
+        specs.iter().flat_map(|spec| moment_names(spec).map(|name| ExpectedTensor { name, shape: &spec.shape }));
+    let wanted: Vec<ExpectedTensor<'_>> = wanted.collect();
     let values = TensorFile::open(&dir.join(OPTIMIZER))?.read_all(&wanted)?;
     Ok((state, values))
 }
@@ -107,9 +108,9 @@ pub(crate) fn write_adapters(
     values: &[Vec<f32>],
 ) -> Result<(), CheckpointError> {
     make_dir(dir)?;
-    write(&dir.join(CONFIG), pretty(&config(lora)).as_bytes())?;
+    write_file(&dir.join(CONFIG), to_pretty_json(&adapter_config(lora)).as_bytes())?;
     let specs = specs.iter().zip(values);
-    let entries = specs.map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
+    let entries = specs.map(|(spec, data)| TensorEntry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
     write_with(&dir.join(TENSORS), |file| write_tensors(file, entries, Precision::F32))
 }
 
@@ -118,7 +119,7 @@ pub(crate) fn write_adapters(
 pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Vec<Vec<f32>>), CheckpointError> {
     let path = dir.join(CONFIG);
     let format = |what: String| CheckpointError::Format { file: path.display().to_string(), what };
-    let lora = parse(&read_text(&path)?).map_err(format)?;
+    let lora = parse_adapter_config(&read_text(&path)?).map_err(format)?;
     if let Some((key, value, want)) = lora.invalid_option() {
         return Err(format(format!("`{key}` is `{value}`, want {want}")));
     }
@@ -126,7 +127,7 @@ pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Ve
     Ok((lora, values))
 }
 
-fn config(lora: &Lora) -> Value {
+fn adapter_config(lora: &Lora) -> Value {
     json!({
         "base_model_name_or_path": null,
         "bias": "none",
@@ -146,7 +147,7 @@ fn config(lora: &Lora) -> Value {
 }
 
 /// What the file asks for, or why this learner cannot do it.
-fn parse(text: &str) -> Result<Lora, String> {
+fn parse_adapter_config(text: &str) -> Result<Lora, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let kind = value.get("peft_type").and_then(Value::as_str).unwrap_or_default();
     if kind != "LORA" {

@@ -9,8 +9,8 @@ use std::path::{Component, Path};
 use serde::{Deserialize, Serialize};
 
 use super::files::CheckpointError;
-use super::files::{read_text, remove, write, write_with};
-use super::tensor_file::{Entry, TensorFile, Wanted, check_names, write_tensors};
+use super::files::{read_text, remove, write_file, write_with};
+use super::tensor_file::{ExpectedTensor, TensorEntry, TensorFile, check_names, write_tensors};
 use crate::config::TensorSpec;
 use crate::device::Precision;
 
@@ -24,12 +24,12 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-pub(super) fn expected_tensors(specs: &[TensorSpec]) -> Vec<Wanted<'_>> {
+pub(super) fn expected_tensors(specs: &[TensorSpec]) -> Vec<ExpectedTensor<'_>> {
     specs.iter().map(expected_tensor).collect()
 }
 
-fn expected_tensor(spec: &TensorSpec) -> Wanted<'_> {
-    Wanted { name: spec.name.clone(), shape: &spec.shape }
+fn expected_tensor(spec: &TensorSpec) -> ExpectedTensor<'_> {
+    ExpectedTensor { name: spec.name.clone(), shape: &spec.shape }
 }
 
 /// Every tensor of `specs`, in their order.
@@ -61,7 +61,7 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
     let mut out = vec![Vec::new(); specs.len()];
     for (name, mut shard) in shards {
         let here: Vec<usize> = (0..specs.len()).filter(|&i| weight_map.get(&specs[i].name) == Some(name)).collect();
-        let wanted: Vec<Wanted<'_>> = here.iter().map(|&i| expected_tensor(&specs[i])).collect();
+        let wanted: Vec<ExpectedTensor<'_>> = here.iter().map(|&i| expected_tensor(&specs[i])).collect();
         let values = shard.read_all(&wanted)?;
         here.into_iter().zip(values).for_each(|(i, values)| out[i] = values);
     }
@@ -71,7 +71,8 @@ fn read_shards(dir: &Path, index: &Path, specs: &[TensorSpec]) -> Result<Vec<Vec
 /// The bytes of a single weight file: equal weights give equal bytes.
 pub(crate) fn encode_weights(specs: &[TensorSpec], tensors: &[&[f32]]) -> Result<Vec<u8>, CheckpointError> {
     let entries = specs.iter().zip(tensors);
-    let entries = entries.map(|(spec, data)| Entry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
+    let entries =
+        entries.map(|(spec, data)| TensorEntry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
     let mut bytes = Vec::new();
     write_tensors(&mut bytes, entries, Precision::F32)
         .map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })?;
@@ -86,25 +87,25 @@ pub(crate) fn write_weights(
     max_shard_bytes: usize,
     precision: Precision,
 ) -> Result<(), CheckpointError> {
-    let shards = shards(specs, max_shard_bytes, precision);
-    let old = old_files(dir);
+    let shards = split_into_shards(specs, max_shard_bytes, precision);
+    let old = find_weight_files(dir);
     let names: Vec<String> = match shards.len() {
         1 => vec![WEIGHTS.to_owned()],
         count => (1..=count).map(|i| format!("model-{i:05}-of-{count:05}.safetensors")).collect(),
     };
     for (name, shard) in names.iter().zip(&shards) {
-        let entry = |&i: &usize| Entry { name: specs[i].name.clone(), shape: &specs[i].shape, data: tensors[i] };
+        let entry = |&i: &usize| TensorEntry { name: specs[i].name.clone(), shape: &specs[i].shape, data: tensors[i] };
         write_with(&dir.join(name), |file| write_tensors(file, shard.iter().map(entry).collect(), precision))?;
     }
     if shards.len() > 1 {
-        write(&dir.join(INDEX), index(specs, &shards, &names, precision).as_bytes())?;
+        write_file(&dir.join(INDEX), index_json(specs, &shards, &names, precision).as_bytes())?;
     }
     let kept = |name: &String| names.contains(name) || (name == INDEX && shards.len() > 1);
     old.iter().filter(|name| !kept(name)).try_for_each(|name| remove(&dir.join(name)))
 }
 
 /// Weight files that an earlier save left: a stale one would be read instead of a new one.
-fn old_files(dir: &Path) -> Vec<String> {
+fn find_weight_files(dir: &Path) -> Vec<String> {
     let names = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
     let shard = |name: &String| name.starts_with("model-") && name.contains("-of-") && name.ends_with(".safetensors");
@@ -112,7 +113,7 @@ fn old_files(dir: &Path) -> Vec<String> {
 }
 
 /// Indices of the tensors of every shard: filled in order, and a new one begun when the next tensor does not fit.
-fn shards(specs: &[TensorSpec], max_shard_bytes: usize, precision: Precision) -> Vec<Vec<usize>> {
+fn split_into_shards(specs: &[TensorSpec], max_shard_bytes: usize, precision: Precision) -> Vec<Vec<usize>> {
     let (mut out, mut used) = (vec![Vec::new()], 0);
     for (i, spec) in specs.iter().enumerate() {
         let size = spec.elements() * precision.bytes();
@@ -138,11 +139,11 @@ struct IndexFile<'a> {
     weight_map: BTreeMap<&'a str, &'a str>,
 }
 
-fn index(specs: &[TensorSpec], shards: &[Vec<usize>], names: &[String], precision: Precision) -> String {
+fn index_json(specs: &[TensorSpec], shards: &[Vec<usize>], names: &[String], precision: Precision) -> String {
     let total_parameters = specs.iter().map(TensorSpec::elements).sum();
     let file = |(shard, name): (&Vec<usize>, &'_ String)| shard.iter().map(|&i| (i, name.clone())).collect::<Vec<_>>();
     let placed: Vec<(usize, String)> = shards.iter().zip(names).flat_map(file).collect();
-    super::pretty(&IndexFile {
+    super::to_pretty_json(&IndexFile {
         metadata: Totals { total_parameters, total_size: total_parameters * precision.bytes() },
         weight_map: placed.iter().map(|(i, name)| (specs[*i].name.as_str(), name.as_str())).collect(),
     })

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::{Architecture, ConfigError, MAX_CONTEXT, ModelConfig, check};
 
-pub(super) fn read(value: &Value) -> Result<ModelConfig, ConfigError> {
+pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
     let keys = Keys::from_value(value)?;
-    let model_type = architecture(&keys)?;
-    refuse(&keys, model_type)?;
+    let model_type = read_architecture(&keys)?;
+    reject_unsupported(&keys, model_type)?;
     let Rope { theta, scaling } = read_rope(&keys)?;
     let num_attention_heads = keys.required_size("num_attention_heads")?;
     let hidden_size = keys.required_size("hidden_size")?;
@@ -21,7 +21,7 @@ pub(super) fn read(value: &Value) -> Result<ModelConfig, ConfigError> {
         num_hidden_layers: keys.required_size("num_hidden_layers")?,
         num_attention_heads,
         num_key_value_heads: keys.size("num_key_value_heads")?.unwrap_or(num_attention_heads),
-        head_dim: head_dim(&keys, model_type, hidden_size, num_attention_heads)?,
+        head_dim: read_head_dim(&keys, model_type, hidden_size, num_attention_heads)?,
         intermediate_size: keys.required_size("intermediate_size")?,
         rms_norm_eps: keys.number("rms_norm_eps")?.unwrap_or(1e-6),
         rope_theta: theta,
@@ -35,17 +35,17 @@ pub(super) fn read(value: &Value) -> Result<ModelConfig, ConfigError> {
     })
 }
 
-fn architecture(keys: &Keys<'_>) -> Result<Architecture, ConfigError> {
+fn read_architecture(keys: &Keys<'_>) -> Result<Architecture, ConfigError> {
     let name = keys.text("model_type")?.ok_or_else(|| ConfigError::Missing("model_type".to_owned()))?;
     let known = Architecture::ALL.into_iter().find(|architecture| architecture.name() == name);
     let known = known.ok_or_else(|| ConfigError::ModelType(name.to_owned()))?;
     let want = format!("only `{}` of this model_type is supported: save the model as one", known.class());
     let fine = |v: &Value| v.as_array().is_some_and(|a| a.is_empty() || a.iter().any(|c| c == known.class()));
-    keys.refuse_unless("architectures", &want, fine)?;
+    keys.reject_unless("architectures", &want, fine)?;
     Ok(known)
 }
 
-fn head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usize) -> Result<usize, ConfigError> {
+fn read_head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usize) -> Result<usize, ConfigError> {
     if let Some(given) = keys.size("head_dim")?.or(model_type.default_head_dim()) {
         return Ok(given);
     }
@@ -56,33 +56,33 @@ fn head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usi
 }
 
 /// Refuses options that this learner does not compute.
-fn refuse(keys: &Keys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
-    keys.refuse_unless("hidden_act", "only `silu` is supported: use another checkpoint", |v| v == "silu")?;
+fn reject_unsupported(keys: &Keys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
+    keys.reject_unless("hidden_act", "only `silu` is supported: use another checkpoint", |v| v == "silu")?;
     let convert = "biases here are not supported: use a checkpoint without them";
     // Qwen2's biases are part of the architecture; its code reads no such key.
     if model_type != Architecture::Qwen2 {
-        keys.refuse_unless("attention_bias", convert, |v| v == false)?;
+        keys.reject_unless("attention_bias", convert, |v| v == false)?;
     }
-    keys.refuse_unless("mlp_bias", convert, |v| v == false)?;
-    keys.refuse_unless("attention_dropout", "want 0: this learner has no dropout", |v| v.as_f64() == Some(0.0))?;
-    keys.refuse_unless(
+    keys.reject_unless("mlp_bias", convert, |v| v == false)?;
+    keys.reject_unless("attention_dropout", "want 0: this learner has no dropout", |v| v.as_f64() == Some(0.0))?;
+    keys.reject_unless(
         "quantization_config",
         "quantised weights cannot be trained: dequantise the checkpoint",
         |_| false,
     )?;
     for key in ["torch_dtype", "dtype"] {
         let known = |v: &Value| v.as_str().is_some_and(|t| matches!(t, "float32" | "bfloat16" | "float16"));
-        keys.refuse_unless(key, "want `float32`, `bfloat16` or `float16`: convert the checkpoint", known)?;
+        keys.reject_unless(key, "want `float32`, `bfloat16` or `float16`: convert the checkpoint", known)?;
     }
-    refuse_windows(keys)
+    reject_sliding_windows(keys)
 }
 
 /// Refuses a sliding window that some layer uses and that is shorter than the context. Qwen files carry the keys switched off.
-fn refuse_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
+fn reject_sliding_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
     const WANT: &str = "sliding windows are not supported: use a checkpoint with full attention in every layer";
     let full = |v: &Value| v.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"));
     if keys.get("layer_types").is_some() {
-        return keys.refuse_unless("layer_types", WANT, full);
+        return keys.reject_unless("layer_types", WANT, full);
     }
     if !keys.flag("use_sliding_window")? {
         return Ok(());
@@ -91,9 +91,9 @@ fn refuse_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
     let context = keys.required_size("max_position_embeddings")?;
     let some_layer = first < keys.required_size("num_hidden_layers")?;
     if !keys.has("sliding_window") {
-        return keys.refuse_unless("use_sliding_window", WANT, |_| !some_layer);
+        return keys.reject_unless("use_sliding_window", WANT, |_| !some_layer);
     }
-    keys.refuse_unless("sliding_window", WANT, |v| !some_layer || v.as_u64().is_some_and(|w| w >= context as u64))
+    keys.reject_unless("sliding_window", WANT, |v| !some_layer || v.as_u64().is_some_and(|w| w >= context as u64))
 }
 
 /// The keys of an object. `path` goes before a key's name in errors, such as `rope_parameters.`.
@@ -132,7 +132,7 @@ impl<'a> Keys<'a> {
         want: &str,
         read: impl FnOnce(&'a Value) -> Option<T>,
     ) -> Result<Option<T>, ConfigError> {
-        self.get(key).map(|value| read(value).ok_or_else(|| self.wrong(key, value, want))).transpose()
+        self.get(key).map(|value| read(value).ok_or_else(|| self.invalid_value(key, value, want))).transpose()
     }
 
     /// A whole number, if there is one.
@@ -181,15 +181,15 @@ impl<'a> Keys<'a> {
     }
 
     /// The error for a value that cannot be used.
-    fn wrong(&self, key: &str, value: &Value, want: &str) -> ConfigError {
+    fn invalid_value(&self, key: &str, value: &Value, want: &str) -> ConfigError {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         ConfigError::Value { key: format!("{}{key}", self.path), value, want: want.to_owned() }
     }
 
-    /// Fails with [`Keys::wrong`] when the key is there and `fine` says no.
-    fn refuse_unless(&self, key: &str, want: &str, fine: impl FnOnce(&Value) -> bool) -> Result<(), ConfigError> {
+    /// Fails with [`Keys::invalid_value`] when the key is there and `fine` says no.
+    fn reject_unless(&self, key: &str, want: &str, fine: impl FnOnce(&Value) -> bool) -> Result<(), ConfigError> {
         match self.get(key) {
-            Some(value) if !fine(value) => Err(self.wrong(key, value, want)),
+            Some(value) if !fine(value) => Err(self.invalid_value(key, value, want)),
             _ => Ok(()),
         }
     }
@@ -260,16 +260,16 @@ struct Rope {
 }
 
 fn read_rope(keys: &Keys<'_>) -> Result<Rope, ConfigError> {
-    partial(keys)?;
+    reject_partial_rotation(keys)?;
     let new = keys.object("rope_parameters", "rope_parameters.")?;
     let inside = new.or(keys.object("rope_scaling", "rope_scaling.")?);
     let theta = inside.map(|k| k.number("rope_theta")).transpose()?.flatten();
     let theta = theta.map_or_else(|| keys.number("rope_theta"), |theta| Ok(Some(theta)))?.unwrap_or(10_000.0);
-    Ok(Rope { theta, scaling: inside.map(scaling).transpose()?.flatten() })
+    Ok(Rope { theta, scaling: inside.map(read_scaling).transpose()?.flatten() })
 }
 
-fn scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
-    partial(&keys)?;
+fn read_scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
+    reject_partial_rotation(&keys)?;
     let key = if keys.get("rope_type").is_some() { "rope_type" } else { "type" };
     match keys.text(key)? {
         None | Some("default") => Ok(None),
@@ -279,7 +279,7 @@ fn scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
             high_freq_factor: keys.required_number("high_freq_factor")?,
             original_max_position_embeddings: keys.required_size("original_max_position_embeddings")?,
         })),
-        Some(other) => Err(keys.wrong(
+        Some(other) => Err(keys.invalid_value(
             key,
             &Value::from(other),
             "only `default` and `llama3` are supported: remove it for short contexts",
@@ -287,7 +287,7 @@ fn scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
     }
 }
 
-fn partial(keys: &Keys<'_>) -> Result<(), ConfigError> {
+fn reject_partial_rotation(keys: &Keys<'_>) -> Result<(), ConfigError> {
     let want = "want 1: heads that are rotated in part are not supported";
-    keys.refuse_unless("partial_rotary_factor", want, |v| v.as_f64() == Some(1.0))
+    keys.reject_unless("partial_rotary_factor", want, |v| v.as_f64() == Some(1.0))
 }

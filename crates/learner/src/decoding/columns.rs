@@ -26,7 +26,7 @@ pub(super) type Incoming = Vec<[Tensor; 2]>;
 
 impl Columns {
     /// Keeps the rows of `kept`, in this order, and appends others; there must be one at least.
-    pub(super) fn change(&mut self, kept: &[usize], incoming: &[Incoming], device: &Device) -> Result<()> {
+    pub(super) fn replace_rows(&mut self, kept: &[usize], incoming: &[Incoming], device: &Device) -> Result<()> {
         let lengths = incoming.iter().map(|row| row[0][0].dim(1)).collect::<Result<Vec<_>>>()?;
         let longest_kept = kept.iter().map(|&row| self.used - self.starts[row]).max().unwrap_or(0);
         let used = lengths.iter().copied().max().unwrap_or(0).max(longest_kept);
@@ -38,10 +38,10 @@ impl Columns {
             let mut rows = Vec::with_capacity(1 + incoming.len());
             if let Some(index) = &index {
                 let old = self.layers[layer][which].narrow(2, self.used - longest_kept, longest_kept)?;
-                rows.push(placed(&old.contiguous()?.index_select(index, 0)?, used, capacity)?);
+                rows.push(align_to_column(&old.contiguous()?.index_select(index, 0)?, used, capacity)?);
             }
             for row in incoming {
-                rows.push(placed(&row[layer][which].unsqueeze(0)?, used, capacity)?);
+                rows.push(align_to_column(&row[layer][which].unsqueeze(0)?, used, capacity)?);
             }
             Tensor::cat(&rows, 0)?.contiguous()
         };
@@ -49,13 +49,13 @@ impl Columns {
         let lengths = kept.iter().map(|&row| self.used - self.starts[row]).chain(lengths);
         self.starts = lengths.map(|length| used - length).collect();
         self.used = used;
-        self.mask = Some(self.masked(capacity, device)?);
+        self.mask = Some(self.build_mask(capacity, device)?);
         Ok(())
     }
 
     /// Room for one more column.
     pub(super) fn reserve(&mut self) -> Result<()> {
-        let mask = self.mask.as_ref().ok_or_else(empty)?;
+        let mask = self.mask.as_ref().ok_or_else(no_rows)?;
         let (capacity, device) = (mask.dim(3)?, mask.device().clone());
         if self.used < capacity {
             return Ok(());
@@ -66,7 +66,7 @@ impl Columns {
                 *tensor = tensor.pad_with_zeros(2, 0, more)?.contiguous()?;
             }
         }
-        self.mask = Some(self.masked(capacity + more, &device)?);
+        self.mask = Some(self.build_mask(capacity + more, &device)?);
         Ok(())
     }
 
@@ -76,22 +76,22 @@ impl Columns {
         keys.slice_set(&key.contiguous()?, 2, self.used)?;
         values.slice_set(&value.contiguous()?, 2, self.used)?;
         let seen = self.used + 1;
-        let mask = self.mask.as_ref().ok_or_else(empty)?;
+        let mask = self.mask.as_ref().ok_or_else(no_rows)?;
         Ok([keys.narrow(2, 0, seen)?, values.narrow(2, 0, seen)?, mask.narrow(3, 0, seen)?])
     }
 
-    fn masked(&self, capacity: usize, device: &Device) -> Result<Tensor> {
+    fn build_mask(&self, capacity: usize, device: &Device) -> Result<Tensor> {
         let cell = |start: usize| (0..capacity).map(move |at| if at < start { f32::NEG_INFINITY } else { 0.0 });
         let cells: Vec<f32> = self.starts.iter().flat_map(|&start| cell(start)).collect();
         Tensor::from_vec(cells, (self.starts.len(), 1, 1, capacity), device)
     }
 }
 
-fn empty() -> Error {
+fn no_rows() -> Error {
     Error::Msg("a cache without rows has no columns".to_owned())
 }
 
 /// Moves [rows, kv_heads, tokens, dim] so that the tokens end at column `used` of `capacity`.
-fn placed(x: &Tensor, used: usize, capacity: usize) -> Result<Tensor> {
+fn align_to_column(x: &Tensor, used: usize, capacity: usize) -> Result<Tensor> {
     x.pad_with_zeros(2, used - x.dim(2)?, capacity - used)
 }

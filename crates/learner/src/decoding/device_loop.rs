@@ -10,7 +10,7 @@ use candle_core::{DType, Device, Result, Tensor};
 use veriplay_kernels::attention::HeadSizes;
 
 use super::columns::{Columns, Incoming};
-use super::draw::Draw;
+use super::draw::TensorDraw;
 use super::queue::{Queue, QueuedPrompt, Sample};
 use super::token_sampler::uniform;
 use crate::network::{Decoder, LayerBackend, MicroBatch, run_layers};
@@ -32,7 +32,7 @@ pub(crate) struct DeviceLoop<'a> {
     /// Of the next token [rows, vocab], f32.
     logits: Option<Tensor>,
     /// How the present rows draw, once they have.
-    draw: Option<Draw>,
+    draw: Option<TensorDraw>,
     /// Samples that wait: of a queued prompt, from this one on.
     waiting: VecDeque<(usize, usize)>,
     finished: Vec<Sample>,
@@ -96,7 +96,7 @@ impl<'a> DeviceLoop<'a> {
         self.finished.extend(ended);
         let incoming = if refill { self.prefill(free, &mut logits)? } else { Vec::new() };
         if !self.rows.is_empty() {
-            self.columns.change(&kept, &incoming, self.device())?;
+            self.columns.replace_rows(&kept, &incoming, self.device())?;
             self.logits = Some(Tensor::cat(&logits, 0)?);
             self.draw = None;
         }
@@ -129,7 +129,7 @@ impl<'a> DeviceLoop<'a> {
             self.rows.extend((first..last).map(|sample| Sample::new(index, sample)));
         }
         let mut caches: Vec<Incoming> = batch.groups.iter().map(|_| Vec::new()).collect();
-        let last = self.decoder.forward(&batch, |layer, qkv| self.keep(&mut caches, layer, qkv, &batch))?;
+        let last = self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut caches, layer, qkv, &batch))?;
         let heads = self.decoder.logits(&last, &batch.outputs)?.to_dtype(DType::F32)?;
         let times = taken.iter().map(ExactSizeIterator::len);
         let index: Vec<u32> = times.clone().zip(0..).flat_map(|(times, at)| std::iter::repeat_n(at, times)).collect();
@@ -138,7 +138,7 @@ impl<'a> DeviceLoop<'a> {
     }
 
     /// Keys and values of one layer of every prompt, from their raw projections.
-    fn keep(&self, caches: &mut [Incoming], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
+    fn cache_layer(&self, caches: &mut [Incoming], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
         let positions: Vec<u32> = batch.groups.iter().flat_map(|group| 0..group.prompt.len() as u32).collect();
         let rotations = self.rotations_at(&Tensor::new(positions, self.device())?)?;
         let [_, keys, values] = step_heads(&self.sizes, qkv, self.gains(layer), &rotations)?;
@@ -188,7 +188,7 @@ impl<'a> DeviceLoop<'a> {
         let steps = most.min(CHECKED_EVERY);
         let draw = match self.draw.take() {
             Some(draw) => draw,
-            None => Draw::new(&self.temperatures(), self.decoder.network.config.vocab_size, device)?,
+            None => TensorDraw::new(&self.temperatures(), self.decoder.network.config.vocab_size, device)?,
         };
         let us: Vec<f32> = (0..steps)
             .flat_map(|later| self.rows.iter().map(move |row| (later, row)))

@@ -11,7 +11,7 @@ const BLOCK: usize = 256;
 
 /// How the rows of a batch draw.
 #[derive(Debug)]
-pub(super) struct Draw {
+pub(super) struct TensorDraw {
     /// 1 / temperature [rows, 1]; 1 where the likeliest is taken.
     inverse: Tensor,
     /// 1 where the likeliest is taken [rows]; `None` where no row does.
@@ -21,7 +21,7 @@ pub(super) struct Draw {
     within: Tensor,
 }
 
-impl Draw {
+impl TensorDraw {
     /// For rows of these temperatures, over a vocabulary.
     pub(super) fn new(temperatures: &[f32], vocab: usize, device: &Device) -> Result<Self> {
         let rows = temperatures.len();
@@ -44,7 +44,7 @@ impl Draw {
         let below = sums.matmul(&self.blocks)?;
         let total = below.narrow(1, blocks - 1, 1)?;
         let target = (u.unsqueeze(1)? * &total)?;
-        let block = passed(&below, &target)?;
+        let block = first_exceeding(&below, &target)?;
         let before = (below.gather(&block, 1)? - sums.gather(&block, 1)?)?;
         let index = block.unsqueeze(2)?.broadcast_as((rows, 1, BLOCK))?.contiguous()?;
         let weights = weights.gather(&index, 1)?.squeeze(1)?;
@@ -52,7 +52,7 @@ impl Draw {
         // Within the block's own mass, whatever rounding says: a token of weight 0 is never drawn.
         let most = (below.narrow(1, BLOCK - 1, 1)? * (1.0 - f64::from(f32::EPSILON)))?;
         let rest = (target - before)?.maximum(0.0)?.minimum(&most)?;
-        let token = ((block * BLOCK as f64)? + passed(&below, &rest)?)?;
+        let token = ((block * BLOCK as f64)? + first_exceeding(&below, &rest)?)?;
         let logprob = (scaled.gather(&token, 1)? - total.log()?)?.squeeze(1)?;
         self.unless_greedy(logits, token.squeeze(1)?, logprob)
     }
@@ -66,7 +66,7 @@ impl Draw {
 }
 
 /// The first place whose running sum exceeds the target [rows, 1], u32: the number of those that do not, and the last at most.
-fn passed(below: &Tensor, target: &Tensor) -> Result<Tensor> {
+fn first_exceeding(below: &Tensor, target: &Tensor) -> Result<Tensor> {
     let count = below.broadcast_le(target)?.to_dtype(DType::F32)?.sum_keepdim(1)?;
     count.minimum((below.dim(1)? - 1) as f64)?.to_dtype(DType::U32)
 }
@@ -75,7 +75,7 @@ fn passed(below: &Tensor, target: &Tensor) -> Result<Tensor> {
 mod tests {
     use candle_core::{Device, Tensor};
 
-    use super::Draw;
+    use super::TensorDraw;
     use crate::decoding::{TokenSampler, uniform};
 
     fn logits(row: usize, vocab: usize) -> Vec<f32> {
@@ -91,7 +91,7 @@ mod tests {
         let draw = || {
             let logits = Tensor::from_vec(all, (rows, vocab), device)?;
             let u = Tensor::from_vec(us.iter().map(|&u| u as f32).collect::<Vec<_>>(), rows, device)?;
-            let (tokens, logprobs) = Draw::new(temperatures, vocab, device)?.draw(&logits, &u)?;
+            let (tokens, logprobs) = TensorDraw::new(temperatures, vocab, device)?.draw(&logits, &u)?;
             Ok::<_, candle_core::Error>((tokens.to_vec1::<u32>()?, logprobs.to_vec1::<f32>()?))
         };
         let (tokens, logprobs) = draw().expect("draws");
@@ -120,7 +120,7 @@ mod tests {
         (row[5], row[270]) = (0.0, 0.0);
         let logits = Tensor::from_vec([row.clone(), row].concat(), (2, vocab), device).expect("logits");
         let u = Tensor::new(&[1e-9_f32, 1.0], device).expect("numbers");
-        let draw = Draw::new(&[1.0, 1.0], vocab, device).expect("a draw");
+        let draw = TensorDraw::new(&[1.0, 1.0], vocab, device).expect("a draw");
         let (tokens, logprobs) = draw.draw(&logits, &u).expect("draws");
         assert_eq!(tokens.to_vec1::<u32>().expect("tokens"), [5, 270]);
         assert!(logprobs.to_vec1::<f32>().expect("numbers").iter().all(|l| (l + 2.0_f32.ln()).abs() < 1e-6));

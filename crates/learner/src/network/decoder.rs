@@ -12,7 +12,7 @@ use veriplay_kernels::logprob::Prediction;
 use super::layers::Network;
 use super::microbatch::MicroBatch;
 use super::{LayerBackend, run_layers};
-use crate::ops::{Ops, Site};
+use crate::ops::{LinearSite, Ops};
 
 /// Weights and the operations that read them.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Decoder<'_> {
     /// Raw query, key and value projections of the residual stream [rows, (heads + 2·kv_heads)·dim].
     pub(crate) fn project(&self, at: usize, x: &Tensor) -> Result<Tensor> {
         let layer = &self.network.layers[at];
-        let qkv = self.ops.linear(&self.ops.norm(x, &layer.input_norm)?, &layer.qkv, Site::Qkv(at))?;
+        let qkv = self.ops.linear(&self.ops.norm(x, &layer.input_norm)?, &layer.qkv, LinearSite::Qkv(at))?;
         match &layer.qkv_bias {
             Some(bias) => self.ops.bias(&qkv, bias),
             None => Ok(qkv),
@@ -66,7 +66,7 @@ impl Decoder<'_> {
 
     /// The residual stream with the output projection of the mixed values [rows, heads·dim].
     pub(crate) fn add_attention(&self, at: usize, x: &Tensor, mixed: &Tensor) -> Result<Tensor> {
-        x + self.ops.linear(mixed, &self.network.layers[at].output, Site::Output(at))?
+        x + self.ops.linear(mixed, &self.network.layers[at].output, LinearSite::Output(at))?
     }
 
     /// The residual stream with what the SwiGLU adds to it.
@@ -83,7 +83,7 @@ impl Decoder<'_> {
 
     /// Logits [rows, vocab] of rows behind the last layer [rows, hidden].
     pub(crate) fn head(&self, rows: &Tensor) -> Result<Tensor> {
-        self.ops.linear(&self.ops.norm(rows, &self.network.norm)?, &self.network.head, Site::Head)
+        self.ops.linear(&self.ops.norm(rows, &self.network.norm)?, &self.network.head, LinearSite::Head)
     }
 
     /// As [`Decoder::predict`], from the rows behind the last layer that the predictions are of.

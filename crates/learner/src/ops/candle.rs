@@ -18,7 +18,7 @@ use veriplay_kernels::attention::{Group, HeadSizes};
 use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 
-use super::{Ops, Site};
+use super::{LinearSite, Ops};
 
 /// The result of a kernel, as an operation gives it back.
 struct Computed {
@@ -192,7 +192,7 @@ impl Ops for CandleOps {
         rms_norm(&x.contiguous()?, gain, self.sizes.eps)
     }
 
-    fn linear(&self, x: &Tensor, weight: &Tensor, _: Site) -> Result<Tensor> {
+    fn linear(&self, x: &Tensor, weight: &Tensor, _: LinearSite) -> Result<Tensor> {
         x.matmul(&weight.t()?)
     }
 

@@ -9,7 +9,7 @@ use veriplay_kernels::logprob::{Prediction, selected_logprobs, selected_logprobs
 
 use super::products::{AddBias, LinearOp, Mlp, PackedModel, SharedSpace};
 use super::slices::{Slice, floats, gradient, output};
-use super::{Ops, Site};
+use super::{LinearSite, Ops};
 
 /// One thread's operations.
 #[derive(Debug)]
@@ -26,11 +26,11 @@ impl Ops for CpuOps {
         x.apply_op2(gain, RmsNorm { eps: self.sizes.eps })
     }
 
-    fn linear(&self, x: &Tensor, weight: &Tensor, site: Site) -> Result<Tensor> {
+    fn linear(&self, x: &Tensor, weight: &Tensor, site: LinearSite) -> Result<Tensor> {
         let packed = match site {
-            Site::Qkv(layer) => &self.packed.layers[layer].qkv,
-            Site::Output(layer) => &self.packed.layers[layer].output,
-            Site::Head => &self.packed.head,
+            LinearSite::Qkv(layer) => &self.packed.layers[layer].qkv,
+            LinearSite::Output(layer) => &self.packed.layers[layer].output,
+            LinearSite::Head => &self.packed.head,
         };
         x.apply_op2(weight, LinearOp { packed: Arc::clone(packed), space: self.space.clone() })
     }

@@ -7,7 +7,7 @@ use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{Purpose, SharedSpace, Site};
+use super::{LinearSite, Purpose, SharedSpace};
 use crate::backend::{Backend, prepare};
 use crate::config::ModelConfig;
 use crate::device::{DeviceSpec, OpenDevice, Precision};
@@ -139,8 +139,8 @@ fn a_matrix_of_another_shape_than_was_packed_is_refused() {
     let (_, [cpu, _]) = backends().expect("backends");
     let decoder = cpu.decoder(&SharedSpace::default());
     let x = wave(4, 20, 1.0).expect("rows");
-    assert!(decoder.ops.linear(&x, &decoder.network.head, Site::Head).is_ok());
+    assert!(decoder.ops.linear(&x, &decoder.network.head, LinearSite::Head).is_ok());
     let other = wave(36, 20, 1.0).expect("a matrix");
-    let message = decoder.ops.linear(&x, &other, Site::Head).expect_err("another shape").to_string();
+    let message = decoder.ops.linear(&x, &other, LinearSite::Head).expect_err("another shape").to_string();
     assert!(message.contains("[36, 20]"), "{message}");
 }

@@ -68,35 +68,35 @@ impl Client {
         if let Some(ApiKey(key)) = &self.key {
             request = request.header("Authorization", format!("Bearer {key}"));
         }
-        let mut answer = request.send(body).map_err(|e| self.fault(e))?;
+        let mut answer = request.send(body).map_err(|e| self.exchange_error(e))?;
         if answer.status() != http::StatusCode::OK {
-            return Err(self.refusal(&mut answer));
+            return Err(self.status_error(&mut answer));
         }
         let read = answer.body_mut().with_config().limit(self.largest).read_to_vec();
-        read.map_err(|e| self.fault(e))
+        read.map_err(|e| self.exchange_error(e))
     }
 
-    fn fault(&self, error: Error) -> ServerError {
+    fn exchange_error(&self, error: Error) -> ServerError {
         match error {
             Error::Timeout(_) => ServerError::Timeout(self.timeout),
             Error::BodyExceedsLimit(limit) => ServerError::TooLarge(limit),
             // The timeout of a socket comes as this where the system notices first.
             Error::Io(e) if e.kind() == std::io::ErrorKind::TimedOut => ServerError::Timeout(self.timeout),
-            other => ServerError::Connection(self.hidden(&other.to_string())),
+            other => ServerError::Connection(self.redact(&other.to_string())),
         }
     }
 
-    fn refusal(&self, answer: &mut http::Response<Body>) -> ServerError {
+    fn status_error(&self, answer: &mut http::Response<Body>) -> ServerError {
         let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
         // The other form, a date, is answered by our own waiting.
         let retry_after = retry_after.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
-        let said = answer.body_mut().with_config().limit(MESSAGE_BYTES).read_to_vec().unwrap_or_default();
+        let body = answer.body_mut().with_config().limit(MESSAGE_BYTES).read_to_vec().unwrap_or_default();
         let status = answer.status().as_u16();
-        ServerError::Status { status, message: self.hidden(&excerpt(&said)), retry_after }
+        ServerError::Status { status, message: self.redact(&excerpt(&body)), retry_after }
     }
 
     /// Some servers repeat a wrong key in their answer.
-    fn hidden(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         self.key.as_ref().map_or_else(|| text.to_owned(), |ApiKey(key)| text.replace(key.as_str(), "(key)"))
     }
 }

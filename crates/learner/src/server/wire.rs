@@ -1,4 +1,4 @@
-//! The completions protocol, as vLLM, SGLang and llama.cpp speak it: what is asked, and what an answer may hold.
+//! The completions protocol, as vLLM, SGLang and llama.cpp speak it: the request, and what an answer may hold.
 //!
 //! Called by [`super::ServerPolicy`]. An answer is untrusted: its numbers are counted and checked before anything is made of them.
 
@@ -111,7 +111,7 @@ struct TokenLogprob {
     logprob: Option<f32>,
 }
 
-/// One sample, as far as the server told it.
+/// One sample, with the parts that the server reports.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Completion {
     pub(super) text: String,
@@ -124,7 +124,7 @@ pub(super) struct Completion {
 }
 
 /// The samples of an answer, at most `n`, each of at most `max_tokens`.
-pub(super) fn read(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
+pub(super) fn parse_answer(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
     let malformed = |e: serde_json::Error| ServerError::Malformed { reason: e.to_string(), excerpt: excerpt(bytes) };
     let Answer { mut choices } = serde_json::from_slice(bytes).map_err(malformed)?;
     if choices.is_empty() || choices.len() > n {
@@ -142,21 +142,21 @@ impl Choice {
             Some("length") => Finish::Length,
             other => return Err(ServerError::Shape(format!("choice {index} ended by {other:?}"))),
         };
-        let (ids, logprobs) = self.logprobs.map_or((None, None), Logprobs::parts);
-        let told = Completion {
+        let (ids, logprobs) = self.logprobs.map_or((None, None), Logprobs::split);
+        let completion = Completion {
             text: self.text,
             finish,
             tokens: self.token_ids.or(ids),
             logprobs,
             prompt_tokens: self.prompt_token_ids,
         };
-        told.checked(index, max_tokens)
+        completion.validate(index, max_tokens)
     }
 }
 
 impl Logprobs {
     /// Ids and log-probabilities, each where there is one of every token.
-    fn parts(self) -> (Option<Vec<u32>>, Option<Vec<f32>>) {
+    fn split(self) -> (Option<Vec<u32>>, Option<Vec<f32>>) {
         if let Some(content) = self.content {
             let ids = content.iter().map(|token| token.id).collect();
             return (ids, content.iter().map(|token| token.logprob).collect());
@@ -171,7 +171,7 @@ impl Logprobs {
 const ROUNDING: f32 = 1e-3;
 
 impl Completion {
-    fn checked(self, index: usize, max_tokens: usize) -> Result<Self, ServerError> {
+    fn validate(self, index: usize, max_tokens: usize) -> Result<Self, ServerError> {
         let Self { tokens, logprobs, .. } = &self;
         let wrong = |what: String| Err(ServerError::Shape(format!("choice {index} has {what}")));
         let counts = [tokens.as_ref().map(Vec::len), logprobs.as_ref().map(Vec::len)];
@@ -194,7 +194,7 @@ impl Completion {
 /// Characters of an answer that an error may show.
 const EXCERPT: usize = 240;
 
-/// The beginning of what a server said, on one line.
+/// The beginning of an answer, on one line.
 pub(super) fn excerpt(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * EXCERPT)]);
     text.chars().take(EXCERPT).flat_map(char::escape_debug).collect()
