@@ -37,7 +37,7 @@ impl Group {
         self.prompt.start..self.responses.last().map_or(self.prompt.end, |r| r.end)
     }
 
-    /// What every row sees, from the first row on.
+    /// The positions that every row attends to, from the first row on.
     pub fn visible_rows(&self) -> impl Iterator<Item = VisibleRows> + '_ {
         let first = self.prompt.start;
         let length = self.prompt.len();
@@ -53,7 +53,7 @@ impl Group {
     }
 }
 
-/// What one row sees, by indices relative to the first row of its group.
+/// The positions that one row attends to, as indices relative to the first row of its group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleRows {
     /// The row's position in its sequence.

@@ -25,7 +25,7 @@ pub fn rms_norm(out: &mut [f32], x: &[f32], gain: &[f32], eps: f32) {
 /// 1 / sqrt(mean(row²) + eps).
 #[inline(always)]
 #[must_use]
-pub fn inverse_rms(row: &[f32], eps: f32) -> f32 {
+pub(crate) fn inverse_rms(row: &[f32], eps: f32) -> f32 {
     1.0 / (dot(row, row) / row.len() as f32 + eps).sqrt()
 }
 
@@ -46,7 +46,7 @@ pub fn rms_norm_backward(dx: &mut [f32], dgain: &mut [f32], x: &[f32], gain: &[f
 
 /// One row of [`rms_norm_backward`].
 #[inline(always)]
-pub fn rms_norm_row_backward(dx: &mut [f32], dgain: &mut [f32], x: &[f32], gain: &[f32], grad: &[f32], eps: f32) {
+pub(crate) fn rms_norm_row_backward(dx: &mut [f32], dgain: &mut [f32], x: &[f32], gain: &[f32], grad: &[f32], eps: f32) {
     let r = inverse_rms(x, eps);
     let mut acc = [0.0_f32; crate::math::LANES];
     let (xs, x_rest) = x.as_chunks::<{ crate::math::LANES }>();
@@ -155,7 +155,7 @@ impl RopeTable {
 
 /// Rotates one head [2·half] in place by a row [half] of cos and of sin: (a, b) → (a·cos − b·sin, b·cos + a·sin).
 #[inline(always)]
-pub fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
+pub(crate) fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());
     for (((a, b), &c), &s) in first.iter_mut().zip(second).zip(cos).zip(sin) {
         (*a, *b) = (*a * c - *b * s, *b * c + *a * s);
@@ -164,7 +164,7 @@ pub fn rotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
 
 /// The transpose of [`rotate`], which is its inverse: what backward needs.
 #[inline(always)]
-pub fn unrotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
+pub(crate) fn unrotate(head: &mut [f32], (cos, sin): (&[f32], &[f32])) {
     let (first, second) = head.split_at_mut(cos.len());
     for (((a, b), &c), &s) in first.iter_mut().zip(second).zip(cos).zip(sin) {
         (*a, *b) = (*a * c + *b * s, *b * c - *a * s);

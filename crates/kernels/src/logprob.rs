@@ -3,7 +3,7 @@
 use crate::math::{LANES, exp, max, sum};
 use crate::simd::vectorized;
 
-/// A token that a row of logits is asked to predict.
+/// A token to predict from a row of logits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// Index of the row of logits.

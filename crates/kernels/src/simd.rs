@@ -39,13 +39,13 @@ impl Buffer {
     }
 
     /// Room for `len` zeros.
-    pub fn zeroed(&mut self, len: usize) -> &mut [f32] {
+    pub(crate) fn zeroed(&mut self, len: usize) -> &mut [f32] {
         let slice = self.resize(len);
         slice.fill(0.0);
         slice
     }
 
-    /// What [`Buffer::resize`] last made room for.
+    /// The floats that [`Buffer::resize`] last made room for.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         &self.data[self.start..self.start + self.len]

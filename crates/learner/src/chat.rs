@@ -18,7 +18,7 @@ pub use conversation::Chat;
 use crate::checkpoint::{CheckpointError, Companions, SPECIAL_TOKENS, TEMPLATE, TOKENIZER_CONFIG};
 use crate::tokenizer::TokenizerError;
 
-/// What can go wrong between messages and tokens.
+/// An error between messages and tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
     /// The checkpoint has no template.
@@ -96,7 +96,7 @@ impl ChatTemplate {
         Ok(Self { origin: files.path(""), texts, tokens: TOKENS.iter().filter_map(token).collect() })
     }
 
-    /// The prompt: what the model is to continue when `chat` asks for a generation prompt, the whole conversation otherwise.
+    /// The prompt for the model to continue when `chat` asks for a generation prompt, the whole conversation otherwise.
     /// Control tokens are spelled out. Where the checkpoint has several templates, `tool_use` is for chats with tools and `default`
     /// for all others.
     ///

@@ -36,7 +36,7 @@ pub(crate) const MAX_SHARD_BYTES: usize = 5_000_000_000;
 /// How errors name a model that is part of the program.
 const EMBEDDED: &str = "(embedded)";
 
-/// What a directory or the program itself gives for a model, besides weights.
+/// The files of a model besides its weights, from a directory or from the program itself.
 pub(crate) struct ModelFiles {
     /// How errors name the directory.
     pub(crate) origin: String,
@@ -108,7 +108,7 @@ pub(crate) fn write_small_files(
     }
 }
 
-/// What a checkpoint without the file is saved with.
+/// The `generation_config.json` of a checkpoint that came without one.
 fn generation_config(config: &ModelConfig) -> Value {
     let ends = &config.eos_token_id;
     let end = if ends.len() > 1 { Value::from(ends.as_slice()) } else { Value::from(ends.first().copied()) };
@@ -116,7 +116,7 @@ fn generation_config(config: &ModelConfig) -> Value {
     serde_json::json!({ "do_sample": true, "eos_token_id": end, "pad_token_id": pad, "temperature": 1.0 })
 }
 
-/// What a tokenizer without the file is saved with.
+/// The `tokenizer_config.json` of a tokenizer that came without one.
 fn tokenizer_config(config: &ModelConfig, tokenizer: &Tokenizer) -> Value {
     let end = config.eos_token_id.first().and_then(|&id| tokenizer.token(id));
     serde_json::json!({

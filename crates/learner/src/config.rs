@@ -1,7 +1,7 @@
-//! The shape of a model: what `config.json` of a Hugging Face checkpoint says.
+//! The shape of a model, as `config.json` of a Hugging Face checkpoint describes it.
 //!
-//! Called by checkpoints and by whoever initialises a model. [`ModelConfig`] holds what the computation needs; `read` makes it
-//! from a file of transformers 4 or 5 and refuses what this learner cannot compute, `write` makes a file that both read. A
+//! Called by checkpoints and by whoever initialises a model. [`ModelConfig`] holds the sizes that the computation needs; `read`
+//! makes it from a file of transformers 4 or 5 and rejects options that this learner cannot compute, `write` makes a file that both read. A
 //! `ModelConfig` that came out of [`ModelConfig::parse`] or passed [`ModelConfig::validate`] describes a model the kernels can run.
 
 mod read;
@@ -255,7 +255,7 @@ impl Architecture {
     }
 }
 
-/// What is wrong with a `config.json`.
+/// An error in a `config.json`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Not a JSON object.
@@ -274,7 +274,7 @@ pub enum ConfigError {
         key: String,
         /// Its value.
         value: String,
-        /// What it must be.
+        /// The values allowed.
         want: String,
     },
     /// A device that cannot be had.

@@ -22,13 +22,13 @@ pub struct HubOptions {
     pub revision: Option<String>,
 }
 
-/// Why a checkpoint cannot be had.
+/// Why a checkpoint could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
     /// Neither a directory nor the form of an id.
     #[error("`{0}` is neither a directory nor a hub id such as `org/name`: check the path")]
     BadId(String),
-    /// No network, or nobody there.
+    /// No network, or no server at the address.
     #[error(
         "`{id}` is no directory here, and the hub cannot be reached: {why}; hint: fetch the checkpoint where there is network and give its directory, or fill the cache `{}`", cache.display()
     )]
@@ -40,7 +40,7 @@ pub enum HubError {
         /// The network's word.
         why: String,
     },
-    /// The hub answered no.
+    /// The hub answered with an error status.
     #[error("the hub answers {status} for `{id}`: {hint}")]
     Refused {
         /// The id.

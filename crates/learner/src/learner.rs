@@ -35,7 +35,7 @@ const fn placement(options: &LearnerOptions) -> Placement {
     Placement { device: options.device, precision: options.precision, workers: options.shards }
 }
 
-/// How a learner comes to be.
+/// Constructors.
 impl Learner {
     fn new(mut model: Model, options: LearnerOptions) -> Result<Self, ConfigError> {
         let (device, rows) = (options.device, options.rollout_rows);
@@ -65,8 +65,8 @@ impl Learner {
         Self::load_with(options, &dir.display().to_string(), |placement| Model::load(dir, true, placement))
     }
 
-    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works by token ids alone, and what needs text
-    /// is an error that says so.
+    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works by token ids alone, and methods that need
+    /// text fail.
     ///
     /// # Errors
     /// As [`Learner::load`].
@@ -100,7 +100,7 @@ impl Learner {
     }
 }
 
-/// What a learner is made of.
+/// Parts.
 impl Learner {
     /// The model's shape.
     #[must_use]
@@ -150,7 +150,7 @@ impl Learner {
         self.model.named_weights()
     }
 
-    /// Bytes that the device has free, where it is not the CPU and says so.
+    /// Free bytes of the device; `None` for the CPU, or where the driver does not report them.
     #[must_use]
     pub fn device_memory(&self) -> Option<u64> {
         self.model.device.free_memory()
@@ -216,7 +216,7 @@ impl Learner {
         self.trainer.save_state(dir)
     }
 
-    /// Restores what [`Learner::save_trainer_state`] wrote: the next update gives the same bits as if nothing had happened.
+    /// Restores what [`Learner::save_trainer_state`] wrote: the next update gives the same bits as without the interruption.
     ///
     /// # Errors
     /// A file that is missing, broken, of another schema, or of another model; the learner is then unchanged.
@@ -261,7 +261,7 @@ impl Policy for Learner {
 /// Sampling.
 impl Learner {
     /// `sampling.group` continuations of each prompt, which is given in tokens: no tokenizer is needed. As
-    /// [`Policy::generate`] samples: one seed for all prompts, which their index tells apart. For prompts with options and seeds of
+    /// [`Policy::generate`] samples: one seed for all prompts, and the index of a prompt as its stream. For prompts with options and seeds of
     /// their own see [`Learner::complete`].
     ///
     /// # Errors
@@ -309,7 +309,7 @@ impl Learner {
         score(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(policy_error)
     }
 
-    /// As [`Learner::score`], under the held reference.
+    /// As [`Learner::score`], under the reference policy.
     ///
     /// # Errors
     /// As [`Learner::score`], and no reference.
@@ -319,7 +319,7 @@ impl Learner {
     }
 
     /// As [`Learner::score`] for one response behind each prompt, by the path that samples: prompts go through the cache, and the
-    /// tokens of a response one by one. What rollouts keep equals this, and this is held to [`Learner::score`].
+    /// tokens of a response one by one. Rollouts keep these numbers; tests compare them with [`Learner::score`].
     ///
     /// # Errors
     /// As [`Learner::score`], and lists of unequal length.
@@ -386,7 +386,7 @@ impl Learner {
         self.trainer.hold_reference(&other.model.weights).map_err(policy_error)
     }
 
-    /// Whether a reference is held.
+    /// Whether there is a reference.
     #[must_use]
     pub const fn holds_reference(&self) -> bool {
         self.trainer.holds_reference()

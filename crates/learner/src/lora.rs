@@ -116,7 +116,7 @@ impl Adapters {
         &self.vars
     }
 
-    /// What is added to a weight: α/r · B·A, tracked or not; `None` for a weight without an adapter.
+    /// The addend of a weight: α/r · B·A, tracked or not; `None` for a weight without an adapter.
     pub(crate) fn product(&self, weight: &str, tracked: bool) -> Option<Result<Tensor>> {
         let [a, b] = adapter_names(weight);
         let (a, b) = (self.vars.get(&a)?, self.vars.get(&b)?);

@@ -39,7 +39,7 @@ pub use sft::Sft;
 pub use spin::Spin;
 pub use tis::Tis;
 
-/// What a loss is computed from.
+/// The input of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossInput {
     /// Samples with a weight each: the config's `loss`.
@@ -55,7 +55,7 @@ pub enum LossInput {
 pub struct LossEntry {
     /// Its name in the config, and that of its file.
     pub name: &'static str,
-    /// What it is computed from.
+    /// Its input.
     pub input: LossInput,
 }
 
@@ -152,7 +152,7 @@ impl Default for Preference {
     }
 }
 
-/// What a formula sees of one token.
+/// One token, as a formula sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenView {
     /// log π, in nats.
@@ -163,7 +163,7 @@ pub(crate) struct TokenView {
     pub(crate) ratio: f64,
 }
 
-/// What a formula says of one token.
+/// Value and slope of a formula at one token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Term {
     pub(crate) value: f64,
@@ -212,7 +212,7 @@ pub(crate) trait TokenLoss {
         weight
     }
 
-    /// Whether the sum is divided by what is kept, and not by the batch's normalizer.
+    /// Whether the sum is divided by the tokens kept, and not by the batch's normalizer.
     fn means_over_kept(&self) -> bool {
         false
     }
@@ -221,7 +221,7 @@ pub(crate) trait TokenLoss {
     fn token(&self, seen: TokenView) -> Term;
 }
 
-/// What a formula says of one pair.
+/// Value and slope of a formula at one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairTerm {
     pub(crate) value: f64,

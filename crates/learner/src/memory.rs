@@ -1,8 +1,8 @@
 //! Peak memory of training, predicted before anything is allocated.
 //!
 //! Called by the command line before a run, and by a test that measures a process at two lengths and two depths. The formulas
-//! count the tensors that are alive at the worst moment of an update on the CPU, all f32. What an allocator wastes, the
-//! program itself and the caches of rollouts are not in them.
+//! count the tensors that are alive at the worst moment of an update on the CPU, all f32. They exclude the allocator's overhead, the program
+//! itself and the caches of rollouts.
 
 use crate::config::{ModelConfig, TensorSpec, tensor_specs};
 use crate::options::LearnerOptions;
@@ -10,8 +10,8 @@ use crate::segments::Segments;
 
 /// Bytes of a number.
 const F32: u64 = size_of::<f32>() as u64;
-/// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, and the sum with what was
-/// there. (What was there is zeros that nobody writes, and Linux gives no memory for those.)
+/// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, and the sum with the
+/// gradient so far. (The zeros it begins with are never written, and Linux gives no memory for those.)
 const COPIES: u64 = 3;
 
 /// Bytes at the worst moment of an update, by what they are for.
@@ -19,7 +19,7 @@ const COPIES: u64 = 3;
 pub struct MemoryPlan {
     /// The weights, or base and adapters.
     pub weights: u64,
-    /// A reference, where the loss wants one.
+    /// A reference, where the loss needs one.
     pub reference: u64,
     /// The optimizer's two moments.
     pub moments: u64,
@@ -67,14 +67,14 @@ impl ModelSizes {
         self.specs.iter().filter(|spec| of(spec)).map(|spec| spec.elements() as u64).sum()
     }
 
-    /// What a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
+    /// Numbers that a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
     /// and two branches and two sums of the residual stream.
     fn activations_per_layer(&self) -> u64 {
         let bias = if self.biased { self.qkv } else { 0 };
         6 * self.hidden + self.qkv + bias + self.query + self.heads + 2 * self.inner
     }
 
-    /// What backward needs of one row beside what is kept: the gradients of the widest operation, and packed operands.
+    /// Numbers that backward needs of one row beside those that are kept: the gradients of the widest operation, and packed operands.
     fn transient_per_row(&self) -> u64 {
         COPIES * self.hidden + self.inner + self.qkv.max(2 * self.inner)
     }
@@ -106,7 +106,7 @@ impl MemoryPlan {
         self.weights + self.reference + self.moments + self.working + self.gradients + self.activations + self.logits
     }
 
-    /// What would make it smaller, the most helpful first.
+    /// Options that would make it smaller, the most helpful first.
     #[must_use]
     pub fn advice(&self, options: &LearnerOptions) -> Vec<&'static str> {
         let state = self.moments + self.gradients;
@@ -164,7 +164,7 @@ impl ModelSizes {
     /// One row's numbers.
     fn activations(&self, segments: Option<Segments>) -> u64 {
         let at_once = segments.map_or(self.layers, |s| (s.layers as u64).min(self.layers));
-        // What enters each segment; and of the one that is computed again its input, output, the output's gradient and their product.
+        // The input of each segment; and of the one that is computed again its input, output, the output's gradient and their product.
         let boundaries = segments.map_or(0, |s| (self.layers.div_ceil(s.layers as u64) + 4) * self.hidden);
         boundaries + at_once * self.activations_per_layer() + self.transient_per_row()
     }

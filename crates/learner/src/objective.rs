@@ -1,4 +1,4 @@
-//! What an update minimises: formulas of `losses` on the samples of a batch, or on the margins of its preference pairs, micro-batch by
+//! The objective of an update: formulas of `losses` on the samples of a batch, or on the margins of its preference pairs, micro-batch by
 //! micro-batch.
 //!
 //! Called by `backward`, which gives log-probabilities and entropies and takes slopes. A micro-batch holds whole responses, and both responses of
@@ -29,7 +29,7 @@ pub(crate) struct Evaluated {
     pub(crate) metrics: Metrics,
 }
 
-/// Sums and counts by name; what is reported is their quotient.
+/// Sums and counts by name; reports show their quotients.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Metrics(BTreeMap<&'static str, (f64, f64)>);
 
@@ -151,7 +151,7 @@ impl Terms {
         Ok(())
     }
 
-    /// What the loss makes of a rollout's weight: 0 where only the added terms want the sample.
+    /// The weight of a rollout in the loss: 0 where only the added terms use the sample.
     fn loss_weight(&self, index: usize, sample: &Sample) -> Result<f32, LearnError> {
         let formula = self.loss.formula();
         if formula.refuses(sample.weight) {
@@ -173,11 +173,11 @@ struct LossSample<'a> {
     /// Empty where they are not needed.
     behaviour: &'a [f32],
     reference: &'a [f32],
-    /// What each token's advantage is lowered by.
+    /// Lowers each token's advantage.
     shift: Vec<f64>,
 }
 
-/// A batch of samples and what is minimised on it.
+/// The objective on a batch of samples.
 pub(crate) struct SampleObjective<'a> {
     terms: Terms,
     rows: BTreeMap<usize, LossSample<'a>>,
@@ -217,7 +217,7 @@ impl<'a> SampleObjective<'a> {
     }
 }
 
-/// What the summed loss is divided by.
+/// The divisor of the summed loss.
 fn normalizer(terms: &Terms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f64 {
     if !terms.loss.formula().means_over_kept() {
         return batch.normalizer;
@@ -255,7 +255,7 @@ impl Objective for SampleObjective<'_> {
     }
 }
 
-/// Pairs, and what is minimised on them. Response 2i is the chosen one of pair i, and 2i + 1 the rejected one.
+/// The objective on preference pairs. Response 2i is the chosen one of pair i, and 2i + 1 the rejected one.
 pub(crate) struct PairObjective<'a> {
     loss: Preference,
     pairs: &'a [PreferencePair],

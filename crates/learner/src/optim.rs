@@ -30,7 +30,7 @@ pub struct AdamW {
 }
 
 impl Default for AdamW {
-    /// What the quickstart uses.
+    /// The constants of the quickstart.
     fn default() -> Self {
         Self { beta1: 0.9, beta2: 0.98, eps: 1e-8, weight_decay: 0.0 }
     }
@@ -89,7 +89,7 @@ impl Optimizer {
     }
 }
 
-/// What an optimizer remembers of one weight.
+/// The optimizer's state of one weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Moments {
     /// First moment; for Muon's matrices its momentum.
@@ -98,7 +98,7 @@ pub(crate) struct Moments {
     pub(crate) second: Vec<f32>,
 }
 
-/// What an optimizer remembers.
+/// The optimizer's state.
 #[derive(Debug, Clone)]
 pub(crate) struct OptimizerState {
     /// Steps made.
@@ -182,7 +182,7 @@ impl OptimizerState {
 pub(crate) struct Rate {
     /// The learning rate.
     pub(crate) learning_rate: f64,
-    /// Factor of every gradient: what clipping leaves.
+    /// Factor of every gradient, from clipping.
     pub(crate) scale: f32,
     /// Threads to use.
     pub(crate) threads: usize,

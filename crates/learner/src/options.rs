@@ -20,7 +20,7 @@ pub const MAX_SHARDS: usize = 256;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearnerOptions {
-    /// Parts a batch is dealt to, one thread each; also the threads of sampling.
+    /// Data-parallel workers: a batch is dealt to them, one thread each; also the threads of sampling.
     pub shards: usize,
     /// Tokens that go through the model together.
     pub micro_tokens: usize,
@@ -33,10 +33,10 @@ pub struct LearnerOptions {
     /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
-    /// Low-rank adapters to train instead of the weights. This and what is below are tables of their own in a config.
+    /// Low-rank adapters to train instead of the weights. This and the fields below are tables of their own in a config.
     #[serde(skip)]
     pub lora: Option<Lora>,
-    /// What `update` minimises.
+    /// The loss of `update`.
     #[serde(skip)]
     pub loss: Loss,
     /// A divergence that is added to it.
@@ -45,13 +45,13 @@ pub struct LearnerOptions {
     /// An entropy bonus that is added to it; 0 for none.
     #[serde(skip)]
     pub entropy_bonus: f64,
-    /// What `prefer` minimises.
+    /// The loss of `prefer`.
     #[serde(skip)]
     pub preference: Preference,
-    /// Where it computes. Away from the CPU's kernels there is one shard, whatever `shards` says.
+    /// The device. Other devices than `cpu` have one worker, whatever `shards` is.
     #[serde(skip)]
     pub device: DeviceSpec,
-    /// What it computes in. Weights, gradients and moments are f32.
+    /// The numbers of activations. Weights, gradients and moments are f32.
     #[serde(skip)]
     pub precision: Precision,
 }
@@ -109,7 +109,7 @@ impl LearnerOptions {
         check_entropy(self.entropy_bonus)
     }
 
-    /// What rollouts must be for the losses to mean what they say, by their sampling temperature: `None` where any will do.
+    /// Why the losses are invalid for rollouts of this sampling temperature; `None` where they are valid.
     ///
     /// Behaviour log-probabilities are those of sampling, at its temperature. A ratio or a divergence of policies needs temperature 1;
     /// truncated importance sampling corrects for another one, but greedy rollouts have no log-probabilities.
@@ -129,7 +129,7 @@ impl LearnerOptions {
         BatchSizes { micro_tokens: self.micro_tokens, segments: self.segments }
     }
 
-    /// What `update` minimises, with what is added to it.
+    /// The loss of `update` with its added terms.
     pub(crate) const fn terms(&self) -> Terms {
         Terms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
     }

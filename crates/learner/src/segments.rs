@@ -15,7 +15,7 @@ use crate::gradients::Gradients;
 use crate::network::{Decoder, MicroBatch, Weights, values};
 use crate::objective::{Evaluated, Objective, Totals};
 
-/// What a backward pass by segments computes again, and how many logits it makes at a time.
+/// Sizes of a backward pass by segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {
@@ -137,7 +137,7 @@ impl SegmentedBackward<'_> {
         Ok((evaluated, entropies.to_vec(), vec![gradient]))
     }
 
-    /// Several chunks: the objective wants whole responses, so all are computed once to evaluate it and each again to go backward.
+    /// Several chunks: the objective needs whole responses, so all are computed once to evaluate it and each again for its backward pass.
     fn run_chunks(
         &self,
         objective: &dyn Objective,

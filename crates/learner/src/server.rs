@@ -211,7 +211,7 @@ impl Policy for ServerPolicy {
     }
 }
 
-/// Retries of one prompt: what is worth another request, how often, and after what wait.
+/// Retries of one prompt: which faults are retried, how often, and after which wait.
 struct Retries<'a, F> {
     options: &'a ServerOptions,
     /// A number in (0, 1) for an attempt: spreads those who failed together.
@@ -262,9 +262,9 @@ pub enum ServerError {
     /// The name of a served model that cannot be used.
     #[error("`{name}` names no served model: {problem}; want `URL#MODEL`, such as `http://127.0.0.1:8000#org/name`")]
     Name {
-        /// What was given, without its user information.
+        /// The given name, without its user information.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// The tokenizer that was named with it.
@@ -279,7 +279,7 @@ pub enum ServerError {
     /// No answer in time.
     #[error("no answer within {}", seconds(*.0))]
     Timeout(Duration),
-    /// The server says no.
+    /// The server answered with an error status.
     #[error("the server answered {status}: {message}")]
     Status {
         /// HTTP status.
@@ -289,14 +289,14 @@ pub enum ServerError {
         /// The wait that it asks for.
         retry_after: Option<Duration>,
     },
-    /// The server wants us to wait longer than is allowed.
+    /// The server asks for a longer wait than is allowed.
     #[error("the server answered {status} and wants to be asked again in {}, longer than the {} allowed", seconds(*.wait), seconds(*.longest))]
     Wait {
         /// HTTP status.
         status: u16,
-        /// What it asks for.
+        /// The wait that it asks for.
         wait: Duration,
-        /// What is allowed.
+        /// The longest wait allowed.
         longest: Duration,
     },
     /// The answer is larger than is allowed.
@@ -310,7 +310,7 @@ pub enum ServerError {
         /// Its beginning.
         excerpt: String,
     },
-    /// The answer contradicts itself or what was asked.
+    /// The answer contradicts itself or the request.
     #[error("the answer contradicts what was asked: {0}")]
     Shape(String),
     /// A prompt failed for good.

@@ -15,7 +15,7 @@ use tokenizers::{AddedToken, Tokenizer as Inner};
 /// Spelling of the token that ends an answer in a tokenizer of [`build_tokenizer`]; its id is 0.
 pub const END_TOKEN: &str = "<|end|>";
 
-/// What is wrong with a tokenizer or with a text.
+/// An error of a tokenizer, or of a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenizerError {
     /// The list of tokens cannot be used.
@@ -23,7 +23,7 @@ pub enum TokenizerError {
     Token {
         /// The token.
         token: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// The `tokenizer.json` cannot be read or written.

@@ -1,6 +1,6 @@
 //! The trainer: from a batch to an optimizer step on a model's weights.
 //!
-//! Called by the learner. It holds what training needs besides the model: options, the optimizer's state, the reference policy of KL
+//! Called by the learner. It holds the parts of training besides the model: options, the optimizer's state, the reference policy of KL
 //! terms and losses over pairs, and the version of the weights. The reference is a frozen copy: it costs one more copy of the weights
 //! (4 bytes a parameter), or of the adapters alone where there are some, and the weights' packed form while it scores.
 
@@ -26,7 +26,7 @@ use crate::optim::{Moments, OptimizerState, Rate};
 use crate::options::LearnerOptions;
 use crate::score::{PromptAndResponse, score_with};
 
-/// What training holds besides the model.
+/// Options, state and reference of training.
 #[derive(Debug)]
 pub(crate) struct Trainer {
     options: LearnerOptions,
@@ -191,7 +191,7 @@ impl Trainer {
         score_with(model, &*backend, pairs, self.options.micro_tokens)
     }
 
-    /// The batch, checked, with the reference log-probabilities that its loss needs and that the held reference can give.
+    /// The batch, checked, with the reference log-probabilities that its loss needs, where there is a reference.
     fn add_references<'a>(&self, model: &Model, batch: &'a TrainBatch) -> Result<Cow<'a, TrainBatch>, LearnError> {
         check_batch(batch, &model.config)?;
         let terms = self.options.terms();
@@ -205,7 +205,7 @@ impl Trainer {
         Ok(Cow::Owned(filled))
     }
 
-    /// Of every pair that brings none: the log-probabilities of its responses as wholes, if a reference is held.
+    /// The log-probabilities, under the reference, of the whole responses of every pair that comes without.
     fn score_pair_references(
         &self,
         model: &Model,

@@ -6,12 +6,12 @@ use super::{AttentionWorkspace, Group, HeadSizes, Heads, Scratch, Spans, Visible
 use crate::math::{dot, exp};
 use crate::simd::dispatch;
 
-/// What [`attention_backward`] reads.
+/// The tensors that [`attention_backward`] reads.
 #[derive(Debug)]
 pub struct AttentionSaved<'a> {
     /// Raw projections, as given to forward.
     pub qkv: &'a [f32],
-    /// What forward returned.
+    /// The result of forward.
     pub out: &'a [f32],
     /// Its log-sum-exp.
     pub lse: &'a [f32],

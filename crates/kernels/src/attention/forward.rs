@@ -98,7 +98,7 @@ impl Forward<'_> {
     }
 }
 
-/// What attention works in.
+/// The buffers of attention.
 #[derive(Debug, Default)]
 pub struct AttentionWorkspace {
     pool: ThreadPool,
@@ -108,7 +108,7 @@ pub struct AttentionWorkspace {
 }
 
 impl AttentionWorkspace {
-    /// Lets `pool` share what is worth it.
+    /// Lets `pool` share the work that is worth it.
     pub fn set_pool(&mut self, pool: &ThreadPool) {
         self.pool = pool.clone();
         self.others.resize_with(pool.threads() - 1, Scratch::default);

@@ -7,7 +7,7 @@ use super::{MAX_TILE_ROWS, Multiply, Packed, Target, View};
 use crate::simd::{Buffer, dispatch};
 use crate::thread_pool::ThreadPool;
 
-/// What products work in.
+/// The buffers of products.
 #[derive(Debug, Default)]
 pub struct GemmWorkspace {
     pool: ThreadPool,

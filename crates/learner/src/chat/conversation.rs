@@ -24,7 +24,7 @@ impl Chat {
     /// variables of the template, such as `enable_thinking`.
     ///
     /// # Errors
-    /// [`ChatError::Parse`] with what is wrong.
+    /// [`ChatError::Parse`], which names the problem.
     pub fn parse(text: &str) -> Result<Self, ChatError> {
         let value = parse_json(text).map_err(|e| ChatError::Parse(e.to_string()))?;
         let mut variables = BTreeMap::from([

@@ -1,7 +1,7 @@
 //! The environment a template runs in: transformers' settings and functions on minijinja.
 //!
-//! What differs from Jinja and cannot be seen in templates we know of: lists and objects that are printed whole (not by `tojson`)
-//! look as minijinja writes them, not as Python does.
+//! One difference from Jinja remains, in no template we know of: lists and objects that are printed whole (not by `tojson`) look as
+//! minijinja writes them, not as Python does.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -16,7 +16,7 @@ use super::{Chat, ChatError};
 /// Steps a template may take: far more than any conversation needs, and still over in about a second.
 const FUEL: u64 = 5_000_000;
 
-/// What `raise_exception` was called with.
+/// The argument of `raise_exception`.
 #[derive(Debug)]
 struct RaisedException(String);
 
@@ -77,7 +77,7 @@ fn python_formatter(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Val
     out.write_str(word).map_err(Error::from)
 }
 
-/// `generation` blocks mark what the model said, for masks that nobody asks for here: they become blocks that are always taken.
+/// `generation` blocks mark the model's own tokens for masks, which this learner does not make: they become `if true` blocks.
 fn without_generation_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

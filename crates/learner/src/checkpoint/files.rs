@@ -68,7 +68,7 @@ pub(super) fn to_pretty_json(value: &impl Serialize) -> String {
     text
 }
 
-/// What is wrong with a checkpoint. Every message names the file, and the tensor or key where there is one.
+/// An error of a checkpoint. Every message names the file, and the tensor or key where there is one.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
     /// A file that cannot be read or written.
@@ -90,7 +90,7 @@ pub enum CheckpointError {
     Config {
         /// The directory.
         origin: String,
-        /// What is wrong.
+        /// The error.
         source: ConfigError,
     },
     /// The tokenizer.
@@ -98,10 +98,10 @@ pub enum CheckpointError {
     Tokenizer {
         /// The directory.
         origin: String,
-        /// What is wrong.
+        /// The error.
         source: TokenizerError,
     },
-    /// A file that is not what its name says, or cut short.
+    /// A file in another format than its name says, or cut short.
     #[error("`{file}` cannot be read: {what}; hint: it may be cut short, fetch or save it again")]
     Format {
         /// The file.

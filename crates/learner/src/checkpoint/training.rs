@@ -17,7 +17,7 @@ use crate::lora::Lora;
 const OPTIMIZER: &str = "optimizer.safetensors";
 const TRAINER: &str = "trainer_state.json";
 
-/// What `trainer_state.json` holds.
+/// The contents of `trainer_state.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrainerState {
@@ -84,7 +84,7 @@ fn read_counters(path: &Path) -> Result<TrainerState, CheckpointError> {
 const TENSORS: &str = "adapter_model.safetensors";
 const CONFIG: &str = "adapter_config.json";
 
-/// What PEFT can do and this learner cannot, with the values that mean it is off.
+/// Options of PEFT that this learner lacks: a file may only switch them off.
 const OFF: &[&str] = &[
     "use_dora",
     "use_rslora",
@@ -146,7 +146,7 @@ fn adapter_config(lora: &Lora) -> Value {
     })
 }
 
-/// What the file asks for, or why this learner cannot do it.
+/// The adapters that the file describes, or why this learner cannot train them.
 fn parse_adapter_config(text: &str) -> Result<Lora, String> {
     let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let kind = value.get("peft_type").and_then(Value::as_str).unwrap_or_default();

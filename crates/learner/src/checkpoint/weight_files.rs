@@ -18,7 +18,7 @@ pub(crate) const WEIGHTS: &str = "model.safetensors";
 const INDEX: &str = "model.safetensors.index.json";
 const PICKLED: [&str; 2] = ["pytorch_model.bin", "pytorch_model.bin.index.json"];
 
-/// What the index file holds. Its `metadata` is for people and not read.
+/// The index file. Its `metadata` is for people and not read.
 #[derive(Debug, Deserialize)]
 struct Index {
     weight_map: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! From a `config.json` to a [`ModelConfig`]: the layouts of transformers 4 and 5, and what is refused.
+//! From a `config.json` to a [`ModelConfig`]: the layouts of transformers 4 and 5, and the options that are rejected.
 //!
 //! Absent keys have the defaults of the class in transformers. Keys that do not change the computation are not looked at.
 
@@ -216,7 +216,7 @@ pub(crate) fn end_tokens(generation_config: &Value) -> Result<Vec<u32>, ConfigEr
 /// formula is that of the released code).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Llama3Scaling {
-    /// What long wavelengths are stretched by.
+    /// Stretches long wavelengths.
     pub factor: f64,
     /// Wavelengths above `original_max_position_embeddings / low_freq_factor` are stretched.
     pub low_freq_factor: f64,
@@ -253,7 +253,7 @@ impl Llama3Scaling {
     }
 }
 
-/// What a file says about rotary positions.
+/// The rotary positions of a file.
 struct Rope {
     theta: f64,
     scaling: Option<Llama3Scaling>,

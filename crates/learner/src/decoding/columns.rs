@@ -1,7 +1,7 @@
 //! The key-value cache of a device: one tensor a layer for all rows, in which the rows' tokens end at the same column.
 //!
 //! Called by the decoding loop of a device. Because all rows end at one column, a step writes one column of every row, and no index is
-//! sent to the device. What is left of a row's first token is hidden by a mask, which changes only when rows come or go.
+//! sent to the device. A mask hides the columns left of a row's first token; it changes only when rows are added or removed.
 
 use candle_core::{Device, Error, Result, Tensor};
 

@@ -27,7 +27,7 @@ pub(super) struct StepBuffers {
 }
 
 impl StepBuffers {
-    /// Lets `pool` share what is worth it.
+    /// Lets `pool` share the work that is worth it.
     pub(super) fn set_pool(&mut self, pool: &ThreadPool) {
         self.products.set_pool(pool);
         self.scratches.resize_with(pool.threads(), DecodeScratch::default);

@@ -49,7 +49,7 @@ impl TensorDraw {
         let index = block.unsqueeze(2)?.broadcast_as((rows, 1, BLOCK))?.contiguous()?;
         let weights = weights.gather(&index, 1)?.squeeze(1)?;
         let below = weights.matmul(&self.within)?;
-        // Within the block's own mass, whatever rounding says: a token of weight 0 is never drawn.
+        // Clamped to the block's own mass, against rounding: a token of weight 0 is never drawn.
         let most = (below.narrow(1, BLOCK - 1, 1)? * (1.0 - f64::from(f32::EPSILON)))?;
         let rest = (target - before)?.maximum(0.0)?.minimum(&most)?;
         let token = ((block * BLOCK as f64)? + first_exceeding(&below, &rest)?)?;

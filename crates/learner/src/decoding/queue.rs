@@ -1,4 +1,4 @@
-//! What the sampling threads share: prompts to continue, taken one by one, and what comes of them.
+//! The queue that decoding loops share: prompts to continue, taken one by one, and their samples.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -89,13 +89,13 @@ impl<'a> Queue<'a> {
 pub enum End {
     /// With this end token, which is its last.
     Token(u32),
-    /// Its text came to hold this stop string.
+    /// This stop string, which its text contains.
     Stop(String),
     /// It has as many tokens as were allowed.
     Length,
 }
 
-/// What was sampled behind a prompt.
+/// One sample of a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Continuation {
     /// Its tokens; the end token included, and those of a stop string, where there is one.
@@ -139,7 +139,7 @@ impl Sample {
         self.logprobs.push(logprob);
     }
 
-    /// What a loop returns has ended.
+    /// The continuation of a sample that has ended, as all that a loop returns have.
     pub(crate) fn into_continuation(self) -> Continuation {
         let end = self.end.expect("a decoding loop runs until every sample has ended");
         Continuation { tokens: self.tokens, logprobs: self.logprobs, end }
@@ -154,7 +154,7 @@ pub(crate) struct StopStrings<'a> {
 }
 
 impl StopStrings<'_> {
-    /// The stop string that the text of `tokens` holds.
+    /// The stop string that the text of `tokens` contains.
     pub(super) fn find_in(&self, tokens: &[u32]) -> Option<String> {
         find_first(&self.tokenizer.decode(tokens), self.texts).map(|stop| stop.to_owned())
     }

@@ -131,7 +131,7 @@ fn invert(weights: &[f32], target: f64) -> usize {
 /// Tokens sorted at a time.
 const SORTED_AT_ONCE: usize = 256;
 
-/// What is left to do once logits have become weights.
+/// A truncation, prepared from the logits and applied to the weights.
 struct Truncation {
     /// Logit and id of the candidates, the best `top_k` in any order; `None` where rank does not matter.
     ranked: Option<Vec<(f32, u32)>>,

@@ -241,7 +241,7 @@ impl Shape {
     }
 }
 
-/// What is wrong with a GGUF file. Every message names the file, and the key or tensor where there is one.
+/// An error of a GGUF file. Every message names the file, and the key or tensor where there is one.
 #[derive(Debug, thiserror::Error)]
 pub enum GgufError {
     /// A file that cannot be read.
@@ -295,7 +295,7 @@ pub enum GgufError {
     Tokenizer {
         /// The model's file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         source: TokenizerError,
     },
 }

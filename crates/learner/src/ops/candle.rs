@@ -170,7 +170,7 @@ pub(crate) struct CandleOps {
     pub(crate) tables: Arc<Tables>,
 }
 
-/// What all layers need of the last micro-batch's groups: made and sent to the device once.
+/// Tables that all layers share for the last micro-batch's groups: made and sent to the device once.
 #[derive(Debug, Default)]
 pub(crate) struct Tables(Mutex<Option<CachedTables>>);
 

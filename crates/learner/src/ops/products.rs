@@ -47,7 +47,7 @@ impl CustomOp2 for LinearOp {
         let target = Target::set(&mut dx, inputs);
         multiply(rows, View::rows(&dy, outputs), &self.packed.backward, target, &mut space.products);
         let dx = gradient(dx, x.shape())?;
-        // A frozen matrix, under LoRA, wants no gradient.
+        // A frozen matrix, under LoRA, needs no gradient.
         if !w.track_op() {
             return Ok((dx, None));
         }
@@ -176,7 +176,7 @@ impl CustomOp3 for Mlp {
         let dactivated = Target::set(activated.resize(rows * inner), inner);
         multiply(rows, View::rows(&dy, hidden), &self.down.backward, dactivated, &mut space.products);
         swiglu_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner);
-        // A frozen matrix, under LoRA, wants no gradient.
+        // A frozen matrix, under LoRA, needs no gradient.
         let mut of_weight = |weight: &Tensor, dy: &[f32], outputs: usize, x: &[f32], inputs: usize| {
             let wanted = weight.track_op().then(|| weight_gradient(dy, outputs, x, inputs, space));
             wanted.map_or(Ok(None), |dw| gradient(dw, weight.shape()))
@@ -193,7 +193,7 @@ impl CustomOp3 for Mlp {
     }
 }
 
-/// What a packed model is for.
+/// The use of a packed model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Forward only: rollouts and scores.
@@ -291,8 +291,7 @@ impl Space {
     }
 }
 
-/// A [`Space`] as the operations of one shard hold it. Operations must be `Sync`, so there is a lock; one thread takes it, and
-/// never waits.
+/// A [`Space`] as the operations of one worker share it. Operations must be `Sync`, so there is a lock; only one thread takes it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedSpace(Arc<Mutex<Space>>);
 

@@ -46,7 +46,7 @@ fn contiguous(layout: &Layout) -> Result<Range<usize>> {
     Ok(start..end)
 }
 
-/// What an operation was given.
+/// An argument of an operation, to read.
 pub(crate) fn floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     Ok(&storage.as_slice::<f32>()?[contiguous(layout)?])
 }
@@ -59,7 +59,7 @@ pub(crate) fn floats_mut<'a>(storage: &'a mut CpuStorage, layout: &Layout) -> Re
     }
 }
 
-/// What an operation returns.
+/// The result of an operation.
 pub(crate) fn output(data: Vec<f32>, shape: impl Into<Shape>) -> (CpuStorage, Shape) {
     (CpuStorage::F32(data), shape.into())
 }

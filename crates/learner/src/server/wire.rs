@@ -167,7 +167,7 @@ impl Logprobs {
     }
 }
 
-/// What a log-probability may be above 0 by rounding.
+/// A log-probability may exceed 0 by rounding, up to this much.
 const ROUNDING: f32 = 1e-3;
 
 impl Completion {
