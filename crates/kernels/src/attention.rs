@@ -78,7 +78,7 @@ pub struct HeadSizes {
 }
 
 impl HeadSizes {
-    /// One layer's attention. `gains` [dim] are those of queries and keys where both are normalised.
+    /// One layer's attention. `gains` `[dim]` are those of queries and keys where both are normalised.
     #[must_use]
     pub fn layer<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
         let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));

@@ -7,7 +7,7 @@
 use crate::math::{accumulate, dot, exp};
 use crate::simd::vectorized;
 
-/// Normalises every row of `x` [rows, width] into `out` [rows, width]; `gain` [width].
+/// Normalises every row of `x` [rows, width] into `out` [rows, width]; `gain` `[width]`.
 pub fn rms_norm(out: &mut [f32], x: &[f32], gain: &[f32], eps: f32) {
     vectorized(
         #[inline(always)]
@@ -29,7 +29,7 @@ pub(crate) fn inverse_rms(row: &[f32], eps: f32) -> f32 {
     1.0 / (dot(row, row) / row.len() as f32 + eps).sqrt()
 }
 
-/// Backward of [`rms_norm`]: adds to `dx` [rows, width] and to `dgain` [width], from the gradient `grad` [rows, width] of its result.
+/// Backward of [`rms_norm`]: adds to `dx` [rows, width] and to `dgain` `[width]`, from the gradient `grad` [rows, width] of its result.
 ///
 /// dx = r·(g∘w) − x·r³/n·Σ(g∘w∘x), dw = Σ over rows of g∘x·r.
 pub fn rms_norm_backward(dx: &mut [f32], dgain: &mut [f32], x: &[f32], gain: &[f32], grad: &[f32], eps: f32) {
@@ -65,12 +65,12 @@ pub(crate) fn rms_norm_row_backward(dx: &mut [f32], dgain: &mut [f32], x: &[f32]
     }
 }
 
-/// Adds `bias` [width] to every row of `x` [rows, width].
+/// Adds `bias` `[width]` to every row of `x` [rows, width].
 pub fn add_bias(x: &mut [f32], bias: &[f32]) {
     x.chunks_exact_mut(bias.len()).for_each(|row| accumulate(row, bias));
 }
 
-/// Backward of [`add_bias`] with respect to the bias: adds the sum of the rows of `dy` [rows, width] to `dbias` [width].
+/// Backward of [`add_bias`] with respect to the bias: adds the sum of the rows of `dy` [rows, width] to `dbias` `[width]`.
 pub fn bias_backward(dbias: &mut [f32], dy: &[f32]) {
     let width = dbias.len();
     dy.chunks_exact(width).for_each(|row| accumulate(dbias, row));

@@ -51,7 +51,7 @@ fn for_each_row(predictions: &[Prediction], mut work: impl FnMut(usize, std::ops
     }
 }
 
-/// Log-probability and entropy, in nats, of every prediction [predictions] from `logits` [rows, vocab]; `scratch` is a row [vocab].
+/// Log-probability and entropy, in nats, of every prediction `[predictions]` from `logits` [rows, vocab]; `scratch` is a row `[vocab]`.
 pub fn selected_logprobs(
     (logprobs, entropies): (&mut [f32], &mut [f32]),
     logits: &[f32],

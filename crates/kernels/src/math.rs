@@ -84,7 +84,7 @@ pub(crate) fn axpy(out: &mut [f32], scale: f32, x: &[f32]) {
     }
 }
 
-/// `out += x`; both [n].
+/// `out += x`; both `[n]`.
 pub fn accumulate(out: &mut [f32], x: &[f32]) {
     crate::simd::vectorized(
         #[inline(always)]

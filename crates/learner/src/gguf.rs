@@ -115,7 +115,7 @@ impl GgufPolicy {
         Ok(self.continuations(queued_prompts)?)
     }
 
-    /// Logits of the next token behind `tokens` [vocabulary].
+    /// Logits of the next token behind `tokens` `[vocabulary]`.
     ///
     /// # Errors
     /// No token, one outside the vocabulary, or more than the context holds.

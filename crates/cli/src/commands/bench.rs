@@ -118,7 +118,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
     let options = asked.device.options(LearnerOptions { shards: threads, ..LearnerOptions::default() });
     device::check(&options)?;
-    let setting = learner::Setting { options, threads, python: asked.python.clone() };
+    let setting = learner::BenchSetting { options, threads, python: asked.python.clone() };
     let shapes = if asked.shape.is_empty() { &[Shape::Tiny][..] } else { &asked.shape };
     for &shape in shapes {
         let report = learner::measure(shape, &setting, asked.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;

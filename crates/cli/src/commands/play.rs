@@ -99,10 +99,10 @@ fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Fai
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.told().into_iter().for_each(progress::data);
     // A model that is not here yet is no reason to say nothing of the rest.
-    match model::trainable(&run.model, &run.learn.learner_options()) {
+    match model::open_trainable(&run.model, &run.learn.learner_options()) {
         Ok(learner) => {
             let demand = config.setup.demand(learner.config());
-            progress::data(memory::told(&learner, &demand));
+            progress::data(memory::describe(&learner, &demand));
         }
         Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
     }

@@ -12,7 +12,7 @@ use crate::{device, embedded, memory, model};
 /// The start model, ready to learn.
 pub(super) fn at_start<S: Setup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
-    let mut learner = model::trainable(&config.run.model, &learn.learner_options())?;
+    let mut learner = model::open_trainable(&config.run.model, &learn.learner_options())?;
     memory::check(&learner, &config.setup.demand(learner.config()))?;
     if learn.needs_reference() || config.setup.needs_reference() {
         learner.hold_reference().or_fail(ExitCode::Model)?;

@@ -64,7 +64,7 @@ impl TokenSampler {
     }
 
     /// Draws a token by inversion of the cumulative distribution at `u`, in the order of ids, summed in f64 so that rare tokens
-    /// keep their probability. Returns it with its log-probability in nats. `logits` [vocab] are overwritten.
+    /// keep their probability. Returns it with its log-probability in nats. `logits` `[vocab]` are overwritten.
     #[must_use]
     pub fn draw(&self, logits: &mut [f32], u: f64) -> (u32, f32) {
         let top = max(logits);

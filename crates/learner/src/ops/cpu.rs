@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, Error, Layout, Result, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Error, Layout, Result, Shape, Tensor};
 use veriplay_kernels::attention::{AttentionSaved, Group, HeadSizes, Heads, attention, attention_backward};
 use veriplay_kernels::layers::{RopeTable, rms_norm, rms_norm_backward};
 use veriplay_kernels::logprob::{Prediction, selected_logprobs, selected_logprobs_backward};
@@ -48,8 +48,11 @@ impl Ops for CpuOps {
             lse: OnceLock::new(),
         };
         match gains {
-            Some([query, key]) => qkv.apply_op3(query, key, NormedAttention(op)),
-            None => qkv.apply_op1(op),
+            Some([query, key]) => qkv.apply_op3(query, key, op),
+            None => {
+                let empty = Tensor::zeros(0, DType::F32, qkv.device())?;
+                qkv.apply_op3(&empty, &empty, op)
+            }
         }
     }
 
@@ -71,8 +74,8 @@ impl Ops for CpuOps {
 }
 
 /// x [rows, width], gain [width] → [rows, width].
-pub(super) struct RmsNorm {
-    pub(super) eps: f32,
+struct RmsNorm {
+    eps: f32,
 }
 
 impl CustomOp2 for RmsNorm {
@@ -96,10 +99,10 @@ impl CustomOp2 for RmsNorm {
 }
 
 /// Logits [rows, vocab] → log-probability (row 0) and entropy (row 1) of every prediction [2, predictions].
-pub(super) struct SelectedLogprob {
+struct SelectedLogprob {
     /// Sorted by row.
-    pub(super) predictions: Vec<Prediction>,
-    pub(super) space: SharedSpace,
+    predictions: Vec<Prediction>,
+    space: SharedSpace,
 }
 
 impl CustomOp1 for SelectedLogprob {
@@ -125,64 +128,27 @@ impl CustomOp1 for SelectedLogprob {
     }
 }
 
-/// Raw projections [rows, (heads + 2·kv_heads)·dim] → [rows, heads·dim].
-pub(super) struct Attention {
-    pub(super) sizes: HeadSizes,
-    pub(super) rope: Arc<RopeTable>,
-    pub(super) groups: Arc<[Group]>,
-    pub(super) space: SharedSpace,
+/// Packed causal attention, with the norms and rotations of queries and keys inside: raw projections
+/// [rows, (heads + 2·kv_heads)·dim], the gain of the queries `[dim]` and that of the keys `[dim]`, which are empty where neither is
+/// normalised → [rows, heads·dim].
+struct Attention {
+    sizes: HeadSizes,
+    rope: Arc<RopeTable>,
+    groups: Arc<[Group]>,
+    space: SharedSpace,
     /// Log-sum-exp of the scores [rows, heads], from forward.
-    pub(super) lse: OnceLock<Vec<f32>>,
+    lse: OnceLock<Vec<f32>>,
 }
-
-/// As [`Attention`], with the gain of the queries [dim] and that of the keys [dim] as further arguments.
-pub(super) struct NormedAttention(pub(super) Attention);
 
 impl Attention {
-    fn forward(&self, qkv: &[f32], rows: usize, heads: &Heads<'_>) -> (CpuStorage, Shape) {
-        let width = heads.sizes.heads * heads.sizes.dim;
-        let (mut out, mut lse) = (vec![0.0; rows * width], vec![0.0; rows * heads.sizes.heads]);
-        let space = &mut self.space.lock().attention;
-        attention(&mut out, &mut lse, qkv, &self.groups, heads, space);
-        self.lse.get_or_init(|| lse);
-        output(out, (rows, width))
-    }
-
-    /// The gradient of `qkv`; adds to those of the gains.
-    fn backward(
-        &self,
-        [qkv, out, dout]: [&Tensor; 3],
-        dgains: (&mut [f32], &mut [f32]),
-        heads: &Heads<'_>,
-    ) -> Result<Option<Tensor>> {
-        let lse = self.lse.get().ok_or_else(|| Error::Msg("attention went backward before forward".to_owned()))?;
-        let (raw, out, dout) = (Slice::new(qkv)?, Slice::new(out)?, Slice::new(dout)?);
-        let mut dqkv = vec![0.0; raw.len()];
-        let saved = AttentionSaved { qkv: &raw, out: &out, lse, dout: &dout };
-        let space = &mut self.space.lock().attention;
-        attention_backward(&mut dqkv, dgains, &saved, &self.groups, heads, space);
-        gradient(dqkv, qkv.shape())
+    fn heads<'a>(&'a self, gains: [&'a [f32]; 2]) -> Heads<'a> {
+        self.sizes.layer((!gains[0].is_empty()).then_some(gains), &self.rope)
     }
 }
 
-impl CustomOp1 for Attention {
+impl CustomOp3 for Attention {
     fn name(&self) -> &'static str {
         "attention"
-    }
-
-    fn cpu_fwd(&self, qkv: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
-        let (rows, _) = layout.shape().dims2()?;
-        Ok(self.forward(floats(qkv, layout)?, rows, &self.sizes.layer(None, &self.rope)))
-    }
-
-    fn bwd(&self, qkv: &Tensor, out: &Tensor, dout: &Tensor) -> Result<Option<Tensor>> {
-        self.backward([qkv, out, dout], (&mut [], &mut []), &self.sizes.layer(None, &self.rope))
-    }
-}
-
-impl CustomOp3 for NormedAttention {
-    fn name(&self) -> &'static str {
-        "normed-attention"
     }
 
     fn cpu_fwd(
@@ -194,9 +160,13 @@ impl CustomOp3 for NormedAttention {
         k_gain: &CpuStorage,
         k_gain_l: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
-        let (rows, _) = qkv_l.shape().dims2()?;
-        let gains = [floats(q_gain, q_gain_l)?, floats(k_gain, k_gain_l)?];
-        Ok(self.0.forward(floats(qkv, qkv_l)?, rows, &self.0.sizes.layer(Some(gains), &self.0.rope)))
+        let ((rows, _), HeadSizes { heads, dim, .. }) = (qkv_l.shape().dims2()?, self.sizes);
+        let (mut out, mut lse) = (vec![0.0; rows * heads * dim], vec![0.0; rows * heads]);
+        let layer = self.heads([floats(q_gain, q_gain_l)?, floats(k_gain, k_gain_l)?]);
+        let space = &mut self.space.lock().attention;
+        attention(&mut out, &mut lse, floats(qkv, qkv_l)?, &self.groups, &layer, space);
+        self.lse.get_or_init(|| lse);
+        Ok(output(out, (rows, heads * dim)))
     }
 
     fn bwd(
@@ -207,10 +177,17 @@ impl CustomOp3 for NormedAttention {
         out: &Tensor,
         dout: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+        let lse = self.lse.get().ok_or_else(|| Error::Msg("attention went backward before forward".to_owned()))?;
+        let (raw, out, dout) = (Slice::new(qkv)?, Slice::new(out)?, Slice::new(dout)?);
         let (q_gains, k_gains) = (Slice::new(q_gain)?, Slice::new(k_gain)?);
-        let heads = self.0.sizes.layer(Some([&q_gains, &k_gains]), &self.0.rope);
-        let (mut dq, mut dk) = (vec![0.0; q_gains.len()], vec![0.0; k_gains.len()]);
-        let dqkv = self.0.backward([qkv, out, dout], (&mut dq, &mut dk), &heads)?;
+        let (mut dqkv, mut dq, mut dk) = (vec![0.0; raw.len()], vec![0.0; q_gains.len()], vec![0.0; k_gains.len()]);
+        let saved = AttentionSaved { qkv: &raw, out: &out, lse, dout: &dout };
+        let (layer, space) = (self.heads([&q_gains, &k_gains]), &mut self.space.lock().attention);
+        attention_backward(&mut dqkv, (&mut dq, &mut dk), &saved, &self.groups, &layer, space);
+        let dqkv = gradient(dqkv, qkv.shape())?;
+        if q_gains.is_empty() {
+            return Ok((dqkv, None, None));
+        }
         Ok((dqkv, gradient(dq, q_gain.shape())?, gradient(dk, k_gain.shape())?))
     }
 }
