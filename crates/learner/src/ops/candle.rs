@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use candle_core::backend::BackendStorage;
 use candle_core::{
-    CpuStorage, CudaStorage, CustomOp1, CustomOp2, D, DType, Device, Error, Layout, MetalStorage, Result, Shape,
-    Storage, Tensor,
+    CpuStorage, CudaStorage, CustomOp1, CustomOp2, D, DType, Device, Error, Layout, Result, Shape, Storage, Tensor,
 };
 use veriplay_kernels::attention::{Group, HeadSizes};
 use veriplay_kernels::layers::RopeTable;
@@ -20,80 +19,75 @@ use veriplay_kernels::logprob::Prediction;
 
 use super::{LinearSite, Ops};
 
-/// The result of a kernel, as an operation gives it back.
-struct Computed {
+/// The result of one of candle's kernels, which becomes the output of an operation with the gradients that `backward` computes.
+struct Attached<B> {
     name: &'static str,
     /// Contiguous.
     result: Tensor,
+    backward: B,
 }
 
-impl Computed {
-    fn missing(&self, device: &str) -> Error {
+impl<B> Attached<B> {
+    fn wrong_device(&self, device: &str) -> Error {
         Error::Msg(format!("`{}` was computed elsewhere than on the {device}, where its argument is", self.name))
     }
 
     fn cpu(&self) -> Result<(CpuStorage, Shape)> {
         let (storage, layout) = self.result.storage_and_layout();
-        let Storage::Cpu(cpu) = &*storage else { return Err(self.missing("CPU")) };
+        let Storage::Cpu(cpu) = &*storage else { return Err(self.wrong_device("CPU")) };
         Ok((cpu.try_clone(layout)?, self.result.shape().clone()))
     }
 
     fn cuda(&self) -> Result<(CudaStorage, Shape)> {
         let (storage, layout) = self.result.storage_and_layout();
-        let Storage::Cuda(cuda) = &*storage else { return Err(self.missing("card")) };
+        let Storage::Cuda(cuda) = &*storage else { return Err(self.wrong_device("card")) };
         Ok((cuda.try_clone(layout)?, self.result.shape().clone()))
     }
 }
 
-/// The gradient of an argument from (argument, result, gradient of the result).
-type UnaryBackward = Box<dyn Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync>;
-
-struct AttachedUnary(Computed, UnaryBackward);
-
-impl CustomOp1 for AttachedUnary {
+/// `backward` gives the gradient of the argument from (argument, result, gradient of the result).
+impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync> CustomOp1 for Attached<B> {
     fn name(&self) -> &'static str {
-        self.0.name
+        self.name
     }
 
     fn cpu_fwd(&self, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
-        self.0.cpu()
+        self.cpu()
     }
 
     fn cuda_fwd(&self, _: &CudaStorage, _: &Layout) -> Result<(CudaStorage, Shape)> {
-        self.0.cuda()
-    }
-
-    fn metal_fwd(&self, _: &MetalStorage, _: &Layout) -> Result<(MetalStorage, Shape)> {
-        Err(self.0.missing("CPU or an NVIDIA card"))
+        self.cuda()
     }
 
     fn bwd(&self, x: &Tensor, y: &Tensor, dy: &Tensor) -> Result<Option<Tensor>> {
-        self.1(x, y, dy).map(Some)
+        (self.backward)(x, y, dy).map(Some)
     }
 }
 
-struct AttachedNorm(Computed, f64);
-
-impl CustomOp2 for AttachedNorm {
+/// `backward` gives the gradients of both arguments from (first, second, gradient of the result).
+impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<(Tensor, Tensor)> + Send + Sync> CustomOp2 for Attached<B> {
     fn name(&self) -> &'static str {
-        self.0.name
+        self.name
     }
 
     fn cpu_fwd(&self, _: &CpuStorage, _: &Layout, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
-        self.0.cpu()
+        self.cpu()
     }
 
     fn cuda_fwd(&self, _: &CudaStorage, _: &Layout, _: &CudaStorage, _: &Layout) -> Result<(CudaStorage, Shape)> {
-        self.0.cuda()
+        self.cuda()
     }
 
     fn bwd(&self, x: &Tensor, gain: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        norm_backward(x, gain, dy, self.1).map(|(dx, dgain)| (Some(dx), Some(dgain)))
+        (self.backward)(x, gain, dy).map(|(dx, dgain)| (Some(dx), Some(dgain)))
     }
 }
 
-fn attach(x: &Tensor, name: &'static str, result: Tensor, backward: UnaryBackward) -> Result<Tensor> {
-    if x.track_op() { x.apply_op1(AttachedUnary(Computed { name, result }, backward)) } else { Ok(result) }
+fn attach<B>(x: &Tensor, name: &'static str, result: Tensor, backward: B) -> Result<Tensor>
+where
+    B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static,
+{
+    if x.track_op() { x.apply_op1(Attached { name, result, backward }) } else { Ok(result) }
 }
 
 /// RMSNorm (Zhang and Sennrich 2019) over the last dimension: x [.., width], gain [width].
@@ -102,7 +96,8 @@ pub(super) fn rms_norm(x: &Tensor, gain: &Tensor, eps: f32) -> Result<Tensor> {
     if !x.track_op() && !gain.track_op() {
         return Ok(result);
     }
-    x.apply_op2(gain, AttachedNorm(Computed { name: "rms-norm", result }, f64::from(eps)))
+    let backward = move |x: &Tensor, gain: &Tensor, dy: &Tensor| norm_backward(x, gain, dy, f64::from(eps));
+    x.apply_op2(gain, Attached { name: "rms-norm", result, backward })
 }
 
 /// With r = 1/√(mean x² + ε) and n = x·r: dx = r·(g∘w − n·mean(g∘w∘n)), dw = Σ g∘n. In f32, whatever x is.
@@ -126,7 +121,7 @@ pub(super) fn softmax(x: &Tensor) -> Result<Tensor> {
         let inner = (dy * y)?.sum_keepdim(D::Minus1)?;
         dy.broadcast_sub(&inner)? * y
     };
-    attach(x, "softmax", result, Box::new(backward))
+    attach(x, "softmax", result, backward)
 }
 
 /// Rotations (Su et al. 2021) of x [batch, heads, rows, dim]: (a, b) → (a·cos − b·sin, b·cos + a·sin) on the halves of a head. cos and
@@ -137,7 +132,7 @@ pub(super) fn rope(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
     let (cos, sin) = (cos.clone(), sin.clone());
     let backward =
         move |_: &Tensor, _: &Tensor, dy: &Tensor| candle_nn::rotary_emb::rope(&dy.contiguous()?, &cos, &sin.neg()?);
-    attach(&x, "rope", result, Box::new(backward))
+    attach(&x, "rope", result, backward)
 }
 
 /// At least f32.

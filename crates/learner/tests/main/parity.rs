@@ -13,6 +13,8 @@ use serde::Deserialize;
 use veriplay_core::{Finish, Sample, Sampling, TrainBatch};
 use veriplay_learner::{Architecture, Learner, LearnerOptions, NamedTensor};
 
+use crate::common::edit_tensors;
+
 const LOGITS: f64 = 2e-5;
 const GRADIENTS: f64 = 5e-5;
 const LOGPROBS: f64 = 5e-5;
@@ -215,12 +217,10 @@ fn greedy_continuations_are_those_of_generate_on_the_padded_batch_with_every_num
 fn changed(case: &Case, change: impl FnOnce(&mut serde_json::Value, &mut HashMap<String, Tensor>)) -> f64 {
     let dir = tempfile::tempdir().expect("a directory");
     case.learner(LearnerOptions::default()).save(dir.path()).expect("saves");
-    let (config, weights) = (dir.path().join("config.json"), dir.path().join("model.safetensors"));
+    let config = dir.path().join("config.json");
     let mut value = serde_json::from_slice(&std::fs::read(&config).expect("reads")).expect("parses");
-    let mut tensors = candle_core::safetensors::load(&weights, &Device::Cpu).expect("reads");
-    change(&mut value, &mut tensors);
+    edit_tensors(dir.path(), |tensors| change(&mut value, tensors));
     std::fs::write(config, value.to_string()).expect("writes");
-    candle_core::safetensors::save(&tensors, weights).expect("writes");
     let learner = Learner::load_by_ids(dir.path(), LearnerOptions::default()).expect("loads");
     let sequence = &case.expected.sequences[1];
     let logits = learner.logits(&[&sequence.prompt[..], &sequence.response].concat()).expect("computes").concat();
