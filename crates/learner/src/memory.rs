@@ -25,11 +25,11 @@ pub struct MemoryPlan {
     pub moments: u64,
     /// Joined and packed copies of the matrices.
     pub working: u64,
-    /// Gradients of the weights, of all shards.
+    /// Gradients of the weights, of all workers.
     pub gradients: u64,
-    /// Intermediate results that backward needs, of all shards.
+    /// Intermediate results that backward needs, of all workers.
     pub activations: u64,
-    /// Logits and their gradients, of all shards.
+    /// Logits and their gradients, of all workers.
     pub logits: u64,
 }
 
@@ -84,7 +84,7 @@ impl MemoryPlan {
     /// Of a model of this shape, trained with these options on micro-batches of `rows` tokens.
     #[must_use]
     pub fn predict(config: &ModelConfig, options: &LearnerOptions, rows: usize) -> Self {
-        let (model, rows, shards) = (ModelSizes::new(config), rows as u64, options.shards as u64);
+        let (model, rows, workers) = (ModelSizes::new(config), rows as u64, options.shards as u64);
         let all = model.sum(|_| true);
         let trained = options.lora.as_ref().map(|lora| lora.specs(&model.specs));
         let trained = trained.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum::<u64>());
@@ -94,9 +94,9 @@ impl MemoryPlan {
             reference: F32 * reference,
             moments: F32 * 2 * trained.unwrap_or(all),
             working: F32 * model.working_copies(options),
-            gradients: F32 * shards * model.gradients(options, trained),
-            activations: F32 * shards * rows * model.activations(options.segments),
-            logits: F32 * shards * model.logits(options.segments, rows),
+            gradients: F32 * workers * model.gradients(options, trained),
+            activations: F32 * workers * rows * model.activations(options.segments),
+            logits: F32 * workers * model.logits(options.segments, rows),
         }
     }
 
@@ -144,7 +144,7 @@ impl ModelSizes {
         self.layers * self.hidden * (self.qkv + 2 * self.inner)
     }
 
-    /// One shard's: the sum, and what one backward pass adds to it.
+    /// Of one worker: the sum, and what one backward pass adds to it.
     fn gradients(&self, options: &LearnerOptions, trained: Option<u64>) -> u64 {
         let all = self.sum(|_| true);
         let kept = trained.unwrap_or(all);

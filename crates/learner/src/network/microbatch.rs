@@ -1,4 +1,4 @@
-//! How samples become micro-batches: groups that share a prompt, packed row by row, and dealt to shards.
+//! How samples become micro-batches: groups that share a prompt, packed row by row, and dealt to data-parallel workers.
 //!
 //! Pure and deterministic: the same samples give the same micro-batches on every machine.
 
@@ -53,10 +53,10 @@ pub(crate) fn bundle<'a>(samples: impl Iterator<Item = (&'a [u32], Response<'a>)
     bundles
 }
 
-/// Deals bundles to shards, each to the one with the fewest rows so far, and cuts every shard's share into micro-batches of
+/// Deals bundles to data-parallel workers, each to the one with the fewest rows so far, and cuts every worker's share into micro-batches of
 /// about `limit` rows.
-pub(crate) fn deal(bundles: Vec<Bundle<'_>>, shards: usize, limit: usize) -> Vec<Vec<MicroBatch>> {
-    let mut shares: Vec<(usize, Vec<Bundle<'_>>)> = (0..shards).map(|_| (0, Vec::new())).collect();
+pub(crate) fn deal(bundles: Vec<Bundle<'_>>, workers: usize, limit: usize) -> Vec<Vec<MicroBatch>> {
+    let mut shares: Vec<(usize, Vec<Bundle<'_>>)> = (0..workers).map(|_| (0, Vec::new())).collect();
     for bundle in bundles {
         if let Some(share) = shares.iter_mut().min_by_key(|share| share.0) {
             share.0 += bundle.rows();
