@@ -14,8 +14,8 @@ use serde_json::Value;
 use veriplay_kernels::attention::HeadSizes;
 
 /// A decoder's shape. Field names are those of `config.json`; in serde it has the layout of that file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Value", into = "write::ConfigFile")]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
 pub struct ModelConfig {
     /// Which family: decides about biases and about norms of queries and keys.
     pub model_type: Architecture,
