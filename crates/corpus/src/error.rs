@@ -71,8 +71,12 @@ impl CorpusError {
     }
 
     /// A name that is not among `known`.
-    pub(crate) fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> Self {
-        let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+    pub(crate) fn unknown(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = impl std::fmt::Display>,
+    ) -> Self {
+        let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
         CorpusError::Unknown { what, name: name.to_owned(), known: known.join(", ") }
     }
 }

@@ -9,9 +9,11 @@ pub mod cost;
 pub mod drafts;
 pub mod environments;
 mod error;
+mod files;
 pub mod forgeries;
 mod grammar;
 pub mod jsonl;
+mod markdown;
 pub mod probes;
 pub mod problems;
 mod random;
@@ -19,17 +21,18 @@ pub mod repository;
 pub mod seeds;
 mod split;
 
-pub use cost::{CostJob, CostProgram, ORDINARY_LOOP, embedded_cost_programs, read_cost_program};
+pub use cost::{CostJob, CostProgram, ORDINARY_LOOP, built_in_cost_programs, parse_cost_program};
 pub use drafts::{Drafts, Programs, held_out, validation, warmup};
 pub use environments::templates::{GeneratedTask, Novelty, TaskGenerator};
-pub use environments::{CodeTaskRow, EnvironmentCorpus, HandTask, embedded_environments, environment_by_name};
+pub use environments::{CodeTaskRow, EnvironmentCorpus, HandTask, built_in_environments, environment_by_name};
 pub use error::CorpusError;
-pub use forgeries::{Forgery, ForgeryCorpus, embedded_forgeries, read_forgeries};
+pub use files::TextFile;
+pub use forgeries::{Forgery, ForgeryCorpus, built_in_forgeries, parse_forgeries};
 pub use grammar::{Generated, Grammar, InputKind};
 pub use jsonl::{RowProblem, TaskFile, append_tasks, parse_tasks, read_tasks};
 pub use problems::{
     AttemptBody, AttemptRow, AttemptRows, BadRow, Expects, PROBLEM_FORMATS, ProblemFile, ProblemFormat, ProblemRow,
     ReadOptions, Unexecuted, WrongCount, parse_attempts, parse_problems, problem_format, read_attempts, read_problems,
 };
-pub use seeds::{SeedTriplet, embedded_corpus, read_corpus};
+pub use seeds::{SeedTriplet, built_in_seeds, parse_seeds};
 pub use split::{Shares, Split};

@@ -1,4 +1,4 @@
-//! Veriplay's own way: the sandbox, a fresh state for every job, fuel on; for a triplet the verifier's own gate and judge.
+//! Veriplay's own contender: the sandbox, a fresh state for every job, fuel on; for a triplet the verifier's own gate and judge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use veriplay_sandbox::Sandbox;
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, judge_answer, judge_proposal};
 
 use super::jobs::{Kind, Work, numbered};
-use super::way::{ContenderError, Round, Worker, timed};
+use super::worker::{ContenderError, Round, Worker, time_round};
 use crate::config::PlayConfig;
 use crate::embedded;
 use crate::games::AbsoluteZeroSetup;
@@ -80,7 +80,7 @@ impl Veriplay {
 
 impl Worker for Veriplay {
     fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
-        timed(span, || self.one(work).map(Some))
+        time_round(span, || self.one(work).map(Some))
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Args};
 use veriplay_corpus::probes::run::run_probe;
-use veriplay_corpus::probes::{CLASSES, Probe, embedded_probes};
+use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
 use veriplay_sandbox::{ImageSpec, SandboxOptions};
 
 use super::{Spec, arguments};
@@ -95,7 +95,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// The probes that were asked for, and a word on those that were not.
 fn chosen(asked: &Arguments) -> Result<(Vec<Probe>, Vec<NotTried>), Failure> {
-    let all = embedded_probes(&asked.image)
+    let all = built_in_probes(&asked.image)
         .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", asked.image)))?;
     let wanted = |probe: &Probe| asked.class.is_empty() || asked.class.iter().any(|class| class == probe.class);
     let (probes, rest): (Vec<Probe>, Vec<Probe>) = all.into_iter().partition(wanted);
