@@ -14,7 +14,6 @@ mod memory;
 pub(crate) mod report;
 pub(crate) mod rounds;
 mod soak;
-mod statistics;
 mod torch;
 mod veriplay;
 pub(crate) mod worker;

@@ -90,7 +90,7 @@ fn text_of(environment: &str, file: &str) -> &'static str {
 /// The built-in environment of that name.
 ///
 /// # Errors
-/// There is none; the error names those there are.
+/// An unknown name; the error lists the known ones.
 pub fn environment_by_name(name: &str) -> Result<Environment, CorpusError> {
     let name = check_name(name)?;
     Ok(Environment { name: name.to_owned(), source: text_of(name, "environment.py").to_owned() })

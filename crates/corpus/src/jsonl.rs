@@ -94,7 +94,7 @@ pub fn append_tasks(path: &Path, tasks: &[Task]) -> Result<u64, CorpusError> {
     Ok(cut)
 }
 
-/// Makes the file end where a line ends, and says what to write: a whole last row without its newline gets the newline
+/// Makes the file end where a line ends, and returns what to write: a whole last row without its newline gets the newline
 /// at the front of `batch`, a torn one is cut off.
 fn mend_tail(file: &mut File, mut batch: Vec<u8>) -> std::io::Result<(Vec<u8>, u64)> {
     let tail = tail(file)?;

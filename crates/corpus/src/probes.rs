@@ -2,8 +2,8 @@
 //!
 //! `veriplay isolate` runs them. `cargo xtask sabotage` shows that they can fail: it removes one defence of the sandbox's
 //! source at a time and requires that the probes named in `tests/sabotage` escape. `sandboxes/python/probes/README.md` is
-//! the format. [`run`] drives them through the seam [`veriplay_core::Execute`]; [`judge`] says what a run means. Invariant:
-//! a program that says nothing is never taken for contained.
+//! the format. [`run`] drives them through the seam [`veriplay_core::Execute`]; [`judge`] interprets a run. Invariant:
+//! a program that reports nothing is never taken for contained.
 
 pub mod judge;
 mod parse;
@@ -19,7 +19,7 @@ use crate::files::{PYTHON_PROBES, TextFile, list_files};
 pub struct Class {
     /// Its name, that of its folder.
     pub name: &'static str,
-    /// What its probes try, as a person says it.
+    /// What its probes try, in words.
     pub tries: &'static str,
     /// What to look at where one is not contained.
     pub hint: &'static str,

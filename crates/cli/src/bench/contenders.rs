@@ -18,9 +18,9 @@ pub(crate) const VERIPLAY: &str = "veriplay";
 
 /// What workers are started with.
 pub(crate) struct Setting {
-    /// The native interpreter, or why there is none.
+    /// The native interpreter, or why it is missing.
     pub(crate) python: Result<Python, String>,
-    /// `node`, or why there is none.
+    /// `node`, or why it is missing.
     pub(crate) node: Result<PathBuf, String>,
     /// Shared by Veriplay's workers: it runs as many jobs at once as there are workers.
     pub(crate) sandbox: Arc<Sandbox>,
@@ -30,7 +30,7 @@ pub(crate) struct Setting {
 pub(crate) struct Contender {
     /// Its name in reports.
     pub(crate) name: &'static str,
-    /// One worker, or why there can be none here.
+    /// Starts one worker, or returns why that is impossible here.
     pub(crate) open: fn(&Setting) -> Result<Box<dyn Worker>, String>,
 }
 

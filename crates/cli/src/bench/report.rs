@@ -1,4 +1,4 @@
-//! What a run of the benchmark says, as data and as a table.
+//! The report of a benchmark, as data and as a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -11,9 +11,9 @@ use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, judge_answer, judg
 
 use super::jobs::{Kind, Work, numbered};
 use super::worker::{ContenderError, Round, Worker, time_round};
-use crate::config::PlayConfig;
 use crate::embedded;
 use crate::games::AbsoluteZeroSetup;
+use crate::play_config::PlayConfig;
 
 /// Fuel of a script: several times what the longest named job takes.
 const FUEL: u64 = 200_000_000_000;

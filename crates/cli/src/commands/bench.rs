@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{ArgMatches, Args};
+use clap::Args;
 use veriplay_corpus::{ORDINARY_LOOP, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
 use veriplay_sandbox::SandboxOptions;
 
-use super::{Spec, arguments};
 use crate::bench::contenders::Setting;
 use crate::bench::cost::report::CostReport;
 use crate::bench::cost::{self, CostBench};
@@ -24,13 +23,7 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>(
-    "bench",
-    "Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run",
-    run,
-);
-
-/// The longest a cell may be asked to take.
+/// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
 
 /// What is measured.
@@ -42,8 +35,9 @@ enum What {
     Learner,
 }
 
+/// Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run
 #[derive(Debug, Args)]
-struct Arguments {
+pub(super) struct Arguments {
     /// What is measured
     #[arg(value_enum, default_value = "sandbox")]
     what: What,
@@ -57,7 +51,7 @@ struct Arguments {
     /// Threads of the second measurement; the first has one [default: one for each processor]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Instead of that: run N empty jobs, and say what memory and descriptors are held before and after
+    /// Run N empty jobs instead, and report memory and descriptors before and after
     #[arg(long, value_name = "N", conflicts_with_all = ["job", "seconds"])]
     soak: Option<u64>,
     /// `learner`: the model's shape [repeatable; default: tiny]
@@ -69,7 +63,7 @@ struct Arguments {
     /// `cost`: only this program [repeatable; default: all]
     #[arg(long, value_name = "NAME")]
     program: Vec<String>,
-    /// `learner` and `cost`: rounds that count, of which the best is told [default: 5; of `cost` 2]
+    /// `learner` and `cost`: rounds that count, of which the best is reported [default: 5; of `cost` 2]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
     /// `learner`: a Python with torch and transformers
@@ -85,8 +79,7 @@ struct Arguments {
     json: bool,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     check(&asked)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.threads.unwrap_or_else(processors);

@@ -226,7 +226,7 @@ fn a_file_of_something_else_is_refused_and_left_alone() {
 
     let text = bench.out();
     bench.write("out.jsonl", &format!("{{}}\n{text}"));
-    refused(&bench, &[], &["out.jsonl:1:", "no verdict"]);
+    refused(&bench, &[], &["out.jsonl:1:", "not a verdict"]);
     bench.write("out.jsonl", &text.replacen("\"schema_version\":1", "\"schema_version\":9", 1));
     refused(&bench, &[], &["out.jsonl:1:", "`9`"]);
     bench.write("out.jsonl", &text);

@@ -36,7 +36,7 @@ fn run(cases: &[Case]) -> Option<Vec<String>> {
 }
 
 fn sample(mix: &str, count: usize) -> Vec<(Generated, Case)> {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let mut programs = Programs::new(&grammar, Split::Train, mix, 7).unwrap();
     let mut cases = Vec::new();
     for _ in 0..count {

@@ -13,8 +13,8 @@ use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
 use super::SelfChallengeSetup;
 use super::tasks::{HeldFrom, Made, Source, TaskConfig};
 use crate::exit::Failure;
+use crate::games::examples::{Teach, example};
 use crate::progress;
-use crate::warmup::{Teach, example};
 
 /// `[data]` and `[batch]` of a recipe.
 #[derive(Debug, Clone, Deserialize)]
