@@ -22,7 +22,6 @@ mod python;
 mod repository_archives;
 mod seed_files;
 mod splits;
-mod task_file;
 
 use std::path::PathBuf;
 
