@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::Learner;
 use veriplay_selfplay::play::Counts;
 
-use crate::config::PlayConfig;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
+use crate::play_config::PlayConfig;
 
 /// What a checkpoint holds beside the model and the optimizer.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ const TESTS: &str = "test_compose.py";
 
 fn called() -> Option<(&'static Bed, &'static BugArtifact)> {
     static BED: OnceLock<Option<(Bed, BugArtifact)>> = OnceLock::new();
-    // Says whether pytest must be there.
+    // Reports the test as skipped where there is no pytest.
     super::bed()?;
     let made = BED.get_or_init(|| {
         let bed = measured(pytest()?, "toolz", &corpus().join("called/repository"));

@@ -16,7 +16,7 @@ const LABELS: &str = "src/parcel/labels.py";
 
 fn apart() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
-    // Says whether pytest must be there.
+    // Reports the test as skipped where there is no pytest.
     super::bed()?;
     BED.get_or_init(|| Some(measured(pytest()?, "parcel", &corpus().join("apart/repository")))).as_ref()
 }

@@ -14,7 +14,7 @@ use veriplay_core::{
     Checks, CodeTask, Environment, EnvironmentChecks, Execute, ExecuteError, Job, Limits, Outcome, Problem, Value,
     Verdict,
 };
-use veriplay_corpus::{EnvironmentCorpus, embedded_environments};
+use veriplay_corpus::{EnvironmentCorpus, built_in_environments};
 use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
 use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, Finding, inspect_artifact};
 use veriplay_verifier::{ProblemRequest, judge_program};
@@ -58,7 +58,7 @@ fn gate() -> ArtifactGate {
 
 fn corpus() -> &'static [EnvironmentCorpus] {
     static CORPUS: OnceLock<Vec<EnvironmentCorpus>> = OnceLock::new();
-    CORPUS.get_or_init(embedded_environments)
+    CORPUS.get_or_init(built_in_environments)
 }
 
 fn environment(name: &str) -> &'static Environment {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use veriplay_core::{Checks, Comparison, Dropped, Limits, Problem, Status, Trust, Verdict};
 use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
-use veriplay_corpus::{Forgery, ForgeryCorpus, embedded_forgeries};
+use veriplay_corpus::{Forgery, ForgeryCorpus, built_in_forgeries};
 use veriplay_verifier::judges::Kind;
 use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
 
@@ -28,7 +28,7 @@ type Judged = Result<Verdict, Dropped>;
 
 fn corpus() -> &'static ForgeryCorpus {
     static CORPUS: OnceLock<ForgeryCorpus> = OnceLock::new();
-    CORPUS.get_or_init(embedded_forgeries)
+    CORPUS.get_or_init(built_in_forgeries)
 }
 
 /// A problem as one judge, or one trust, sees it.

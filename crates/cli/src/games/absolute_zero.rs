@@ -5,12 +5,14 @@ mod teach;
 
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, TaskSource, draft_tasks};
+use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, GameConfig, TaskSource, draft_tasks};
 use veriplay_selfplay::splits::Guard;
+use veriplay_verifier::Gate;
 
 use super::{Demand, EvalSet, Setup};
 use crate::config::LearnConfig;
@@ -18,7 +20,20 @@ use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-pub(crate) use config::AbsoluteZeroSetup;
+use config::{EvalConfig, TaskConfig};
+
+/// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AbsoluteZeroSetup {
+    /// The game.
+    pub(crate) game: GameConfig,
+    /// When a proposal is valid, and what every job may use.
+    pub(crate) gate: Gate,
+    /// Where seeds and the held-out set come from.
+    pub(crate) tasks: TaskConfig,
+    /// How the held-out set is measured.
+    pub(crate) eval: EvalConfig,
+}
 
 impl Setup for AbsoluteZeroSetup {
     type Game = AbsoluteZero;
@@ -66,7 +81,7 @@ impl Setup for AbsoluteZeroSetup {
 }
 
 /// Tasks are drawn from it for as long as the process lives.
-static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::embedded_tiny);
+static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::built_in);
 
 impl AbsoluteZeroSetup {
     /// One of the two sets: the same for every run, whatever its seed.
@@ -112,8 +127,8 @@ mod tests {
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
     use super::*;
-    use crate::config::PlayConfig;
     use crate::embedded;
+    use crate::play_config::PlayConfig;
 
     fn small() -> AbsoluteZeroSetup {
         let config = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart".as_ref());

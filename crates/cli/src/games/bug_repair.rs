@@ -195,7 +195,7 @@ impl Opened {
         if stored.is_empty() {
             return Err(bad_value("repositories.training", &"[]", "at least one repository"));
         }
-        let images = RepoImages::warm(&pytest, &stored)?;
+        let images = Stored::warm_images(&pytest, &stored)?;
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
         sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use veriplay_learner::Learner;
 
-use crate::config::PlayConfig;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
+use crate::play_config::PlayConfig;
 use crate::{device, embedded, memory, model};
 
 /// The start model, ready to learn.

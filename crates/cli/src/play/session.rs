@@ -15,11 +15,11 @@ use veriplay_selfplay::play::{Arena, Batch, Counts};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use super::{learner, stop};
-use crate::config::PlayConfig;
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
 use crate::logfile::LogFile;
+use crate::play_config::PlayConfig;
 use crate::progress;
 use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
 use crate::workers::Workers;

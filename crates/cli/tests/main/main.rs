@@ -6,8 +6,14 @@ mod bench;
 mod completions_server;
 mod corpus;
 mod devices;
+#[path = "../../../../tests/src/external.rs"]
+#[expect(unreachable_pub, reason = "other packages use it too")]
+mod external;
 mod games;
 mod generate;
+#[path = "../../../../tests/src/image.rs"]
+#[expect(dead_code, unreachable_pub, reason = "other tests use the rest of it")]
+mod image;
 mod inputs;
 mod isolate;
 mod losses;
@@ -23,8 +29,9 @@ mod verify_cat;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The binary under test.
+/// The binary under test. Its image is built before, where that is reported.
 fn veriplay() -> Command {
+    drop(image::python_image());
     let mut command = Command::new(env!("CARGO_BIN_EXE_veriplay"));
     command.env_remove("VERIPLAY_LOG");
     command

@@ -3,25 +3,11 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::TaskType;
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::games::absolute_zero::GameConfig;
-use veriplay_verifier::Gate;
 
+use super::AbsoluteZeroSetup;
 use crate::config::{LearnConfig, bad_value};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{Demand, EvalSet};
-
-/// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct AbsoluteZeroSetup {
-    /// The game.
-    pub(crate) game: GameConfig,
-    /// When a proposal is valid, and what every job may use.
-    pub(crate) gate: Gate,
-    /// Where seeds and the held-out set come from.
-    pub(crate) tasks: TaskConfig,
-    /// How the held-out set is measured.
-    pub(crate) eval: EvalConfig,
-}
 
 /// Where seeds and the held-out set come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,8 +82,8 @@ impl AbsoluteZeroSetup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::PlayConfig;
     use crate::embedded;
+    use crate::play_config::PlayConfig;
 
     #[test]
     fn a_step_demands_all_its_prompts_and_responses() {

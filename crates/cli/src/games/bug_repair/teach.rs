@@ -14,8 +14,9 @@ use veriplay_verifier::bugs::Mutants;
 
 use super::BugRepairSetup;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::examples::{Teach, example};
+use crate::programs::{Worth, execute_on};
 use crate::progress;
-use crate::warmup::{Teach, Worth, example, execute_on};
 
 /// The image mutants are made and run in.
 const IMAGE: &str = "python";
@@ -76,14 +77,14 @@ impl Teach for BugRepairSetup {
     type Material = Vec<Bugged>;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
-        let mut fragments = Grammar::embedded_tiny().fragments().to_vec();
+        let mut fragments = Grammar::built_in().fragments().to_vec();
         fragments.extend([ASSERT, EQUALS, &format!("\n{ASSERT}")].map(str::to_owned));
         build_tokenizer(&[BUG, TEST, FIX, CODE, INJECT].map(str::to_owned), &fragments)
     }
 
     fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Vec<Bugged>, Failure> {
         let data = &lessons.data;
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let programs = Programs::new(&grammar, Split::Train, &data.mix, seed).or_fail(ExitCode::Input)?;
         let mut rng = generator(seed, 0, "inputs of functions to put bugs into");
         let mut seen = std::collections::HashSet::new();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Dropped, Environment, Execute};
-use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, embedded_environments, environment_by_name};
+use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::World;
 use veriplay_verifier::environments::compact::{Change, Sketch};
@@ -71,7 +71,7 @@ impl<'a> Source<'a> {
     ) -> Result<Self, Failure> {
         let by_name = |name: &String| environment_by_name(name).or_fail(ExitCode::Input);
         let environments = config.environments.iter().map(by_name).collect::<Result<_, _>>()?;
-        let generator = TaskGenerator::embedded(&config.environments).or_fail(ExitCode::Input)?;
+        let generator = TaskGenerator::built_in(&config.environments).or_fail(ExitCode::Input)?;
         Ok(Self { config, gate, execute, environments, generator })
     }
 
@@ -108,7 +108,7 @@ impl<'a> Source<'a> {
 
     fn by_hand(&self) -> Vec<EvalTask<CodeTask>> {
         let wanted = |name: &str| self.config.environments.iter().any(|known| known == name);
-        let corpora = embedded_environments().into_iter().filter(|corpus| wanted(&corpus.environment.name));
+        let corpora = built_in_environments().into_iter().filter(|corpus| wanted(&corpus.environment.name));
         let tasks = corpora.flat_map(|corpus| corpus.tasks).map(|hand| hand.task);
         tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect()
     }

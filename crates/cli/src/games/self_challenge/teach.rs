@@ -4,7 +4,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use veriplay_core::{Execute, Sample};
-use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, embedded_environments};
+use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, built_in_environments};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::self_challenge::dialects::{challenger_prompt, executor_prompt};
 use veriplay_verifier::environments::ArtifactGate;
@@ -13,8 +13,8 @@ use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
 use super::SelfChallengeSetup;
 use super::tasks::{HeldFrom, Made, Source, TaskConfig};
 use crate::exit::Failure;
+use crate::games::examples::{Teach, example};
 use crate::progress;
-use crate::warmup::{Teach, example};
 
 /// `[data]` and `[batch]` of a recipe.
 #[derive(Debug, Clone, Deserialize)]
@@ -55,7 +55,7 @@ pub(crate) struct Material {
 
 /// Every environment that the binary carries.
 fn all_environments() -> Vec<String> {
-    embedded_environments().into_iter().map(|corpus| corpus.environment.name).collect()
+    built_in_environments().into_iter().map(|corpus| corpus.environment.name).collect()
 }
 
 impl Teach for SelfChallengeSetup {
@@ -65,7 +65,7 @@ impl Teach for SelfChallengeSetup {
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let names = all_environments();
-        let generator = TaskGenerator::embedded(&names).expect("these are the names of all environments");
+        let generator = TaskGenerator::built_in(&names).expect("these are the names of all environments");
         let mut fragments = generator.fragments();
         for piece in generator.phrases().into_iter().chain(names) {
             if !fragments.contains(&piece) {
@@ -85,7 +85,7 @@ impl Teach for SelfChallengeSetup {
             held_out: HeldFrom::Generated,
         };
         let source = Source::open(&config, gate, execute)?;
-        let generator = TaskGenerator::embedded(environments).expect("the source has found these environments");
+        let generator = TaskGenerator::built_in(environments).expect("the source has found these environments");
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.completed(drafts, "lessons", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));

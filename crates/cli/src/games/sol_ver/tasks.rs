@@ -12,10 +12,10 @@ use veriplay_corpus::{
 use veriplay_selfplay::games::sol_ver::{ProblemTask, ReferenceSolution};
 use veriplay_selfplay::randomness::generator;
 
-use super::snippets::Snippets;
+use super::snippets::{Snippets, enough};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::EvalSet;
-use crate::warmup::{Executed, Worth, execute_on};
+use crate::programs::{Executed, Worth, execute_on};
 
 /// Where snippets and held-out problems come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ struct Generator<'a> {
 
 impl Generator<'_> {
     fn problems(&self, eval: &EvalConfig) -> Result<Vec<ProblemTask>, Failure> {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let mut programs = Programs::new(&grammar, eval.set.into(), self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
         let (mut problems, mut seen) = (Vec::new(), HashSet::new());
@@ -176,13 +176,4 @@ fn row_problem(
     let pairs = execute_on(&worth, limits, &named, inputs, execute).or_fail(ExitCode::Host)?;
     let text = format!("{}\n\nThe function is to be named `f`.", row.prompt.trim_end());
     Ok(pairs.map(|pairs| problem(text, named, pairs)))
-}
-
-pub(super) fn enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
-    if found >= wanted {
-        return Ok(());
-    }
-    let what = format!("there are only {found} of {wanted} {what}");
-    Err(Failure::message(ExitCode::Input, what)
-        .hint("ask for fewer in `[tasks]` and `[eval]`, or name a larger source"))
 }

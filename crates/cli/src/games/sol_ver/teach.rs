@@ -12,7 +12,8 @@ use veriplay_verifier::agreement::{Suite, Test, compact};
 
 use super::SolVerSetup;
 use crate::exit::Failure;
-use crate::warmup::{DataConfig, Executed, Pools, Teach, example};
+use crate::games::examples::{Teach, example};
+use crate::programs::{DataConfig, Executed, Pools};
 
 /// `[data]` and `[batch]` of a recipe.
 #[derive(Debug, Clone, Deserialize)]
@@ -47,7 +48,7 @@ impl Teach for SolVerSetup {
     type Material = Pools;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let own =
             [compact::SNIPPET, compact::PROBLEM, compact::TESTS, compact::PROGRAM, compact::INPUT, compact::OUTPUT];
         let mut fragments = grammar.fragments().to_vec();
@@ -57,7 +58,7 @@ impl Teach for SolVerSetup {
     }
 
     fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Pools, Failure> {
-        Pools::build(&lessons.data, &Grammar::embedded_tiny(), seed, execute)
+        Pools::build(&lessons.data, &Grammar::built_in(), seed, execute)
     }
 
     fn examples(
@@ -66,7 +67,7 @@ impl Teach for SolVerSetup {
         tokenizer: &Tokenizer,
         rng: &mut ChaCha8Rng,
     ) -> Result<Vec<Sample>, TokenizerError> {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let mut teacher = Teacher { plan: &lessons.batch, grammar, tokenizer, wording: wording(), samples: Vec::new() };
         for _ in 0..lessons.batch.problems {
             teacher.problem(material.draw(rng, &lessons.data.proposer_mix), rng)?;

@@ -1,4 +1,4 @@
-//! The programs warm-up learns from: generated, executed, and kept only when they are worth a question.
+//! Generated programs with what they return: executed, and kept where they are worth a question.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,7 +19,7 @@ use crate::progress;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DataConfig {
-    /// Programs drawn for each family; what is a repeat, held out or dull is left out.
+    /// Programs drawn for each family; repeats, held-out and dull ones are left out.
     pub(crate) programs: BTreeMap<String, usize>,
     /// Family weights of solver examples.
     pub(crate) solver_mix: BTreeMap<String, f64>,

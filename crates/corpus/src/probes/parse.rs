@@ -1,4 +1,4 @@
-//! Reads one probe. Whatever is not as the README says is an error with file and line.
+//! Parses one probe. A breach of the format is an error with file and line.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use veriplay_core::Limits;
 
 use super::{End, Expect, Order, Probe, Program, class};
 use crate::CorpusError;
-use crate::seeds::markdown::{self, Block};
+use crate::files::stem;
+use crate::markdown::{self, Block};
 
 /// What the `toml` block says.
 #[derive(Debug, Deserialize)]
@@ -73,13 +74,15 @@ fn error(path: &str, line: usize, problem: impl Into<String>, hint: &str) -> Cor
     CorpusError::Seed { path: path.to_owned(), line, problem: problem.into(), hint: hint.to_owned() }
 }
 
-/// Reads the probe `path`, whose folder is its class.
-pub(super) fn probe(path: &str, text: &str, prelude: &str) -> Result<Probe, CorpusError> {
-    let (prose, blocks) =
-        markdown::read(text).map_err(|(line, what)| error(path, line, what, "close it with three backquotes"))?;
+/// Parses the probe `path`, whose folder is its class.
+pub(super) fn parse_probe(path: &str, text: &str, prelude: &str) -> Result<Probe, CorpusError> {
+    let (prose, blocks) = markdown::parse_blocks(text)
+        .map_err(|(line, what)| error(path, line, what, "close it with three backquotes"))?;
     let (title, statement) = title(path, &prose)?;
     let (toml, programs) = split(path, blocks)?;
-    let front = front(path, &toml)?;
+    let front: Front = toml
+        .parse_toml()
+        .map_err(|(line, problem)| error(path, line, problem, "the README says what may stand here"))?;
     let class = class_of(path)?;
     let wrong = |what: &str, hint: &str| Err(error(path, toml.line, what, hint));
     let program = program(path, programs, prelude)?;
@@ -148,24 +151,11 @@ fn split(path: &str, blocks: Vec<Block>) -> Result<(Block, Vec<Block>), CorpusEr
     }
 }
 
-fn front(path: &str, toml: &Block) -> Result<Front, CorpusError> {
-    toml::from_str(&toml.text).map_err(|problem| {
-        let start = problem.span().map_or(0, |span| span.start);
-        let lines = toml.text.get(..start).map_or(0, |before| before.matches('\n').count());
-        let what = problem.message().replace('\n', "; ");
-        error(path, toml.line + 1 + lines, what, "the README says what may stand here")
-    })
-}
-
 fn class_of(path: &str) -> Result<&'static str, CorpusError> {
     let folder = Path::new(path).parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let known = class(&folder)
         .ok_or_else(|| error(path, 1, format!("there is no class `{folder}`"), "put it in the folder of its class"))?;
     Ok(known.name)
-}
-
-fn stem(path: &str) -> String {
-    Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
 }
 
 fn program(path: &str, blocks: Vec<Block>, prelude: &str) -> Result<Program, CorpusError> {

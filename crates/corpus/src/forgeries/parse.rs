@@ -1,16 +1,16 @@
-//! Reads one file of the corpus. Whatever is not as the README says is an error with file and line.
+//! Parses one file of the corpus. A breach of the format is an error with file and line.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Deserializer};
 use veriplay_core::{Checks, Problem, Status};
 
 use super::{Ending, Expected, Forgery, Judging, Target};
 use crate::CorpusError;
-use crate::seeds::markdown::{self, Block};
+use crate::files::stem;
+use crate::markdown::{self, Block};
 
 /// Rows of the catalogue.
 const ROWS: u32 = 21;
@@ -62,10 +62,10 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Prose, one `toml` block and one `python` or `text` block.
-    fn read(path: &'a str, text: &str) -> Result<Self, CorpusError> {
+    fn parse(path: &'a str, text: &str) -> Result<Self, CorpusError> {
         let fault = |line, problem: String, hint: &str| Err(error(path, line, problem, hint));
-        let (prose, blocks) = match markdown::read(text) {
-            Ok(read) => read,
+        let (prose, blocks) = match markdown::parse_blocks(text) {
+            Ok(parsed) => parsed,
             Err((line, problem)) => return fault(line, problem, "close it with a line of three backquotes"),
         };
         if prose.lines().filter(|line| !line.is_empty()).count() < 2 {
@@ -96,22 +96,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn name(&self) -> String {
-        Path::new(self.path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-    }
-
     /// An error in the `toml` block as a whole.
     fn error(&self, problem: impl Into<String>, hint: &str) -> CorpusError {
         error(self.path, self.toml.line, problem.into(), hint)
     }
 
-    fn front<T: for<'de> Deserialize<'de>>(&self) -> Result<T, CorpusError> {
-        toml::from_str(&self.toml.text).map_err(|problem| {
-            let start = problem.span().map_or(0, |span| span.start);
-            let lines = self.toml.text.get(..start).map_or(0, |before| before.matches('\n').count());
-            let line = self.toml.line + 1 + lines;
-            error(self.path, line, problem.message().replace('\n', "; "), "the README says what may stand here")
-        })
+    fn front<T: DeserializeOwned>(&self) -> Result<T, CorpusError> {
+        let front = self.toml.parse_toml();
+        front.map_err(|(line, problem)| error(self.path, line, problem, "the README says what may stand here"))
     }
 }
 
@@ -119,12 +111,12 @@ fn error(path: &str, line: usize, problem: String, hint: &str) -> CorpusError {
     CorpusError::Seed { path: path.to_owned(), line, problem, hint: hint.to_owned() }
 }
 
-/// Reads a problem and the attempt at it that is right.
-pub(super) fn target(path: &str, text: &str) -> Result<Target, CorpusError> {
-    let mut source = Source::read(path, text)?;
+/// Parses a problem and a correct attempt at it.
+pub(super) fn parse_target(path: &str, text: &str) -> Result<Target, CorpusError> {
+    let mut source = Source::parse(path, text)?;
     let unjudgeable = take_unjudgeable(&mut source)?;
     let problem: Problem = source.front()?;
-    let name = source.name();
+    let name = stem(path);
     if problem.task_id != name {
         return Err(source.error(format!("`task_id` is `{}`", problem.task_id), "name it as the file"));
     }
@@ -134,18 +126,22 @@ pub(super) fn target(path: &str, text: &str) -> Result<Target, CorpusError> {
     Ok(Target { name, problem, honest: source.attempt.text, unjudgeable })
 }
 
-/// Reads the line that says so and blanks it, so that the record can be read alone and its errors name the right line.
+/// Takes the key `unjudgeable` out of the text, so that the rest is the record alone. Its line stays, for the lines of errors.
 fn take_unjudgeable(source: &mut Source<'_>) -> Result<bool, CorpusError> {
-    let Some(said) = source.front::<Aside>()?.unjudgeable else { return Ok(false) };
+    let Some(unjudgeable) = source.front::<Aside>()?.unjudgeable else { return Ok(false) };
     let text = &mut source.toml.text;
-    let start = text[..said.span().start].rfind('\n').map_or(0, |at| at + 1);
-    text.replace_range(start..said.span().end, "");
-    Ok(said.into_inner())
+    let start = text[..unjudgeable.span().start].rfind('\n').map_or(0, |at| at + 1);
+    text.replace_range(start..unjudgeable.span().end, "");
+    Ok(unjudgeable.into_inner())
 }
 
-/// Reads a forgery of one of `targets`.
-pub(super) fn forgery(path: &str, text: &str, targets: &BTreeMap<String, Target>) -> Result<Forgery, CorpusError> {
-    let source = Source::read(path, text)?;
+/// Parses a forgery of one of `targets`.
+pub(super) fn parse_forgery(
+    path: &str,
+    text: &str,
+    targets: &BTreeMap<String, Target>,
+) -> Result<Forgery, CorpusError> {
+    let source = Source::parse(path, text)?;
     let front: Front = source.front()?;
     check_rows(&source, &front.rows)?;
     check_pairs(&source, &front)?;
@@ -160,7 +156,7 @@ pub(super) fn forgery(path: &str, text: &str, targets: &BTreeMap<String, Target>
             expected.push(Expected { problem: problem.clone(), judging, ending: *ending, by_rule });
         }
     }
-    let name = source.name();
+    let name = stem(path);
     Ok(Forgery { name, statement: source.prose, rows: front.rows, attempt: source.attempt.text, expected })
 }
 

@@ -1,4 +1,6 @@
-//! The little of Markdown that seeds and forgeries need: fenced blocks, and the prose between them.
+//! The subset of Markdown that corpus files are written in: fenced blocks, and the prose between them.
+
+use serde::de::DeserializeOwned;
 
 /// A fenced block.
 pub(crate) struct Block {
@@ -10,13 +12,27 @@ pub(crate) struct Block {
     pub(crate) line: usize,
 }
 
+impl Block {
+    /// Its content as TOML.
+    ///
+    /// # Errors
+    /// Line and problem of what does not parse.
+    pub(crate) fn parse_toml<T: DeserializeOwned>(&self) -> Result<T, (usize, String)> {
+        toml::from_str(&self.text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let lines = self.text.get(..start).map_or(0, |before| before.matches('\n').count());
+            (self.line + 1 + lines, error.message().replace('\n', "; "))
+        })
+    }
+}
+
 const FENCE: &str = "```";
 
 /// The prose and the blocks of `text`.
 ///
 /// # Errors
 /// Line and problem of a block that is not closed.
-pub(crate) fn read(text: &str) -> Result<(String, Vec<Block>), (usize, String)> {
+pub(crate) fn parse_blocks(text: &str) -> Result<(String, Vec<Block>), (usize, String)> {
     let mut prose = String::new();
     let mut blocks = Vec::new();
     let mut open: Option<Block> = None;
