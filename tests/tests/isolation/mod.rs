@@ -19,7 +19,7 @@ use veriplay_sandbox::Image;
 use xtask::probes::Ours;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../sandboxes/python/probes")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../task-corpus/probes")
 }
 
 /// All probes, from the directory.

@@ -3,7 +3,7 @@
 /// Names its file and holds its text.
 macro_rules! probe {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../sandboxes/python/probes/", $name)))
+        ($name, include_str!(concat!("../../../../task-corpus/probes/", $name)))
     };
 }
 
@@ -12,7 +12,7 @@ type Embedded = (&'static str, &'static str, &'static [(&'static str, &'static s
 
 /// All images that have probes.
 pub(super) const IMAGES: &[Embedded] =
-    &[("python", include_str!("../../../../sandboxes/python/probes/prelude.wat"), PYTHON)];
+    &[("python", include_str!("../../../../task-corpus/probes/prelude.wat"), PYTHON)];
 
 /// File names and texts, sorted.
 const PYTHON: &[(&str, &str)] = &[

@@ -42,7 +42,7 @@ fn read_in(folder: &str, text: &str) -> Result<Vec<Probe>, CorpusError> {
 }
 
 fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sandboxes/python/probes")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/probes")
 }
 
 #[test]
