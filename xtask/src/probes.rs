@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use veriplay_corpus::probes::run::{Fresh, Range};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
 /// What the probes attack.
 pub struct Ours(Arc<Image>);
@@ -14,8 +14,7 @@ impl Ours {
     /// # Errors
     /// When there is no image and none can be built.
     pub fn open() -> anyhow::Result<Self> {
-        let store = ImageStore::open(&default_cache_dir()?)?;
-        Ok(Self(store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| ())?))
+        Ok(Self(Image::python()?))
     }
 
     /// The Python image.

@@ -1,5 +1,6 @@
-//! Runs one untrusted [`veriplay_core::Job`] under its limits and reports an [`veriplay_core::Outcome`].
+#![doc = include_str!("../README.md")]
 //!
+//! # Inside
 //! This crate knows no tests, no rewards and no expected values. It is the only home of wasmtime and of `unsafe`.
 //!
 //! * [`ImageStore`] builds an [`Image`] (a wasm guest with preloaded state) once and caches it by content;
@@ -40,7 +41,7 @@ mod wasi;
 mod worker;
 mod written;
 
-pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
+pub use image::{BuildPhase, CacheReport, Image, ImageError, ImageSpec, ImageStore, default_cache_dir};
 pub use layers::Layers;
 pub use memory::ResetMode;
 pub use sandbox::{Sandbox, SandboxOptions};

@@ -1,5 +1,6 @@
-//! Veriplay's judge: extracts Attempts from what a policy wrote, plans Jobs, compares what came out, returns Verdicts.
+#![doc = include_str!("../README.md")]
 //!
+//! # Invariants
 //! Called by the games' loop in the cli, by `verify`, `replay` and `eval`. Everything here is a pure function over an
 //! [`veriplay_core::Execute`]: no clock, no files, no randomness, no wasm, and no rewards. Invariants: an expected value
 //! never enters a Job whose program could read it (test code is a job of its own, and the program is its callee); every

@@ -40,7 +40,13 @@ pub struct ProblemRequest<'a> {
     pub early_stop: bool,
 }
 
-impl ProblemRequest<'_> {
+impl<'a> ProblemRequest<'a> {
+    /// An attempt judged in the image `python` under [`Limits::small`] where the problem names no limits, seed 0, all cases.
+    #[must_use]
+    pub const fn new(problem: &'a Problem, program: &'a str) -> Self {
+        Self { problem, program, image: "python", limits: Limits::small(), seed: 0, early_stop: false }
+    }
+
     /// Limits of every job.
     #[must_use]
     pub fn job_limits(&self) -> Limits {

@@ -1,8 +1,8 @@
 //! Planning and running the jobs of one verdict, and what an Outcome means in a judge's words.
 
 use veriplay_core::{
-    CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
-    Status, Value,
+    CallResult, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome, Status,
+    Value,
 };
 
 /// Name of the function every program defines.
@@ -32,17 +32,7 @@ impl<'a> Runner<'a> {
 
 /// Calls of a program's entry, in order, in one fresh state. Carries inputs alone.
 pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limits: Limits, seed: u64) -> Job {
-    Job {
-        image: image.to_owned(),
-        program: program.to_owned(),
-        entry: Entry::Calls { function: ENTRY.to_owned(), arguments },
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits,
-        seed,
-        callee: None,
-        base: None,
-    }
+    Job { image: image.to_owned(), limits, seed, ..Job::calls(program, ENTRY, arguments) }
 }
 
 /// Whether the outcome is one that another run might not repeat.

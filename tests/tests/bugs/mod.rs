@@ -24,7 +24,7 @@ use veriplay_core::{
     Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, TextFiles, Trust, Verdict, content_hash,
 };
 use veriplay_corpus::repository::{Layout, wheels};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions, default_cache_dir};
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, OwnNames, RepairRequest, RepoContext, TestMap, grade, own_modules, validate,
@@ -170,10 +170,7 @@ fn downloaded() -> Option<Vec<Vec<u8>>> {
 }
 
 fn python() -> Arc<Image> {
-    let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-    let spec = ImageSpec::python();
-    let image = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
-    image.unwrap_or_else(|error| panic!("no Python image: {error}"))
+    Image::python().unwrap_or_else(|error| panic!("no Python image: {error}"))
 }
 
 fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {

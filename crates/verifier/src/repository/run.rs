@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use veriplay_core::{
-    Base, CallResult, Callee, Digest, EncodeCaps, Entry, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
+    Base, CallResult, Callee, Digest, EncodeCaps, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
     Outcome, Value, is_among,
 };
 
@@ -290,14 +290,12 @@ impl<'a> Session<'a> {
         };
         Job {
             image: (*if self.is_split { split_image } else { image }).to_owned(),
-            program: guest::runner().to_owned(),
-            entry: Entry::Calls { function: "run".to_owned(), arguments: calls.iter().map(arguments).collect() },
-            stdin: Vec::new(),
             files,
             limits: *limits,
             seed: *seed,
             callee,
             base: Some(Base { layers: mounted(pytest, package, self.repository.dependencies), without }),
+            ..Job::calls(guest::runner(), "run", calls.iter().map(arguments))
         }
     }
 

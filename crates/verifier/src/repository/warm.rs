@@ -1,6 +1,6 @@
 //! The start of pytest, done once: the job that an image for running a repository's tests is made of.
 
-use veriplay_core::{Base, Digest, Entry, Job, Limits};
+use veriplay_core::{Base, Digest, Job, Limits};
 
 use super::guest;
 use super::run::mounted;
@@ -21,13 +21,8 @@ pub fn warming(
 ) -> Job {
     Job {
         image: image.to_owned(),
-        program: guest::warmer(library),
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
         limits,
-        seed: 0,
-        callee: None,
         base: Some(Base { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
+        ..Job::script(guest::warmer(library))
     }
 }
