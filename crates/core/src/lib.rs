@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Records
-//! The flow is Task → Prompt → Rollout → Attempt → Job → Outcome → Verdict → Reward → Advantage → [`TrainBatch`] →
+//! They flow Task → Prompt → Rollout → Attempt → Job → Outcome → Verdict → Reward → Advantage → [`TrainBatch`] →
 //! [`Update`]. An Outcome is a fact, a Verdict a judgement, a Reward an incentive: three types, never merged.
-//! Nothing here does IO, reads a clock, or depends on another crate of ours.
+//! This crate does no IO, reads no clock, and depends on no other crate of ours.
 
 mod attempt;
 mod code_task;
