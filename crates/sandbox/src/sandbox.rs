@@ -7,9 +7,9 @@ use veriplay_core::{Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Out
 use crate::image::{Image, ImageError};
 use crate::layers::Layers;
 use crate::memory::ResetMode;
-use crate::pool::{Here, Pool};
+use crate::pool::{Here, Pool, RunError};
 use crate::request;
-use crate::worker::{Processes, RunError, WorkerProgram};
+use crate::worker::{Processes, WorkerProgram};
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
