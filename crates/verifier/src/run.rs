@@ -2,7 +2,7 @@
 
 use veriplay_core::{
     CallResult, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome, Status,
-    Value,
+    Value, Verdict,
 };
 
 /// Name of the function every program defines.
@@ -39,6 +39,30 @@ pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limi
 pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
     let met = |exit: &Exit| matches!(exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
     met(&outcome.exit) || outcome.callee.as_ref().is_some_and(|callee| met(&callee.exit))
+}
+
+/// What was found on one attempt. Accepted exactly when everything planned was passed.
+pub(crate) struct Decision {
+    pub(crate) status: Status,
+    pub(crate) passed: u32,
+    pub(crate) total: u32,
+    /// The rule that decided; empty when the status says it all.
+    pub(crate) rule: String,
+    /// Details for people.
+    pub(crate) detail: String,
+}
+
+impl Decision {
+    /// On a single check.
+    pub(crate) fn on_one(status: Status, detail: impl Into<String>) -> Self {
+        let passed = u32::from(status == Status::Accepted);
+        Self { status, passed, total: 1, rule: String::new(), detail: detail.into() }
+    }
+
+    pub(crate) fn into_verdict(self, evidence: Evidence) -> Verdict {
+        let evidence = Evidence { rule: self.rule, detail: cut(&self.detail), ..evidence };
+        Verdict { status: self.status, passed: self.passed, total: self.total, evidence }
+    }
 }
 
 /// What an end other than a proper return is called.

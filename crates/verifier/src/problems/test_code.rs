@@ -11,8 +11,8 @@ use std::collections::HashSet;
 
 use veriplay_core::{Callee, Dropped, Entry, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
-use super::{Decision, ProblemRequest};
-use crate::run::{Runner, calls, failure, value};
+use super::ProblemRequest;
+use crate::run::{Decision, Runner, calls, failure, value};
 
 /// The tests' own program: all it needs is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";

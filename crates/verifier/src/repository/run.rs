@@ -10,7 +10,7 @@ use veriplay_core::{
     Outcome, Value, is_among,
 };
 
-use super::guest;
+use super::programs;
 use super::settings::PytestSettings;
 use crate::run::met_deadline;
 
@@ -295,7 +295,7 @@ impl<'a> Session<'a> {
             seed: *seed,
             callee,
             base: Some(Base { layers: mounted(pytest, package, self.repository.dependencies), without }),
-            ..Job::calls(guest::runner(), "run", calls.iter().map(arguments))
+            ..Job::calls(programs::runner(), "run", calls.iter().map(arguments))
         }
     }
 
@@ -309,7 +309,7 @@ impl<'a> Session<'a> {
         let (theirs, own_files) = files.iter().cloned().partition(|(path, _)| is_test(path));
         let (theirs_gone, own_gone): (Vec<String>, Vec<String>) = without.iter().cloned().partition(is_test);
         let callee = Callee {
-            program: guest::package(roots, own),
+            program: programs::package(roots, own),
             seed: seed.wrapping_add(1),
             shares_objects: false,
             hidden: [tests.to_vec(), own_gone].concat(),

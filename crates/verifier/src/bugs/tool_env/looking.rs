@@ -43,7 +43,7 @@ fn arguments(call: &RepoToolCall) -> Option<(&str, Vec<Value>)> {
 
 fn job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) -> Job {
     let repo = request.repo;
-    let Overlay { files, without } = Overlay::of(repo.texts, request.tree);
+    let Overlay { files, without } = Overlay::between(repo.texts, request.tree);
     let arguments = vec![
         Value::str(request.call.tool()),
         Value::str(path),
