@@ -108,6 +108,33 @@ fn only_fuzz_targets_build_the_sandbox_with_a_feature() {
     }
 }
 
+/// A package holds the crate's folder and nothing else.
+#[test]
+fn published_crates_carry_all_that_they_need() {
+    let metadata = metadata();
+    let published: Vec<_> = metadata.workspace_packages().into_iter().filter(|p| p.publish.is_none()).collect();
+    assert!(!published.is_empty(), "no crate is published");
+    for package in published {
+        let folder = package.manifest_path.parent().expect("a manifest lies in a folder");
+        assert!(package.license.is_some() && package.description.is_some(), "`{}` lacks metadata", package.name);
+        for file in ["LICENSE", "README.md"] {
+            assert!(folder.join(file).is_file(), "`{folder}` has no {file}");
+        }
+        let own = folder.canonicalize().expect("the folder of a crate is there");
+        let name =
+            format!("{}/src/", folder.strip_prefix(&metadata.workspace_root).expect("crates lie in the workspace"));
+        for source in super::tracked_files().into_iter().filter(|file| file.starts_with(&name)) {
+            let source = super::root().join(source);
+            let Ok(text) = std::fs::read_to_string(&source) else { continue };
+            for path in text.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                let included = source.parent().expect("a file lies in a folder").join(path).canonicalize();
+                let included = included.unwrap_or_else(|error| panic!("{}: `{path}`: {error}", source.display()));
+                assert!(included.starts_with(&own), "{} includes `{path}` from outside its crate", source.display());
+            }
+        }
+    }
+}
+
 /// The README's first command names no binary, and another crate has one too.
 #[test]
 fn cargo_run_runs_the_command_line() {
