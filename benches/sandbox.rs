@@ -72,17 +72,7 @@ fn run(sandbox: &Sandbox, job: &Job) -> u64 {
 }
 
 fn script(program: &str) -> Job {
-    Job {
-        image: "python".to_owned(),
-        program: program.to_owned(),
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 1,
-        callee: None,
-        base: None,
-    }
+    Job { limits: LIMITS, seed: 1, ..Job::script(program) }
 }
 
 fn calls(count: i32) -> Job {

@@ -2,5 +2,4 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=../../task-corpus");
-    println!("cargo:rerun-if-changed=../../sandboxes/python/probes");
 }

@@ -80,9 +80,7 @@ impl Value {
             Value::Object(object) => object.class().name(),
         }
     }
-}
 
-impl Value {
     /// Containers inside one another, as [`EncodeCaps::depth`] counts them.
     pub(crate) fn depth(&self) -> usize {
         let deepest = |items: &[Value]| items.iter().map(Value::depth).max();
@@ -93,6 +91,28 @@ impl Value {
             _ => None,
         };
         inner.map_or(0, |inner| inner + 1)
+    }
+}
+
+macro_rules! value_from {
+    ($($from:ty => $make:expr),+ $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Self {
+                $make(value)
+            }
+        })+
+    };
+}
+
+value_from!(
+    bool => Value::Bool, i32 => Value::int, i64 => Value::int, u32 => Value::int, u64 => Value::int, usize => Value::int,
+    BigInt => Value::Int, f64 => Value::Float, &str => Value::str, String => Value::Str,
+);
+
+impl<V: Into<Value>> From<Vec<V>> for Value {
+    /// A `list`.
+    fn from(items: Vec<V>) -> Self {
+        Value::List(items.into_iter().map(Into::into).collect())
     }
 }
 

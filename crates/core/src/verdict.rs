@@ -81,7 +81,8 @@ pub struct Judged {
 }
 
 /// An attempt that could not be judged because of a fault of ours. It is never trained on and never a reward of zero.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("no verdict: {why}")]
 pub struct Dropped {
     /// The host fault.
     pub why: String,

@@ -14,7 +14,7 @@ pub(crate) static COST_PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DI
 pub(crate) static ENVIRONMENTS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/environments");
 pub(crate) static CHEATS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/environment_cheats");
 pub(crate) static FORGERIES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/forgeries");
-pub(crate) static PYTHON_PROBES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../sandboxes/python/probes");
+pub(crate) static PYTHON_PROBES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/probes");
 
 /// The files of `dir` and the folders below it that have this extension, sorted by path. A README is no data.
 pub(crate) fn list_files(dir: &'static Dir<'static>, extension: &str) -> Vec<TextFile<'static>> {

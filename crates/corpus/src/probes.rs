@@ -1,7 +1,7 @@
 //! Probes: programs that try to break out of a sandbox, one Markdown file each, and what must become of them.
 //!
 //! `veriplay isolate` runs them. `cargo xtask sabotage` shows that they can fail: it removes one defence of the sandbox's
-//! source at a time and requires that the probes named in `tests/sabotage` escape. `sandboxes/python/probes/README.md` is
+//! source at a time and requires that the probes named in `tests/sabotage` escape. `task-corpus/probes/README.md` is
 //! the format. [`run`] drives them through the seam [`veriplay_core::Execute`]; [`judge`] interprets a run. Invariant:
 //! a program that reports nothing is never taken for contained.
 

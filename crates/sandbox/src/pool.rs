@@ -13,7 +13,23 @@ use crate::image::Image;
 use crate::layers::Layers;
 use crate::memory::ResetMode;
 use crate::wasi::files::Tree;
-use crate::worker::RunError;
+
+/// Why a job has no outcome.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum RunError {
+    /// The engine, or the host.
+    #[error("{0}")]
+    Fault(String),
+    /// The worker process ended itself, by the signal of this number: a crash, or a system call it has no right to.
+    #[error("a worker process died of signal {0}")]
+    Crash(i32),
+}
+
+impl From<String> for RunError {
+    fn from(fault: String) -> Self {
+        Self::Fault(fault)
+    }
+}
 
 /// A way to run jobs, each in a place that the last one left.
 pub(crate) trait Runner {

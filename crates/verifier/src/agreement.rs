@@ -37,8 +37,6 @@ mod facts;
 mod grid;
 mod guards;
 mod judge;
-mod mutants;
-mod quote;
 mod round;
 mod rules;
 mod scan;
@@ -47,9 +45,8 @@ mod suite;
 pub use clusters::{Agreed, Answer, Cluster, Voter, agree};
 pub use dialects::{DIALECTS, Dialect, compact, dialect_by_name};
 pub use facts::{Examination, Quality, examine};
-pub use guards::{Check, GUARDS, Guard, Proposed, check_statement};
-pub use judge::{
-    CodeDecision, Judgement, Refusal, RoundRequest, SuiteAttempt, SuiteDecision, judge_round, judge_rounds,
-};
+pub use guards::{Check, GUARDS, Guard, Proposed, Refusal, check_statement};
+pub use judge::{CodeDecision, Judgement, SuiteDecision, judge_round, judge_rounds};
+pub use round::{RoundRequest, SuiteAttempt};
 pub use rules::{AgreementRules, AgreementRulesError, CountCodes};
 pub use suite::{Suite, Test};

@@ -25,11 +25,11 @@
 //! accepts the solution's state and, say, every tenth other by a hash of it passes the gate: no sample of states tells.
 
 mod artifact;
+mod artifact_gate;
 mod attempt;
 pub mod compact;
 mod complete;
 mod facts;
-mod gate;
 mod response;
 pub mod rules;
 mod trace;
@@ -38,10 +38,10 @@ use rayon::prelude::*;
 use veriplay_core::{Dropped, Execute, Verdict};
 
 pub use artifact::{ArtifactRequest, Examined, Finding, examine_artifact, inspect_artifact, judge_artifact};
-pub(crate) use attempt::judge;
+pub use artifact_gate::{ArtifactGate, ArtifactGateError};
+pub(crate) use attempt::judge_code;
 pub use attempt::{EpisodeRequest, judge_episode};
 pub use complete::{CompleteRequest, complete, complete_with_failures};
-pub use gate::{ArtifactGate, ArtifactGateError};
 pub use response::{ChallengerResponse, read_challenger, read_executor};
 pub use trace::{About, CodeOutcome, CodeRequest, Tool, describe, run_code};
 

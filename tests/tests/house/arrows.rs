@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
+/// What only tests and examples use: a crate, and what it may depend on there besides.
+const ALLOWED_FOR_EXAMPLES: (&str, &str) = ("veriplay-verifier", "veriplay-sandbox");
+
 /// Heavy or dangerous dependencies, and where alone they are used.
 const HOMES: &[(&str, &str)] = &[
     ("wasmtime", "veriplay-sandbox"),
@@ -23,7 +26,10 @@ fn crates_depend_only_along_the_arrows() {
         let allowed = allowed.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for `{}`", package.name));
         let ours = package.dependencies.iter().filter(|dependency| rule.contains_key(&dependency.name));
         for dependency in ours {
-            assert!(allowed.contains(&dependency.name), "forbidden arrow: {} -> {}", package.name, dependency.name);
+            let for_examples = dependency.kind == DependencyKind::Development
+                && ALLOWED_FOR_EXAMPLES == (package.name.as_str(), dependency.name.as_str());
+            let fine = allowed.contains(&dependency.name) || for_examples;
+            assert!(fine, "forbidden arrow: {} -> {}", package.name, dependency.name);
         }
     }
 }
@@ -67,6 +73,33 @@ fn only_fuzz_targets_build_the_sandbox_with_a_feature() {
         let asked = package.dependencies.iter().filter(|dependency| dependency.name == "veriplay-sandbox");
         let features: Vec<&String> = asked.flat_map(|dependency| &dependency.features).collect();
         assert!(features.is_empty(), "`{}` builds the sandbox with {features:?}", package.name);
+    }
+}
+
+/// A package holds the crate's folder and nothing else.
+#[test]
+fn published_crates_carry_all_that_they_need() {
+    let metadata = metadata();
+    let published: Vec<_> = metadata.workspace_packages().into_iter().filter(|p| p.publish.is_none()).collect();
+    assert!(!published.is_empty(), "no crate is published");
+    for package in published {
+        let folder = package.manifest_path.parent().expect("a manifest lies in a folder");
+        assert!(package.license.is_some() && package.description.is_some(), "`{}` lacks metadata", package.name);
+        for file in ["LICENSE", "README.md"] {
+            assert!(folder.join(file).is_file(), "`{folder}` has no {file}");
+        }
+        let own = folder.canonicalize().expect("the folder of a crate is there");
+        let name =
+            format!("{}/src/", folder.strip_prefix(&metadata.workspace_root).expect("crates lie in the workspace"));
+        for source in super::tracked_files().into_iter().filter(|file| file.starts_with(&name)) {
+            let source = super::root().join(source);
+            let Ok(text) = std::fs::read_to_string(&source) else { continue };
+            for path in text.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                let included = source.parent().expect("a file lies in a folder").join(path).canonicalize();
+                let included = included.unwrap_or_else(|error| panic!("{}: `{path}`: {error}", source.display()));
+                assert!(included.starts_with(&own), "{} includes `{path}` from outside its crate", source.display());
+            }
+        }
     }
 }
 

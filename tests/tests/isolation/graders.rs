@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Checks, Entry, Execute, Exit, Job, Limits, Predicted, Problem, TestStyle};
+use veriplay_core::{Checks, Execute, Exit, Job, Limits, Predicted, Problem, TestStyle};
 use veriplay_corpus::built_in_forgeries;
 use veriplay_corpus::forgeries::{Ending, Judging};
 use veriplay_sandbox::{Sandbox, SandboxOptions};
@@ -49,17 +49,7 @@ fn one_script(problem: &Problem, attempt: &str) -> Option<String> {
 
 /// Whether the script ends with status 0, which this grader takes for success.
 fn exits_with_zero(sandbox: &Sandbox, script: String) -> bool {
-    let job = Job {
-        image: "python".to_owned(),
-        program: script,
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 1,
-        callee: None,
-        base: None,
-    };
+    let job = Job { limits: LIMITS, seed: 1, ..Job::script(script) };
     let outcome = sandbox.execute(&job).expect("the sandbox does not fail");
     let ended_itself = outcome.error.is_some_and(|error| error.message.ends_with("with code 0"));
     outcome.exit == Exit::Returned || (outcome.exit == Exit::Trapped && ended_itself)

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use rayon::prelude::*;
-use veriplay_core::{Checks, Entry, Execute, Exit, Job, Value};
+use veriplay_core::{Checks, Execute, Exit, Job, Value};
 use veriplay_corpus::{SeedTriplet, built_in_seeds};
 use veriplay_tests::external::report_skipped;
 
@@ -38,17 +38,7 @@ for line in sys.stdin:
 }
 
 fn guest(program: &str) -> String {
-    let job = Job {
-        image: "python".to_owned(),
-        program: program.to_owned(),
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 0,
-        callee: None,
-        base: None,
-    };
+    let job = Job { limits: LIMITS, ..Job::script(program) };
     let outcome = python().execute(&job).unwrap();
     let raised = match (&outcome.exit, &outcome.error) {
         (Exit::Returned, _) => String::new(),

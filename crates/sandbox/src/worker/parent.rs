@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use veriplay_core::{Entry, Exit, Job, Limits, Outcome};
 
-use super::{Hello, Origin, Reply, RunError, frames};
+use super::{Hello, Origin, Reply, frames};
 use crate::image::Image;
-use crate::pool::Runner;
+use crate::pool::{RunError, Runner};
 
 /// Bytes of an answer beside the output a job may have.
 const ANSWER_ROOM: u64 = 1 << 20;

@@ -5,14 +5,36 @@ use std::collections::{BTreeMap, BTreeSet};
 use veriplay_core::{Digest, Dropped, Execute, Value, program_hash};
 
 use super::clusters::{Agreed, Cluster, Voter, agree};
-use super::facts::{Quality, differing, more_inputs, passes, quality, texts};
+use super::facts::{Quality, differing, more_inputs, mutants, passes, quality, texts};
 use super::grid::{Care, Grid};
-use super::guards::{Check, CodeFacts, RoundFacts, SuiteFacts, first};
-use super::judge::{Refusal, RoundRequest, SuiteAttempt};
-use super::mutants::mutants;
-use super::rules::CountCodes;
+use super::guards::{Check, CodeFacts, Guard, Refusal, RoundFacts, SuiteFacts, first};
+use super::rules::{AgreementRules, CountCodes};
 use super::scan::scan;
 use super::suite::{Suite, Test};
+
+/// One problem with what was written for it.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundRequest<'a> {
+    /// When agreement is enough.
+    pub rules: &'a AgreementRules,
+    /// What must hold beside; [`super::GUARDS`].
+    pub guards: &'a [Guard],
+    /// The problem's text.
+    pub statement: &'a str,
+    /// The codes; `None` for a response that holds none.
+    pub codes: &'a [Option<&'a str>],
+    /// The suites.
+    pub suites: &'a [SuiteAttempt<'a>],
+}
+
+/// One suite.
+#[derive(Debug, Clone, Copy)]
+pub struct SuiteAttempt<'a> {
+    /// The code it was written for, an index into the codes.
+    pub candidate: usize,
+    /// The suite; `None` for a response that holds none.
+    pub suite: Option<&'a Suite>,
+}
 
 /// Whether a response has a vote.
 #[derive(Debug, Clone, PartialEq)]

@@ -27,11 +27,11 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Status, TextFiles, check_path};
 
 pub use batch::{
-    GradeRequest, MutateRequest, TreeRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all,
-    serve_all, validate_all, view_all,
+    GradeRequest, MutateRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all, serve_all,
+    validate_all, view_all,
 };
 pub use functions::{EMPTY_BODY, FunctionSource, changed_function, functions};
-pub use proposal::{Weakening, propose_tree};
+pub use proposal::{TreeRequest, Weakening, propose_tree};
 pub use view::{View, ViewRequest, repair_of, test_function, view};
 
 use super::RepoContext;

@@ -2,8 +2,8 @@
 
 use veriplay_core::{CodeTask, Dropped, Environment, Value};
 
+use super::artifact_gate::ArtifactGate;
 use super::attempt::verified;
-use super::gate::ArtifactGate;
 use super::trace::{self, CodeRequest, Compiled, Failure};
 use crate::run::Runner;
 

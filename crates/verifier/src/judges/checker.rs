@@ -47,20 +47,20 @@ impl Judge for Checker {
 
     fn compare_call(&self, bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
         let Some(actual) = call.actual else {
-            return Ok(call.by(|_, _| false));
+            return Ok(call.compare_by(|_, _| false));
         };
         let arguments = vec![Value::Tuple(call.input.to_vec()), call.expected.clone(), actual.clone()];
         let right = decided(bench, call.task_id, call.comparison, arguments)?;
-        Ok(call.by(|_, _| right))
+        Ok(call.compare_by(|_, _| right))
     }
 
     fn compare_run(&self, bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
         let Ok(actual) = std::str::from_utf8(run.actual) else {
-            return Ok(run.by(|_, _| false));
+            return Ok(run.compare_by(|_, _| false));
         };
         let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
         let right = decided(bench, run.task_id, run.comparison, arguments)?;
-        Ok(run.by(|_, _| right))
+        Ok(run.compare_by(|_, _| right))
     }
 }
 

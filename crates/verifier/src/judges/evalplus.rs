@@ -50,13 +50,13 @@ impl Judge for EvalPlus {
     }
 
     fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
-        let oracle = Oracle::of(call.task_id, call.function);
+        let oracle = Oracle::for_function(call.task_id, call.function);
         let something = call.actual.is_none() && oracle == Some(Oracle::NotNone);
         if something && call.expected.python_eq(&Value::Bool(true)) {
             return Ok(Finding::Right);
         }
         let absolute = call.comparison.tolerance.map_or(0.0, |tolerance| tolerance.absolute);
-        Ok(call.by(|expected, actual| passes(oracle, call.input, expected, actual, absolute)))
+        Ok(call.compare_by(|expected, actual| passes(oracle, call.input, expected, actual, absolute)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Test code: it holds expected values, so it runs in an instance of its own and calls the program in another.
 //!
-//! The guest's test runner (`sandboxes/python/testing.py`) reports one result a test, as plain values. Under split trust
+//! The guest's test runner (`crates/sandbox/guests/python/testing.py`) reports one result a test, as plain values. Under split trust
 //! the program cannot reach it, so its report is that of the tests. Under shared trust it can: the evidence says `shared`.
 //! Either way a test without a result of its own is not passed.
 //!
@@ -11,8 +11,8 @@ use std::collections::HashSet;
 
 use veriplay_core::{Callee, Dropped, Entry, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
-use super::{Decision, ProblemRequest};
-use crate::run::{Runner, calls, failure, value};
+use super::ProblemRequest;
+use crate::run::{Decision, Runner, calls, failure, value};
 
 /// The tests' own program: all it needs is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";

@@ -2,9 +2,8 @@
 
 use veriplay_core::{CallResult, Dropped, IoPair, Status, Value};
 
-use super::Decision;
-use crate::batch::AnswerRequest;
-use crate::run::{NoValue, Runner, calls, failure, instead, value};
+use super::AnswerRequest;
+use crate::run::{Decision, NoValue, Runner, calls, failure, instead, value};
 
 /// One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
 pub(super) fn answer(
@@ -17,14 +16,14 @@ pub(super) fn answer(
     let limits = request.task.limits;
     let outcome = runner.run(&calls(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
     if let Some((status, detail)) = failure(&outcome) {
-        return Ok(Decision::one(status, &detail));
+        return Ok(Decision::on_one(status, detail));
     }
     let call = outcome.calls.first();
     Ok(call.map_or_else(
-        || Decision::one(Status::RuntimeError, "no result"),
+        || Decision::on_one(Status::RuntimeError, "no result"),
         |call| {
             let (status, detail) = compared(call, &pair.output, request);
-            Decision::one(status, &detail)
+            Decision::on_one(status, detail)
         },
     ))
 }

@@ -2,14 +2,14 @@
 
 use num_bigint::BigInt;
 
-use super::super::Value;
-use super::{Class, NumpyType, Object, calendar, decimal};
+use crate::value::Value;
+use crate::value::object::{Class, FACTORIES, NumpyType, Object, calendar, decimal};
 
 /// A call: its positional arguments, and those with names.
 #[derive(Debug, Default)]
-pub(in crate::value) struct Arguments {
-    pub(in crate::value) plain: Vec<Value>,
-    pub(in crate::value) named: Vec<(String, Value)>,
+pub(super) struct Arguments {
+    pub(super) plain: Vec<Value>,
+    pub(super) named: Vec<(String, Value)>,
 }
 
 impl Arguments {
@@ -21,12 +21,12 @@ impl Arguments {
 }
 
 /// Whether that name, with its dots, is the class of such a call.
-pub(in crate::value) fn is_call(name: &str) -> bool {
+pub(super) fn is_call(name: &str) -> bool {
     class(name).is_some()
 }
 
 /// Objects that `repr` writes as a name alone.
-pub(in crate::value) fn constant(name: &str) -> Option<Value> {
+pub(super) fn constant(name: &str) -> Option<Value> {
     let object = |class, state| Value::object(class, state).ok();
     match name {
         "np.True_" => object(Class::Numpy(NumpyType::Bool), Value::Bool(true)),
@@ -56,7 +56,7 @@ fn class(name: &str) -> Option<Class> {
 }
 
 /// The object of `name(arguments)`; None where `repr` writes no such call.
-pub(in crate::value) fn object(name: &str, mut arguments: Arguments) -> Option<Value> {
+pub(super) fn object(name: &str, mut arguments: Arguments) -> Option<Value> {
     let class = class(name)?;
     let state = match class {
         Class::Range => range(arguments.plain)?,
@@ -147,13 +147,13 @@ fn complex(numpy: NumpyType, object: &Object) -> Value {
 }
 
 /// The factory of a `defaultdict`, from what stands between `<class '` and `'>`.
-pub(in crate::value) fn factory(name: &str) -> Option<Value> {
-    super::FACTORIES.contains(&name).then(|| Value::str(name))
+pub(super) fn factory(name: &str) -> Option<Value> {
+    FACTORIES.contains(&name).then(|| Value::str(name))
 }
 
 /// A complex number at the start of `text`, as `repr` writes it, and its length: `(1+2j)`, `2j`, and with `bare` also
 /// `1+2j`, as numpy has it.
-pub(in crate::value) fn complex_at(text: &str, bare: bool) -> Option<(Value, usize)> {
+pub(super) fn complex_at(text: &str, bare: bool) -> Option<(Value, usize)> {
     let open = text.starts_with('(');
     let inner = text.strip_prefix('(').unwrap_or(text);
     let first = part_length(inner)?;
@@ -176,7 +176,7 @@ pub(in crate::value) fn complex_at(text: &str, bare: bool) -> Option<(Value, usi
 /// Length of a sign and a number.
 fn part_length(text: &str) -> Option<usize> {
     let sign = usize::from(text.starts_with('-'));
-    let length = super::super::literal::number_length(&text[sign..]);
+    let length = super::number::length(&text[sign..]);
     (length > 0).then_some(sign + length)
 }
 

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use veriplay_core::{Exit, Job, Outcome, content_hash};
 
-use super::{Image, ImageError, Named, State};
 use crate::guest::Guest;
-use crate::host::linker;
+use crate::image::{Image, ImageError, Named};
 use crate::layers::Layers;
 use crate::memory::Baseline;
 
@@ -33,31 +32,9 @@ impl Image {
             return Err(failed(describe_end(&outcome)));
         }
         let host = |error: &dyn std::fmt::Display| ImageError::Host(format!("cannot keep the warmed image: {error}"));
-        let named = Named { name: name.to_owned(), digest: content_hash(&(&self.digest, name, job)) };
+        let named = Named { name: name.to_owned(), digest: content_hash(&(self.digest(), name, job)) };
         let baseline = Baseline::new(&snapshot.memory).map_err(|error| host(&error))?;
         self.with_state(named, baseline, snapshot.state).map(Arc::new)
-    }
-
-    /// A warmed image as another process has made it of this one.
-    ///
-    /// # Errors
-    /// When the host has no room for it.
-    pub(crate) fn with_state(&self, named: Named, baseline: Baseline, state: State) -> Result<Self, ImageError> {
-        let linker = linker(&self.engine);
-        let linker = linker.map_err(|error| ImageError::Host(format!("cannot link the warmed image: {error}")))?;
-        Ok(Self {
-            name: named.name,
-            digest: named.digest,
-            limits: self.limits,
-            engine: self.engine.clone(),
-            module: self.module.clone(),
-            linker,
-            baseline,
-            base_tree: self.base_tree.clone(),
-            state,
-            text: None,
-            warmed_of: Some(self.warmed_of.clone().unwrap_or_else(|| self.name_and_digest())),
-        })
     }
 }
 

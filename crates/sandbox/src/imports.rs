@@ -1,16 +1,19 @@
-//! Names the shim's calls for the linker, and charges each one.
+//! What a guest can call: the shim's functions, the value channel, and the request for more fuel. Each call is charged.
 
 use wasmtime::{Caller, Linker};
 
-use super::Wasi;
-use super::errno::{Answer, Errno, Fault};
-use super::path::OpenFlags;
-use super::view::View;
-use super::{ARGS, ENVIRON};
+use crate::channel::Answer as Reply;
 use crate::fuel;
 use crate::host::Host;
+use crate::meter;
 use crate::stop::Stop;
+use crate::wasi::errno::{Answer, Errno, Fault};
+use crate::wasi::path::OpenFlags;
+use crate::wasi::view::View;
+use crate::wasi::{ARGS, ENVIRON, Wasi};
 
+/// Fuel for a byte of a frame to the host, which copies, decodes and compares what it says.
+const FRAME_BYTE: u64 = 16;
 const MODULE: &str = "wasi_snapshot_preview1";
 /// What a host call costs in fuel, so that a loop of them is not cheaper than a loop of instructions.
 const CALL_FUEL: u64 = 800;
@@ -19,7 +22,7 @@ const CALL_FUEL: u64 = 800;
 ///
 /// # Errors
 /// [`wasmtime::Trap::OutOfFuel`] when there is not enough.
-pub(crate) fn charge(caller: &mut Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
+fn charge(caller: &mut Caller<'_, Host>, work: u64) -> wasmtime::Result<()> {
     // A loop of calls never comes to the end of a slice.
     caller.data().deadline.check()?;
     fuel::take(caller, CALL_FUEL.saturating_add(work))
@@ -43,11 +46,11 @@ fn answer(
 
 type C<'a> = Caller<'a, Host>;
 
-/// Adds all calls.
+/// Adds the shim's calls.
 ///
 /// # Errors
 /// When a name is already taken.
-pub(crate) fn add(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
+fn add_system_calls(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     add_process(linker)?;
     add_descriptors(linker)?;
     add_transfers(linker)?;
@@ -204,4 +207,68 @@ fn add_refused(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
 /// What is open is no socket.
 fn no_socket(c: C<'_>, fd: i32) -> wasmtime::Result<i32> {
     answer(c, |wasi, _| wasi.no_socket(fd))
+}
+
+/// Gives everything that a guest can call its name.
+///
+/// # Errors
+/// Never for a new linker.
+pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
+    let mut linker = Linker::new(engine);
+    add_system_calls(&mut linker)?;
+    let (module, name) = meter::USED_UP;
+    linker.func_wrap(module, name, used_up)?;
+    linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
+    Ok(linker)
+}
+
+/// `host.call(ptr, len, out_ptr_ptr, out_len_ptr)`: one frame to the host, one back. 0 = answered, −2 = bad pointers.
+async fn host_call(
+    mut caller: Caller<'_, Host>,
+    (ptr, len, out_ptr, out_len): (i32, i32, i32, i32),
+) -> wasmtime::Result<i32> {
+    const REFUSED: i32 = -2;
+    let memory = caller.data().memory()?;
+    let frame_bytes = u64::from(len.cast_unsigned());
+    // What is refused below is not read.
+    let read_bytes = frame_bytes.min(caller.data().channel.max_frame());
+    charge(&mut caller, read_bytes.saturating_mul(FRAME_BYTE))?;
+    let (bytes, host) = memory.data_and_store_mut(&mut caller);
+    let start = ptr.cast_unsigned() as usize;
+    let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
+        return Ok(REFUSED);
+    };
+    if frame_bytes > host.channel.max_frame() {
+        return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
+    }
+    let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
+        Reply::Bytes(reply) => reply,
+        Reply::Callee(request) => ask_callee(host, request)?,
+    };
+    let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
+    let reply_len =
+        i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
+    caller.data_mut().channel.set_answering(true);
+    let at = alloc.call_async(&mut caller, reply_len).await?;
+    caller.data_mut().channel.set_answering(false);
+    let view = &mut View(memory.data_mut(&mut caller));
+    let wrote = at != 0
+        && view.write(at, &reply).is_ok()
+        && view.write(out_ptr, &at.to_le_bytes()).is_ok()
+        && view.write(out_len, &reply_len.to_le_bytes()).is_ok();
+    Ok(if wrote { 0 } else { REFUSED })
+}
+
+/// Enters the job's callee, on this thread, and comes back with the frame it answers.
+fn ask_callee(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
+    let caps = host.channel.caps();
+    let ask = host.ask_callee.as_mut().ok_or(Stop::Protocol("a request to a callee, and the job has none"));
+    let answer = ask.map_err(wasmtime::Error::new)?(request, caps).map_err(wasmtime::Error::msg)?;
+    answer.ok_or(wasmtime::Error::new(Stop::Callee))
+}
+
+/// The guest has used its slice up.
+fn used_up(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
+    caller.data().deadline.check()?;
+    fuel::take(&mut caller, 0)
 }

@@ -1,8 +1,8 @@
 //! What stands above the hunks of a file: git's lines, and the two names.
 
-use super::error::quote_line;
-use super::parse::Lines;
-use super::{Change, PatchError, PatchProblem};
+use super::Lines;
+use crate::patch::error::quote_line;
+use crate::patch::{Change, PatchError, PatchProblem};
 use crate::path::check_path;
 
 const NOWHERE: &str = "/dev/null";
@@ -23,7 +23,7 @@ const UNSUPPORTED: [&str; 10] = [
 ];
 
 /// Reads the header of the next file: its path, what is done to it, and whether hunks follow.
-pub(super) fn read(lines: &mut Lines<'_>) -> Result<(String, Change, bool), PatchError> {
+pub(super) fn read_file_header(lines: &mut Lines<'_>) -> Result<(String, Change, bool), PatchError> {
     let git = match lines.peek() {
         Some(line) if line.starts_with("diff --git ") => Some(read_git(lines)?),
         _ => None,
