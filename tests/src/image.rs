@@ -3,9 +3,7 @@
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use veriplay_sandbox::{
-    BuildPhase, Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir,
-};
+use veriplay_sandbox::{BuildPhase, Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, default_cache_dir};
 
 /// The Python image of this user's cache, built on first use.
 ///
@@ -17,7 +15,7 @@ pub fn python_image() -> Arc<Image> {
     let open = || {
         let store = ImageStore::open(&default_cache_dir()?)?;
         let spec = ImageSpec::python();
-        store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &report), Ok)
+        store.load(&spec).map_or_else(|| store.load_or_build(&spec, &report), Ok)
     };
     let image = IMAGE.get_or_init(|| {
         open().map_err(|error| format!("no Python image: {error}; hint: {}", error.hint().unwrap_or_default()))

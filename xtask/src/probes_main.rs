@@ -6,12 +6,11 @@ use std::io::Write;
 use anyhow::Context;
 use veriplay_corpus::probes::built_in_probes;
 use veriplay_corpus::probes::run::run_probe;
-use veriplay_sandbox::{ImageSpec, ImageStore, WheelSource, default_cache_dir};
+use veriplay_sandbox::Image;
 use xtask::probes::Ours;
 
 fn main() -> anyhow::Result<()> {
-    let store = ImageStore::open(&default_cache_dir()?)?;
-    let image = store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| ())?;
+    let image = Image::python()?;
     let (name, ours) = (image.name().to_owned(), Ours::new(image));
     let all = built_in_probes("python").context("the image has probes")?;
     for id in std::env::args().skip(1) {
