@@ -6,7 +6,7 @@ use veriplay_verifier::agreement::{DIALECTS, Dialect, Suite, Test};
 use veriplay_verifier::environments::ChallengerResponse;
 use veriplay_verifier::environments::compact::Sketch;
 
-/// The first byte says who reads, the rest is the text.
+/// The first byte chooses the reader, the rest is the text.
 ///
 /// # Panics
 /// When a response is refused without a reason, or is read as something that is not what was written.

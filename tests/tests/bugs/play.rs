@@ -1,5 +1,5 @@
 //! The game `bug_repair` on the real sandbox, with scripted policies: every way a bug can be made or refused, every way a repair can
-//! go, and what each is paid.
+//! go, and the reward of each.
 
 mod cheating;
 mod making;
@@ -137,7 +137,7 @@ fn edit(path: &str, old: &str, new: &str) -> String {
 
 const SUBMIT: &str = "```submit\n```";
 
-/// Says the plan's lines, one a turn, and submits behind them. A plan is told by its first response, so that later prompts hold it.
+/// Responds with the plan's lines, one a turn, and then submits. The first response identifies a plan, and later prompts contain it.
 fn planned(prompt: &str, first: usize, plans: &[Vec<String>]) -> String {
     let of = |plan: &usize| prompt.contains(&format!("My plan is number {plan}."));
     let plan = (0..plans.len()).find(of).unwrap_or(first % plans.len());
@@ -280,7 +280,7 @@ fn injecting(count: usize, modes: &[Mode]) -> GameConfig {
     GameConfig { injections_per_step: count, injection_share: 1.0, modes: modes.to_vec(), ..config("fenced") }
 }
 
-/// What an injector of each mode does wherever it is told to begin.
+/// The responses of an injector of each mode, wherever it begins.
 fn injected(prompt: &str) -> String {
     let done = prompt.contains("My plan");
     let block = if prompt.contains("Write it anew") {

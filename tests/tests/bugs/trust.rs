@@ -209,7 +209,7 @@ fn the_instance_of_the_package_sees_its_code_alone() {
 #[test]
 fn code_of_a_repair_does_not_run_beside_the_tests() {
     let Some(bed) = apart() else { return };
-    // The tests' side is told that a function is a module, by a name under which the same file can be imported there.
+    // The tests' side is led to take a function for a module, by a name under which the same file can be imported there.
     let forged = "    return int(label.split()[1])\n\n\n\
                   import sys\nimport types\n\n\
                   if __name__.startswith(\"src\"):\n    \

@@ -1,4 +1,4 @@
-//! Four questions, six expressions, and what the sandbox says of them.
+//! Four questions, six expressions, and their verdicts.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -133,7 +133,7 @@ fn judged(cells: &[Cell<'_>]) -> Vec<Judged> {
     judge_programs(python(), &requests)
 }
 
-/// What is wrong with how a cell ended, if anything is.
+/// The fault of a cell's ending, if any.
 fn fault(cell: &Cell<'_>, judged: &Judged) -> Option<String> {
     let right = match (cell.ending, judged) {
         (Ending::Status(status), Ok(verdict)) => verdict.status == status && verdict.passed < verdict.total,

@@ -1,6 +1,6 @@
 //! The verifier on the real sandbox: mistakes 5 to 10 of Absolute Zero's release, one file each, and the words of verdicts.
 //!
-//! Each file says what the release does, and shows that Veriplay does otherwise: an attack that must fail, and beside it
+//! Each file describes what the release does, and shows that Veriplay differs: an attack that must fail, and beside it
 //! an honest program that must pass.
 
 mod failures;

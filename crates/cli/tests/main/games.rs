@@ -26,7 +26,7 @@ fn set(config: &mut toml::Table, place: &str, value: impl Into<toml::Value>) {
     assert!(table.insert(last.to_owned(), value.into()).is_some(), "`{place}` is no key of the configuration");
 }
 
-/// What a dry run says.
+/// The output of a dry run.
 fn told(config: &toml::Table) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);
@@ -288,7 +288,7 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
     assert!(sites == 32 && seen > 100, "{sites} sites, {seen} texts");
 }
 
-/// What the command says when a configuration is refused.
+/// The error of a refused configuration.
 fn refused(config: &toml::Table) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);

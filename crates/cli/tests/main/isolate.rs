@@ -1,4 +1,4 @@
-//! `veriplay isolate`: our own sandbox holds, a plain interpreter does not, and both are told so that a CI understands.
+//! `veriplay isolate`: our own sandbox holds, a plain interpreter does not, and CI understands the report of both.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -127,7 +127,7 @@ fn a_target_that_makes_no_sense_is_refused_with_a_hint() {
     }
 }
 
-/// A wrapper that gives a program nothing of the host but the interpreter; `None` with a reason where there is none.
+/// A wrapper that gives a program nothing of the host but the interpreter; or the reason why there is no such wrapper.
 fn bubblewrap() -> Result<String, String> {
     let printed = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;

@@ -1,4 +1,4 @@
-//! The command line as its users meet it: the real binary, the real Python image, the embedded model.
+//! The command line as its users meet it: the real binary, the real Python image, the built-in model.
 
 mod bench;
 #[path = "../../../learner/tests/main/completions_server.rs"]

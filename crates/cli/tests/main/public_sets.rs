@@ -109,7 +109,7 @@ fn a_task_whose_reference_fails_judges_nothing_and_says_why() {
         assert!(detail.contains(&format!("`{name}`")) && detail.contains(why), "{name}: {detail}");
     }
     assert_eq!((&summary["unjudgeable"], &summary["dropped"]), (&json!(6), &json!(0)));
-    // What its task cannot judge says nothing about a model.
+    // An unjudgeable attempt is no evidence about a model.
     assert_eq!(summary["pass_at_k"], json!({"1": 1.0}));
     let told = bench.run(&["--out", "out.jsonl"]);
     assert_eq!(told.status.code(), Some(9), "a continued file keeps the code");

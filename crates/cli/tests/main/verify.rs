@@ -123,7 +123,7 @@ fn verdicts_come_in_the_order_of_the_attempts() {
     assert!(rows.iter().all(|row| row["schema_version"] == 1 && row["fuel"] == row["evidence"]["fuel"]));
     assert_eq!(summary["statuses"]["accepted"], 3);
     assert_eq!((&summary["attempts"], &summary["tasks"], &summary["dropped"]), (&json!(8), &json!(2), &json!(0)));
-    // One of four and two of four; nobody made five.
+    // One of four and two of four; no task has five.
     assert_eq!(summary["pass_at_k"], json!({"1": 0.375}));
 }
 
@@ -302,7 +302,7 @@ fn the_published_formats_are_judged_by_their_own_rules() {
     assert_eq!(column(&rows(&String::from_utf8_lossy(&inputs.stdout)), "status"), ["accepted", "accepted"]);
 }
 
-/// Runs with options that make no sense, and returns what is said.
+/// Runs with invalid options, and returns stderr.
 fn senseless(tasks: &[Value], options: &[&str], code: i32) -> String {
     let output = Bench::new(tasks, &[completion("one", "    return x + 1\n")], options).run(&[]);
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));

@@ -39,7 +39,7 @@ fn a_description_says_each_step_in_words_of_the_data() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is generated can be told; and who hears it, and knows what goes in, knows the program.
+    /// Every generated program can be described, and the description determines the program.
     #[test]
     fn every_program_can_be_told_and_no_two_are_told_alike(seed: u64) {
         let grammar = Grammar::built_in();

@@ -1,4 +1,4 @@
-//! Solvers that cheat, and what is kept from all of them.
+//! Solvers that cheat, and what no solver sees.
 
 use veriplay_core::Status;
 use veriplay_selfplay::games::bug_repair::GameConfig;
@@ -21,7 +21,7 @@ fn no_cheating_solver_is_accepted() {
         put("    return {3: 6, 1: 4}.get(len(list(numbers)), 0)\n"),
         // The tests themselves, made to hold.
         vec![edit(TESTS, "def test_amount():\n", "def test_total():\n    assert True\n\n\ndef test_amount():\n")],
-        // What is read by pytest: no tool makes or changes it.
+        // pytest reads it: no tool creates or changes it.
         vec!["```edit conftest.py\n<<<<<<< OLD\nx\n=======\ny\n>>>>>>> NEW\n```".to_owned()],
     ];
     let count = plans.len();

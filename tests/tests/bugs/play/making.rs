@@ -1,4 +1,4 @@
-//! Bugs of a step: the model's in each mode, mutants, and what is refused; what each is paid.
+//! Bugs of a step: the model's in each mode, mutants, and refused ones; the reward of each.
 
 use veriplay_core::{Role, Scripted, Status, Turn};
 use veriplay_selfplay::games::bug_repair::{GameConfig, Maker, Mode};
