@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What one job may use. There is no `Default`: whoever runs a program says what it may
-/// cost, in numbers or by [`Limits::small`] and [`Limits::large`].
+/// What one job may use. There is no `Default`: the caller states the cost, in numbers or
+/// by [`Limits::small`] and [`Limits::large`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {

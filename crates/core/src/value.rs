@@ -19,7 +19,7 @@ pub use object::{Class, NumpyType, Object};
 
 /// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
 ///
-/// `==` on this type is structural and exact (`1 != 1.0`, NaN equals NaN, dict order counts not, sets are kept sorted);
+/// `==` on this type is structural and exact (`1 != 1.0`, NaN equals NaN, dict order does not count, sets are kept sorted);
 /// [`Value::python_eq`] is Python's `==`. In JSON a value is its Python text, such as `"[1, 'a']"`.
 #[derive(Debug, Clone)]
 pub enum Value {

@@ -49,7 +49,7 @@ pub struct Evidence {
     pub jobs: Vec<Digest>,
     /// Wasm fuel of those jobs together.
     pub fuel: u64,
-    /// The rule that decided, such as `constant` or `duplicate`; empty when the status says it all.
+    /// The rule that decided, such as `constant` or `duplicate`; empty when the status needs none.
     pub rule: String,
     /// Details for people: the first difference, the exception.
     pub detail: String,

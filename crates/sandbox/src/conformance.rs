@@ -39,7 +39,7 @@ pub struct Ran {
 /// Runs the command in `wasm`, with `files` (paths from the root, and content) in its tree.
 ///
 /// # Errors
-/// When the module is none, or two files clash.
+/// When the module is invalid, or two files clash.
 pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<Ran, String> {
     let say = |error: wasmtime::Error| format!("{error:#}");
     let engine = engine::engine().map_err(|error| error.to_string())?;

@@ -35,7 +35,7 @@ impl Tank {
     }
 }
 
-/// Gives the guest `fuel` units and no more, whatever it had.
+/// Sets the guest's fuel to `fuel` units.
 ///
 /// # Errors
 /// When there is no guest yet.

@@ -88,7 +88,7 @@ impl Guest {
     /// Afterwards both are used, and must be [reset](Self::reset) or dropped.
     ///
     /// # Errors
-    /// A fault of ours; the instances must be dropped.
+    /// A host fault; the instances must be dropped.
     pub(crate) fn run(&mut self, job: &Job, callee: Option<Guest>) -> Result<(Outcome, Option<Guest>), Fault> {
         self.prepare(job, &job.files, job.seed, request::encode(job), request::expected_calls(job))?;
         let (Some(program), Some(guest)) = (&job.callee, callee) else {
@@ -112,7 +112,7 @@ impl Guest {
     /// Runs the module level of a callee's program and leaves it ready to [serve](Self::serve).
     ///
     /// # Errors
-    /// A fault of ours.
+    /// A host fault.
     fn load_callee(&mut self, job: &Job, callee: &Callee) -> Result<Ended, Fault> {
         self.prepare(job, &callee.files_in(job), callee.seed, request::encode_callee(job, callee), 0)?;
         self.enter(&job.limits)
@@ -121,7 +121,7 @@ impl Guest {
     /// Runs the module level of `job`'s program, and ends as what it has become: how that went, and the state.
     ///
     /// # Errors
-    /// A fault of ours.
+    /// A host fault.
     pub(crate) fn warm(mut self, job: &Job) -> Result<(Outcome, Snapshot), Fault> {
         self.prepare(job, &job.files, job.seed, request::encode_warm(job), 0)?;
         let ended = self.enter(&job.limits)?;
@@ -133,7 +133,7 @@ impl Guest {
     /// Answers one request to a loaded callee. Fuel and output are those of all requests together.
     ///
     /// # Errors
-    /// A fault of ours.
+    /// A host fault.
     fn serve(&mut self, limits: &Limits, request: Vec<u8>) -> Result<Ended, Fault> {
         self.store.data_mut().channel.start_request(request);
         self.enter(limits)
@@ -159,7 +159,7 @@ impl Guest {
     /// What became of a job, all its turns together.
     ///
     /// # Errors
-    /// A fault of ours.
+    /// A host fault.
     fn outcome(&mut self, limits: &Limits, ended: Ended) -> Result<Outcome, Fault> {
         let left = fuel::remaining(&mut self.store).map_err(|error| error.to_string())?;
         let peak_memory_bytes = self.exports.memory.data_size(&self.store) as u64;
@@ -230,7 +230,7 @@ impl CalleeGuest {
     /// Runs the callee's module level in `guest`, which is in the image's state.
     ///
     /// # Errors
-    /// A fault of ours.
+    /// A host fault.
     fn start(mut guest: Guest, job: &Job, callee: &Callee) -> Result<Self, Fault> {
         let last = guest.load_callee(job, callee)?;
         Ok(Self { guest, limits: job.limits, last })
@@ -244,7 +244,7 @@ impl CalleeGuest {
     /// Answers one encoded request with the frame that goes to the other side; `None` when the callee ended over it.
     ///
     /// # Errors
-    /// A fault of ours.
+    /// A host fault.
     fn ask(&mut self, request: Vec<u8>, caps: EncodeCaps) -> Result<Option<Vec<u8>>, Fault> {
         self.last = self.guest.serve(&self.limits, request)?;
         let result = self.last.calls.pop().filter(|_| self.is_alive());
@@ -254,14 +254,14 @@ impl CalleeGuest {
     /// The instance, which must be reset, and what became of the callee.
     ///
     /// # Errors
-    /// A fault of ours.
+    /// A host fault.
     fn end(mut self) -> Result<(Guest, Outcome), Fault> {
         let outcome = self.guest.outcome(&self.limits, self.last)?;
         Ok((self.guest, outcome))
     }
 }
 
-/// The answer as the harness reads it. A value that is none by the host's reading is the callee's failure, not the caller's.
+/// The answer as the harness reads it. A value that the host cannot decode is the callee's failure, not the caller's.
 fn frame(result: CallResult, caps: EncodeCaps) -> Vec<u8> {
     let error = match result {
         CallResult::Returned(bytes) => match Value::decode(&bytes, caps) {

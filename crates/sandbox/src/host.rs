@@ -9,7 +9,7 @@ use crate::fuel::Tank;
 use crate::stop::Stop;
 use crate::wasi::Wasi;
 
-/// Hands a job's callee an encoded request: the frame that goes to the other side, `None` when the callee ended over it, or a fault of ours.
+/// Hands a job's callee an encoded request: the frame that goes to the other side, `None` when the callee ended over it, or a host fault.
 pub(crate) type AskCallee = Box<dyn FnMut(Vec<u8>, EncodeCaps) -> Result<Option<Vec<u8>>, String> + Send>;
 
 /// What host functions work on: everything one job has.

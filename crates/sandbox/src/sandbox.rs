@@ -65,7 +65,7 @@ impl Sandbox {
         Ok(Self::new(Image::python()?, SandboxOptions::fastest()))
     }
 
-    /// Runs `job` from the image's state. Whatever the program does is `Ok`.
+    /// Runs `job` from the image's state. Everything a program can do is `Ok`.
     ///
     /// # Errors
     /// Only faults of the job's description or of the host, after one retry on a new instance.

@@ -16,7 +16,7 @@ use crate::memory::Baseline;
 impl Image {
     /// The image named `name` whose jobs start where `job`'s program ended, run as a module: its imports are done, its
     /// changes to the interpreter made, its own names gone. Files are each job's own: those of `job` are not there any more.
-    /// Room that jobs are to have is to be taken and given back by the program; memory that grows in a job costs more.
+    /// The program can reserve memory for jobs by taking it and giving it back: memory that grows in a job costs more.
     ///
     /// # Errors
     /// When the program raises or meets a limit, a layer is missing, or the host fails.

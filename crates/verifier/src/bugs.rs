@@ -28,21 +28,19 @@ mod propose;
 pub mod tool_env;
 mod tree;
 mod twins;
-mod validate;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, Patch, SCHEMA_VERSION, TextFiles, Trust};
 
-pub use checks::{BugRules, CHECKS, Check};
+pub use checks::{BugRules, CHECKS, Check, Validated, each_check, validate};
 pub use grade::{RepairRequest, grade};
 pub use injectors::{Candidate, Family, INJECTORS, Injector, Mutants, Scope, inject};
 pub use machinery::OwnNames;
 pub use map::{FileMap, TestMap};
 pub use modules::own_modules;
 pub use propose::{Unfit, propose, weakening};
-pub use validate::{Validated, each_check, validate};
 
 use crate::repository::Baseline;
 
@@ -90,7 +88,7 @@ pub struct BugProposal {
     pub test_files: Vec<String>,
     /// Who made it: an operator's name, or a model's way.
     pub injector: String,
-    /// Of its making.
+    /// The seed of its making.
     pub seed: u64,
     /// Failed repairs on top of the bug, the first one first: none for a first-order bug.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -44,7 +44,7 @@ impl<'a> ProblemRequest<'a> {
 
     /// Limits of every job.
     #[must_use]
-    pub fn job_limits(&self) -> Limits {
+    pub(crate) fn job_limits(&self) -> Limits {
         self.problem.limits.unwrap_or(self.limits)
     }
 }

@@ -32,7 +32,12 @@ impl<'a> Runner<'a> {
 
 /// Calls of a program's entry, in order, in one fresh state. Carries inputs alone.
 pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limits: Limits, seed: u64) -> Job {
-    Job { image: image.to_owned(), limits, seed, ..Job::calls(program, ENTRY, arguments) }
+    job(image, limits, seed, Job::calls(program, ENTRY, arguments))
+}
+
+/// `job` on `image`, under `limits`, with this seed.
+pub(crate) fn job(image: &str, limits: Limits, seed: u64, job: Job) -> Job {
+    Job { image: image.to_owned(), limits, seed, ..job }
 }
 
 /// Whether the outcome is one that another run might not repeat.
@@ -46,7 +51,7 @@ pub(crate) struct Decision {
     pub(crate) status: Status,
     pub(crate) passed: u32,
     pub(crate) total: u32,
-    /// The rule that decided; empty when the status says it all.
+    /// The rule that decided; empty when the status needs none.
     pub(crate) rule: String,
     /// Details for people.
     pub(crate) detail: String,

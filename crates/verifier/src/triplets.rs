@@ -13,7 +13,6 @@
 //! that an output which depends on the calls before it differs between them. A program whose output is a coin flip with
 //! few faces is worth asking by every rule here: that is for the reward to weigh.
 
-mod abduction;
 mod gate;
 mod induction;
 pub mod rules;
@@ -21,17 +20,17 @@ mod triplet;
 
 use rayon::prelude::*;
 use veriplay_core::{
-    Attempt, Dropped, Evidence, Execute, IoPair, Judged, Proposal, Provenance, Question, Status, Task, TaskType, Value,
-    Verdict,
+    Attempt, CallResult, Dropped, Evidence, Execute, IoPair, Judged, Proposal, Provenance, Question, Status, Task,
+    TaskType, Value, Verdict,
 };
 
-use crate::run::{Decision, Runner, cut, instead};
+use crate::run::{Decision, NoValue, Runner, calls, cut, failure, instead, value};
 use rules::Stop;
 
 pub use gate::{Gate, GateError, InductionRules, ProbeRules};
 
 /// Family of tasks that proposals become.
-pub const PROPOSED: &str = "proposed";
+const PROPOSED: &str = "proposed";
 
 /// One answer to judge.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +111,7 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
         (_, Attempt::Malformed { reason }) => Decision::on_one(Status::Malformed, reason),
         (Question::Deduction { pair, .. }, Attempt::Value(value)) => deduce(pair, value),
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
-            abduction::answer(&mut runner, request, program, pair, arguments)?
+            abduce(&mut runner, request, program, pair, arguments)?
         }
         (Question::Induction { hidden, .. }, Attempt::Program(program)) => {
             induction::answer(&mut runner, request, program, hidden)?
@@ -132,6 +131,40 @@ fn deduce(pair: &IoPair, value: &Value) -> Decision {
         return Decision::on_one(Status::Accepted, "");
     }
     Decision::on_one(Status::WrongAnswer, instead(value, &pair.output))
+}
+
+/// Abduction: the program runs on the input that was named, and any input that gives the output is right. One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
+fn abduce(
+    runner: &mut Runner<'_>,
+    request: &AnswerRequest<'_>,
+    program: &str,
+    pair: &IoPair,
+    arguments: &[Value],
+) -> Result<Decision, Dropped> {
+    let limits = request.task.limits;
+    let outcome = runner.run(&calls(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
+    if let Some((status, detail)) = failure(&outcome) {
+        return Ok(Decision::on_one(status, detail));
+    }
+    let call = outcome.calls.first();
+    Ok(call.map_or_else(
+        || Decision::on_one(Status::RuntimeError, "no result"),
+        |call| {
+            let (status, detail) = compared(call, &pair.output, request);
+            Decision::on_one(status, detail)
+        },
+    ))
+}
+
+/// One call's result against the wanted value.
+fn compared(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
+    match value(call, &request.task.limits) {
+        Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
+        Ok(output) => (Status::WrongAnswer, instead(&output, wanted)),
+        Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
+        // It ran and gave something that equals no plain value.
+        Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
+    }
 }
 
 /// [`judge_answer`] for each request.

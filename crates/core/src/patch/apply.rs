@@ -46,7 +46,7 @@ impl Patch {
         Ok(after)
     }
 
-    /// Only what changes, for whoever lays it over files that stay where they are.
+    /// Only the changed files, to be laid over the unchanged ones.
     ///
     /// # Errors
     /// The first thing that does not fit.

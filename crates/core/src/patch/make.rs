@@ -16,7 +16,7 @@ impl Patch {
     /// The patch that makes `new` of `old`, files in the order of their paths, three lines of context.
     ///
     /// # Errors
-    /// When a path that differs is none a patch may name, or a text is too large.
+    /// When the path of a changed file is not allowed in a patch, or a text is too large.
     pub fn make(old: &TextFiles, new: &TextFiles) -> Result<Self, PatchError> {
         let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let mut files = Vec::new();

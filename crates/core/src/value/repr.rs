@@ -24,7 +24,7 @@ impl Value {
     }
 }
 
-/// Takes so many characters, and then refuses, which ends whoever writes.
+/// Takes so many characters and then returns an error, which ends the writer.
 struct Excerpt {
     text: String,
     left: usize,

@@ -94,7 +94,7 @@ impl ImageStore {
     /// The cached image, or `None` when it is not there or not whole.
     #[must_use]
     pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
-        let (code, snapshot) = (self.code_place(spec), self.snapshot_place(spec));
+        let (code, snapshot) = (self.code_slot(spec), self.snapshot_slot(spec));
         let snapshot = usable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
         let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
         let image = Image::new(spec, self.engine.clone(), code, snapshot);
@@ -175,7 +175,7 @@ impl ImageStore {
 
     /// Whether `path` holds the code or the snapshot of an image.
     fn is_of(&self, spec: &ImageSpec, path: &Path) -> bool {
-        self.code_place(spec).dir == path || self.snapshot_place(spec).dir == path
+        self.code_slot(spec).dir == path || self.snapshot_slot(spec).dir == path
     }
 
     fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
@@ -190,16 +190,16 @@ impl ImageStore {
     }
 
     /// Where compiled code lies: it depends on the wheel and the engine.
-    fn code_place(&self, spec: &ImageSpec) -> CacheSlot {
-        self.place(&format!("{}-code", spec.name), &spec.wheel_digest())
+    fn code_slot(&self, spec: &ImageSpec) -> CacheSlot {
+        self.slot(&format!("{}-code", spec.name), &spec.wheel_digest())
     }
 
     /// Where the snapshot lies: it depends on everything.
-    fn snapshot_place(&self, spec: &ImageSpec) -> CacheSlot {
-        self.place(&spec.name, &spec.digest())
+    fn snapshot_slot(&self, spec: &ImageSpec) -> CacheSlot {
+        self.slot(&spec.name, &spec.digest())
     }
 
-    fn place(&self, name: &str, content: &Digest) -> CacheSlot {
+    fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
         let engine = fingerprint(&self.engine).to_le_bytes();
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
         CacheSlot { dir: self.dir.join(format!("{name}-{key}")), key }
@@ -212,17 +212,17 @@ fn size(dir: &Path) -> Result<u64, String> {
     Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
-/// A place in the cache.
+/// A slot in the cache.
 struct CacheSlot {
     dir: PathBuf,
     key: String,
 }
 
 /// What was read, or `None` with a warning when there was something that cannot be used.
-fn usable<T>(place: &CacheSlot, read: Result<T, String>) -> Option<T> {
+fn usable<T>(slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
     let warn = |reason: &String| {
-        if place.dir.exists() {
-            tracing::warn!(path = %place.dir.display(), %reason, "a cached image cannot be used, it is built again");
+        if slot.dir.exists() {
+            tracing::warn!(path = %slot.dir.display(), %reason, "a cached image cannot be used, it is built again");
         }
     };
     read.inspect_err(warn).ok()
@@ -249,9 +249,9 @@ struct Build<'a> {
 
 impl Build<'_> {
     fn run(&self, keep: Keep) -> Result<Arc<Image>, ImageError> {
-        let place = self.store.code_place(self.spec);
+        let slot = self.store.code_slot(self.spec);
         let known = if keep == Keep::IfPossible {
-            cache::read_code(&place.dir, &place.key, &self.store.engine).ok()
+            cache::read_code(&slot.dir, &slot.key, &self.store.engine).ok()
         } else {
             None
         };
@@ -260,14 +260,14 @@ impl Build<'_> {
             None => {
                 let code = self.compile()?;
                 (self.progress)(BuildPhase::Write);
-                self.kept(keep, || cache::write_code(&place.dir, &place.key, &code))?;
+                self.kept(keep, || cache::write_code(&slot.dir, &slot.key, &code))?;
                 code
             }
         };
         (self.progress)(BuildPhase::Preload);
         let snapshot = build::preload(self.spec, &self.store.engine, &code)?;
-        let place = self.store.snapshot_place(self.spec);
-        self.kept(keep, || cache::write_snapshot(&place.dir, &place.key, &snapshot))?;
+        let slot = self.store.snapshot_slot(self.spec);
+        self.kept(keep, || cache::write_snapshot(&slot.dir, &slot.key, &snapshot))?;
         Image::new(self.spec, self.store.engine.clone(), code, snapshot).map(Arc::new)
     }
 

@@ -1,4 +1,4 @@
-//! From a round to what is said of each of its codes and suites. Called by the judge of rounds.
+//! The decisions of a round on each of its codes and suites. Called by the judge of rounds.
 
 use std::collections::BTreeSet;
 

@@ -103,7 +103,7 @@ fn examined(execute: &dyn Execute, rules: &AgreementRules, request: &Examination
     Ok(suites.iter().map(|suite| quality(&grid, right, suite, None, wrong, &mutants)).collect())
 }
 
-/// Up to `count` inputs like `inputs` that are none of them, drawn evenly.
+/// Up to `count` new inputs like `inputs`, drawn evenly.
 pub(super) fn more_inputs(inputs: &[Vec<Value>], count: usize) -> Vec<Vec<Value>> {
     if inputs.is_empty() {
         return Vec::new();

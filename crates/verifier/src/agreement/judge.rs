@@ -32,7 +32,7 @@ pub struct Judgement {
     pub deadline: bool,
 }
 
-/// What is said of one code.
+/// The decision on one code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeDecision {
@@ -49,7 +49,7 @@ pub struct CodeDecision {
     pub detail: String,
 }
 
-/// What is said of one suite.
+/// The decision on one suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteDecision {

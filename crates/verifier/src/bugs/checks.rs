@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Dropped, Fuzz, Patch, Status, TextFiles, Trust, content_hash};
+use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict, content_hash};
 
 use super::bench::{Bench, Results};
 use super::grade::{RepairRequest, grade, needs_shared};
 use super::machinery::{MAX_PATCH_BYTES, reached};
 use super::paths::{Purpose, is_test, refused};
 use super::tree::{States, restored};
-use super::{BugArtifact, BugProposal};
+use super::{BugArtifact, BugProposal, RepoContext};
 use crate::repository::TestResult;
+use crate::run::cut;
 
 /// The bounds of the checks. SSR's text leaves their values open; re-implementations use 5–10 passing tests, one or two
 /// files, one failing test.
@@ -287,4 +288,69 @@ fn inverse(facts: &mut Facts<'_>) -> Holds {
         }
     }
     Ok(Ok(()))
+}
+
+/// A verdict on a proposed bug.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validated {
+    /// [`Status::Valid`], or [`Status::Invalid`] with the name of the check that failed as its rule.
+    pub verdict: Verdict,
+    /// `Some` exactly when it is valid.
+    pub artifact: Option<BugArtifact>,
+}
+
+/// Puts a proposal through the checks.
+///
+/// # Errors
+/// A host fault.
+pub fn validate(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    bug: &BugProposal,
+    rules: &BugRules,
+) -> Result<Validated, Dropped> {
+    let bench = Bench::new(execute, repo);
+    let states = match States::apply(repo.texts, bug) {
+        Ok(states) => states,
+        Err(error) => return Ok(invalid(bench, 0, "applies", error.to_string())),
+    };
+    let mut facts = Facts::new(bench, bug, rules, states)?;
+    for (index, check) in CHECKS.iter().enumerate() {
+        if let Err(why) = (check.holds)(&mut facts)? {
+            return Ok(invalid(facts.bench, index, check.name, why));
+        }
+    }
+    let artifact = facts.artifact()?;
+    let total = count(CHECKS.len());
+    let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: facts.bench.evidence };
+    Ok(Validated { verdict, artifact: Some(artifact) })
+}
+
+/// Every check for itself, whatever the others come to: why a proposal is refused, in full. `None` where it holds.
+///
+/// # Errors
+/// A host fault.
+pub fn each_check(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    bug: &BugProposal,
+    rules: &BugRules,
+) -> Result<Vec<(&'static str, Option<String>)>, Dropped> {
+    let states = match States::apply(repo.texts, bug) {
+        Ok(states) => states,
+        Err(error) => return Ok(vec![("applies", Some(error.to_string()))]),
+    };
+    let mut facts = Facts::new(Bench::new(execute, repo), bug, rules, states)?;
+    CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut facts)?.err()))).collect()
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn invalid(bench: Bench<'_>, passed: usize, rule: &str, why: String) -> Validated {
+    let mut evidence = bench.evidence;
+    (evidence.rule, evidence.detail) = (rule.to_owned(), cut(&why));
+    let verdict = Verdict { status: Status::Invalid, passed: count(passed), total: count(CHECKS.len()), evidence };
+    Validated { verdict, artifact: None }
 }

@@ -7,7 +7,7 @@ use super::RepoContext;
 use crate::run::{NoValue, met_deadline, value};
 
 const SPANS: &str = include_str!("python/spans.py");
-/// The seed of every question: the answers have no chance in them but what is asked for by an argument.
+/// The seed of every question. Chance enters an answer by its arguments alone.
 const SEED: u64 = 0;
 
 /// What replaces a stretch of a text, in bytes.

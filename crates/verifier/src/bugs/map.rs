@@ -58,7 +58,7 @@ impl TestMap {
     /// Measures it on the original, files beside each other. `repo.map` is not read.
     ///
     /// # Errors
-    /// A fault of the host's.
+    /// A host fault.
     pub fn measure(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
         let usable: Vec<&FileBaseline> = repo.baseline.files.iter().filter(usable).collect();
@@ -89,7 +89,7 @@ impl TestMap {
     /// since tests of a file share its caches, its fixtures and what it has imported.
     ///
     /// # Errors
-    /// A fault of the host's.
+    /// A host fault.
     pub(crate) fn affected(
         &self,
         execute: &dyn Execute,

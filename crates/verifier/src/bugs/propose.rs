@@ -24,7 +24,7 @@ pub struct Unfit {
 /// that remembers saves that.
 ///
 /// # Errors
-/// A fault of the host's.
+/// A host fault.
 pub fn propose(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -95,7 +95,7 @@ pub(crate) fn failing_with(
 /// to be found by its name, as one that a class inherits.
 ///
 /// # Errors
-/// A fault of the host's.
+/// A host fault.
 pub fn weakening(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,

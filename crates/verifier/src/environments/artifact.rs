@@ -60,7 +60,7 @@ pub fn judge_artifact(
 ///
 /// # Errors
 /// As [`judge_artifact`].
-pub fn examine_artifact(
+pub(super) fn examine_artifact(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,

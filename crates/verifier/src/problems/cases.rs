@@ -1,11 +1,11 @@
 //! Cases: calls of one function, and runs of the whole program. Inputs go in, what comes out is compared here by the judge, and the cases
 //! that are passed are counted.
 
-use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Entry, Job, Outcome, Status, StdioCase, StdioChecks};
+use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Outcome, Status, StdioCase, StdioChecks};
 
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Bench, Call, Finding, Judge, Kind, Run};
-use crate::run::{self, Decision, NoValue, failure, value};
+use crate::run::{Decision, NoValue, failure, job, value};
 
 /// All cases in one job, or one job a case where each is to have a fresh state.
 pub(super) fn judge_calls(
@@ -39,11 +39,10 @@ struct Plan<'a, 'e> {
 impl Plan<'_, '_> {
     /// One job with `cases` as its calls; one result for each.
     fn job(&mut self, cases: &[CallCase]) -> Result<Vec<CaseResult>, Dropped> {
-        let arguments = cases.iter().map(|case| case.input.clone()).collect();
-        let bench = &mut *self.bench;
-        let job = run::calls(bench.image, self.program, Vec::new(), bench.limits, bench.seed);
-        let entry = Entry::Calls { function: self.checks.function.clone(), arguments };
-        let outcome = bench.runner.run(&Job { entry, ..job })?;
+        let arguments = cases.iter().map(|case| case.input.clone());
+        let Bench { image, limits, seed, .. } = *self.bench;
+        let calls = Job::calls(self.program, &self.checks.function, arguments);
+        let outcome = self.bench.runner.run(&job(image, limits, seed, calls))?;
         let mut results = Vec::with_capacity(cases.len());
         for (place, case) in cases.iter().enumerate() {
             results.push(match outcome.calls.get(place) {
@@ -119,8 +118,8 @@ fn judge_run(
     task_id: &str,
     case: &StdioCase,
 ) -> Result<CaseResult, Dropped> {
-    let job = run::calls(bench.image, program, Vec::new(), bench.limits, bench.seed);
-    let outcome = bench.runner.run(&Job { entry: Entry::Script, stdin: case.stdin.clone().into_bytes(), ..job })?;
+    let script = Job { stdin: case.stdin.clone().into_bytes(), ..Job::script(program) };
+    let outcome = bench.runner.run(&job(bench.image, bench.limits, bench.seed, script))?;
     if let Some(failure) = failure(&outcome) {
         return Ok(Some(failure));
     }

@@ -93,7 +93,7 @@ impl Inspector<'_> {
     /// Reads the repository, whose test files are at these paths. `Err` inside says why it cannot be read.
     ///
     /// # Errors
-    /// A fault of the host's.
+    /// A host fault.
     pub fn repository(&self, tests: &[String]) -> Result<Result<Inspection, String>, ExecuteError> {
         let tests = Value::List(tests.iter().map(Value::str).collect());
         self.ask(vec![Value::str("repository"), tests], inspection)

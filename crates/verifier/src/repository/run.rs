@@ -107,7 +107,7 @@ pub struct FileRun {
 /// Runs the tests of `file`.
 ///
 /// # Errors
-/// A fault of the host's. Whatever the tests do is in the [`FileRun`].
+/// A host fault. Whatever the tests do is in the [`FileRun`].
 pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<FileRun, ExecuteError> {
     run(executor, repository, file, false, None)
 }
@@ -165,11 +165,11 @@ fn run(
 
 /// The records of a test file, and what its run entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Covered {
+pub(crate) struct Covered {
     /// Functions of the repository that were entered, the test file's own left out.
-    pub functions: Vec<Function>,
+    pub(crate) functions: Vec<Function>,
     /// Its tests.
-    pub tests: Vec<TestRecord>,
+    pub(crate) tests: Vec<TestRecord>,
 }
 
 /// A function, or the body of a class or module.
@@ -185,7 +185,7 @@ pub struct Function {
 ///
 /// # Errors
 /// As [`run_file`].
-pub fn cover_file(
+pub(crate) fn cover_file(
     executor: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,

@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use veriplay_core::{Dropped, IoPair, Question, Status, Value, normalize_program};
 
-use super::AnswerRequest;
-use super::abduction::compared;
 use super::gate::{Gate, check_distinct, check_exit, check_repeats};
 use super::rules::{self, Stop};
+use super::{AnswerRequest, compared};
 use crate::run::{Decision, Runner, calls, failure};
 
 /// Lines of a program shorter than this are no leak: `return x` says little.

@@ -77,7 +77,7 @@ pub(super) fn offset(zone: &Object) -> Option<i64> {
     }
 }
 
-/// What Python compares: whether there is a zone, and microseconds (of UTC where there is one). The fold counts not.
+/// What Python compares: whether there is a zone, and microseconds (of UTC where there is one). The fold does not count.
 pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
     let parts = object.parts();
     match object.class() {

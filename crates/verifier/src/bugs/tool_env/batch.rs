@@ -76,7 +76,7 @@ pub fn functions_all(
     requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
 }
 
-/// [`propose_tree`] for each request.
+/// The proposal of each edited tree.
 pub fn propose_all(
     execute: &dyn Execute,
     requests: &[TreeRequest<'_>],

@@ -29,15 +29,18 @@ pub struct TreeRequest<'a> {
     pub injector: &'a str,
     /// Who takes out the tests.
     pub weakening: Weakening,
-    /// Of its making, which the proposal keeps, and of the run that finds the failing tests.
+    /// The seed of its making, which the proposal keeps, and that of the run that finds the failing tests.
     pub seeds: (u64, u64),
 }
 
 /// The proposal of an edited tree: its changes of code are the bug. It runs the affected tests once.
 ///
 /// # Errors
-/// A fault of the host's.
-pub fn propose_tree(execute: &dyn Execute, request: &TreeRequest<'_>) -> Result<Result<BugProposal, Unfit>, Dropped> {
+/// A host fault.
+pub(super) fn propose_tree(
+    execute: &dyn Execute,
+    request: &TreeRequest<'_>,
+) -> Result<Result<BugProposal, Unfit>, Dropped> {
     let repo = request.repo;
     let unfit = |check, why: &str| Ok(Err(Unfit { check, why: why.to_owned() }));
     let Ok(patch) = Patch::make(repo.texts, request.now) else { return unfit("applies", "it makes no patch") };

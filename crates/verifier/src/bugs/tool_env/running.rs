@@ -87,7 +87,7 @@ impl Report {
         }
     }
 
-    /// Whether anything is to be said of what has this name.
+    /// Whether a report mentions this name.
     fn has(&self, name: &str) -> bool {
         let ids = self.passed.iter().chain(self.failed.iter().map(|test| &test.id));
         let files = self.broken.iter().map(|(file, _)| file).chain(&self.left_out);
