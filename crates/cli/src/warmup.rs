@@ -16,7 +16,7 @@ use veriplay_core::{Execute, Learn, Sample, TrainBatch};
 use veriplay_learner::{END_TOKEN, Learner, ModelConfig, Precision, Tokenizer, TokenizerError};
 use veriplay_selfplay::play::Arena;
 
-use crate::config::{LearnConfig, absolute_zero, from_toml, refuse_unknown_keys};
+use crate::config::{LearnConfig, absolute_zero, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{EvalSet, Setup};
@@ -89,6 +89,7 @@ impl RecipeRun {
 impl<T: Teach> Recipe<T> {
     /// Reads a recipe strictly, as configurations of runs are read.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        refuse_renamed_keys(text, origin)?;
         let recipe =
             Self { run: from_toml(text, origin)?, lessons: from_toml(text, origin)?, setup: from_toml(text, origin)? };
         let run = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16"];

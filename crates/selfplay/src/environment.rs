@@ -12,14 +12,11 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, Status, Verdict};
 use veriplay_verifier::agreement::Refusal;
 
-use crate::advantages::AdvantageEstimator;
-use crate::curricula::Curriculum;
 use crate::play::{Arena, PlayError};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::derive_seed;
-use crate::rewards::RewardScheme;
 use crate::rollout::{Episode, Finished};
-use crate::scoring::{Aggregation, LearnFrom};
+use crate::settings::SharedSettings;
 use crate::splits::{self, Guard};
 use crate::step::{SolverEpisode, StepFacts};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
@@ -51,8 +48,23 @@ pub trait Environment: Sync + Sized {
     /// Names the random numbers that the order of examples and pairs is drawn with.
     const PREFERENCE_PURPOSE: &'static str = "preferences";
 
-    /// What the driver needs to know of the configuration.
-    fn settings(&self) -> Settings<'_>;
+    /// The settings that it shares with other games, checked.
+    fn settings(&self) -> &SharedSettings;
+
+    /// How verifiers are sampled, in games that have them.
+    fn verifier(&self) -> Option<VerifierSettings> {
+        None
+    }
+
+    /// What the batches of a step are made of.
+    fn objective(&self) -> Objective {
+        Objective::PolicyGradient
+    }
+
+    /// Seed tasks that the start model is asked for supervised examples; the turns of its accepted episodes are some.
+    fn sft_tasks(&self) -> usize {
+        0
+    }
 
     /// What may not be trained on.
     fn guard(&self) -> &Guard;
@@ -150,7 +162,7 @@ pub trait Environment: Sync + Sized {
     ) -> Vec<Solution<Self::SolutionDetail>>;
 
     /// Chooses the responses that verifiers work on: of each task, places among its solvers' episodes, each as often as it is chosen.
-    /// Asked only where [`Settings::verifier`] is set.
+    /// Asked only where there are verifiers.
     fn choose_to_verify(
         &self,
         _context: &Arena<'_>,
@@ -165,7 +177,7 @@ pub trait Environment: Sync + Sized {
         None
     }
 
-    /// Judges the responses of solvers and of verifiers to each task together. Asked only where [`Settings::verifier`] is set.
+    /// Judges the responses of solvers and of verifiers to each task together. Asked only where there are verifiers.
     fn judge_rounds(
         &self,
         _execute: &dyn Execute,
@@ -461,47 +473,4 @@ pub struct VerifierSettings {
     pub group: usize,
     /// The row of the evaluation that they count in.
     pub row: &'static str,
-}
-
-/// What the driver needs to know of a configuration.
-#[derive(Clone, Copy)]
-pub struct Settings<'a> {
-    /// Solvers' episodes of each task (G).
-    pub group: usize,
-    /// How proposers are sampled.
-    pub proposer: RoleSampling,
-    /// How solvers are sampled.
-    pub solver: RoleSampling,
-    /// How verifiers are sampled, in games that have them.
-    pub verifier: Option<VerifierSettings>,
-    /// What the batches of a step are made of.
-    pub objective: Objective,
-    /// The reward scheme.
-    pub reward: &'a dyn RewardScheme,
-    /// The advantage estimator.
-    pub advantage: &'static dyn AdvantageEstimator,
-    /// What of the episodes is learned.
-    pub learn_from: LearnFrom,
-    /// How the losses of tokens become one number.
-    pub aggregation: Aggregation,
-    /// Whether samples of advantage 0 are trained on.
-    pub keep_zero_advantage: bool,
-    /// Multiplies proposers' advantages; 0 freezes them.
-    pub proposer_weight: f64,
-    /// Seed tasks that the start model is asked for supervised examples; the turns of its accepted episodes are some.
-    pub sft_tasks: usize,
-    /// Supervised examples a step.
-    pub sft_samples: usize,
-    /// Weight of each.
-    pub sft_weight: f64,
-    /// Proposed tasks kept of each kind, newest kept.
-    pub pool_capacity: usize,
-    /// Whether a proposed task that no solver solved leaves the pool: it may be one that nobody can solve as it is stated.
-    pub drop_unsolved: bool,
-    /// Which tasks of the pool are rather drawn.
-    pub curriculum: &'static dyn Curriculum,
-    /// Its weight of a task whose last solve rate was 0 < s < 1, where it asks for one.
-    pub learnable_weight: f64,
-    /// Samples of each evaluation task at temperature 1.
-    pub eval_samples: usize,
 }

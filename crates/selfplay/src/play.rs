@@ -2,6 +2,9 @@
 //! through the seams of [`Arena`] alone, and is a pure function over them: the same arena, state and step give the same [`StepOutput`],
 //! so a run that was killed and resumed writes the same bytes.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, TrainBatch};
 
 use crate::splits::Overlap;
@@ -26,6 +29,8 @@ pub struct StepOutput<M, R> {
     pub metrics: M,
     /// Lines for the log of rollouts.
     pub records: Vec<R>,
+    /// What was watched, by the name of its monitor.
+    pub monitors: BTreeMap<&'static str, Measurement>,
     /// What the summary adds up.
     pub counts: Counts,
 }
@@ -37,6 +42,16 @@ pub enum Batch {
     Samples(TrainBatch),
     /// Pairs, for [`veriplay_core::Learn::prefer`].
     Preferences(PreferenceBatch),
+}
+
+/// A number of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Measurement {
+    /// A count.
+    Count(u64),
+    /// A mean or a share; `None`, and `null` in the log, where nothing was counted.
+    Number(Option<f64>),
 }
 
 /// Sums over steps. What a host fault took is in `dropped` alone.

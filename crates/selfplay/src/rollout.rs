@@ -79,6 +79,11 @@ impl<E: Episode> Finished<E> {
         self.episode.prompt().filter(|_| self.dropped.is_none())
     }
 
+    /// How it ended; `None` when the host failed in it.
+    pub fn end(&self) -> Option<&'static str> {
+        self.episode.end().filter(|_| self.dropped.is_none())
+    }
+
     /// Tokens that were generated in it.
     pub fn tokens(&self) -> usize {
         self.turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum()

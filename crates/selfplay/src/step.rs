@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status};
+use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
 use crate::environment::{Environment, Judged, JudgedProposal, Nothing, Proposed, Seeds, Solution, Standing};
 use crate::metrics::SolveCount;
+use crate::play::Counts;
 use crate::preferences::{Preferences, Response};
 use crate::rollout::{Episode, Finished, TurnRecord};
 use crate::scoring::Scored;
 use crate::statistics::mean;
-use crate::task_pool::{Asked, Source, TaskPool};
+use crate::task_pool::{Asked, PoolTask, Source, TaskPool};
 
 /// A judged proposer's episode.
 pub struct ProposalEpisode<E: Environment> {
@@ -94,6 +95,43 @@ pub struct StepFacts<'a, E: Environment> {
     pub pool: &'a TaskPool<E::Task>,
 }
 
+/// What happened in a step, in the same form for every game: what monitors see.
+#[derive(Debug)]
+pub struct StepSummary<'a> {
+    /// Sums of the step.
+    pub counts: Counts,
+    /// Episodes of proposers, of solvers, then of verifiers.
+    pub episodes: Vec<EpisodeSummary<'a>>,
+    /// The tasks that solvers were asked.
+    pub tasks: Vec<TaskSummary>,
+    /// The episodes that got a reward.
+    pub scored: &'a [Scored],
+}
+
+/// An episode in the same form for every game.
+#[derive(Debug)]
+pub struct EpisodeSummary<'a> {
+    /// Its role.
+    pub role: Role,
+    /// Prompt and rollout of each turn.
+    pub turns: &'a [(Prompt, Rollout)],
+    /// How it ended; `None` when the host failed in it.
+    pub end: Option<&'static str>,
+    /// The verdict, or the host fault.
+    pub verdict: Result<&'a Verdict, &'a Dropped>,
+}
+
+/// A task in the same form for every game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskSummary {
+    /// Its kind, one of the environment's.
+    pub kind: &'static str,
+    /// Where it comes from.
+    pub source: Source,
+    /// How often it was solved.
+    pub solved: SolveCount,
+}
+
 /// One line of the log of rollouts: everything its verdicts were made of, so that `replay` can make them again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -139,7 +177,7 @@ impl EpisodeRecord {
     fn new<E: Episode>(finished: &Finished<E>, scored: Option<&Scored>) -> Self {
         Self {
             turns: finished.turns.iter().map(TurnRecord::from).collect(),
-            end: finished.episode.end().filter(|_| finished.dropped.is_none()).map(str::to_owned),
+            end: finished.end().map(str::to_owned),
             fuel: finished.episode.fuel(),
             reward: scored.map(|scored| scored.reward.clone()),
             advantage: scored.map(|scored| scored.advantage),
@@ -239,6 +277,12 @@ pub struct AttemptRecord<S> {
     pub judged: Solution<S>,
 }
 
+impl<'a> EpisodeSummary<'a> {
+    fn new<E: Episode>(role: Role, finished: &'a Finished<E>, verdict: Result<&'a Verdict, &'a Dropped>) -> Self {
+        Self { role, turns: &finished.turns, end: finished.end(), verdict }
+    }
+}
+
 impl<E: Environment> StepFacts<'_, E> {
     /// The lines of the log: proposals, what was derived, then tasks.
     pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
@@ -289,6 +333,34 @@ impl<E: Environment> StepFacts<'_, E> {
         let tasks = tasks.into_iter().map(|task| LogRecord::Task(Box::new(task)));
         let proposals = self.proposals.iter().enumerate().map(proposal);
         proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
+    }
+
+    /// The step as monitors see it.
+    pub(crate) fn summary(&self, counts: Counts) -> StepSummary<'_> {
+        let proposals = self
+            .proposals
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Proposer, &one.finished, one.judged.verdict.as_ref()));
+        let solutions = self
+            .solutions
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Solver, &one.finished, one.judged.verdict.as_ref()));
+        let verifications = self
+            .verifications
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Verifier, &one.finished, one.judged.verdict.as_ref()));
+        let tasks = self.tasks.iter().zip(self.solved);
+        let task = |(asked, solved): (&Asked<E::Task>, &SolveCount)| TaskSummary {
+            kind: asked.task.kind(),
+            source: asked.source,
+            solved: *solved,
+        };
+        StepSummary {
+            counts,
+            episodes: proposals.chain(solutions).chain(verifications).collect(),
+            tasks: tasks.map(task).collect(),
+            scored: self.scored,
+        }
     }
 
     /// The turns of an episode.

@@ -34,13 +34,13 @@ impl<E: Environment> SelfPlay<E> {
         solutions: &mut [SolverEpisode<E>],
         step: u64,
     ) -> Result<Verified<E>, PlayError> {
-        let Some(settings) = self.0.settings().verifier else {
+        let Some(settings) = self.game.verifier() else {
             return Ok(Verified { verifications: Vec::new(), rounds: Vec::new() });
         };
         let of_tasks = solutions.chunk_by(|one, other| one.finished.source == other.finished.source);
         let solved: Vec<Solved<'_, E>> = tasks.iter().map(|asked| &asked.task).zip(of_tasks).collect();
         let verifiers = self.verifiers(arena, step, &solved);
-        let (seeds, size) = (self.0.seeds(Stage::Solve, arena.seed, step), self.0.chunk(Stage::Solve));
+        let (seeds, size) = (self.game.seeds(Stage::Solve, arena.seed, step), self.game.chunk(Stage::Solve));
         let size = size.min(solved.len().max(1));
         let judged: Vec<Vec<Round<E>>> = overlap(
             solved.chunks(size).enumerate(),
@@ -59,11 +59,11 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     fn verifiers(&self, arena: &Arena<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
-        let chosen = self.0.choose_to_verify(arena, step, solved);
+        let chosen = self.game.choose_to_verify(arena, step, solved);
         let mut verifiers = Vec::new();
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
             verifiers.extend(chosen.into_iter().filter_map(|candidate| {
-                let episode = self.0.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
+                let episode = self.game.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
                 Some(Verifier { task, candidate, episode })
             }));
         }
@@ -87,7 +87,7 @@ impl<E: Environment> SelfPlay<E> {
             verifications: finished.iter().map(|one| (verifiers[one.source].candidate, one)).collect(),
         });
         let requests: Vec<RoundRequest<'_, E>> = rounds.collect();
-        let judged = self.0.judge_rounds(execute, seed, &requests);
+        let judged = self.game.judge_rounds(execute, seed, &requests);
         drop(requests);
         judged.into_iter().zip(of_tasks).collect()
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use veriplay_core::{Finish, Limits, Role, Status};
-use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
+use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_selfplay::games::self_challenge::{Budget, ChallengeRequest, End, Episode, Goal, Move};
 use veriplay_verifier::environments::{
     ArtifactRequest, CodeRequest, EpisodeRequest, describe, judge_artifact, judge_episode, run_code,
@@ -13,13 +13,13 @@ use super::{LIMITS, environment, gate, python, task};
 
 const BUDGET: Budget = Budget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
 
-fn dialect() -> &'static dyn Dialect {
-    dialects::by_name("fenced").unwrap()
+fn format() -> &'static dyn ChallengeFormat {
+    prompts::by_name("fenced").unwrap()
 }
 
 fn begun(goal: Goal, budget: Budget) -> Episode {
     let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
-    Episode::new(goal, Arc::new(about), dialect(), budget)
+    Episode::new(goal, Arc::new(about), format(), budget)
 }
 
 fn executor(budget: Budget) -> Episode {

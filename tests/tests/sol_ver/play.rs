@@ -8,13 +8,14 @@ use veriplay_core::{
 };
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
-use veriplay_selfplay::games::sol_ver::prompts::{Wording, by_name};
+use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_selfplay::games::sol_ver::{
     AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SnippetRequest,
-    SolVer, SolVerConfig, SolVerMetrics,
+    SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
 };
 use veriplay_selfplay::play::{Arena, Batch};
 use veriplay_selfplay::preferences::UpdateSchedule;
+use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
@@ -37,37 +38,50 @@ const SNIPPETS: [&str; 3] =
 fn config() -> SolVerConfig {
     let schedule = UpdateSchedule { batch: 4, epochs: 1, max_updates: 8 };
     SolVerConfig {
-        format: "compact".to_owned(),
-        selection: Selection::Consensus,
-        objective: LearningObjective::SftDpo,
-        reward: None,
-        advantage: None,
-        problems: 1,
-        codes: 4,
-        candidates: 2,
-        suites: 2,
-        tests: 2,
-        earlier_problems: 0,
-        curriculum: None,
-        memory: 64,
-        sft_codes: 2,
-        sft_suites: 2,
-        code_pairs: 2,
-        test_pairs: 2,
-        margin: 0.5,
-        code_weight: 1.0,
-        test_weight: 0.5,
-        problem_weight: 0.0,
-        sft: schedule,
-        dpo: schedule,
-        proposer_temperature: 1.0,
-        proposer_max_tokens: 400,
-        solver_temperature: 1.0,
-        solver_max_tokens: 2000,
-        verifier_temperature: 1.0,
-        verifier_max_tokens: 2000,
-        eval_candidate: EvalCandidate::Reference,
-        eval_samples: 8,
+        shared: SharedSettings {
+            format: "compact".to_owned(),
+            group_size: 4,
+            reward: None,
+            alpha: None,
+            advantage: None,
+            learn_from: LearnFrom::Advantages,
+            aggregation: Aggregation::TokenMean,
+            zero_advantage: ZeroAdvantage::Drop,
+            proposer: ProposerMode::Train,
+            proposer_weight: 0.0,
+            proposer_temperature: 1.0,
+            proposer_max_tokens: 400,
+            solver_temperature: 1.0,
+            solver_max_tokens: 2000,
+            sft_samples: 0,
+            sft_weight: 0.0,
+            buffer_capacity: 64,
+            drop_unsolved: false,
+            curriculum: "learnable".to_owned(),
+            resample_learnable: 1.0,
+            eval_samples: 8,
+        },
+        own: SolVerSettings {
+            selection: Selection::Consensus,
+            objective: LearningObjective::SftDpo,
+            problems: 1,
+            candidates: 2,
+            suites: 2,
+            tests: 2,
+            earlier_problems: 0,
+            sft_codes: 2,
+            sft_suites: 2,
+            code_pairs: 2,
+            test_pairs: 2,
+            margin: 0.5,
+            code_weight: 1.0,
+            test_weight: 0.5,
+            sft: schedule,
+            dpo: schedule,
+            verifier_temperature: 1.0,
+            verifier_max_tokens: 2000,
+            eval_candidate: EvalCandidate::Reference,
+        },
     }
 }
 
@@ -86,7 +100,7 @@ fn evaluation(program: &str) -> Vec<ProblemTask> {
 
 fn game_with(config: SolVerConfig, rules: AgreementRules, snippets: &[&str]) -> Game {
     let snippets = snippets.iter().map(|text| (*text).to_owned()).collect();
-    SelfPlay(SolVer::new(config, rules, snippets, evaluation(TWICE), Guard::default()).unwrap())
+    SelfPlay::new(SolVer::new(config, rules, snippets, evaluation(TWICE), Guard::default()).unwrap())
 }
 
 fn game(config: SolVerConfig) -> Game {
@@ -106,7 +120,7 @@ fn once(config: SolVerConfig, policy: &Scripted) -> Step {
     played(&game(config), policy, &mut State::default(), 0)
 }
 
-fn compact() -> &'static dyn Wording {
+fn compact() -> &'static dyn SolVerFormat {
     by_name("compact").unwrap()
 }
 
@@ -125,7 +139,7 @@ fn statement(turn: &Turn<'_>) -> String {
     format!("double x in the {} way", names[place])
 }
 
-/// A suite as the compact wording has it; other texts as they are.
+/// A suite as the compact format has it; other texts as they are.
 fn written(lines: &str) -> String {
     if lines.contains("=>") { compact().suite_response(&suite(lines)) } else { lines.to_owned() }
 }
@@ -219,7 +233,7 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     let is_pair = |pair: &PreferencePair| pair.reference == Some([0.0, 0.0]) && pair.chosen != pair.rejected;
     assert!(pairs(&step)[0].pairs.iter().all(is_pair));
     // At another temperature its log-probabilities are not the policy's own.
-    let warm = SolVerConfig { solver_temperature: 0.9, ..config() };
+    let warm = config().with(|c| c.shared.solver_temperature = 0.9);
     assert!(warm.needs_reference() && !config().needs_reference());
     let step = once(warm, &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
     assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()));
@@ -228,16 +242,24 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
 #[test]
 fn objectives_and_the_sizes_of_batches_are_options() {
     let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
-    let sft = once(SolVerConfig { objective: LearningObjective::Sft, ..config() }, &policy);
+    let sft = once(config().with(|c| c.own.objective = LearningObjective::Sft), &policy);
     assert!(pairs(&sft).is_empty() && samples(&sft).len() == 1);
-    let dpo = once(SolVerConfig { objective: LearningObjective::Dpo, ..config() }, &policy);
+    let dpo = once(config().with(|c| c.own.objective = LearningObjective::Dpo), &policy);
     assert!(samples(&dpo).is_empty() && pairs(&dpo).len() == 1);
     let sft = UpdateSchedule { batch: 3, epochs: 2, max_updates: 3 };
-    let small = once(SolVerConfig { sft, ..config() }, &policy);
+    let small = once(config().with(|c| c.own.sft = sft), &policy);
     assert_eq!(samples(&small).iter().map(|batch| batch.samples.len()).collect::<Vec<_>>(), [3, 1, 3]);
-    let proposer = once(SolVerConfig { problem_weight: 0.25, ..config() }, &policy);
+    let proposer = once(config().with(|c| c.shared.proposer_weight = 0.25), &policy);
     assert!(learned(&proposer).0.iter().any(|text| text.starts_with("double x in the")));
-    let few = once(SolVerConfig { sft_codes: 1, sft_suites: 0, code_pairs: 1, test_pairs: 0, ..config() }, &policy);
+    let few = once(
+        config().with(|c| {
+            c.own.sft_codes = 1;
+            c.own.sft_suites = 0;
+            c.own.code_pairs = 1;
+            c.own.test_pairs = 0;
+        }),
+        &policy,
+    );
     assert_eq!((learned(&few).0.len(), learned(&few).1.len()), (1, 1));
 }
 
@@ -246,7 +268,7 @@ fn a_code_that_falls_short_by_less_than_the_margin_is_no_worse_side() {
     const CLOSE: &str = "def f(x):\n    return 10 if x == 5 else x * 2 + 1";
     let policy = policy(&[DOUBLE, CLOSE, ADDED, CLOSE], &[GOOD, GOOD]);
     assert_eq!(once(config(), &policy).metrics.code_pairs, 2, "it passes half of the tests");
-    assert_eq!(once(SolVerConfig { margin: 0.6, ..config() }, &policy).metrics.code_pairs, 0);
+    assert_eq!(once(config().with(|c| c.own.margin = 0.6), &policy).metrics.code_pairs, 0);
 }
 
 #[test]
@@ -282,7 +304,10 @@ fn a_problem_is_stated_once_while_it_is_remembered() {
         Role::Verifier => written(GOOD),
     });
     let asked = |memory, problems| {
-        let game = game(SolVerConfig { memory, problems, ..config() });
+        let game = game(config().with(|c| {
+            c.shared.buffer_capacity = memory;
+            c.own.problems = problems;
+        }));
         let mut state = State::default();
         (0..2).map(|step| played(&game, &policy, &mut state, step).metrics.asked).collect::<Vec<_>>()
     };
@@ -293,7 +318,10 @@ fn a_problem_is_stated_once_while_it_is_remembered() {
 #[test]
 fn earlier_problems_are_asked_again_as_the_curriculum_draws_them() {
     let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
-    let again = SolVerConfig { earlier_problems: 2, curriculum: Some("frontier".to_owned()), ..config() };
+    let again = config().with(|c| {
+        c.own.earlier_problems = 2;
+        c.shared.curriculum = "frontier".to_owned();
+    });
     let (game, mut state) = (game(again), State::default());
     let sources = |step: &Step| tasks(&step.records).iter().map(|task| task.source).collect::<Vec<_>>();
     let first = played(&game, &policy, &mut state, 0);
@@ -333,7 +361,7 @@ fn codes_and_tests_that_flicker_are_not_learned() {
 
 #[test]
 fn a_response_that_was_cut_off_is_malformed() {
-    let config = SolVerConfig { verifier_max_tokens: 12, ..config() };
+    let config = config().with(|c| c.own.verifier_max_tokens = 12);
     let step = once(config, &policy(&[DOUBLE, ADDED, SQUARE], &[GOOD]));
     assert_eq!(rule(&step), "no_cluster", "no suite is left that names an input");
     let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_suite").unwrap();
@@ -362,7 +390,7 @@ fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
         Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
         Role::Verifier => written([GOOD, BAD][turn.sample % 2]),
     });
-    let game = game(SolVerConfig { problems: 3, ..config() });
+    let game = game(config().with(|c| c.own.problems = 3));
     let faulty = Faulty(RARE, AtomicUsize::new(0));
     let step = game.step(&Arena { policy: &policy, execute: &faulty, seed: 5 }, &mut State::default(), 0).unwrap();
     assert!(faulty.1.load(Ordering::SeqCst) > 0);
@@ -377,9 +405,12 @@ fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
 fn the_control_learns_as_much_of_each_kind_from_anything() {
     let codes = &[DOUBLE, SQUARE, ADDED, "no code<I>"];
     let policy = policy(codes, &[GOOD, BAD]);
-    let config = SolVerConfig { problems: 3, problem_weight: 0.1, ..config() };
+    let config = config().with(|c| {
+        c.own.problems = 3;
+        c.shared.proposer_weight = 0.1;
+    });
     let honest = once(config.clone(), &policy);
-    let game = game(SolVerConfig { selection: Selection::Random, ..config });
+    let game = game(config.with(|c| c.own.selection = Selection::Random));
     let mut wrong = false;
     for step in 0..6 {
         let control = played(&game, &policy, &mut State::default(), step);
@@ -397,7 +428,7 @@ fn the_control_learns_as_much_of_each_kind_from_anything() {
 #[test]
 fn a_resumed_run_is_an_uninterrupted_one() {
     let policy = policy(&[DOUBLE, SQUARE, ADDED], &[GOOD, BAD]);
-    let game = game(SolVerConfig { memory: 2, ..config() });
+    let game = game(config().with(|c| c.shared.buffer_capacity = 2));
     let (mut state, mut resumed) = (State::default(), State::default());
     for step in 0..4 {
         let one = played(&game, &policy, &mut state, step);
@@ -409,7 +440,7 @@ fn a_resumed_run_is_an_uninterrupted_one() {
 
 #[test]
 fn the_log_is_judged_again_to_the_same_and_a_changed_line_is_found() {
-    let game = game(SolVerConfig { problems: 3, ..config() });
+    let game = game(config().with(|c| c.own.problems = 3));
     let policy = policy(&[DOUBLE, SQUARE, ADDED, "nothing<I>"], &[GOOD, BAD]);
     let step = played(&game, &policy, &mut State::default(), 0);
     let records: Vec<Record> = serde_json::from_str(&serde_json::to_string(&step.records).unwrap()).unwrap();
@@ -473,15 +504,16 @@ fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
         _ => written(if turn.prompt.text.contains(SQUARE) { BAD } else { GOOD }),
     });
     let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
-    let tests =
-        |eval_candidate| game(SolVerConfig { eval_candidate, ..config() }).evaluate(&arena).unwrap().rows[1].pass1;
+    let tests = |eval_candidate| {
+        game(config().with(|c| c.own.eval_candidate = eval_candidate)).evaluate(&arena).unwrap().rows[1].pass1
+    };
     assert_eq!((tests(EvalCandidate::Reference), tests(EvalCandidate::Own)), (1.0, 0.0));
 }
 
 #[test]
 fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
     let snippets = vec![SNIPPETS[0].to_owned()];
-    let game = SelfPlay(SolVer::new(config(), rules(), snippets, evaluation(SQUARE), Guard::default()).unwrap());
+    let game = SelfPlay::new(SolVer::new(config(), rules(), snippets, evaluation(SQUARE), Guard::default()).unwrap());
     let policy = policy(&[DOUBLE], &[GOOD]);
     let error = game.init(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
     assert!(error.contains("`twice x` is WrongAnswer"), "{error}");
@@ -497,52 +529,51 @@ fn a_dry_run_shows_a_prompt_of_each_role() {
 
 /// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
 fn cheating(cheat: &Cheat) -> Scripted {
-    let wording = by_name("fenced").unwrap();
+    let format = by_name("fenced").unwrap();
     let written = cheat.written.clone();
-    let program = |text: &str| if text == "malformed" { String::new() } else { wording.program_response(text) };
+    let program = |text: &str| if text == "malformed" { String::new() } else { format.program_response(text) };
     let codes: Vec<String> = written.codes.iter().map(|text| program(text)).collect();
     Scripted::new(move |turn| match turn.prompt.role {
-        Role::Proposer => wording.problem_response(&written.statement),
+        Role::Proposer => format.problem_response(&written.statement),
         Role::Solver => codes[turn.sample].clone(),
         Role::Verifier => {
             let is_for = |(candidate, _): &&(usize, String)| {
                 turn.prompt.text.contains(&format!("```python\n{}\n```", written.codes[*candidate]))
             };
             let mut suites = written.suites.iter().filter(is_for);
-            suites.nth(turn.sample).map_or_else(String::new, |(_, lines)| response(wording, lines))
+            suites.nth(turn.sample).map_or_else(String::new, |(_, lines)| response(format, lines))
         }
     })
 }
 
-fn response(wording: &dyn Wording, lines: &str) -> String {
+fn response(format: &dyn SolVerFormat, lines: &str) -> String {
     let read: Suite = if lines == "malformed" { Suite::default() } else { suite(lines) };
-    wording.suite_response(&read)
+    format.suite_response(&read)
 }
 
 /// What the target's text is in a response.
 fn target_text(cheat: &Cheat) -> String {
-    let wording = by_name("fenced").unwrap();
+    let format = by_name("fenced").unwrap();
     match cheat.target {
         Target::Problem => String::new(),
-        Target::Code(code) => wording.program_response(&cheat.written.codes[code]),
-        Target::Suite(place) => response(wording, &cheat.written.suites[place].1),
+        Target::Code(code) => format.program_response(&cheat.written.codes[code]),
+        Target::Suite(place) => response(format, &cheat.written.suites[place].1),
     }
 }
 
 fn play_cheat(cheat: &Cheat) -> Step {
     let codes = cheat.written.codes.len().max(2);
-    let config = SolVerConfig {
-        format: "fenced".to_owned(),
-        codes,
-        candidates: codes,
-        suites: 3,
-        sft_codes: 9,
-        sft_suites: 9,
-        code_pairs: 99,
-        test_pairs: 99,
-        margin: 0.1,
-        ..config()
-    };
+    let config = config().with(|c| {
+        c.shared.format = "fenced".to_owned();
+        c.shared.group_size = codes;
+        c.own.candidates = codes;
+        c.own.suites = 3;
+        c.own.sft_codes = 9;
+        c.own.sft_suites = 9;
+        c.own.code_pairs = 99;
+        c.own.test_pairs = 99;
+        c.own.margin = 0.1;
+    });
     let game = game_with(config, cheat.rules.clone(), &[&cheat.snippet]);
     let policy = cheating(cheat);
     let mut state = State::default();
@@ -586,19 +617,20 @@ fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_
     let other = once(config(), &policy(&[DOUBLE, SQUARE, DOUBLE, SQUARE], &[GOOD, BAD]));
     assert!(!other.batches.is_empty());
     assert_eq!((other.counts.valid_proposals, other.counts.proposals_in_held_out), (1, 0));
-    let random = SolVerConfig { selection: Selection::Random, ..config() };
+    let random = config().with(|c| c.own.selection = Selection::Random);
     let control = once(random, &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
     assert!(control.batches.is_empty(), "the control learns nothing of what is measured either");
 }
 
 #[test]
 fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
-    let gradient = |proposer_weight| SolVerConfig {
-        objective: LearningObjective::PolicyGradient,
-        reward: Some("quickstart".to_owned()),
-        advantage: Some("grpo".to_owned()),
-        problem_weight: proposer_weight,
-        ..config()
+    let gradient = |proposer_weight| {
+        config().with(|c| {
+            c.own.objective = LearningObjective::PolicyGradient;
+            c.shared.reward = Some("quickstart".to_owned());
+            c.shared.advantage = Some("grpo".to_owned());
+            c.shared.proposer_weight = proposer_weight;
+        })
     };
     let step = once(gradient(0.0), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
     let [batch] = samples(&step)[..] else { panic!("one batch: {:?}", step.batches) };

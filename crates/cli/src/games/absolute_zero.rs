@@ -61,7 +61,7 @@ impl Setup for AbsoluteZeroSetup {
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(evaluation);
         let game = AbsoluteZero::new(self.game.clone(), source, guard).or_fail(ExitCode::Input)?;
-        Ok((referee, SelfPlay(game)))
+        Ok((referee, SelfPlay::new(game)))
     }
 }
 
@@ -88,14 +88,13 @@ impl AbsoluteZeroSetup {
                 Box::new(drafts.into_iter().flatten())
             }),
             seeds_per_type: self.tasks.seeds_per_type,
-            sft_per_type: self.tasks.anchors_per_type,
+            sft_per_type: self.tasks.sft_per_type,
             evaluation,
-            eval_samples: self.eval.samples,
         }
     }
 
     fn drafts(&self, split: Split, mix: &str, task_type: TaskType, seed: u64) -> Result<Drafts<'static>, Failure> {
-        let inputs = self.game.induction_inputs();
+        let inputs = self.game.own.induction_inputs();
         Drafts::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
     }
 }
@@ -118,10 +117,10 @@ mod tests {
     fn small() -> AbsoluteZeroSetup {
         let config = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart".as_ref());
         let mut setup = config.expect("it is valid").setup;
-        (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.anchors_per_type) = (3, 4, 2);
-        (setup.game.proposals_per_type, setup.game.tasks_per_type, setup.game.group) = (2, 2, 2);
+        (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
+        (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
         // The scripted policy has a token for each letter.
-        setup.game.proposer_max_tokens = 512;
+        setup.game.shared.proposer_max_tokens = 512;
         setup
     }
 
@@ -149,13 +148,13 @@ mod tests {
         let setup = small();
         let mut guard = Guard::default();
         guard.measure_program(MeasuredSet::Validation, "task 9", program);
-        SelfPlay(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
+        SelfPlay::new(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
     }
 
     #[test]
     fn a_proposal_with_a_measured_program_is_refused_and_counted_and_another_is_admitted() {
         let (referee, played) = small().open(Workers::Thread).expect("the image is there");
-        let measured = played.0.evaluation_tasks()[0].task.clone();
+        let measured = played.game.evaluation_tasks()[0].task.clone();
         let policy = policy(&measured);
         let arena = Arena { policy: &policy, execute: &referee, seed: 1 };
         let mut state = played.init(&arena).expect("nothing of the seeds is measured");

@@ -11,7 +11,7 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::play::{Arena, Batch, Counts};
+use veriplay_selfplay::play::{Arena, Batch, Measurement};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use super::{learner, stop};
@@ -61,9 +61,9 @@ struct Event<M> {
     /// What the loss says of itself; the default one says nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     loss_terms: BTreeMap<&'static str, f64>,
-    /// Proposals that the guard of splits refused.
-    #[serde(rename = "play/proposals_in_held_out")]
-    proposals_in_held_out: u64,
+    /// What monitors measured, each under `play/` and its name.
+    #[serde(flatten)]
+    monitors: BTreeMap<String, Measurement>,
     play: M,
 }
 
@@ -217,7 +217,7 @@ impl<S: Setup> Session<S> {
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let updates = self.learn(&played.batches, rate)?;
-        let event = event(step, rate, &updates, played.counts, played.metrics);
+        let event = event(step, rate, &updates, played.monitors, played.metrics);
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&played.records).or_fail(ExitCode::Input)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
@@ -260,7 +260,13 @@ impl<S: Setup> Session<S> {
     }
 }
 
-fn event<M>(step: u64, learning_rate: f64, updates: &[Update], counts: Counts, play: M) -> Event<M> {
+fn event<M>(
+    step: u64,
+    learning_rate: f64,
+    updates: &[Update],
+    measured: BTreeMap<&'static str, Measurement>,
+    play: M,
+) -> Event<M> {
     let mean = |of: fn(&Update) -> f64| {
         (!updates.is_empty()).then(|| updates.iter().map(of).sum::<f64>() / updates.len() as f64)
     };
@@ -278,7 +284,7 @@ fn event<M>(step: u64, learning_rate: f64, updates: &[Update], counts: Counts, p
         gradient_norm: mean(|update| update.gradient_norm),
         tokens: updates.iter().map(|update| update.tokens).sum(),
         loss_terms,
-        proposals_in_held_out: counts.proposals_in_held_out,
+        monitors: measured.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
         play,
     }
 }

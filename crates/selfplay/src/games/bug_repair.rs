@@ -3,14 +3,14 @@
 //! # One step
 //! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of three [`Mode`]s, and leave an edited tree
 //! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
-//! ([`GameConfig::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
+//! ([`BugRepairSettings::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
 //! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
 //! training set and earlier ones. What a solver is handed is base, bug and weakening, without history; what it is asked is the weakening
 //! reversed; what counts is the patch its edits of code come to, submitted or not. Grading restores the original's tests. Failed repairs
 //! of first-order bugs are tried as bugs of the second order; the order is never more. [`crate::driver`] has the rest.
 //!
 //! # Choices
-//! What the paper leaves open is a key of [`GameConfig`]. Two things differ from it on purpose. A share of the failing tests may be
+//! What the paper leaves open is a key of [`BugRepairSettings`]. Two things differ from it on purpose. A share of the failing tests may be
 //! hidden from the solver: neither in what it is asked nor in its tree, and graded all the same, which the paper recommends and
 //! does not do. And a bug that is known already pays the injector no more than one that nobody repairs.
 //!
@@ -22,13 +22,13 @@
 //! buffer. A failed repair's bug is as its injector's spec says: what is asked stays the same.
 
 mod config;
-pub mod dialects;
 mod episode;
 mod guard;
 mod injection;
 mod metrics;
 mod mutation;
 mod place;
+pub mod prompts;
 mod repair;
 mod task;
 
@@ -39,26 +39,19 @@ use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolRequest, ViewReq
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use super::Game;
-use crate::advantages::{self, AdvantageEstimator};
-use crate::curricula;
-use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
-};
+use crate::environment::{Draw, Environment, EvalTask, Judged, Nothing, Proposer, Seeds, Solution, Stage, ToJudge};
 use crate::play::{Arena, PlayError};
-use crate::preferences::Objective;
 use crate::randomness::derive_seed;
-use crate::rewards::{self, RewardScheme};
 use crate::rollout::{self, Finished};
-use crate::scoring::LearnFrom;
-use crate::settings::ConfigError;
+use crate::settings::{ConfigError, SharedSettings};
 use crate::splits::{Guard, Overlap};
 use crate::step::StepFacts;
 use crate::task_pool::{TaskChoice, TaskPool};
-use dialects::{Dialect, Goal, Left};
 use injection::Site;
+use prompts::{Goal, Left, RepairFormat};
 use task::KIND;
 
-pub use config::{GameConfig, Mode};
+pub use config::{BugRepairConfig, BugRepairSettings, Mode};
 pub use episode::{Assignment, Budget, End, Episode, Move, Turn};
 pub use injection::InjectionRequest;
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
@@ -76,7 +69,7 @@ pub const GAME: Game = Game {
 
 /// The game, set up.
 pub struct BugRepair {
-    config: GameConfig,
+    config: BugRepairConfig,
     /// Training repositories, then those that are measured.
     places: Vec<Place>,
     /// How many of them are for training: bugs are made in these alone.
@@ -86,9 +79,7 @@ pub struct BugRepair {
     originals: Vec<Arc<TextFiles>>,
     training: Vec<BugTask>,
     evaluation: Vec<EvalTask<BugTask>>,
-    dialect: &'static dyn Dialect,
-    reward: Box<dyn RewardScheme>,
-    advantage: &'static dyn AdvantageEstimator,
+    format: &'static dyn RepairFormat,
     injectors: Vec<Injector>,
 }
 
@@ -138,38 +129,23 @@ impl BugRepair {
     /// The first thing that has no meaning.
     ///
     /// # Panics
-    /// Never: a validated config names a dialect, a reward and an advantage.
+    /// Never: a checked config names a prompt format.
     pub fn new(
-        config: GameConfig,
+        config: BugRepairConfig,
         repositories: Repositories,
         training: &[BugArtifact],
         evaluation: &[BugArtifact],
     ) -> Result<Self, SetupError> {
-        config.validate()?;
-        let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
-        let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
+        config.check()?;
+        let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         let (guard, training_places) = (repositories.guard(), repositories.training.len());
         let places = repositories.into_places();
         let originals: Vec<Arc<TextFiles>> = places.iter().map(|place| Arc::new(place.texts.clone())).collect();
-        let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
-        let reward = reward.with_alpha(config.alpha).unwrap_or_else(|| Box::new(reward));
-        let injectors = config.injectors();
+        let injectors = config.own.injectors();
         let training = training.iter().map(BugTask::from).collect();
         let eval_task = |task: BugTask| EvalTask { row: task.family().to_owned(), task };
         let evaluation = evaluation.iter().map(BugTask::from).map(eval_task).collect();
-        let game = Self {
-            config,
-            places,
-            training_places,
-            guard,
-            originals,
-            training,
-            evaluation,
-            dialect,
-            reward,
-            advantage,
-            injectors,
-        };
+        let game = Self { config, places, training_places, guard, originals, training, evaluation, format, injectors };
         game.check()?;
         Ok(game)
     }
@@ -183,13 +159,13 @@ impl BugRepair {
         check_packages("training", self.training.iter(), training)?;
         check_packages("measured", self.evaluation.iter().map(|one| &one.task), measured)?;
         self.check_training_bugs()?;
-        let makes = self.config.injections_per_step + self.config.mutants_per_step;
+        let makes = self.config.own.injections_per_step + self.config.own.mutants_per_step;
         if self.training.is_empty() && makes == 0 { Err(SetupError::Nothing) } else { Ok(()) }
     }
 
     /// Its settings.
     #[must_use]
-    pub const fn config(&self) -> &GameConfig {
+    pub const fn config(&self) -> &BugRepairConfig {
         &self.config
     }
 
@@ -226,7 +202,7 @@ impl BugRepair {
         })
     }
 
-    /// What can be taught of the training bugs before play, where the dialect can say it in one response: each function with its
+    /// What can be taught of the training bugs before play, where the prompt format can say it in one response: each function with its
     /// bug and the original's, and the other way round.
     ///
     /// # Errors
@@ -254,8 +230,8 @@ impl BugRepair {
     }
 
     fn demonstration(&self, role: Role, goal: &Goal, now: &FunctionSource) -> Option<Demonstration> {
-        let response = self.dialect.replacement(now).filter(|_| self.dialect.can_ask(goal))?;
-        let text = self.dialect.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
+        let response = self.format.replacement(now).filter(|_| self.format.can_ask(goal))?;
+        let text = self.format.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
         Some(Demonstration { prompt: Prompt { role, task_type: None, text }, response })
     }
 }
@@ -282,30 +258,12 @@ impl Environment for BugRepair {
 
     const KINDS: &'static [&'static str] = &[KIND];
 
-    fn settings(&self) -> Settings<'_> {
-        let config = &self.config;
-        let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
-        Settings {
-            group: config.group,
-            proposer: role(config.injector_temperature, config.injector_max_tokens),
-            solver: role(config.solver_temperature, config.solver_max_tokens),
-            verifier: None,
-            objective: Objective::PolicyGradient,
-            reward: &*self.reward,
-            advantage: self.advantage,
-            learn_from: LearnFrom::Advantages,
-            aggregation: config.aggregation,
-            keep_zero_advantage: false,
-            proposer_weight: config.injector.weight(config.injector_weight),
-            sft_tasks: config.anchor_bugs,
-            sft_samples: config.anchor_samples,
-            sft_weight: config.anchor_weight,
-            pool_capacity: config.buffer_capacity,
-            drop_unsolved: false,
-            curriculum: curricula::chosen(config.curriculum.as_deref()),
-            learnable_weight: config.resample_learnable,
-            eval_samples: config.eval_samples,
-        }
+    fn settings(&self) -> &SharedSettings {
+        &self.config.shared
+    }
+
+    fn sft_tasks(&self) -> usize {
+        self.config.own.sft_bugs
     }
 
     fn guard(&self) -> &Guard {
@@ -329,7 +287,7 @@ impl Environment for BugRepair {
         stage: Stage,
         step: u64,
     ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        if stage == Stage::SftPropose && self.config.anchor_bugs == 0 {
+        if stage == Stage::SftPropose && self.config.own.sft_bugs == 0 {
             return Ok(Vec::new());
         }
         Ok(self.injectors_at(self.sites(context.execute, stage_seed(stage, context.seed), step)))
@@ -376,7 +334,7 @@ impl Environment for BugRepair {
 
     /// This step's bugs and earlier ones of the second order, each kind up to its share; then the training set and other earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, BugTask>) {
-        let config = &self.config;
+        let config = &self.config.own;
         let higher = choice.shuffled(choice.entries(|entry| !entry.seed && entry.task.is_higher_order()));
         let (model, mutants) = (choice.fresh(BugTask::is_of_model), choice.fresh(|task| !task.is_of_model()));
         let kinds =
@@ -429,7 +387,7 @@ impl Environment for BugRepair {
 
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let mut prompts = Vec::new();
-        for mode in &self.config.modes {
+        for mode in &self.config.own.modes {
             let sites = self.sites(execute, 0, 0).into_iter().map(|site| Site { mode: *mode, ..site });
             let episode = sites.filter_map(|site| self.injection(site)).next();
             let prompt = episode.and_then(|episode| rollout::Episode::prompt(&episode));

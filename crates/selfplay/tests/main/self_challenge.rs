@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use veriplay_core::{Evidence, Finish, Status, ToolCall, Value};
-use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
+use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_selfplay::games::self_challenge::{Budget, ChallengeRequest, End, Episode, Goal, Move};
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{About, CodeOutcome, Tool};
@@ -20,8 +20,8 @@ fn about() -> Arc<About> {
     Arc::new(About { text: "A shop.".to_owned(), tools: vec![tool], initial: Value::List(vec![Value::str("STATE")]) })
 }
 
-fn fenced() -> &'static dyn Dialect {
-    dialects::by_name("fenced").unwrap()
+fn fenced() -> &'static dyn ChallengeFormat {
+    prompts::by_name("fenced").unwrap()
 }
 
 fn execute() -> Goal {
@@ -109,7 +109,7 @@ fn a_budget_is_read_from_a_config_and_checked() {
 
 #[test]
 fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
-    let compact = dialects::by_name("compact").unwrap();
+    let compact = prompts::by_name("compact").unwrap();
     let mut executor = Episode::new(execute(), about(), compact, BUDGET);
     assert_eq!(executor.next_move(), Move::Ask("<WORLD>shop<DO>Buy ink.<CODE>".to_owned()));
     executor.hear("buy('ink')", Finish::Stop);

@@ -10,16 +10,14 @@ use veriplay_core::{
 use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedProposal, Nothing, Proposer, Seeds, Settings, Solution, Stage, Standing,
-    ToJudge,
+    Draw, Environment, EvalTask, Judged, JudgedProposal, Nothing, Proposer, Seeds, Solution, Stage, Standing, ToJudge,
 };
 use veriplay_selfplay::games::absolute_zero::{
-    AbsoluteZero, GameConfig, Request, RoleMetrics, StepMetrics, ZeroAdvantage, step_metrics,
+    AbsoluteZero, AbsoluteZeroConfig, Request, RoleMetrics, StepMetrics, step_metrics,
 };
 use veriplay_selfplay::play::{Arena, Batch, PlayError};
 use veriplay_selfplay::rollout::{Finished, SingleTurn};
-use veriplay_selfplay::scoring::Aggregation;
-use veriplay_selfplay::settings::ProposerMode;
+use veriplay_selfplay::settings::{Aggregation, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, StepFacts, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolTask, Source, TaskChoice, TaskPool};
@@ -44,7 +42,7 @@ impl Environment for Table {
 
     const KINDS: &'static [&'static str] = AbsoluteZero::KINDS;
 
-    fn settings(&self) -> Settings<'_> {
+    fn settings(&self) -> &SharedSettings {
         self.game.settings()
     }
 
@@ -210,8 +208,8 @@ impl Script {
 
 type State = GameState<Task>;
 
-fn table(config: GameConfig) -> SelfPlay<Table> {
-    SelfPlay(Table { game: game(config).unwrap(), seeds: 0..9 })
+fn table(config: AbsoluteZeroConfig) -> SelfPlay<Table> {
+    SelfPlay::new(Table { game: game(config).unwrap(), seeds: 0..9 })
 }
 
 /// The state with seeds on the programs that add `numbers`, and without supervised examples.
@@ -273,7 +271,7 @@ fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script:
     Played { proposals, tasks, metrics: played.metrics, batch }
 }
 
-fn play_once(config: GameConfig, script: &Script) -> Played {
+fn play_once(config: AbsoluteZeroConfig, script: &Script) -> Played {
     play(&table(config), &mut seeded(0..9), 1, 0, script)
 }
 
@@ -360,7 +358,7 @@ fn a_proposal_whose_rollouts_were_all_dropped_has_no_reward() {
 #[test]
 fn valid_proposals_beyond_the_fresh_share_enter_the_pool_without_a_reward() {
     let mut state = seeded(0..9);
-    let game = table(GameConfig { fresh_fraction: 0.5, ..config() });
+    let game = table(config().with(|c| c.own.fresh_fraction = 0.5));
     let played = play(&game, &mut state, 1, 0, &Script::of(&["good 20", "good 21", "good 22", "good 22"]));
     // The last copies one that is valid, though unrated.
     assert_eq!(played.rewards(TaskType::Abduction), [Some(0.5), Some(0.5), None, Some(-0.25)]);
@@ -372,7 +370,13 @@ fn valid_proposals_beyond_the_fresh_share_enter_the_pool_without_a_reward() {
 fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_still_counts_as_solved() {
     let first = |format: &str| {
         let (format, reward) = (format.to_owned(), "azr".to_owned());
-        let played = play_once(GameConfig { format, reward, ..config() }, &Script::fresh(0));
+        let played = play_once(
+            config().with(|c| {
+                c.shared.format = format;
+                c.shared.reward = Some(reward);
+            }),
+            &Script::fresh(0),
+        );
         let reward = played.tasks[0].attempts[0].episode.reward.as_ref().unwrap().total();
         (reward, played.metrics.solve_rate())
     };
@@ -398,7 +402,7 @@ fn groups_of_equal_rewards_are_left_out_of_the_batch_and_count_in_its_denominato
 fn a_frozen_proposer_has_advantages_and_is_not_trained() {
     let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
     let count = |proposer| {
-        let played = play_once(GameConfig { proposer, ..config() }, &script);
+        let played = play_once(config().with(|c| c.shared.proposer = proposer), &script);
         assert!(played.proposals.iter().all(|one| one.episode.advantage != Some(0.0)));
         let prompts = ["<PD>", "<PA>"].map(|text| rollout(text, "").prompt_tokens);
         played.samples().iter().filter(|sample| prompts.iter().any(|prompt| *sample.prompt == **prompt)).count()
@@ -422,7 +426,7 @@ fn weights_are_advantages_times_the_weight_of_the_role() {
 fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
     let mut state = seeded(0..9);
     state.sft_examples.extend((0..40).map(|number| Anchor::from(&rollout("<PD>", &format!("example {number}")))));
-    let drawn = |config: GameConfig, step| {
+    let drawn = |config: AbsoluteZeroConfig, step| {
         let played = play(&table(config), &mut state.clone(), 1, step, &Script::of(&["junk"; 4]));
         let examples = played.samples().iter().filter(|sample| sample.imitate);
         examples.map(|sample| (sample.response.clone(), sample.weight)).collect::<Vec<_>>()
@@ -432,8 +436,8 @@ fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
     assert_ne!(first[0], first[1]);
     assert_eq!(first, drawn(config(), 0));
     assert_ne!(first, drawn(config(), 1));
-    assert!(drawn(GameConfig { anchor_weight: 0.0, ..config() }, 0).is_empty());
-    assert_eq!(drawn(GameConfig { anchor_samples: 99, ..config() }, 0).len(), 40);
+    assert!(drawn(config().with(|c| c.shared.sft_weight = 0.0), 0).is_empty());
+    assert_eq!(drawn(config().with(|c| c.shared.sft_samples = 99), 0).len(), 40);
 }
 
 #[test]
@@ -476,7 +480,7 @@ proptest! {
     fn random_keeps_the_rewards_of_each_batch_and_moves_them(seed in any::<u64>(), step in 0..1_000_u64) {
         let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
         let run = |reward: &str, seed| {
-            let game = table(GameConfig { reward: reward.to_owned(), ..config() });
+            let game = table(config().with(|c| c.shared.reward = Some(reward.to_owned())));
             play(&game, &mut seeded(0..9), seed, step, &script)
         };
         let (plain, control) = (run("quickstart", seed), run("random", seed));
@@ -500,7 +504,7 @@ proptest! {
         let answer = |prompt: &Prompt, sample: usize| ["right", "wrong", "lost", "junk"][(prompt.text.len() + sample * sample) % 4];
         let script = Script { proposals, answer };
         let (reward, advantage) = (reward.to_owned(), advantage.to_owned());
-        let game = table(GameConfig { reward, advantage, fresh_fraction, ..config() });
+        let game = table(config().with(|c| { c.shared.reward = Some(reward); c.shared.advantage = Some(advantage); c.own.fresh_fraction = fresh_fraction; }));
         let played = play(&game, &mut seeded(0..5), 1, 0, &script);
         if let Some(batch) = &played.batch {
             prop_assert!(batch.normalizer >= 1.0);
@@ -516,7 +520,7 @@ proptest! {
 
     #[test]
     fn the_pool_never_holds_a_task_or_a_proposal_twice(steps in prop::collection::vec(0..3_u64, 1..6)) {
-        let game = table(GameConfig { buffer_capacity: 7, ..config() });
+        let game = table(config().with(|c| c.shared.buffer_capacity = 7));
         let mut state = seeded(0..2);
         for (step, script) in (0..).zip(steps) {
             play(&game, &mut state, 1, step, &Script::fresh(script));
@@ -534,7 +538,10 @@ proptest! {
 fn aggregated(aggregation: Aggregation, zero_advantage: ZeroAdvantage) -> (TrainBatch, usize, usize) {
     let mut state = seeded(0..9);
     state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
-    let game = table(GameConfig { aggregation, zero_advantage, ..config() });
+    let game = table(config().with(|c| {
+        c.shared.aggregation = aggregation;
+        c.shared.zero_advantage = zero_advantage;
+    }));
     let played = play(&game, &mut state, 1, 0, &Script::fresh(0));
     let lengths: Vec<usize> = played.attempts().map(|one| one.episode.turns[0].tokens.len()).collect();
     (played.batch.unwrap(), lengths.len(), lengths.iter().sum())
@@ -549,7 +556,7 @@ fn aggregations_differ_in_scales_and_denominators_alone() {
     assert_eq!(sequence.normalizer, count as f64);
     assert!(sequence.samples.iter().all(|sample| sample.scale == 1.0 / sample.response.len() as f32));
     let (constant, ..) = aggregated(Aggregation::ConstantLength, ZeroAdvantage::Drop);
-    assert_eq!(constant.normalizer, (count * config().solver_max_tokens) as f64);
+    assert_eq!(constant.normalizer, (count * config().shared.solver_max_tokens) as f64);
     assert_eq!(constant.samples, token.samples);
     let weights = |batch: &TrainBatch| batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>();
     assert_eq!(weights(&sequence), weights(&token));
@@ -583,7 +590,11 @@ fn mix(played: &Played) -> [usize; 3] {
 
 #[test]
 fn fresh_proposals_come_first_and_up_to_their_share() {
-    let game = table(GameConfig { tasks_per_type: 8, fresh_fraction: 0.25, seed_share: 0.5, ..config() });
+    let game = table(config().with(|c| {
+        c.own.tasks_per_type = 8;
+        c.own.fresh_fraction = 0.25;
+        c.own.seed_share = 0.5;
+    }));
     let mut state = seeded(0..9);
     // Nothing earlier yet: seeds fill the rest.
     assert_eq!(mix(&play(&game, &mut state, 1, 0, &Script::fresh(0))), [2, 6, 0]);
@@ -593,7 +604,10 @@ fn fresh_proposals_come_first_and_up_to_their_share() {
 
 #[test]
 fn where_seeds_are_few_earlier_proposals_fill_the_rest_and_what_is_missing_is_left_out() {
-    let game = table(GameConfig { tasks_per_type: 12, seed_share: 1.0, ..config() });
+    let game = table(config().with(|c| {
+        c.own.tasks_per_type = 12;
+        c.own.seed_share = 1.0;
+    }));
     let mut state = seeded(0..2);
     let mut next = |step| mix(&play(&game, &mut state, 1, step, &Script::fresh(step)));
     assert_eq!([next(0), next(1), next(2)], [[4, 2, 0], [4, 2, 4], [4, 2, 6]]);
@@ -601,7 +615,10 @@ fn where_seeds_are_few_earlier_proposals_fill_the_rest_and_what_is_missing_is_le
 
 #[test]
 fn no_task_is_asked_twice_in_a_step() {
-    let game = table(GameConfig { tasks_per_type: 12, fresh_fraction: 0.2, ..config() });
+    let game = table(config().with(|c| {
+        c.own.tasks_per_type = 12;
+        c.own.fresh_fraction = 0.2;
+    }));
     let mut state = seeded(0..4);
     for step in 0..6 {
         let played = play(&game, &mut state, 3, step, &Script::fresh(step));
@@ -612,10 +629,14 @@ fn no_task_is_asked_twice_in_a_step() {
 
 /// Half of the seeds are learnable after step 0; how often step 1 draws those, over many run seeds.
 fn learnable_draws(weight: f64) -> usize {
-    let all = GameConfig { proposals_per_type: 0, resample_learnable: Some(weight), tasks_per_type: 20, ..config() };
+    let all = config().with(|c| {
+        c.own.proposals_per_type = 0;
+        c.shared.resample_learnable = weight;
+        c.own.tasks_per_type = 20;
+    });
     let mut state = seeded(0..20);
     play(&table(all.clone()), &mut state, 1, 0, &Script::half_learnable());
-    let few = table(GameConfig { tasks_per_type: 4, ..all });
+    let few = table(all.with(|c| c.own.tasks_per_type = 4));
     let is_learnable = |task: &TaskRecord<Task, Attempt>| {
         let entry = state.pool.entries().iter().find(|entry| entry.id == task.task.id());
         entry.unwrap().last.unwrap().is_learnable()
@@ -640,7 +661,7 @@ fn the_start_models_valid_proposals_are_the_supervised_examples() {
     let state = table(config()).init(&arena).unwrap();
     assert_eq!(state.pool, seeded(0..9).pool);
     assert_eq!(state.sft_examples.len(), 3);
-    let none = GameConfig { anchor_samples: 0, ..config() };
+    let none = config().with(|c| c.shared.sft_samples = 0);
     assert!(table(none).init(&arena).unwrap().sft_examples.is_empty());
 }
 
@@ -679,7 +700,7 @@ fn a_saved_state_continues_as_the_live_one() {
 
 #[test]
 fn over_capacity_the_newest_proposals_and_all_seeds_are_kept() {
-    let game = table(GameConfig { buffer_capacity: 6, ..config() });
+    let game = table(config().with(|c| c.shared.buffer_capacity = 6));
     let mut state = seeded(0..2);
     state.pool.add_seeds(seeds(1..2));
     for step in 0..5 {

@@ -1,7 +1,7 @@
 //! Bugs of a step: the model's in each mode, mutants, and what is refused; what each is paid.
 
 use veriplay_core::{Role, Scripted, Status, Turn};
-use veriplay_selfplay::games::bug_repair::{GameConfig, Maker, Mode};
+use veriplay_selfplay::games::bug_repair::{Maker, Mode};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::tool_env::Weakening;
 
@@ -123,7 +123,7 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
         Role::Solver => planned(&turn.prompt.text, turn.sample, &[right(), vec![]]),
         _ => planned(&turn.prompt.text, turn.index, &plans),
     });
-    let config = GameConfig { weakening: Weakening::Model, ..injecting(2, &[Mode::Direct]) };
+    let config = injecting(2, &[Mode::Direct]).with(|c| c.own.weakening = Weakening::Model);
     let game = game(bed, config, &[]);
     let played = step(&game, &policy, routes, &mut begun(&game), 0);
     let yields = &played.metrics.injections["direct"];
@@ -148,7 +148,7 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
     let played = step(&easy, &policy(vec![mend()]), routes, &mut begun(&easy), 0);
     let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
     assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
-    let random = GameConfig { reward: "ssr_random".to_owned(), ..injecting(1, &[Mode::Direct]) };
+    let random = injecting(1, &[Mode::Direct]).with(|c| c.shared.reward = Some("ssr_random".to_owned()));
     let random = game(bed, random, &[]);
     let rewards = |index: u64| {
         let plans = vec![mend(), vec![], vec![], vec![]];
@@ -164,13 +164,12 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
 #[test]
 fn mutants_enter_the_buffer_and_are_asked() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = GameConfig {
-        mutants_per_step: 6,
-        mutant_share: 0.5,
-        tasks_per_step: 2,
-        operators: vec!["constant_body".to_owned()],
-        ..config("fenced")
-    };
+    let config = config("fenced").with(|c| {
+        c.own.mutants_per_step = 6;
+        c.own.mutant_share = 0.5;
+        c.own.tasks_per_step = 2;
+        c.own.operators = vec!["constant_body".to_owned()];
+    });
     let plain = game(bed, config.clone(), &[]);
     let (policy, mut state) = (solver(vec![vec![]]), begun(&plain));
     let first = step(&plain, &policy, routes, &mut state, 0);

@@ -39,7 +39,7 @@ pub(super) enum HeldFrom {
     HandWritten,
 }
 
-/// How the held-out set is measured. How often each task is sampled says `game.eval_samples`.
+/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EvalConfig {

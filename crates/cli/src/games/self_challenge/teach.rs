@@ -1,4 +1,4 @@
-//! Examples of both roles: what warm-up teaches, in the prompts of the compact dialect.
+//! Examples of both roles: what warm-up teaches, in the prompts of the compact format.
 
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use veriplay_core::{Execute, Sample};
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, embedded_environments};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
-use veriplay_selfplay::games::self_challenge::dialects::{challenger_prompt, executor_prompt};
+use veriplay_selfplay::games::self_challenge::prompts::{challenger_prompt, executor_prompt};
 use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
 

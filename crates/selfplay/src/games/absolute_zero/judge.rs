@@ -89,7 +89,7 @@ impl AbsoluteZero {
         let shape = ProposalShape {
             task_type: one.request.task_type,
             given: one.request.given.as_deref(),
-            inputs: self.config.induction_inputs(),
+            inputs: self.config.own.induction_inputs(),
         };
         whole(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
     }

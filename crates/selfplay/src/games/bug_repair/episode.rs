@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Finish, Prompt, Role, Rollout, TextFiles};
 use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
 
-use super::dialects::{Action, Dialect, Goal, Left};
+use super::prompts::{Action, Goal, Left, RepairFormat};
 use crate::rollout;
 
 /// What an episode may use. There is no default: a config states it.
@@ -125,7 +125,7 @@ enum State {
 #[derive(Clone)]
 pub struct Episode {
     assignment: Arc<Assignment>,
-    dialect: &'static dyn Dialect,
+    format: &'static dyn RepairFormat,
     budget: Budget,
     tree: Arc<TextFiles>,
     turns: Vec<Turn>,
@@ -135,14 +135,14 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// Begins one. `None` when the dialect cannot ask for it, or the first prompt is too long already.
+    /// Begins one. `None` when the prompt format cannot ask for it, or the first prompt is too long already.
     #[must_use]
-    pub fn new(assignment: Arc<Assignment>, dialect: &'static dyn Dialect, budget: Budget) -> Option<Self> {
-        let budget = Budget { turns: if dialect.is_single_turn() { 1 } else { budget.turns }, ..budget };
+    pub fn new(assignment: Arc<Assignment>, format: &'static dyn RepairFormat, budget: Budget) -> Option<Self> {
+        let budget = Budget { turns: if format.is_single_turn() { 1 } else { budget.turns }, ..budget };
         let tree = Arc::clone(&assignment.tree);
         let state = State::Over(End::OutOfRoom);
-        let mut episode = Self { assignment, dialect, budget, tree, turns: Vec::new(), fuel: 0, test_runs: 0, state };
-        if !dialect.can_ask(&episode.assignment.goal) {
+        let mut episode = Self { assignment, format, budget, tree, turns: Vec::new(), fuel: 0, test_runs: 0, state };
+        if !format.can_ask(&episode.assignment.goal) {
             return None;
         }
         episode.state = episode.asking();
@@ -166,7 +166,7 @@ impl Episode {
         }
         let read = match finish {
             Finish::Length => Err("the response was cut off; be shorter".to_owned()),
-            Finish::Stop => self.dialect.read(&self.assignment.goal, response),
+            Finish::Stop => self.format.read(&self.assignment.goal, response),
         };
         let response = response.to_owned();
         match read {
@@ -204,7 +204,7 @@ impl Episode {
         self.state = State::Over(End::Submitted);
     }
 
-    /// The whole episode of a dialect without tools.
+    /// The whole episode of a prompt format without tools.
     fn replace(&mut self, response: String, source: &str) {
         let function = match &self.assignment.goal {
             Goal::Repair { function, .. } => function.as_ref(),
@@ -238,7 +238,7 @@ impl Episode {
             test_runs: self.budget.test_runs.saturating_sub(self.test_runs),
             shown_chars: self.budget.shown_chars,
         };
-        let text = self.dialect.text(&self.assignment.goal, &self.turns, left);
+        let text = self.format.text(&self.assignment.goal, &self.turns, left);
         let fits = text.chars().count() <= self.budget.prompt_chars;
         if fits { State::Asking(text) } else { State::Over(End::OutOfRoom) }
     }

@@ -11,10 +11,10 @@ use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, funct
 
 use super::BugRepair;
 use super::config::Mode;
-use super::dialects::Goal;
 use super::episode::{Assignment, End, Episode};
 use super::mutation::{Tree, judged, mark_known, no_verdict, refused};
 use super::place::Place;
+use super::prompts::Goal;
 use super::task::KIND;
 use crate::environment::{Judged, Proposer, Stage, ToJudge};
 use crate::randomness::generator;
@@ -43,7 +43,7 @@ pub(super) struct Site {
 }
 
 impl BugRepair {
-    /// The injectors at these sites; none at one that the dialect cannot ask for.
+    /// The injectors at these sites; none at one that the prompt format cannot ask for.
     pub(super) fn injectors_at(&self, sites: Vec<Site>) -> Vec<Proposer<Self>> {
         let proposer = |site: Site| {
             let request = InjectionRequest {
@@ -62,9 +62,9 @@ impl BugRepair {
     pub(super) fn sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Site> {
         let mut generator = generator(seed, step, "injections");
         let entered = self.entered();
-        let wanted = self.config.injections_per_step;
+        let wanted = self.config.own.injections_per_step;
         let drawn = |generator: &mut _| {
-            let mode = *self.config.modes.choose(generator)?;
+            let mode = *self.config.own.modes.choose(generator)?;
             entered.choose(generator).map(|(place, path, name)| (mode, *place, *path, *name))
         };
         let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
@@ -130,7 +130,7 @@ impl BugRepair {
         let Site { place, mode, function } = site;
         let goal = Goal::Inject { mode, function };
         let assignment = Assignment { goal, place, tree, suite, hidden: BTreeSet::new() };
-        Episode::new(Arc::new(assignment), self.dialect, self.config.injector_budget)
+        Episode::new(Arc::new(assignment), self.format, self.config.own.injector_budget)
     }
 
     /// Judgements on what injectors left, by the same rules when they are made again.
@@ -150,7 +150,7 @@ impl BugRepair {
             Tree { place: episode.assignment().place, now: episode.tree(), injector }
         });
         let trees: Vec<Tree<'_>> = trees.collect();
-        let mut checked = self.judge_trees(execute, &trees, self.config.weakening).into_iter();
+        let mut checked = self.judge_trees(execute, &trees, self.config.own.weakening).into_iter();
         let pick = |early: Option<Judged<Self>>| early.or_else(|| checked.next()).unwrap_or_else(no_verdict);
         let mut judged: Vec<Judged<Self>> = early.into_iter().map(pick).collect();
         // The start model's examples may repeat each other.

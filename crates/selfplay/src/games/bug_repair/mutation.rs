@@ -64,7 +64,7 @@ impl BugRepair {
         let of_repo = |(place, repo): (usize, &RepoContext<'_>)| -> Vec<(usize, String)> {
             repo.code_files().into_iter().map(|path| (place, path.to_owned())).collect()
         };
-        let wanted = self.config.mutants_per_step;
+        let wanted = self.config.own.mutants_per_step;
         let files: Vec<(usize, String)> = repos.iter().enumerate().flat_map(of_repo).collect();
         let drawn: BTreeSet<&(usize, String)> = (0..wanted).filter_map(|_| files.choose(&mut generator)).collect();
         let mut pool = self.mutate(execute, &repos, &drawn, (seed, step));
@@ -82,7 +82,7 @@ impl BugRepair {
         (seed, step): (u64, u64),
     ) -> Vec<Mutant> {
         // More than one of each operator where files are few.
-        let count = self.config.mutants_per_step.div_ceil(files.len().saturating_mul(self.injectors.len()).max(1));
+        let count = self.config.own.mutants_per_step.div_ceil(files.len().saturating_mul(self.injectors.len()).max(1));
         let requests = files.iter().map(|(place, path)| {
             let seed = derive_seed(seed, step, &format!("mutants/{place}/{path}"));
             MutateRequest { repo: &repos[*place], path, injectors: &self.injectors, seed, count }
@@ -127,7 +127,7 @@ impl BugRepair {
             seen.insert(change_digest(&package, &bug)).then_some(Derivation::FailedRepair { package, bug })
         };
         let all = solutions.iter().filter_map(&mut derivation).map(|one| (one, 1.0)).collect();
-        draw(all, self.config.higher_order_per_step, &mut generator(seed, step, "higher order"))
+        draw(all, self.config.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
     }
 
     /// Judges mutants together, and failed repairs together.
@@ -176,7 +176,7 @@ impl BugRepair {
         trees: &[Tree<'_>],
         weakening: Weakening,
     ) -> Vec<Judged<Self>> {
-        let (repos, seeds) = (self.repos(), (0, self.config.rules().seeds[0]));
+        let (repos, seeds) = (self.repos(), (0, self.config.own.rules().seeds[0]));
         let measured: Vec<Option<Judged<Self>>> =
             trees.iter().map(|tree| self.refuse_measured(tree.place, tree.now)).collect();
         let left: Vec<&Tree<'_>> =
@@ -201,7 +201,7 @@ impl BugRepair {
 
     /// Validates proposals, but for those with a function that is evaluated on.
     fn validate(&self, execute: &dyn Execute, proposals: &[(usize, &BugProposal)]) -> Vec<Judged<Self>> {
-        let (repos, rules) = (self.repos(), self.config.rules());
+        let (repos, rules) = (self.repos(), self.config.own.rules());
         let refuse = |(place, bug): &(usize, &BugProposal)| self.refuse_measured(*place, &self.buggy(*place, bug));
         let measured: Vec<Option<Judged<Self>>> = proposals.iter().map(refuse).collect();
         let requests = proposals

@@ -12,8 +12,8 @@ use veriplay_verifier::bugs::tool_env::{
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
 use super::BugRepair;
-use super::dialects::Goal;
 use super::episode::{Assignment, End, Episode};
+use super::prompts::Goal;
 use super::task::BugTask;
 use crate::environment::Solution;
 use crate::randomness::generator;
@@ -56,7 +56,7 @@ impl BugRepair {
             Some(Handout { place, artifact: task.artifact(&self.places[place]), hidden: self.hidden(task, seed) })
         };
         let handouts: Vec<Option<Handout>> = tasks.iter().map(handout).collect();
-        let (repos, with_function) = (self.repos(), self.dialect.is_single_turn());
+        let (repos, with_function) = (self.repos(), self.format.is_single_turn());
         let requests = handouts.iter().flatten().map(|handout| {
             let Handout { place, artifact, hidden } = handout;
             ViewRequest { repo: &repos[*place], artifact, hidden, with_function }
@@ -65,7 +65,7 @@ impl BugRepair {
         let mut episode = |handout: &Option<Handout>| {
             let Some(Handout { place, .. }) = handout else { return Ok(None) };
             let view = views.next().unwrap_or_else(|| Err(Dropped { why: "nothing was handed out".to_owned() }))?;
-            Ok(Episode::new(Arc::new(repair(*place, view)), self.dialect, self.config.solver_budget))
+            Ok(Episode::new(Arc::new(repair(*place, view)), self.format, self.config.own.solver_budget))
         };
         handouts.iter().map(&mut episode).collect()
     }
@@ -74,7 +74,7 @@ impl BugRepair {
     fn hidden(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
         let functions: BTreeSet<&str> = task.fail_to_pass.iter().map(|id| test_function(id)).collect();
         let mut functions: Vec<&str> = functions.into_iter().collect();
-        let count = (self.config.hidden_share * functions.len() as f64).floor() as usize;
+        let count = (self.config.own.hidden_share * functions.len() as f64).floor() as usize;
         functions.shuffle(&mut generator(seed, 0, &format!("hidden tests of {}", task.task_id)));
         functions.truncate(count.min(functions.len().saturating_sub(1)));
         functions.into_iter().map(str::to_owned).collect()
@@ -129,7 +129,7 @@ impl BugRepair {
             return Err(Err(dropped.clone()));
         }
         let (episode, assignment) = (&finished.episode, finished.episode.assignment());
-        if !self.config.grade_unfinished && episode.end() != Some(End::Submitted) {
+        if !self.config.own.grade_unfinished && episode.end() != Some(End::Submitted) {
             return Err(Ok(malformed("unfinished", "it submitted nothing")));
         }
         let patch = repair_of(&repos[assignment.place], &assignment.tree, episode.tree());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Finish, Prompt, Role, Rollout, ToolCall, Value};
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
-use super::dialects::{Dialect, Goal, Left, Turn, shown};
+use super::prompts::{ChallengeFormat, Goal, Left, Turn, shown};
 use crate::rollout;
 
 /// What an episode may use. There is no default: a config states it.
@@ -101,7 +101,7 @@ enum State {
 pub struct Episode {
     goal: Goal,
     about: Arc<About>,
-    dialect: &'static dyn Dialect,
+    format: &'static dyn ChallengeFormat,
     budget: Budget,
     turns: Vec<Turn>,
     calls: Vec<ToolCall>,
@@ -113,9 +113,9 @@ pub struct Episode {
 impl Episode {
     /// Begins one in an environment that says `about` itself.
     #[must_use]
-    pub fn new(goal: Goal, about: Arc<About>, dialect: &'static dyn Dialect, budget: Budget) -> Self {
+    pub fn new(goal: Goal, about: Arc<About>, format: &'static dyn ChallengeFormat, budget: Budget) -> Self {
         let (turns, calls) = (Vec::new(), Vec::new());
-        Self { goal, about, dialect, budget, turns, calls, answer: None, fuel: 0, state: State::Asking }
+        Self { goal, about, format, budget, turns, calls, answer: None, fuel: 0, state: State::Asking }
     }
 
     /// What is to be done next.
@@ -124,7 +124,7 @@ impl Episode {
         match &self.state {
             State::Asking => {
                 let left = Left { turns: self.turns_left(), shown_chars: self.budget.shown_chars };
-                Move::Ask(self.dialect.text(&self.goal, &self.about, &self.turns, left))
+                Move::Ask(self.format.text(&self.goal, &self.about, &self.turns, left))
             }
             State::Running { code, .. } => Move::Run(code),
             State::Over(end) => Move::Over(end),
@@ -138,7 +138,7 @@ impl Episode {
         }
         let read = match finish {
             Finish::Length => Err("the response was cut off; be shorter".to_owned()),
-            Finish::Stop => self.dialect.read(&self.goal, response),
+            Finish::Stop => self.format.read(&self.goal, response),
         };
         match read {
             Ok(ChallengerResponse::Propose(task)) => self.state = State::Over(End::Proposed(task)),
@@ -189,7 +189,7 @@ impl Episode {
 
     fn turns_left(&self) -> usize {
         let all = match self.goal {
-            _ if self.dialect.is_single_turn() => 1,
+            _ if self.format.is_single_turn() => 1,
             Goal::Challenge(_) => self.budget.explore_turns + 1,
             Goal::Execute { .. } => self.budget.executor_turns,
         };

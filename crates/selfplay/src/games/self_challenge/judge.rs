@@ -67,7 +67,7 @@ impl SelfChallenge {
         }
     }
 
-    /// The gate's verdicts, on tasks completed first where the dialect leaves that to us.
+    /// The gate's verdicts, on tasks completed first where the prompt format leaves that to us.
     fn examine(&self, execute: &dyn Execute, drafts: &[&Draft<'_>]) -> Vec<Result<Examination, Dropped>> {
         let whole = self.completed(execute, drafts);
         let requests = drafts.iter().zip(&whole).filter_map(|(draft, task)| {
@@ -83,7 +83,7 @@ impl SelfChallenge {
     }
 
     fn completed(&self, execute: &dyn Execute, drafts: &[&Draft<'_>]) -> Vec<Result<CodeTask, Dropped>> {
-        if !self.dialect.is_single_turn() {
+        if !self.format.is_single_turn() {
             return drafts.iter().map(|draft| Ok(draft.task.clone())).collect();
         }
         let requests =

@@ -49,15 +49,15 @@ struct Readings {
 
 impl SolVer {
     pub(super) fn read_statement(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
-        whole(episode).and_then(|text| self.dialect.read_problem(text))
+        whole(episode).and_then(|text| self.responses.read_problem(text))
     }
 
     pub(super) fn read_program(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
-        whole(episode).and_then(|text| self.dialect.read_program(text))
+        whole(episode).and_then(|text| self.responses.read_program(text))
     }
 
     fn read_suite(&self, episode: &Finished<SingleTurn>) -> Result<Suite, String> {
-        let suite = whole(episode).and_then(|text| self.dialect.read_suite(text))?;
+        let suite = whole(episode).and_then(|text| self.responses.read_suite(text))?;
         let (found, most) = (suite.tests.len(), self.rules.max_suite_tests);
         if found > most { Err(format!("{found} tests, `{most}` allowed")) } else { Ok(suite) }
     }
@@ -179,7 +179,7 @@ impl SolVer {
         let requests = rounds.iter().map(|(round, read)| Examination {
             right: round.task.reference.as_ref().map_or("", |one| one.program.as_str()),
             suites: read.suites.iter().filter_map(|(_, suite)| suite.as_ref()).collect(),
-            wrong: wrong_codes(round, read).take(self.config.eval_samples).flatten().collect(),
+            wrong: wrong_codes(round, read).take(self.config.shared.eval_samples).flatten().collect(),
         });
         let found = examine(execute, &self.rules, &requests.collect::<Vec<_>>());
         let judged = rounds.iter().zip(found).map(|((round, read), found)| match found {

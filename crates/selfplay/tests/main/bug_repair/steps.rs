@@ -8,7 +8,7 @@ use veriplay_core::{
 };
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
-use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, GameConfig, Place, Repositories, SetupError};
+use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, Place, Repositories, SetupError};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::play::{Arena, PlayError};
 use veriplay_selfplay::step::LogRecord;
@@ -123,7 +123,10 @@ fn what_cannot_be_played_is_refused_when_it_is_set_up() {
     let (repositories, bugs) = (|| with_measured(place()), std::slice::from_ref(&two));
     assert_eq!(new(config(), repositories(), bugs, std::slice::from_ref(&three)), None);
     assert_eq!(new(config(), Repositories::default(), &[], &[]), Some(SetupError::NoPlaces));
-    let idle = GameConfig { injections_per_step: 0, modes: Vec::new(), ..config() };
+    let idle = config().with(|c| {
+        c.own.injections_per_step = 0;
+        c.own.modes = Vec::new();
+    });
     assert_eq!(new(idle, repositories(), &[], &[]), Some(SetupError::Nothing));
     let elsewhere = BugArtifact { package: Digest::of(b"other"), ..two.clone() };
     assert!(matches!(new(config(), repositories(), &[elsewhere], &[]), Some(SetupError::UnknownPackage { .. })));
@@ -131,8 +134,10 @@ fn what_cannot_be_played_is_refused_when_it_is_set_up() {
         let error = new(config(), repositories(), training, heldout);
         assert!(matches!(error, Some(SetupError::UnknownPackage { set: of, .. }) if of == set), "{error:?}");
     }
-    let wrong = GameConfig { group: 0, ..config() };
-    assert!(matches!(new(wrong, repositories(), bugs, &[]), Some(SetupError::Config(error)) if error.key == "group"));
+    let wrong = config().with(|c| c.shared.group_size = 0);
+    assert!(
+        matches!(new(wrong, repositories(), bugs, &[]), Some(SetupError::Config(error)) if error.key == "group_size")
+    );
 }
 
 #[test]
@@ -182,7 +187,7 @@ fn last(state: &GameState<BugTask>) -> Option<SolveCount> {
 #[test]
 fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none() {
     let (place, two, three) = (place(), artifact(&place(), 2), artifact(&measured(), 3));
-    let game = SelfPlay(BugRepair::new(config(), with_measured(place), &[two], &[three]).unwrap());
+    let game = SelfPlay::new(BugRepair::new(config(), with_measured(place), &[two], &[three]).unwrap());
     let policy = Scripted::new(|turn: &Turn<'_>| {
         assert_eq!(turn.prompt.role, Role::Solver, "no function is found to begin at");
         "```submit\n```".to_owned()
@@ -204,8 +209,12 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
 #[test]
 fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
     let (place, two) = (place(), artifact(&place(), 2));
-    let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = SelfPlay(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    let config = config().with(|c| {
+        c.own.grade_unfinished = false;
+        c.own.injections_per_step = 0;
+        c.own.modes = Vec::new();
+    });
+    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
     let policy = Scripted::new(|_: &Turn<'_>| "I give up.".to_owned());
     let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = game.init(&arena).unwrap();
@@ -238,8 +247,12 @@ impl Policy for Small {
 #[test]
 fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
     let (place, two) = (place(), artifact(&place(), 2));
-    let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = SelfPlay(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    let config = config().with(|c| {
+        c.own.grade_unfinished = false;
+        c.own.injections_per_step = 0;
+        c.own.modes = Vec::new();
+    });
+    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
     let first = game.preview(&Broken).unwrap()[0].1.text.len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));

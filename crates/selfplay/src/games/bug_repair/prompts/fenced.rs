@@ -19,7 +19,7 @@
 
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use super::{Action, Dialect, Goal, Left};
+use super::{Action, Goal, Left, RepairFormat};
 use crate::games::bug_repair::config::Mode;
 use crate::games::bug_repair::episode::Turn;
 
@@ -53,7 +53,7 @@ repair for somebody who sees the tests that fail. Use no randomness, no clock an
 
 pub(super) struct Fenced;
 
-impl Dialect for Fenced {
+impl RepairFormat for Fenced {
     fn name(&self) -> &'static str {
         "fenced"
     }

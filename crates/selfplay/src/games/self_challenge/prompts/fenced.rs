@@ -2,11 +2,11 @@
 
 use veriplay_verifier::environments::{About, ChallengerResponse, read_challenger, read_executor};
 
-use super::{Dialect, Goal, Left, Turn};
+use super::{ChallengeFormat, Goal, Left, Turn};
 
 pub(super) struct Fenced;
 
-impl Dialect for Fenced {
+impl ChallengeFormat for Fenced {
     fn name(&self) -> &'static str {
         "fenced"
     }

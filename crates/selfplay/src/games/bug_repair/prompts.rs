@@ -1,4 +1,4 @@
-//! How episodes are put into words and read back: one file a dialect, each in [`DIALECTS`] under its file's name.
+//! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
 //!
 //! Invariant: a prompt holds what its [`Goal`] says and what the policy itself wrote and was shown, and nothing else.
 
@@ -55,7 +55,7 @@ pub enum Action {
 }
 
 /// A named way to ask and to answer.
-pub trait Dialect: Sync {
+pub trait RepairFormat: Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
@@ -78,17 +78,17 @@ pub trait Dialect: Sync {
     fn replacement(&self, now: &FunctionSource) -> Option<String>;
 }
 
-/// Every dialect.
-pub const DIALECTS: &[&dyn Dialect] = &[&compact::Compact, &fenced::Fenced];
+/// Every prompt format.
+pub const PROMPT_FORMATS: &[&dyn RepairFormat] = &[&compact::Compact, &fenced::Fenced];
 
-/// The dialect of that name.
+/// The prompt format of that name.
 #[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
-    DIALECTS.iter().copied().find(|dialect| dialect.name() == name)
+pub fn by_name(name: &str) -> Option<&'static dyn RepairFormat> {
+    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// All names, in the order of [`DIALECTS`].
+/// All names, in the order of [`PROMPT_FORMATS`].
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    DIALECTS.iter().map(|dialect| dialect.name()).collect()
+    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
 }

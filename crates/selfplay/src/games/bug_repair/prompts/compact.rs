@@ -19,7 +19,7 @@
 
 use veriplay_verifier::bugs::tool_env::FunctionSource;
 
-use super::{Action, Dialect, Goal, Left};
+use super::{Action, Goal, Left, RepairFormat};
 use crate::games::bug_repair::config::Mode;
 use crate::games::bug_repair::episode::Turn;
 
@@ -40,7 +40,7 @@ const TEST_LINES: usize = 4;
 
 pub(super) struct Compact;
 
-impl Dialect for Compact {
+impl RepairFormat for Compact {
     fn name(&self) -> &'static str {
         "compact"
     }
