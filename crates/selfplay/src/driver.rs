@@ -14,8 +14,10 @@ use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
 use crate::anchors::{Anchor, Imitation};
 use crate::curricula::{self, Curriculum};
 use crate::environment::{
-    Draw, Environment, Proposed, Proposer, RoleSampling, Round, Seeds, Solution, Stage, Standing, ToJudge,
+    Derived, Draw, Environment, ProposalEpisode, Proposer, RoleSampling, SolverEpisode, Stage, StepFacts, ToJudge,
+    Verified,
 };
+use crate::judgement::{Proposed, Round, Seeds, Solution, Standing};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
 use crate::overlap::overlap;
@@ -27,7 +29,7 @@ use crate::rollout::{Finished, PolicySampler, run_episodes};
 use crate::scoring::{Scored, train_batch, weigh};
 use crate::settings::SharedSettings;
 use crate::splits::{Guard, HELD_OUT};
-use crate::step::{Derived, ProposalEpisode, Record, SolverEpisode, StepFacts, Verified};
+use crate::step::Record;
 use crate::task_pool::{Askable, Asked, Chosen, PoolTask, Source, TaskChoice, TaskPool};
 
 /// A game as the loop plays it.

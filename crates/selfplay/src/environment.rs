@@ -7,19 +7,20 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, Status, Verdict};
-use veriplay_verifier::agreement::Refusal;
+use veriplay_core::{Digest, Dropped, Execute, Prompt, Role};
 
+use crate::judgement::{JudgedProposal, Proposed, Round, Seeds, Solution, Standing};
+use crate::metrics::SolveCount;
 use crate::play::{Arena, PlayError};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::derive_seed;
 use crate::rollout::{Episode, Finished};
+use crate::scoring::Scored;
 use crate::settings::SharedSettings;
-use crate::splits::{self, Guard};
-use crate::step::{SolverEpisode, StepFacts};
-use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
+use crate::splits::Guard;
+use crate::task_pool::{Asked, PoolTask, TaskChoice, TaskPool};
 
 /// A game. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
 pub trait Environment: Sync + Sized {
@@ -275,30 +276,6 @@ pub struct Draw {
     pub round: usize,
 }
 
-/// Seeds of what is executed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seeds {
-    /// Of tools that episodes call.
-    pub tools: u64,
-    /// Of judges.
-    pub judge: u64,
-    /// Of which part of a task its solvers are shown.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub shown: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(seed: &u64) -> bool {
-    *seed == 0
-}
-
-impl Seeds {
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A proposer to sample.
 pub struct Proposer<E: Environment> {
     /// What it is asked for.
@@ -323,68 +300,8 @@ pub struct ToJudge<'a, E: Environment> {
     pub stage: Stage,
 }
 
-/// What games derive that derive nothing, and the rounds of games that have none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Nothing {}
-
-impl Round for Nothing {
-    fn refusal(&self) -> Option<&Refusal> {
-        match *self {}
-    }
-}
-
-/// When and where something was proposed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Proposed {
-    /// The step.
-    pub step: u64,
-    /// Number of the chunk within the step.
-    pub chunk: usize,
-    /// Its place in the chunk.
-    pub offset: usize,
-}
-
 /// A judged proposal.
 pub type Judged<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;
-
-/// The judgement on a proposal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JudgedProposal<T, D> {
-    /// The verdict, or the host fault.
-    pub verdict: Result<Verdict, Dropped>,
-    /// The task that was proposed, where one could be made of it, valid or not.
-    pub task: Option<T>,
-    /// Whether the pool or an earlier proposal had it already.
-    pub known: bool,
-    /// What the game says beside.
-    pub detail: D,
-}
-
-impl<T, D> JudgedProposal<T, D> {
-    /// The task, where it is valid and new.
-    pub fn admitted(&self) -> Option<&T> {
-        let valid = self.verdict.as_ref().is_ok_and(|verdict| verdict.status == Status::Valid);
-        self.task.as_ref().filter(|_| valid && !self.known)
-    }
-
-    /// Whether it was refused for holding what is evaluated on.
-    #[must_use]
-    pub fn is_held_out(&self) -> bool {
-        self.verdict.as_ref().is_ok_and(splits::is_refusal)
-    }
-}
-
-/// The judgement on a response of a solver or of a verifier.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Solution<D> {
-    /// The verdict, or the host fault.
-    pub verdict: Result<Verdict, Dropped>,
-    /// What the game says beside.
-    pub detail: D,
-}
 
 /// One task's responses of solvers and of verifiers, to be judged together.
 pub struct RoundRequest<'a, E: Environment> {
@@ -404,46 +321,6 @@ pub struct JudgedRound<E: Environment> {
     pub verifications: Vec<Solution<E::SolutionDetail>>,
     /// On the round; `None` where the host failed in it, as all its verdicts then say.
     pub round: Option<E::Round>,
-}
-
-/// What is said of a round as a whole.
-pub trait Round: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
-    /// Why nothing may be learned from it; `None` when something may. The rule [`splits::HELD_OUT`] says that its task is evaluated on.
-    fn refusal(&self) -> Option<&Refusal>;
-}
-
-/// What became of a proposal, before anybody solved it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Standing<T> {
-    /// It met a host fault.
-    Dropped,
-    /// Nothing could be read.
-    Malformed,
-    /// It was refused.
-    Invalid,
-    /// It is known already.
-    Duplicate,
-    /// It is valid and new.
-    Valid(T),
-}
-
-impl<T: Clone> Standing<T> {
-    /// By the verdict alone.
-    pub fn of<D>(judged: &JudgedProposal<T, D>) -> Self {
-        let Ok(verdict) = &judged.verdict else { return Self::Dropped };
-        match judged.admitted() {
-            Some(task) => Self::Valid(task.clone()),
-            None if verdict.status == Status::Malformed => Self::Malformed,
-            None if splits::is_refusal(verdict) => Self::Invalid,
-            None if judged.known && judged.task.is_some() => Self::Duplicate,
-            None => Self::Invalid,
-        }
-    }
-
-    /// The task, where it is valid and new.
-    pub const fn task(&self) -> Option<&T> {
-        if let Self::Valid(task) = self { Some(task) } else { None }
-    }
 }
 
 /// A task that the policy is evaluated on.
@@ -473,4 +350,84 @@ pub struct VerifierSettings {
     pub group: usize,
     /// The row of the evaluation that they count in.
     pub row: &'static str,
+}
+
+/// A judged proposer's episode.
+pub struct ProposalEpisode<E: Environment> {
+    /// What it was asked for.
+    pub request: E::Request,
+    /// The kind of task it was asked for.
+    pub kind: &'static str,
+    /// When and where it was proposed.
+    pub proposed: Proposed,
+    /// The episode.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Judged<E>,
+    /// What became of it.
+    pub standing: Standing<E::Task>,
+}
+
+/// A judged solver's episode; its source is its task.
+pub struct SolverEpisode<E: Environment> {
+    /// The episode.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Solution<E::SolutionDetail>,
+}
+
+/// A judged verifier's episode.
+pub struct VerifierEpisode<E: Environment> {
+    /// The task, by its place among the step's.
+    pub task: usize,
+    /// The response it is about, by its place among the task's.
+    pub candidate: usize,
+    /// The episode. Those of one source had one prompt.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Solution<E::SolutionDetail>,
+}
+
+/// What came of the verify stage.
+pub(crate) struct Verified<E: Environment> {
+    /// Verifiers' episodes, in the order of the tasks.
+    pub(crate) verifications: Vec<VerifierEpisode<E>>,
+    /// By task; `None` where the host failed. Empty without verifiers.
+    pub(crate) rounds: Vec<Option<E::Round>>,
+}
+
+/// Something that no policy proposed, judged as a task.
+pub struct Derived<E: Environment> {
+    /// What was tried.
+    pub derivation: E::Derivation,
+    /// The judgement.
+    pub judged: Judged<E>,
+}
+
+/// All that happened in a step.
+pub struct StepFacts<'a, E: Environment> {
+    /// Proposals, in the order they were sampled.
+    pub proposals: &'a [ProposalEpisode<E>],
+    /// What was derived before and after solvers did theirs.
+    pub derived: &'a [Derived<E>],
+    /// How many tasks could not be asked.
+    pub unaskable: usize,
+    /// How many tasks the host failed to prepare.
+    pub undelivered: usize,
+    /// The tasks that solvers were asked.
+    pub tasks: &'a [Asked<E::Task>],
+    /// Solvers' episodes, in the order of the tasks.
+    pub solutions: &'a [SolverEpisode<E>],
+    /// Verifiers' episodes, in the order of the tasks.
+    pub verifications: &'a [VerifierEpisode<E>],
+    /// The round of each task, `None` where the host failed in it. Empty in games without verifiers.
+    pub rounds: &'a [Option<E::Round>],
+    /// How often each task was solved.
+    pub solved: &'a [SolveCount],
+    /// The episodes that got a reward.
+    pub scored: &'a [Scored],
+    /// What is imitated and what is preferred over what, where the objective is such.
+    pub preferences: &'a Preferences,
+    /// The pool after the step.
+    pub pool: &'a TaskPool<E::Task>,
 }

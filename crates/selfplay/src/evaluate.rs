@@ -3,10 +3,9 @@
 use veriplay_core::Role;
 
 use crate::driver::{SelfPlay, asked_seed};
-use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, Stage};
+use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, SolverEpisode, Stage};
 use crate::eval_table::{EvalTable, JudgedEpisode};
 use crate::play::{Arena, PlayError};
-use crate::step::SolverEpisode;
 use crate::task_pool::Asked;
 
 impl<E: Environment> SelfPlay<E> {

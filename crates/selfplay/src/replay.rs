@@ -3,12 +3,12 @@
 use veriplay_core::{Dropped, Execute, Verdict};
 
 use crate::driver::SelfPlay;
-use crate::environment::{Environment, JudgedProposal, RoundRequest, Solution, Stage, ToJudge};
+use crate::environment::{Environment, RoundRequest, SolverEpisode, Stage, ToJudge};
+use crate::judgement::{JudgedProposal, Solution};
 use crate::play::{PlayError, ReplayReport};
 use crate::rollout::{Episode, Finished, LoggedSampler, run_episodes};
 use crate::step::{
-    AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, SolverEpisode, TaskRecord,
-    VerificationRecord,
+    AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
 
 /// A line of the log about a task.

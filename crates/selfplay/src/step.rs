@@ -1,4 +1,4 @@
-//! What happened in a step, for its metrics and its log.
+//! What a step logs: its records, and its summary for monitors.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,94 +6,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
-use crate::environment::{Environment, Judged, JudgedProposal, Nothing, Proposed, Seeds, Solution, Standing};
+use crate::environment::{Derived, Environment, ProposalEpisode, StepFacts};
+use crate::judgement::{JudgedProposal, Nothing, Proposed, Seeds, Solution};
 use crate::metrics::SolveCount;
 use crate::play::Counts;
-use crate::preferences::{Preferences, Response};
+use crate::preferences::Response;
 use crate::rollout::{Episode, Finished, TurnRecord};
 use crate::scoring::Scored;
 use crate::statistics::mean;
-use crate::task_pool::{Asked, PoolTask, Source, TaskPool};
-
-/// A judged proposer's episode.
-pub struct ProposalEpisode<E: Environment> {
-    /// What it was asked for.
-    pub request: E::Request,
-    /// The kind of task it was asked for.
-    pub kind: &'static str,
-    /// When and where it was proposed.
-    pub proposed: Proposed,
-    /// The episode.
-    pub finished: Finished<E::Episode>,
-    /// The judgement.
-    pub judged: Judged<E>,
-    /// What became of it.
-    pub standing: Standing<E::Task>,
-}
-
-/// A judged solver's episode; its source is its task.
-pub struct SolverEpisode<E: Environment> {
-    /// The episode.
-    pub finished: Finished<E::Episode>,
-    /// The judgement.
-    pub judged: Solution<E::SolutionDetail>,
-}
-
-/// A judged verifier's episode.
-pub struct VerifierEpisode<E: Environment> {
-    /// The task, by its place among the step's.
-    pub task: usize,
-    /// The response it is about, by its place among the task's.
-    pub candidate: usize,
-    /// The episode. Those of one source had one prompt.
-    pub finished: Finished<E::Episode>,
-    /// The judgement.
-    pub judged: Solution<E::SolutionDetail>,
-}
-
-/// What came of the verify stage.
-pub(crate) struct Verified<E: Environment> {
-    /// Verifiers' episodes, in the order of the tasks.
-    pub(crate) verifications: Vec<VerifierEpisode<E>>,
-    /// By task; `None` where the host failed. Empty without verifiers.
-    pub(crate) rounds: Vec<Option<E::Round>>,
-}
-
-/// Something that no policy proposed, judged as a task.
-pub struct Derived<E: Environment> {
-    /// What was tried.
-    pub derivation: E::Derivation,
-    /// The judgement.
-    pub judged: Judged<E>,
-}
-
-/// All that happened in a step.
-pub struct StepFacts<'a, E: Environment> {
-    /// Proposals, in the order they were sampled.
-    pub proposals: &'a [ProposalEpisode<E>],
-    /// What was derived before and after solvers did theirs.
-    pub derived: &'a [Derived<E>],
-    /// How many tasks could not be asked.
-    pub unaskable: usize,
-    /// How many tasks the host failed to prepare.
-    pub undelivered: usize,
-    /// The tasks that solvers were asked.
-    pub tasks: &'a [Asked<E::Task>],
-    /// Solvers' episodes, in the order of the tasks.
-    pub solutions: &'a [SolverEpisode<E>],
-    /// Verifiers' episodes, in the order of the tasks.
-    pub verifications: &'a [VerifierEpisode<E>],
-    /// The round of each task, `None` where the host failed in it. Empty in games without verifiers.
-    pub rounds: &'a [Option<E::Round>],
-    /// How often each task was solved.
-    pub solved: &'a [SolveCount],
-    /// The episodes that got a reward.
-    pub scored: &'a [Scored],
-    /// What is imitated and what is preferred over what, where the objective is such.
-    pub preferences: &'a Preferences,
-    /// The pool after the step.
-    pub pool: &'a TaskPool<E::Task>,
-}
+use crate::task_pool::{Asked, PoolTask, Source};
 
 /// What happened in a step, in the same form for every game: what monitors see.
 #[derive(Debug)]

@@ -4,11 +4,13 @@
 use veriplay_core::{Execute, Role};
 
 use crate::driver::SelfPlay;
-use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, Solution, Stage};
+use crate::environment::{
+    Draw, Environment, JudgedRound, RoundRequest, SolverEpisode, Stage, Verified, VerifierEpisode,
+};
+use crate::judgement::Solution;
 use crate::overlap::overlap;
 use crate::play::{Arena, PlayError};
 use crate::rollout::Finished;
-use crate::step::{SolverEpisode, Verified, VerifierEpisode};
 use crate::task_pool::Asked;
 
 /// A task with its solvers' episodes.

@@ -24,6 +24,7 @@ use veriplay_verifier::agreement::{AgreementRules, Quality, Suite};
 
 use super::cheats::{Cheat, Target, cheats};
 use super::{python, rules, suite};
+use crate::exercise;
 
 const DOUBLE: &str = "def f(x):\n    return x * 2";
 /// What is right for the problem that is measured: no code of a step is it.
@@ -647,4 +648,15 @@ fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
     let easy = once(gradient(1.0), &policy(&[DOUBLE, ADDED], &[GOOD]));
     assert_eq!(rule(&easy), "easy");
     assert!(easy.batches.is_empty() && tasks(&easy.records)[0].attempts.iter().all(|one| one.episode.reward.is_none()));
+}
+
+#[test]
+fn methods_of_ones_own_play_this_game() {
+    let config = config().with(|c| {
+        c.own.objective = LearningObjective::PolicyGradient;
+        (c.shared.reward, c.shared.advantage) = (Some("quickstart".to_owned()), Some("grpo".to_owned()));
+        c.shared.proposer_weight = 1.0;
+        (c.own.problems, c.own.earlier_problems) = (3, 1);
+    });
+    exercise::play(game(config).game, &policy(&[DOUBLE, SQUARE, ADDED], &[GOOD, BAD]), sandbox());
 }

@@ -25,15 +25,13 @@ use veriplay_core::{
 use veriplay_verifier::{Format, Gate, format_by_name};
 
 use super::Game;
-use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Nothing, Proposer, Seeds, Solution, Stage, Standing, ToJudge,
-};
+use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
+use crate::judgement::{Nothing, Seeds, Solution, Standing};
 use crate::play::{Arena, PlayError};
 use crate::randomness::derive_seed;
 use crate::rollout::{Finished, SingleTurn};
 use crate::settings::{ConfigError, SharedSettings};
 use crate::splits::Guard;
-use crate::step::StepFacts;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::{PromptFormat, ProposerRequest};
 

@@ -39,20 +39,23 @@ use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolRequest, ViewReq
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use super::Game;
-use crate::environment::{Draw, Environment, EvalTask, Judged, Nothing, Proposer, Seeds, Solution, Stage, ToJudge};
+use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
+use crate::judgement::{Nothing, Seeds, Solution};
+use crate::multi_turn::{Move, serve_calls};
 use crate::play::{Arena, PlayError};
 use crate::randomness::derive_seed;
 use crate::rollout::{self, Finished};
 use crate::settings::{ConfigError, SharedSettings};
 use crate::splits::{Guard, Overlap};
-use crate::step::StepFacts;
 use crate::task_pool::{TaskChoice, TaskPool};
 use injection::Site;
 use prompts::{Goal, Left, RepairFormat};
+
+pub use prompts::Mode;
 use task::KIND;
 
-pub use config::{BugRepairConfig, BugRepairSettings, Mode};
-pub use episode::{Assignment, Budget, End, Episode, Move, Turn};
+pub use config::{BugRepairConfig, BugRepairSettings};
+pub use episode::{Assignment, Budget, Episode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
 pub use mutation::Derivation;
@@ -189,15 +192,16 @@ impl BugRepair {
         episode: &'a Episode,
     ) -> Option<RepoToolRequest<'a>> {
         let Move::Call(call) = episode.next_move() else { return None };
-        let assignment = episode.assignment();
+        let workspace = episode.workspace();
+        let assignment = workspace.assignment();
         Some(RepoToolRequest {
             repo: &repos[assignment.place],
             image: &self.places[assignment.place].tool_env_image,
-            tree: episode.tree(),
+            tree: workspace.tree(),
             suite: &assignment.suite,
             call,
             fuel: episode.fuel_left(),
-            shown_chars: episode.shown_chars(),
+            shown_chars: workspace.shown_chars(),
             seed,
         })
     }
@@ -356,20 +360,12 @@ impl Environment for BugRepair {
         self.repairs(execute, seeds.shown, tasks)
     }
 
-    /// Serves every call of a tool that is waited for.
     fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
         let repos = self.repos();
-        let waiting =
-            |one: &Finished<Episode>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Call(_));
-        let places: Vec<usize> = (0..episodes.len()).filter(|place| waiting(&episodes[*place])).collect();
-        let requests = places.iter().filter_map(|place| self.tool_request(&repos, seed, &episodes[*place].episode));
-        let served = serve_all(execute, &requests.collect::<Vec<_>>());
-        for (place, outcome) in places.into_iter().zip(served) {
-            match outcome {
-                Ok(outcome) => episodes[place].episode.see(&outcome),
-                Err(dropped) => episodes[place].dropped = Some(dropped),
-            }
-        }
+        serve_calls(episodes, |waiting| {
+            let requests = waiting.iter().filter_map(|episode| self.tool_request(&repos, seed, episode));
+            serve_all(execute, &requests.collect::<Vec<_>>())
+        });
     }
 
     fn judge_solutions(

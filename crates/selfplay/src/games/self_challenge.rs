@@ -8,9 +8,6 @@
 //! [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
 //! what it has done so far: the paper rewards the final state alone. [`crate::driver`] has the rest.
 //!
-//! [`Episode`] is a state machine without IO: [`Move::Ask`] has a response generated and given to [`Episode::hear`], [`Move::Run`] has
-//! code run ([`veriplay_verifier::environments::run_code`]) and its outcome given to [`Episode::see`].
-//!
 //! # Two prompts
 //! `fenced` is the paper's game. `compact` ([`prompts`]) is for models of a million parameters: one turn each, and the verification
 //! function is made from the solution. The gate and the judge are the same for both.
@@ -41,19 +38,20 @@ use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, Role, co
 use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, CodeRequest, run_codes};
 
 use super::Game;
-use crate::environment::{Draw, Environment, EvalTask, Judged, Nothing, Proposer, Seeds, Solution, Stage, ToJudge};
+use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
+use crate::judgement::{Nothing, Seeds, Solution};
+use crate::multi_turn::{Move, serve_calls};
 use crate::play::{Arena, PlayError};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{self, Finished};
 use crate::settings::{ConfigError, SharedSettings};
 use crate::splits::{Guard, MeasuredSet, Overlap};
-use crate::step::StepFacts;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use judge::run_distinct;
 use prompts::ChallengeFormat;
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};
-pub use episode::{Budget, BudgetError, End, Episode, Move};
+pub use episode::{ANSWERED, Budget, BudgetError, Episode, PROPOSED, WorldWorkspace};
 pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
 pub use prompts::{ChallengeRequest, Goal};
 
@@ -199,7 +197,7 @@ impl SelfChallenge {
     /// An episode of this goal; `None` where its environment is not here.
     fn episode(&self, goal: Goal) -> Option<Episode> {
         let about = Arc::clone(&self.world(goal.environment()).ok()?.about);
-        Some(Episode::new(goal, about, self.format, self.config.own.budget))
+        WorldWorkspace::open(goal, about, self.format, self.config.own.budget)
     }
 
     fn execution(&self, task: &CodeTask) -> Option<Episode> {
@@ -207,15 +205,15 @@ impl SelfChallenge {
         self.episode(Goal::Execute { environment: environment.clone(), instruction: instruction.clone() })
     }
 
-    fn code_request<'a>(&'a self, seed: u64, finished: &'a Finished<Episode>) -> Option<CodeRequest<'a>> {
-        let Move::Run(code) = finished.episode.next_move() else { return None };
-        let limits = self.gate.limits;
+    fn code_request<'a>(&'a self, seed: u64, episode: &'a Episode) -> Option<CodeRequest<'a>> {
+        let Move::Call(code) = episode.next_move() else { return None };
+        let (workspace, limits) = (episode.workspace(), self.gate.limits);
         Some(CodeRequest {
-            environment: &self.world(finished.episode.goal().environment()).ok()?.environment,
-            history: finished.episode.calls(),
+            environment: &self.world(workspace.goal().environment()).ok()?.environment,
+            history: workspace.calls(),
             code,
             image: &self.gate.image,
-            limits: Limits { fuel: limits.fuel.min(finished.episode.fuel_left()), ..limits },
+            limits: Limits { fuel: limits.fuel.min(episode.fuel_left()), ..limits },
             seed,
         })
     }
@@ -306,20 +304,13 @@ impl Environment for SelfChallenge {
 
     /// Runs all code that is waited for: what is written the same after the same is run once.
     fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
-        let waiting =
-            |one: &Finished<Episode>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Run(_));
-        let places: Vec<usize> = (0..episodes.len()).filter(|place| waiting(&episodes[*place])).collect();
-        let requests = places.iter().filter_map(|place| self.code_request(seed, &episodes[*place]));
         let key = |request: &CodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.code, request.history, request.limits.fuel))
         };
-        let outcomes = run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| run_codes(execute, distinct));
-        for (place, outcome) in places.into_iter().zip(outcomes) {
-            match outcome {
-                Ok(outcome) => episodes[place].episode.see(&outcome),
-                Err(dropped) => episodes[place].dropped = Some(dropped),
-            }
-        }
+        serve_calls(episodes, |waiting| {
+            let requests = waiting.iter().filter_map(|episode| self.code_request(seed, episode));
+            run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| run_codes(execute, distinct))
+        });
     }
 
     fn judge_solutions(

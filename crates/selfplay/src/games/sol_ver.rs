@@ -49,16 +49,16 @@ use veriplay_verifier::agreement::{
 
 use super::Game;
 use crate::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedProposal, JudgedRound, Nothing, Proposer, RoleSampling, RoundRequest,
-    Seeds, Solution, Stage, ToJudge, VerifierSettings,
+    Draw, Environment, EvalTask, Judged, JudgedRound, Proposer, RoleSampling, RoundRequest, SolverEpisode, Stage,
+    StepFacts, ToJudge, VerifierSettings,
 };
+use crate::judgement::{JudgedProposal, Nothing, Seeds, Solution};
 use crate::play::{Arena, PlayError};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{Episode, Finished, SingleTurn};
 use crate::settings::SharedSettings;
 use crate::splits::{Guard, MeasuredSet, text_fingerprint};
-use crate::step::{SolverEpisode, StepFacts};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::SolVerFormat;

@@ -8,7 +8,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use veriplay_core::{Digest, Evidence, Finish, Patch, TextFiles};
 use veriplay_selfplay::games::bug_repair::prompts::{Action, Goal, Left, by_name, names};
-use veriplay_selfplay::games::bug_repair::{Assignment, Budget, BugRepairConfig, BugTask, End, Episode, Mode, Move};
+use veriplay_selfplay::games::bug_repair::{
+    Assignment, Budget, BugRepairConfig, BugTask, Episode, Mode, RepoWorkspace,
+};
+use veriplay_selfplay::multi_turn::{End, Move};
+use veriplay_selfplay::rollout;
 use veriplay_verifier::bugs::BugProposal;
 use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
 
@@ -192,8 +196,8 @@ fn assignment() -> Arc<Assignment> {
     Arc::new(Assignment { goal: goal(), place: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
 }
 
-fn begun(budget: Budget) -> Option<Episode> {
-    Episode::new(assignment(), by_name("fenced").unwrap(), budget)
+fn open(budget: Budget) -> Option<Episode> {
+    RepoWorkspace::open(assignment(), by_name("fenced").unwrap(), budget)
 }
 
 const BUDGET: Budget = Budget { turns: 4, fuel: 1000, test_runs: 1, shown_chars: 50, prompt_chars: 9000 };
@@ -224,25 +228,25 @@ proptest! {
 
     #[test]
     fn an_episode_ends_within_its_budget(all in prop::collection::vec(responses(), 8)) {
-        let mut episode = begun(BUDGET).unwrap();
+        let mut episode = open(BUDGET).unwrap();
         let (mut asked, mut runs, mut fuel) = (0, 0, 0_u64);
         for (text, cut, used, edits) in all {
             let Move::Ask(prompt) = episode.next_move() else { break };
             prop_assert!(prompt.contains("assert one() == 1") && prompt.ends_with("Assistant:"));
             prop_assert!(!prompt.contains("return 2"), "a file is shown to who reads it");
             asked += 1;
-            episode.hear(&text, if cut { Finish::Length } else { Finish::Stop });
+            episode.take_response(&text, if cut { Finish::Length } else { Finish::Stop });
             let calling = matches!(episode.next_move(), Move::Call(_));
             prop_assert!(!(cut && calling), "a cut response calls nothing");
             runs += usize::from(matches!(episode.next_move(), Move::Call(RepoToolCall::Run { .. })));
-            let before = episode.tree().clone();
-            episode.see(&outcome(used, edits.then_some("x")));
+            let before = episode.workspace().tree().clone();
+            episode.take_outcome(&outcome(used, edits.then_some("x")));
             fuel += if calling { used } else { 0 };
-            prop_assert!(calling || *episode.tree() == before, "an outcome nobody waited for changes nothing");
+            prop_assert!(calling || *episode.workspace().tree() == before, "an outcome nobody waited for changes nothing");
         }
         prop_assert!(episode.end().is_some() && asked <= 4 && runs <= 1);
-        prop_assert_eq!(episode.fuel(), fuel);
-        prop_assert_eq!(episode.assignment().tree.as_ref(), &tree(), "what was handed out stays as it was");
+        prop_assert_eq!(rollout::Episode::fuel(&episode), fuel);
+        prop_assert_eq!(episode.workspace().assignment().tree.as_ref(), &tree(), "what was handed out stays as it was");
         if episode.end() == Some(End::OutOfFuel) {
             prop_assert_eq!(episode.fuel_left(), 0);
         }
@@ -271,24 +275,24 @@ proptest! {
 
 #[test]
 fn the_transcript_is_the_next_prompt_and_room_runs_out() {
-    let mut episode = begun(BUDGET).unwrap();
-    episode.hear("I look.\n```list\n```", Finish::Stop);
-    episode.see(&outcome(10, None));
+    let mut episode = open(BUDGET).unwrap();
+    episode.take_response("I look.\n```list\n```", Finish::Stop);
+    episode.take_outcome(&outcome(10, None));
     let Move::Ask(prompt) = episode.next_move() else { panic!("{episode:?}") };
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
     assert!(at("Turns left: 3") < at("I look.") && at("I look.") < at("SHOWN"));
     let length = prompt.chars().count();
-    assert!(begun(Budget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
-    let mut narrow = begun(Budget { prompt_chars: length - 1, ..BUDGET }).unwrap();
-    narrow.hear("I look.\n```list\n```", Finish::Stop);
-    narrow.see(&outcome(10, None));
+    assert!(open(Budget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
+    let mut narrow = open(Budget { prompt_chars: length - 1, ..BUDGET }).unwrap();
+    narrow.take_response("I look.\n```list\n```", Finish::Stop);
+    narrow.take_outcome(&outcome(10, None));
     assert_eq!(narrow.end(), Some(End::OutOfRoom));
-    let mut twice = begun(BUDGET).unwrap();
+    let mut twice = open(BUDGET).unwrap();
     for _ in 0..2 {
-        twice.hear("```run\n```", Finish::Stop);
-        twice.see(&outcome(1, None));
+        twice.take_response("```run\n```", Finish::Stop);
+        twice.take_outcome(&outcome(1, None));
     }
-    assert_eq!((twice.turns()[0].called, twice.turns()[1].called), (Some(("run", CallEnd::Done)), None));
+    assert_eq!(twice.workspace().calls(), [("run", CallEnd::Done)]);
     assert!(twice.turns()[1].shown.contains("no runs of tests are left"));
 }
 

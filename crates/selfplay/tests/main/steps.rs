@@ -9,17 +9,16 @@ use veriplay_core::{
 };
 use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
-use veriplay_selfplay::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedProposal, Nothing, Proposer, Seeds, Solution, Stage, Standing, ToJudge,
-};
+use veriplay_selfplay::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, Request, RoleMetrics, StepMetrics, step_metrics,
 };
+use veriplay_selfplay::judgement::{JudgedProposal, Nothing, Seeds, Solution, Standing};
 use veriplay_selfplay::play::{Arena, Batch, PlayError};
 use veriplay_selfplay::rollout::{Finished, SingleTurn};
 use veriplay_selfplay::settings::{Aggregation, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
-use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, StepFacts, TaskRecord};
+use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolTask, Source, TaskChoice, TaskPool};
 
 use crate::support::{config, dropped, game, malformed, proposal, rollout, seeds, task, verdict};

@@ -11,6 +11,7 @@ use super::{
     SUBMIT, begun, config, edit, game, injected, injecting, made, planned, repairs, right, solver, statuses, step,
     tool_env,
 };
+use crate::exercise;
 
 #[test]
 fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
@@ -179,4 +180,15 @@ fn mutants_enter_the_buffer_and_are_asked() {
     assert_eq!(first.metrics.tasks[&Maker::Mutant], 1, "half of two tasks; and the buffer was empty");
     let third = step(&plain, &policy, routes, &mut state, 1);
     assert!(third.metrics.tasks.values().sum::<usize>() > 0 && made(&state).iter().any(|entry| entry.last.is_some()));
+}
+
+#[test]
+fn methods_of_ones_own_play_this_game() {
+    let Some((bed, routes)) = tool_env() else { return };
+    let game = game(bed, injecting(1, &[Mode::Direct]), &[bed.artifact().clone()]);
+    let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+        Role::Solver => planned(&turn.prompt.text, turn.sample, &[right()]),
+        _ => injected(&turn.prompt.text),
+    });
+    exercise::play(game.game, &policy, routes);
 }

@@ -7,6 +7,7 @@ use veriplay_selfplay::play::{Batch, PlayError, ReplayReport};
 use veriplay_selfplay::settings::ConfigError;
 
 use super::*;
+use crate::exercise;
 
 fn samples(played: &Step) -> Vec<Sample> {
     match played.batches.as_slice() {
@@ -237,4 +238,9 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
         SelfChallenge::new(config("compact"), same, worlds(), Vec::new(), evaluation(), Guard::default()).err(),
         Some(SetupError::Gate(_))
     ));
+}
+
+#[test]
+fn methods_of_ones_own_play_this_game() {
+    exercise::play(game(config("compact")).game, &policy(&[VALID], &[RIGHT, WRONG]), sandbox());
 }

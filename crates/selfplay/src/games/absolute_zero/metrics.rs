@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
-use crate::environment::{Environment, Standing};
+use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
+use crate::judgement::Standing;
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
 use crate::statistics::{mean, share};
-use crate::step::{ProposalEpisode, SolverEpisode, StepFacts};
 use crate::task_pool::{PoolTask, Source};
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.

@@ -10,11 +10,10 @@ use veriplay_verifier::bugs::RepoContext;
 use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, functions_all, repair_of};
 
 use super::BugRepair;
-use super::config::Mode;
-use super::episode::{Assignment, End, Episode};
+use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
 use super::mutation::{Tree, judged, mark_known, no_verdict, refused};
 use super::place::Place;
-use super::prompts::Goal;
+use super::prompts::{Goal, Mode};
 use super::task::KIND;
 use crate::environment::{Judged, Proposer, Stage, ToJudge};
 use crate::randomness::generator;
@@ -130,7 +129,7 @@ impl BugRepair {
         let Site { place, mode, function } = site;
         let goal = Goal::Inject { mode, function };
         let assignment = Assignment { goal, place, tree, suite, hidden: BTreeSet::new() };
-        Episode::new(Arc::new(assignment), self.format, self.config.own.injector_budget)
+        RepoWorkspace::open(Arc::new(assignment), self.format, self.config.own.injector_budget)
     }
 
     /// Judgements on what injectors left, by the same rules when they are made again.
@@ -146,8 +145,8 @@ impl BugRepair {
             proposals.iter().zip(&early).filter(|(_, early)| early.is_none()).map(|(one, _)| one).collect();
         let names: Vec<String> = left.iter().map(|one| format!("model_{}", one.request.mode.name())).collect();
         let trees = left.iter().zip(&names).map(|(one, injector)| {
-            let episode = &one.finished.episode;
-            Tree { place: episode.assignment().place, now: episode.tree(), injector }
+            let workspace = one.finished.episode.workspace();
+            Tree { place: workspace.assignment().place, now: workspace.tree(), injector }
         });
         let trees: Vec<Tree<'_>> = trees.collect();
         let mut checked = self.judge_trees(execute, &trees, self.config.own.weakening).into_iter();
@@ -166,15 +165,16 @@ impl BugRepair {
             return Some(judged(Err(dropped.clone()), None));
         }
         let malformed = |rule: &str, why: &str| Some(refused(Status::Malformed, rule, why));
-        let (episode, assignment) = (&finished.episode, finished.episode.assignment());
-        if episode.end() != Some(End::Submitted) {
+        let workspace = finished.episode.workspace();
+        let assignment = workspace.assignment();
+        if finished.episode.end() != Some(SUBMITTED) {
             return malformed("unfinished", "it submitted nothing");
         }
-        if episode.tree() == &*assignment.tree {
+        if workspace.tree() == &*assignment.tree {
             return malformed("nothing", "it changed nothing");
         }
         let original = &self.originals[assignment.place];
-        let patch = repair_of(&self.places[assignment.place].repo(), original, episode.tree());
+        let patch = repair_of(&self.places[assignment.place].repo(), original, workspace.tree());
         let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
         if mode == Mode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");
@@ -184,7 +184,7 @@ impl BugRepair {
             let text = files.get(&function.path).map_or("", String::as_str);
             text.matches(EMPTY_BODY).count()
         };
-        if mode == Mode::Rewrite && empty(episode.tree()) > empty(original) {
+        if mode == Mode::Rewrite && empty(workspace.tree()) > empty(original) {
             return malformed("mode", "the body that was taken out is not written");
         }
         None

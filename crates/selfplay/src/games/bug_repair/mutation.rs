@@ -14,7 +14,8 @@ use super::BugRepair;
 use super::place::Place;
 use super::repair::RepairDetail;
 use super::task::{BugTask, change_digest};
-use crate::environment::{Judged, JudgedProposal, Solution};
+use crate::environment::Judged;
+use crate::judgement::{JudgedProposal, Solution};
 use crate::randomness::{derive_seed, draw, generator};
 use crate::task_pool::PoolTask;
 

@@ -5,12 +5,39 @@
 mod compact;
 mod fenced;
 
+use serde::{Deserialize, Serialize};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use super::config::Mode;
-use super::episode::Turn;
+use crate::multi_turn::Turn;
 
 pub use compact::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
+
+/// How a model makes a bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// It changes code as it likes. The paper's naive way, which tends to one-line edits.
+    Direct,
+    /// It takes code out, and changes what is left only so that it still runs: more lines go than come.
+    Removal,
+    /// It is handed the repository with one function's body taken out, and writes that anew. It never sees the original's.
+    Rewrite,
+}
+
+impl Mode {
+    /// All of them, in the order of reports.
+    pub const ALL: [Mode; 3] = [Mode::Direct, Mode::Removal, Mode::Rewrite];
+
+    /// Its name in configs, and [`veriplay_verifier::bugs::BugProposal::injector`] of its bugs behind `model_`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Direct => "direct",
+            Mode::Removal => "removal",
+            Mode::Rewrite => "rewrite",
+        }
+    }
+}
 
 /// What an episode's policy is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]

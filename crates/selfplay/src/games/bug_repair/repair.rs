@@ -12,10 +12,10 @@ use veriplay_verifier::bugs::tool_env::{
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
 use super::BugRepair;
-use super::episode::{Assignment, End, Episode};
+use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
 use super::prompts::Goal;
 use super::task::BugTask;
-use crate::environment::Solution;
+use crate::judgement::Solution;
 use crate::randomness::generator;
 use crate::rollout::Finished;
 
@@ -65,7 +65,7 @@ impl BugRepair {
         let mut episode = |handout: &Option<Handout>| {
             let Some(Handout { place, .. }) = handout else { return Ok(None) };
             let view = views.next().unwrap_or_else(|| Err(Dropped { why: "nothing was handed out".to_owned() }))?;
-            Ok(Episode::new(Arc::new(repair(*place, view)), self.format, self.config.own.solver_budget))
+            Ok(RepoWorkspace::open(Arc::new(repair(*place, view)), self.format, self.config.own.solver_budget))
         };
         handouts.iter().map(&mut episode).collect()
     }
@@ -93,7 +93,7 @@ impl BugRepair {
         let mut graded: Vec<Graded<'_>> = Vec::new();
         for ((task, finished), patch) in solutions.iter().zip(&patches) {
             if let Ok(patch) = patch {
-                graded.push(Graded { task, place: finished.episode.assignment().place, patch });
+                graded.push(Graded { task, place: finished.episode.workspace().assignment().place, patch });
             }
         }
         // Attempts at one task stand side by side, and have one artifact.
@@ -109,7 +109,7 @@ impl BugRepair {
         let mut verdicts = grade_all(execute, &requests.collect::<Vec<_>>()).into_iter();
         let no_verdict = || Err(Dropped { why: "no verdict was made".to_owned() });
         let solution = |((_, finished), patch): (&(&BugTask, &Finished<Episode>), Result<String, _>)| {
-            let hidden = finished.episode.assignment().hidden.clone();
+            let hidden = finished.episode.workspace().assignment().hidden.clone();
             let (verdict, patch) = match patch {
                 Ok(patch) => (verdicts.next().unwrap_or_else(no_verdict), patch),
                 Err(verdict) => (verdict, String::new()),
@@ -128,11 +128,12 @@ impl BugRepair {
         if let Some(dropped) = &finished.dropped {
             return Err(Err(dropped.clone()));
         }
-        let (episode, assignment) = (&finished.episode, finished.episode.assignment());
-        if !self.config.own.grade_unfinished && episode.end() != Some(End::Submitted) {
+        let workspace = finished.episode.workspace();
+        let assignment = workspace.assignment();
+        if !self.config.own.grade_unfinished && finished.episode.end() != Some(SUBMITTED) {
             return Err(Ok(malformed("unfinished", "it submitted nothing")));
         }
-        let patch = repair_of(&repos[assignment.place], &assignment.tree, episode.tree());
+        let patch = repair_of(&repos[assignment.place], &assignment.tree, workspace.tree());
         patch.map(|patch| patch.to_string()).map_err(|error| Ok(malformed("patch", &error.to_string())))
     }
 }

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::Role;
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
+use crate::multi_turn::Turn;
+
 pub use compact::{challenger_prompt, executor_prompt};
 
 /// What a challenger is asked for.
@@ -55,15 +57,6 @@ impl Goal {
             Goal::Challenge(ChallengeRequest { environment, .. }) | Goal::Execute { environment, .. } => environment,
         }
     }
-}
-
-/// One turn as the transcript keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
-    /// What the policy wrote.
-    pub response: String,
-    /// What it is shown of what came of it.
-    pub shown: String,
 }
 
 /// What is left of a budget.

@@ -9,9 +9,9 @@ use veriplay_verifier::agreement::Quality;
 use super::SolVer;
 use super::filters::{FilterYield, filters};
 use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
+use crate::environment::StepFacts;
 use crate::preferences::{Preferences, Response};
 use crate::statistics::{mean, share};
-use crate::step::StepFacts;
 
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,11 +10,11 @@ use veriplay_verifier::agreement::Quality;
 
 use super::rounds::AgreementRound;
 use super::{Selection, SolVer};
-use crate::environment::Round;
+use crate::environment::StepFacts;
+use crate::judgement::Round;
 use crate::preferences::{Example, Pair, Preferences, Response};
 use crate::randomness::generator;
 use crate::splits::HELD_OUT;
-use crate::step::StepFacts;
 
 impl SolVer {
     /// What the step learns from, under the configuration's selection.

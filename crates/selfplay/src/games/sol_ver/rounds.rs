@@ -11,11 +11,11 @@ use veriplay_verifier::agreement::{
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
-use crate::environment::{JudgedRound, Round, RoundRequest, Solution};
+use crate::environment::{JudgedRound, RoundRequest, StepFacts};
+use crate::judgement::{Round, Solution};
 use crate::play::PlayError;
 use crate::rollout::{Finished, SingleTurn};
 use crate::splits::{HELD_OUT, Measured, told};
-use crate::step::StepFacts;
 
 /// What codes and tests of one problem came to, beside the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

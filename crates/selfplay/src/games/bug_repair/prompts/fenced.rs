@@ -19,9 +19,8 @@
 
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use super::{Action, Goal, Left, RepairFormat};
-use crate::games::bug_repair::config::Mode;
-use crate::games::bug_repair::episode::Turn;
+use super::{Action, Goal, Left, Mode, RepairFormat};
+use crate::multi_turn::Turn;
 
 const OLD: &str = "<<<<<<< OLD";
 const BETWEEN: &str = "=======";
