@@ -11,7 +11,7 @@ use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TaskSource};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
-use veriplay_selfplay::play::{Arena, Measurement};
+use veriplay_selfplay::play::{Measurement, StepContext};
 use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::{EpisodeRecord, LogRecord, StepSummary};
@@ -87,7 +87,7 @@ fn methods(curriculum: &'static Counting) -> Methods {
 pub(crate) fn play<E: Environment>(game: E, policy: &Scripted, execute: &dyn Execute) {
     let curriculum: &'static Counting = Box::leak(Box::new(Counting(AtomicUsize::new(0))));
     let game = SelfPlay::with_methods(game, methods(curriculum));
-    let context = Arena { policy, execute, seed: 7 };
+    let context = StepContext { policy, execute, seed: 7 };
     let mut state = game.init(&context).unwrap();
     let (mut solvers, mut proposers) = (0, 0);
     for step in 0..2 {

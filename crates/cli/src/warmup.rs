@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use veriplay_core::{Execute, Learn, Sample, TrainBatch};
 use veriplay_learner::{END_TOKEN, Learner, ModelConfig, Precision, Tokenizer, TokenizerError};
-use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::play::StepContext;
 
 use crate::config::{LearnConfig, absolute_zero, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
@@ -138,7 +138,7 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
             progress::say(format!("step {step} loss {:.4} {seconds:.0} s {speed:.0} tokens/s", update.loss));
         }
         if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
-            let table = game.evaluate(&Arena { policy: &learner, execute: &referee, seed: run.seed })?;
+            let table = game.evaluate(&StepContext { policy: &learner, execute: &referee, seed: run.seed })?;
             progress::say(format!("{left_out} examples left out, which hold what is measured"));
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save_in(out, run.precision()).or_fail(ExitCode::Model)?;

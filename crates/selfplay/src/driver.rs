@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Execute, Prompt, Role, Status};
 
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
-use crate::anchors::{Anchor, Imitation};
 use crate::curricula::{self, Curriculum};
 use crate::environment::{
     Derived, Draw, Environment, ProposalEpisode, Proposer, RoleSampling, SolverEpisode, Stage, StepFacts, ToJudge,
@@ -21,12 +20,12 @@ use crate::judgement::{Proposed, Round, Seeds, Solution, Standing};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
 use crate::overlap::overlap;
-use crate::play::{Arena, Batch, Counts, PlayError, StepOutput};
+use crate::play::{Batch, Counts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
 use crate::rewards::{self, ProposalOutcome, REWARDS, RewardScheme};
 use crate::rollout::{Finished, PolicySampler, run_episodes};
-use crate::scoring::{Scored, train_batch, weigh};
+use crate::scoring::{Scored, SftExample, SftRegulariser, train_batch, weigh};
 use crate::settings::SharedSettings;
 use crate::splits::{Guard, HELD_OUT};
 use crate::step::Record;
@@ -78,7 +77,7 @@ pub struct GameState<T> {
     /// The tasks.
     pub pool: TaskPool<T>,
     /// The start model's own valid responses, which the policy is held to.
-    pub sft_examples: Vec<Anchor>,
+    pub sft_examples: Vec<SftExample>,
     /// What the advantage estimator remembers, where it does.
     #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
     pub memory: AdvantageMemory,
@@ -114,9 +113,9 @@ impl<E: Environment> SelfPlay<E> {
     ///
     /// # Errors
     /// A fault of the policy or of the host, or tasks that cannot be made.
-    pub fn init(&self, arena: &Arena<'_>) -> Result<GameState<E::Task>, PlayError> {
-        let pool = self.game.initial_pool(arena)?;
-        let sft_examples = self.sft_examples(arena, &pool)?;
+    pub fn init(&self, context: &StepContext<'_>) -> Result<GameState<E::Task>, PlayError> {
+        let pool = self.game.initial_pool(context)?;
+        let sft_examples = self.sft_examples(context, &pool)?;
         Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
 
@@ -124,18 +123,23 @@ impl<E: Environment> SelfPlay<E> {
     ///
     /// # Errors
     /// A fault of the policy. A host fault drops what it touched, and the step goes on.
-    pub fn step(&self, arena: &Arena<'_>, state: &mut GameState<E::Task>, step: u64) -> Result<Output<E>, PlayError> {
-        let (mut known, now) = (state.pool.keys(), (arena.seed, step));
-        let proposals = self.propose(arena, &state.pool, Stage::Propose, step, &mut known)?;
-        let mut derived = self.derive(arena, self.game.mutants(arena, step), &mut known);
-        let (chosen, episodes) = self.choose_tasks(arena, &state.pool, &proposals, &derived, step);
+    pub fn step(
+        &self,
+        context: &StepContext<'_>,
+        state: &mut GameState<E::Task>,
+        step: u64,
+    ) -> Result<Output<E>, PlayError> {
+        let (mut known, now) = (state.pool.keys(), (context.seed, step));
+        let proposals = self.propose(context, &state.pool, Stage::Propose, step, &mut known)?;
+        let mut derived = self.derive(context, self.game.mutants(context, step), &mut known);
+        let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step);
         self.admit(state, step, proposals.iter().filter_map(|one| one.standing.task()));
         self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
-        let mut solutions = self.solve(arena, &chosen.tasks, episodes, Stage::Solve, step)?;
-        let Verified { verifications, rounds } = self.verify(arena, &chosen.tasks, &mut solutions, step)?;
+        let mut solutions = self.solve(context, &chosen.tasks, episodes, Stage::Solve, step)?;
+        let Verified { verifications, rounds } = self.verify(context, &chosen.tasks, &mut solutions, step)?;
         let judged: Vec<_> =
             solutions.iter().map(|one| (&chosen.tasks[one.finished.source].task, &one.judged)).collect();
-        let later = self.derive(arena, self.game.derive_from_solutions(arena, step, &judged), &mut known);
+        let later = self.derive(context, self.game.derive_from_solutions(context, step, &judged), &mut known);
         self.admit(state, step, later.iter().filter_map(|one| one.judged.admitted()));
         derived.extend(later);
         let solved = self.remember(state, &chosen, &solutions, &rounds);
@@ -160,18 +164,18 @@ impl<E: Environment> SelfPlay<E> {
         };
         let preferences = match objective {
             Objective::PolicyGradient => Preferences::default(),
-            Objective::Preference(_) => self.game.preferences(arena, step, &facts),
+            Objective::Preference(_) => self.game.preferences(context, step, &facts),
         };
         let facts = StepFacts { scored: &scored, preferences: &preferences, ..facts };
         let batches = match objective {
             Objective::PolicyGradient => self.batch(&state.sft_examples, now, &facts).into_iter().collect(),
             Objective::Preference(schedule) => {
-                let purpose = (arena.seed, step, E::PREFERENCE_PURPOSE);
+                let purpose = (context.seed, step, E::PREFERENCE_PURPOSE);
                 schedule.batches(&preferences, purpose, |response| facts.rollout(response))
             }
         };
         let (propose, solve) =
-            (self.game.seeds(Stage::Propose, arena.seed, step), self.game.seeds(Stage::Solve, arena.seed, step));
+            (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
         let summary = facts.summary(counts(&facts));
         Ok(StepOutput {
             batches,
@@ -191,15 +195,15 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// The turns of what the start model did right. A host fault is an error: every run from this model has the same examples, or none.
-    fn sft_examples(&self, arena: &Arena<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<Anchor>, PlayError> {
+    fn sft_examples(&self, context: &StepContext<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<SftExample>, PlayError> {
         let mut examples = Vec::new();
         let mut add = |finished: &Finished<E::Episode>| {
             let rollouts = finished.turns.iter().map(|(_, rollout)| rollout);
-            examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
+            examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(SftExample::from));
         };
         let seeds = pool.entries().iter().filter(|entry| entry.seed).map(|entry| &entry.task);
         let own: Vec<&E::Task> = seeds.take(self.game.sft_tasks()).collect();
-        let asked = self.game.solver_episodes(arena.execute, self.game.seeds(Stage::SftSolve, arena.seed, 0), &own);
+        let asked = self.game.solver_episodes(context.execute, self.game.seeds(Stage::SftSolve, context.seed, 0), &own);
         let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
         for (task, episode) in own.into_iter().zip(asked) {
             if let Some(episode) = episode? {
@@ -207,12 +211,12 @@ impl<E: Environment> SelfPlay<E> {
                 episodes.push(episode);
             }
         }
-        for solution in self.solve(arena, &tasks, episodes, Stage::SftSolve, 0)? {
+        for solution in self.solve(context, &tasks, episodes, Stage::SftSolve, 0)? {
             if solution.judged.verdict?.status == Status::Accepted {
                 add(&solution.finished);
             }
         }
-        for proposal in self.propose(arena, pool, Stage::SftPropose, 0, &mut pool.keys())? {
+        for proposal in self.propose(context, pool, Stage::SftPropose, 0, &mut pool.keys())? {
             proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
             if proposal.standing.task().is_some() {
                 add(&proposal.finished);
@@ -224,25 +228,25 @@ impl<E: Environment> SelfPlay<E> {
     /// Judges what was derived.
     fn derive(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         derivations: Vec<E::Derivation>,
         known: &mut BTreeSet<Digest>,
     ) -> Vec<Derived<E>> {
-        let judged = self.game.judge_derived(arena.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
+        let judged = self.game.judge_derived(context.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
         derivations.into_iter().zip(judged).map(|(derivation, judged)| Derived { derivation, judged }).collect()
     }
 
     /// Samples proposers and judges each chunk while the next is sampled.
     fn propose(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<E::Task>,
         stage: Stage,
         step: u64,
         known: &mut BTreeSet<Digest>,
     ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
-        let proposers = self.game.proposers(arena, pool, stage, step)?;
-        let (seeds, execute) = (self.game.seeds(stage, arena.seed, step), arena.execute);
+        let proposers = self.game.proposers(context, pool, stage, step)?;
+        let (seeds, execute) = (self.game.seeds(stage, context.seed, step), context.execute);
         let mut first = 0;
         let chunks = proposers.chunk_by(|one, other| (one.kind, one.rollouts) == (other.kind, other.rollouts));
         let chunks = chunks.enumerate().map(|(chunk, proposers)| {
@@ -255,7 +259,7 @@ impl<E: Environment> SelfPlay<E> {
                 let episodes = proposers.iter().enumerate().map(|(place, one)| (first + place, one.episode.clone()));
                 let (role, group) = (Role::Proposer, proposers[0].rollouts);
                 let draw = Draw { stage, role, group, chunk, round: 0 };
-                let finished = self.sample(arena, episodes.collect(), draw, step, seeds)?;
+                let finished = self.sample(context, episodes.collect(), draw, step, seeds)?;
                 Ok::<_, PlayError>((chunk, finished))
             },
             |(chunk, finished)| {
@@ -290,7 +294,7 @@ impl<E: Environment> SelfPlay<E> {
     /// Samples episodes of one stage to their ends.
     pub(crate) fn sample(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         first: Vec<(usize, E::Episode)>,
         draw: Draw,
         step: u64,
@@ -311,14 +315,14 @@ impl<E: Environment> SelfPlay<E> {
             Stage::EvaluateGreedy => RoleSampling { temperature: 0.0, ..of_role },
             _ => of_role,
         };
-        let seed = |round| self.game.sampling_seed(arena.seed, step, &Draw { round, ..draw });
-        let mut sampler = PolicySampler { policy: arena.policy, temperature, max_tokens, seed: &seed };
-        run_episodes(first, draw.group, &mut sampler, |all| self.game.advance(arena.execute, seeds.tools, all))
+        let seed = |round| self.game.sampling_seed(context.seed, step, &Draw { round, ..draw });
+        let mut sampler = PolicySampler { policy: context.policy, temperature, max_tokens, seed: &seed };
+        run_episodes(first, draw.group, &mut sampler, |all| self.game.advance(context.execute, seeds.tools, all))
     }
 
     fn choose_tasks(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<E::Task>,
         proposals: &[ProposalEpisode<E>],
         derived: &[Derived<E>],
@@ -327,10 +331,10 @@ impl<E: Environment> SelfPlay<E> {
         let proposed =
             proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.standing.task()?)));
         let derived = derived.iter().filter_map(|one| Some((None, one.judged.admitted()?)));
-        let seeds = self.game.seeds(Stage::Solve, arena.seed, step);
+        let seeds = self.game.seeds(Stage::Solve, context.seed, step);
         let mut episodes = Vec::new();
         let mut prepare = |tasks: &[&E::Task]| -> Askable {
-            let opened = self.game.solver_episodes(arena.execute, seeds, tasks).into_iter();
+            let opened = self.game.solver_episodes(context.execute, seeds, tasks).into_iter();
             let mut keep = |episode: Option<E::Episode>| {
                 let askable = episode.is_some();
                 episodes.extend(episode);
@@ -340,7 +344,7 @@ impl<E: Environment> SelfPlay<E> {
         };
         let learnable_weight = self.game.settings().resample_learnable;
         let weigh = |last| self.methods.curriculum.weight(last, learnable_weight);
-        let generator = generator(arena.seed, step, E::CHOICE_PURPOSE);
+        let generator = generator(context.seed, step, E::CHOICE_PURPOSE);
         let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), &weigh, generator, &mut prepare);
         self.game.choose_tasks(&mut choice);
         (choice.finish(), episodes)
@@ -349,14 +353,14 @@ impl<E: Environment> SelfPlay<E> {
     /// Samples a group of solvers for each task and judges each chunk while the next is sampled.
     pub(crate) fn solve(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         tasks: &[Asked<E::Task>],
         episodes: Vec<E::Episode>,
         stage: Stage,
         step: u64,
     ) -> Result<Vec<SolverEpisode<E>>, PlayError> {
         let (settings, seeds, execute) =
-            (self.game.settings(), self.game.seeds(stage, arena.seed, step), arena.execute);
+            (self.game.settings(), self.game.seeds(stage, context.seed, step), context.execute);
         let group = match stage {
             Stage::Evaluate => settings.eval_samples,
             Stage::EvaluateGreedy => 1,
@@ -369,7 +373,7 @@ impl<E: Environment> SelfPlay<E> {
             |chunk| {
                 let first = episodes.by_ref().take(size).collect();
                 let draw = Draw { stage, role: Role::Solver, group, chunk, round: 0 };
-                self.sample(arena, first, draw, step, seeds)
+                self.sample(context, first, draw, step, seeds)
             },
             |finished| self.judge_solutions(execute, seeds.judge, finished, |source| &tasks[source].task),
         )?;
@@ -435,9 +439,9 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// What the learner takes of the rewarded episodes of a step.
-    fn batch(&self, sft_examples: &[Anchor], now: (u64, u64), facts: &StepFacts<'_, E>) -> Option<Batch> {
+    fn batch(&self, sft_examples: &[SftExample], now: (u64, u64), facts: &StepFacts<'_, E>) -> Option<Batch> {
         let settings = self.game.settings();
-        let sft = Imitation { anchors: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
+        let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
         train_batch(facts.scored, settings, sft, now, |scored| facts.turns(scored.role, scored.index))
             .map(Batch::Samples)
     }

@@ -13,7 +13,7 @@ use veriplay_core::{Digest, Dropped, Execute, Prompt, Role};
 
 use crate::judgement::{JudgedProposal, Proposed, Round, Seeds, Solution, Standing};
 use crate::metrics::SolveCount;
-use crate::play::{Arena, PlayError};
+use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::derive_seed;
 use crate::rollout::{Episode, Finished};
@@ -77,7 +77,7 @@ pub trait Environment: Sync + Sized {
     ///
     /// # Errors
     /// Tasks that cannot be made, or that are evaluated on.
-    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<Self::Task>, PlayError>;
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Self::Task>, PlayError>;
 
     /// The proposers of a step, or of the supervised examples before step 0 ([`Stage::SftPropose`]).
     ///
@@ -85,7 +85,7 @@ pub trait Environment: Sync + Sized {
     /// A host fault.
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<Self::Task>,
         stage: Stage,
         step: u64,
@@ -116,14 +116,14 @@ pub trait Environment: Sync + Sized {
     }
 
     /// What is tried as tasks beside the proposals of a step, such as mutants.
-    fn mutants(&self, _context: &Arena<'_>, _step: u64) -> Vec<Self::Derivation> {
+    fn mutants(&self, _context: &StepContext<'_>, _step: u64) -> Vec<Self::Derivation> {
         Vec::new()
     }
 
     /// What is tried as tasks of later steps because of how solvers did, such as failed repairs.
     fn derive_from_solutions(
         &self,
-        _context: &Arena<'_>,
+        _context: &StepContext<'_>,
         _step: u64,
         _solutions: &[(&Self::Task, &Solution<Self::SolutionDetail>)],
     ) -> Vec<Self::Derivation> {
@@ -166,7 +166,7 @@ pub trait Environment: Sync + Sized {
     /// Asked only where there are verifiers.
     fn choose_to_verify(
         &self,
-        _context: &Arena<'_>,
+        _context: &StepContext<'_>,
         _step: u64,
         tasks: &[(&Self::Task, &[SolverEpisode<Self>])],
     ) -> Vec<Vec<usize>> {
@@ -189,7 +189,7 @@ pub trait Environment: Sync + Sized {
     }
 
     /// What the step's responses prove of each other; asked only under [`Objective::Preference`].
-    fn preferences(&self, _context: &Arena<'_>, _step: u64, _facts: &StepFacts<'_, Self>) -> Preferences {
+    fn preferences(&self, _context: &StepContext<'_>, _step: u64, _facts: &StepFacts<'_, Self>) -> Preferences {
         Preferences::default()
     }
 

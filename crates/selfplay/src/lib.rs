@@ -10,7 +10,6 @@
 //! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`], a game in [`games::GAMES`].
 
 pub mod advantages;
-pub mod anchors;
 pub mod curricula;
 pub mod driver;
 pub mod environment;

@@ -1,5 +1,5 @@
 //! What the loop in `crates/cli` and [`crate::driver`] hand each other. The loop owns files, clock and threads; a game reaches the world
-//! through the seams of [`Arena`] alone, and is a pure function over them: the same arena, state and step give the same [`StepOutput`],
+//! through the seams of [`StepContext`] alone, and is a pure function of them: the same context, state and step give the same [`StepOutput`],
 //! so a run that was killed and resumed writes the same bytes.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::splits::Overlap;
 
 /// Whom a game plays with, and what its randomness is drawn from.
 #[derive(Clone, Copy)]
-pub struct Arena<'a> {
+pub struct StepContext<'a> {
     /// Generates.
     pub policy: &'a dyn Policy,
     /// Runs what was generated.

@@ -1,13 +1,13 @@
-//! From facts to what the learner takes: rewards, advantages, weights, a batch of samples.
+//! From facts to training batches: rewards, advantages, weights, samples, supervised examples.
 //!
 //! A turn of an episode is a sample, and all turns of an episode have the episode's advantage.
 
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
 
 use crate::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
-use crate::anchors::Imitation;
 use crate::prompt_groups::PromptGroups;
-use crate::randomness::generator;
+use crate::randomness::{draw, generator};
 use crate::rewards::{self, RewardScheme};
 use crate::settings::{Aggregation, LearnFrom, SharedSettings, ZeroAdvantage};
 
@@ -98,7 +98,7 @@ pub(crate) type Turns = [(Prompt, Rollout)];
 pub(crate) fn train_batch<'a>(
     scored: &[Scored],
     settings: &SharedSettings,
-    sft: Imitation<'a>,
+    sft: SftRegulariser<'a>,
     (seed, step): (u64, u64),
     turns: impl Fn(&Scored) -> &'a Turns,
 ) -> Option<TrainBatch> {
@@ -118,7 +118,7 @@ pub(crate) fn train_batch<'a>(
             });
         }
     }
-    for example in sft.drawn(seed, step).into_iter().filter(|example| !example.tokens.is_empty()) {
+    for example in sft.draw(seed, step).into_iter().filter(|example| !example.tokens.is_empty()) {
         groups.add(&example.prompt_tokens, |prompt| Sample {
             scale: aggregation.scale(example.tokens.len()),
             ..Sample::example(prompt, example.tokens.clone(), sft.weight as f32)
@@ -137,4 +137,41 @@ pub(crate) fn train_batch<'a>(
     }
     let denominator = aggregation.denominator(&lengths, settings.solver_max_tokens);
     Some(TrainBatch { samples, normalizer: denominator.max(1) as f64 })
+}
+
+/// A response to imitate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SftExample {
+    /// Tokens of the prompt.
+    pub prompt_tokens: Vec<u32>,
+    /// Tokens of the response, the end token included.
+    pub tokens: Vec<u32>,
+}
+
+impl From<&Rollout> for SftExample {
+    fn from(rollout: &Rollout) -> Self {
+        Self { prompt_tokens: rollout.prompt_tokens.clone(), tokens: rollout.tokens.clone() }
+    }
+}
+
+/// Supervised examples of the start model that every step imitates a little, so that the policy stays near where it began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SftRegulariser<'a> {
+    pub(crate) examples: &'a [SftExample],
+    /// Examples of each step.
+    pub(crate) samples: usize,
+    /// Weight of each in the loss.
+    pub(crate) weight: f64,
+}
+
+impl<'a> SftRegulariser<'a> {
+    /// The examples of a step; none where they would weigh nothing.
+    fn draw(self, seed: u64, step: u64) -> Vec<&'a SftExample> {
+        if self.weight == 0.0 {
+            return Vec::new();
+        }
+        let all = self.examples.iter().map(|example| (example, 1.0)).collect();
+        draw(all, self.samples, &mut generator(seed, step, "anchors"))
+    }
 }

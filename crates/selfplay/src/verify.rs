@@ -9,7 +9,7 @@ use crate::environment::{
 };
 use crate::judgement::Solution;
 use crate::overlap::overlap;
-use crate::play::{Arena, PlayError};
+use crate::play::{PlayError, StepContext};
 use crate::rollout::Finished;
 use crate::task_pool::Asked;
 
@@ -31,7 +31,7 @@ impl<E: Environment> SelfPlay<E> {
     /// by side.
     pub(crate) fn verify(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         tasks: &[Asked<E::Task>],
         solutions: &mut [SolverEpisode<E>],
         step: u64,
@@ -41,8 +41,8 @@ impl<E: Environment> SelfPlay<E> {
         };
         let of_tasks = solutions.chunk_by(|one, other| one.finished.source == other.finished.source);
         let solved: Vec<Solved<'_, E>> = tasks.iter().map(|asked| &asked.task).zip(of_tasks).collect();
-        let verifiers = self.verifiers(arena, step, &solved);
-        let (seeds, size) = (self.game.seeds(Stage::Solve, arena.seed, step), self.game.chunk(Stage::Solve));
+        let verifiers = self.verifiers(context, step, &solved);
+        let (seeds, size) = (self.game.seeds(Stage::Solve, context.seed, step), self.game.chunk(Stage::Solve));
         let size = size.min(solved.len().max(1));
         let judged: Vec<Vec<Round<E>>> = overlap(
             solved.chunks(size).enumerate(),
@@ -51,17 +51,17 @@ impl<E: Environment> SelfPlay<E> {
                 let own = verifiers.iter().enumerate().filter(|(_, one)| (first..first + size).contains(&one.task));
                 let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
                 let draw = Draw { stage: Stage::Solve, role: Role::Verifier, group: settings.group, chunk, round: 0 };
-                Ok::<_, PlayError>((first, solved, self.sample(arena, episodes, draw, step, seeds)?))
+                Ok::<_, PlayError>((first, solved, self.sample(context, episodes, draw, step, seeds)?))
             },
             |(first, solved, finished)| {
-                self.judge_round_of(arena.execute, seeds.judge, (first, solved), &verifiers, finished)
+                self.judge_round_of(context.execute, seeds.judge, (first, solved), &verifiers, finished)
             },
         )?;
         Ok(settle(judged.into_iter().flatten(), &verifiers, solutions))
     }
 
-    fn verifiers(&self, arena: &Arena<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
-        let chosen = self.game.choose_to_verify(arena, step, solved);
+    fn verifiers(&self, context: &StepContext<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
+        let chosen = self.game.choose_to_verify(context, step, solved);
         let mut verifiers = Vec::new();
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
             verifiers.extend(chosen.into_iter().filter_map(|candidate| {

@@ -11,9 +11,9 @@ use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Sc
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::bug_repair::{
-    Budget, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, Maker, Mode, Place, RepairDetail, Repositories,
+    Budget, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, Maker, Mode, RepairDetail, Repositories, Repository,
 };
-use veriplay_selfplay::play::{Arena, Batch, PlayError, ReplayReport};
+use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{Entry, Source};
@@ -77,8 +77,8 @@ fn config(format: &str) -> BugRepairConfig {
     }
 }
 
-fn place(bed: &Bed) -> Place {
-    Place {
+fn repository(bed: &Bed) -> Repository {
+    Repository {
         image: "python".to_owned(),
         tool_env_image: TOOL_ENV.to_owned(),
         pytest: bed.pytest.clone(),
@@ -96,14 +96,14 @@ type State = GameState<BugTask>;
 type Record = step::Record<BugRepair>;
 
 fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
-    let repositories = Repositories { training: vec![place(bed)], ..Repositories::default() };
+    let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };
     SelfPlay::new(BugRepair::new(config, repositories, training, &[]).unwrap())
 }
 
 /// The state before step 0 of a game that makes no supervised examples.
 fn begun(game: &Game) -> State {
     let policy = Scripted::new(|turn: &Turn<'_>| panic!("nobody is asked: {}", turn.prompt.text));
-    game.init(&Arena { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
+    game.init(&StepContext { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
 }
 
 /// A host on which nothing runs.
@@ -122,16 +122,17 @@ fn made(state: &State) -> Vec<&Entry<BugTask>> {
 
 /// The same repository, measured; nothing trains but a repository in which nothing is the same.
 fn measuring(bed: &Bed, config: BugRepairConfig, heldout: &[BugArtifact]) -> Game {
-    let mut other = place(bed);
+    let mut other = repository(bed);
     (other.baseline.package, other.map.package) = (Digest::of(b"other"), Digest::of(b"other"));
     let code = |path: &str| path.starts_with("src/");
     other.texts.iter_mut().filter(|(path, _)| code(path)).for_each(|(_, text)| text.clear());
-    let repositories = Repositories { training: vec![other], held_out: vec![place(bed)], ..Repositories::default() };
+    let repositories =
+        Repositories { training: vec![other], held_out: vec![repository(bed)], ..Repositories::default() };
     SelfPlay::new(BugRepair::new(config, repositories, &[], heldout).unwrap())
 }
 
 fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Steps {
-    game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
+    game.step(&StepContext { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
 type Steps = Output<BugRepair>;
@@ -377,8 +378,8 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     assert_eq!(game.replay(routes, &played.records).unwrap().dropped, played.counts.dropped);
     let lost = step(&game, &policy(), &Faulty(routes, "python"), &mut state, 1);
     assert_eq!((lost.counts.attempts, lost.batches.len()), (0, 0));
-    let arena = Arena { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
-    assert!(matches!(measured.evaluate(&arena), Err(PlayError::Host(_))), "a number with holes is no number");
+    let context = StepContext { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
+    assert!(matches!(measured.evaluate(&context), Err(PlayError::Host(_))), "a number with holes is no number");
 }
 
 /// Another bug of the repository.
@@ -430,10 +431,10 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         (Role::Solver, _) => answers.get(&turn.prompt.text).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
         _ => format!("{}\n    return None", turn.prompt.text[6..].lines().next().unwrap().replace("<INJECT>", "")),
     });
-    let arena = Arena { policy: &policy, execute: routes, seed: 10 };
-    let mut state = game.init(&arena).unwrap();
+    let context = StepContext { policy: &policy, execute: routes, seed: 10 };
+    let mut state = game.init(&context).unwrap();
     assert_eq!(state.sft_examples.len(), 2, "one of two repaired the training bug, and the injector made a bug");
-    let played = game.step(&arena, &mut state, 0).unwrap();
+    let played = game.step(&context, &mut state, 0).unwrap();
     let given = tasks(&played).into_iter().filter(|task| task.source == Source::Seed);
     let by_training: Vec<Status> =
         given.flat_map(|task| &task.attempts).map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect();
@@ -444,7 +445,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
             .iter()
             .any(|batch| matches!(batch, Batch::Samples(batch) if batch.samples.iter().any(|sample| sample.imitate)))
     );
-    let held = measured.evaluate(&arena).unwrap();
+    let held = measured.evaluate(&context).unwrap();
     let row = EvalRow { row: "swe_smith".to_owned(), tasks: 1, pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 };
     assert_eq!(held.rows, [row]);
     assert_eq!(held.mean, EvalNumbers { pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 });

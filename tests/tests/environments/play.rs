@@ -13,7 +13,7 @@ use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::{
     Budget, ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeSettings, StepMetrics, World,
 };
-use veriplay_selfplay::play::{Arena, StepOutput};
+use veriplay_selfplay::play::{StepContext, StepOutput};
 use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step;
@@ -101,11 +101,11 @@ type Step = StepOutput<StepMetrics, Record>;
 
 /// The state before step 0.
 fn begun(game: &Game, policy: &Scripted) -> State {
-    game.init(&Arena { policy, execute: sandbox(), seed: 7 }).unwrap()
+    game.init(&StepContext { policy, execute: sandbox(), seed: 7 }).unwrap()
 }
 
 fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Step {
-    game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
+    game.step(&StepContext { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
 fn once(game: &Game, policy: &Scripted) -> Step {

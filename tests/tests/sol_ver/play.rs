@@ -13,7 +13,7 @@ use veriplay_selfplay::games::sol_ver::{
     AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SnippetRequest,
     SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
 };
-use veriplay_selfplay::play::{Arena, Batch};
+use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
@@ -114,7 +114,7 @@ fn sandbox() -> &'static OutcomeCache<&'static veriplay_sandbox::Sandbox> {
 }
 
 fn played(game: &Game, policy: &Scripted, state: &mut State, step: u64) -> Step {
-    game.step(&Arena { policy, execute: sandbox(), seed: 5 }, state, step).unwrap()
+    game.step(&StepContext { policy, execute: sandbox(), seed: 5 }, state, step).unwrap()
 }
 
 fn once(config: SolVerConfig, policy: &Scripted) -> Step {
@@ -393,7 +393,8 @@ fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
     });
     let game = game(config().with(|c| c.own.problems = 3));
     let faulty = Faulty(RARE, AtomicUsize::new(0));
-    let step = game.step(&Arena { policy: &policy, execute: &faulty, seed: 5 }, &mut State::default(), 0).unwrap();
+    let step =
+        game.step(&StepContext { policy: &policy, execute: &faulty, seed: 5 }, &mut State::default(), 0).unwrap();
     assert!(faulty.1.load(Ordering::SeqCst) > 0);
     assert_eq!((step.metrics.asked, step.metrics.dropped, step.metrics.decided), (3, 1, 2));
     assert_eq!((step.counts.dropped, step.counts.attempts), (8, 16));
@@ -475,15 +476,15 @@ fn evaluation_problems_are_judged_by_their_references() {
             _ => written(["2 => 5", "malformed"][turn.sample / 2 % 2]),
         }
     });
-    let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
-    assert_eq!(game.init(&arena).unwrap(), State::default());
-    let table = game.evaluate(&arena).unwrap();
+    let context = StepContext { policy: &policy, execute: sandbox(), seed: 5 };
+    assert_eq!(game.init(&context).unwrap(), State::default());
+    let table = game.evaluate(&context).unwrap();
     let row = |row: &str, pass1| EvalRow { row: row.to_owned(), tasks: 1, pass1, greedy: 1.0, pass8: 1.0 };
     assert_eq!(table.rows, [row("code", 0.25), row("tests", 0.5)]);
     assert_eq!(table.mean, EvalNumbers { pass1: 0.375, greedy: 1.0, pass8: 1.0 });
     assert_eq!(table.numbers["false_positive_rate"], Some(0.0));
     assert!(table.numbers["mutation_score"].unwrap() > 0.5, "{table:?}");
-    let other = Arena { seed: 6, ..arena };
+    let other = StepContext { seed: 6, ..context };
     assert_eq!(game.evaluate(&other).unwrap(), table, "a scripted policy has no chance");
 }
 
@@ -493,7 +494,7 @@ fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
         Role::Solver => SQUARE.to_owned(),
         _ => written("2 => 4\n0 => 0"),
     });
-    let table = game(config()).evaluate(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
+    let table = game(config()).evaluate(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
     assert_eq!((table.rows[0].pass1, table.rows[1].pass1), (0.0, 1.0));
     assert_eq!(table.numbers["false_positive_rate"], Some(1.0));
 }
@@ -504,9 +505,9 @@ fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
         Role::Solver => SQUARE.to_owned(),
         _ => written(if turn.prompt.text.contains(SQUARE) { BAD } else { GOOD }),
     });
-    let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
+    let context = StepContext { policy: &policy, execute: sandbox(), seed: 5 };
     let tests = |eval_candidate| {
-        game(config().with(|c| c.own.eval_candidate = eval_candidate)).evaluate(&arena).unwrap().rows[1].pass1
+        game(config().with(|c| c.own.eval_candidate = eval_candidate)).evaluate(&context).unwrap().rows[1].pass1
     };
     assert_eq!((tests(EvalCandidate::Reference), tests(EvalCandidate::Own)), (1.0, 0.0));
 }
@@ -516,7 +517,7 @@ fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
     let snippets = vec![SNIPPETS[0].to_owned()];
     let game = SelfPlay::new(SolVer::new(config(), rules(), snippets, evaluation(SQUARE), Guard::default()).unwrap());
     let policy = policy(&[DOUBLE], &[GOOD]);
-    let error = game.init(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
+    let error = game.init(&StepContext { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
     assert!(error.contains("`twice x` is WrongAnswer"), "{error}");
 }
 

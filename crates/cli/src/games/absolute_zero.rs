@@ -105,7 +105,7 @@ mod tests {
 
     use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
-    use veriplay_selfplay::play::Arena;
+    use veriplay_selfplay::play::StepContext;
     use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
@@ -156,13 +156,13 @@ mod tests {
         let (referee, played) = small().open(Workers::Thread).expect("the image is there");
         let measured = played.game.evaluation_tasks()[0].task.clone();
         let policy = policy(&measured);
-        let arena = Arena { policy: &policy, execute: &referee, seed: 1 };
-        let mut state = played.init(&arena).expect("nothing of the seeds is measured");
+        let context = StepContext { policy: &policy, execute: &referee, seed: 1 };
+        let mut state = played.init(&context).expect("nothing of the seeds is measured");
         let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
         let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| told(&anchor.tokens)).collect();
         assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
         assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
-        let step = played.step(&arena, &mut state, 0).expect("a step");
+        let step = played.step(&context, &mut state, 0).expect("a step");
         let mut rules: HashMap<&str, usize> = HashMap::new();
         for record in &step.records {
             if let LogRecord::Proposal(record) = record {
@@ -183,7 +183,7 @@ mod tests {
         let again = played.replay(&referee, &step.records).expect("no host fault");
         assert_eq!(again.verdicts, again.same);
         let seed = state.pool.entries()[0].task.question.program().to_owned();
-        let error = measuring(&seed).init(&arena).expect_err("a seed is measured").to_string();
+        let error = measuring(&seed).init(&context).expect_err("a seed is measured").to_string();
         assert!(
             error.starts_with("seed 0 of type `deduction` of `tasks.seed_mix`") && error.contains("task 9"),
             "{error}"

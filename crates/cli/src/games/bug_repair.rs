@@ -10,7 +10,7 @@ use veriplay_core::{Digest, Layer, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
-use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Place, Repositories, SetupError};
+use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository, SetupError};
 use veriplay_verifier::bugs::BugArtifact;
 
 use super::{Demand, EvalSet, Setup};
@@ -200,20 +200,20 @@ impl Opened {
         sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
         let referee = Referee::over(sandboxes);
         let place = |stored: &Stored| {
-            let place = place(stored, &referee, &images, pytest.digest())?;
-            Ok(Place { trust, ..place })
+            let repository = repository(stored, &referee, &images, pytest.digest())?;
+            Ok(Repository { trust, ..repository })
         };
-        let mut places = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
-        let mut held_out = places.split_off(names.training.len());
+        let mut repositories = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
+        let mut held_out = repositories.split_off(names.training.len());
         let validation = held_out.drain(..names.validation.len()).collect();
-        Ok(Self { repositories: Repositories { training: places, validation, held_out }, referee })
+        Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, referee })
     }
 }
 
-fn place(stored: &Stored, referee: &Referee, images: &RepoImages, pytest: &Digest) -> Result<Place, Failure> {
+fn repository(stored: &Stored, referee: &Referee, images: &RepoImages, pytest: &Digest) -> Result<Repository, Failure> {
     let map = stored.map(referee, images, pytest)?;
     let repo = stored.repo(images, pytest, &map);
-    Ok(Place {
+    Ok(Repository {
         image: repo.image.to_owned(),
         tool_env_image: repo.split_image.to_owned(),
         pytest: pytest.clone(),

@@ -11,7 +11,7 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::play::{Arena, Batch, Measurement};
+use veriplay_selfplay::play::{Batch, Measurement, StepContext};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use super::{learner, stop};
@@ -103,7 +103,7 @@ impl<S: Setup> Session<S> {
     fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
         let learner = learner::at_start(&config)?;
         let (referee, game) = config.setup.open(workers)?;
-        let begun = game.init(&Arena { policy: &learner, execute: &referee, seed: config.run.seed })?;
+        let begun = game.init(&StepContext { policy: &learner, execute: &referee, seed: config.run.seed })?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
             step: 0,
@@ -205,15 +205,16 @@ impl<S: Setup> Session<S> {
     }
 
     fn evaluate(&self) -> Result<EvalTable, Failure> {
-        let arena = Arena { policy: &self.learner, execute: &self.referee, seed: self.config.setup.eval_seed() };
-        Ok(self.game.evaluate(&arena)?)
+        let context =
+            StepContext { policy: &self.learner, execute: &self.referee, seed: self.config.setup.eval_seed() };
+        Ok(self.game.evaluate(&context)?)
     }
 
     /// One step; returns what the bar says of it.
     fn one_step(&mut self) -> Result<String, Failure> {
         let (step, jobs, started) = (self.step, self.referee.jobs(), Instant::now());
-        let arena = Arena { policy: &self.learner, execute: &self.referee, seed: self.config.run.seed };
-        let played = self.game.step(&arena, &mut self.state, step)?;
+        let context = StepContext { policy: &self.learner, execute: &self.referee, seed: self.config.run.seed };
+        let played = self.game.step(&context, &mut self.state, step)?;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
         let updates = self.learn(&played.batches, rate)?;

@@ -27,7 +27,7 @@ use veriplay_verifier::{Format, Gate, format_by_name};
 use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution, Standing};
-use crate::play::{Arena, PlayError};
+use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{Finished, SingleTurn};
 use crate::settings::{ConfigError, SharedSettings};
@@ -142,7 +142,7 @@ impl Environment for AbsoluteZero {
     }
 
     /// Seeds go through the same gate as proposals, and none may be evaluated on.
-    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<Task>, PlayError> {
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
         let mut pool = TaskPool::default();
         let of_types = self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)?;
         for (task_type, tasks) in TaskType::ALL.into_iter().zip(of_types) {
@@ -157,7 +157,7 @@ impl Environment for AbsoluteZero {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<Task>,
         stage: Stage,
         step: u64,

@@ -27,9 +27,9 @@ mod guard;
 mod injection;
 mod metrics;
 mod mutation;
-mod place;
 pub mod prompts;
 mod repair;
+mod repositories;
 mod task;
 
 use std::sync::Arc;
@@ -42,7 +42,7 @@ use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
 use crate::multi_turn::{Move, serve_calls};
-use crate::play::{Arena, PlayError};
+use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{self, Finished};
 use crate::settings::{ConfigError, SharedSettings};
@@ -59,8 +59,8 @@ pub use episode::{Assignment, Budget, Episode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
 pub use mutation::Derivation;
-pub use place::{Place, Repositories};
 pub use repair::RepairDetail;
+pub use repositories::{Repositories, Repository};
 pub use task::{BugTask, Maker};
 
 /// What is said of it in [`super::GAMES`].
@@ -74,11 +74,11 @@ pub const GAME: Game = Game {
 pub struct BugRepair {
     config: BugRepairConfig,
     /// Training repositories, then those that are measured.
-    places: Vec<Place>,
+    repositories: Vec<Repository>,
     /// How many of them are for training: bugs are made in these alone.
-    training_places: usize,
+    training_count: usize,
     guard: Guard,
-    /// The places' text files, as trees are made of them.
+    /// The repositories' text files, as trees are made of them.
     originals: Vec<Arc<TextFiles>>,
     training: Vec<BugTask>,
     evaluation: Vec<EvalTask<BugTask>>,
@@ -94,7 +94,7 @@ pub enum SetupError {
     Config(#[from] ConfigError),
     /// Nothing to make bugs in.
     #[error("there is no training repository; name one at least")]
-    NoPlaces,
+    NoRepository,
     /// A bug in a repository there is not.
     #[error(
         "{set} bug `{task_id}` is in a repository of digest `{package}`, which is not among the {set} repositories"
@@ -141,24 +141,26 @@ impl BugRepair {
     ) -> Result<Self, SetupError> {
         config.check()?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
-        let (guard, training_places) = (repositories.guard(), repositories.training.len());
-        let places = repositories.into_places();
-        let originals: Vec<Arc<TextFiles>> = places.iter().map(|place| Arc::new(place.texts.clone())).collect();
+        let (guard, training_count) = (repositories.guard(), repositories.training.len());
+        let repositories = repositories.into_list();
+        let originals: Vec<Arc<TextFiles>> =
+            repositories.iter().map(|repository| Arc::new(repository.texts.clone())).collect();
         let injectors = config.own.injectors();
         let training = training.iter().map(BugTask::from).collect();
         let eval_task = |task: BugTask| EvalTask { row: task.family().to_owned(), task };
         let evaluation = evaluation.iter().map(BugTask::from).map(eval_task).collect();
-        let game = Self { config, places, training_places, guard, originals, training, evaluation, format, injectors };
+        let game =
+            Self { config, repositories, training_count, guard, originals, training, evaluation, format, injectors };
         game.check()?;
         Ok(game)
     }
 
     fn check(&self) -> Result<(), SetupError> {
-        if self.training_places == 0 {
-            return Err(SetupError::NoPlaces);
+        if self.training_count == 0 {
+            return Err(SetupError::NoRepository);
         }
         self.check_repositories()?;
-        let (training, measured) = self.places.split_at(self.training_places);
+        let (training, measured) = self.repositories.split_at(self.training_count);
         check_packages("training", self.training.iter(), training)?;
         check_packages("measured", self.evaluation.iter().map(|one| &one.task), measured)?;
         self.check_training_bugs()?;
@@ -172,17 +174,17 @@ impl BugRepair {
         &self.config
     }
 
-    fn place_of(&self, package: &Digest) -> Option<usize> {
-        self.places.iter().position(|place| place.package() == package)
+    fn repository_of(&self, package: &Digest) -> Option<usize> {
+        self.repositories.iter().position(|repository| repository.package() == package)
     }
 
     /// The repositories that bugs are made in.
-    fn training_places(&self) -> &[Place] {
-        &self.places[..self.training_places]
+    fn training_repositories(&self) -> &[Repository] {
+        &self.repositories[..self.training_count]
     }
 
     fn repos(&self) -> Vec<RepoContext<'_>> {
-        self.places.iter().map(Place::repo).collect()
+        self.repositories.iter().map(Repository::repo).collect()
     }
 
     fn tool_request<'a>(
@@ -195,8 +197,8 @@ impl BugRepair {
         let workspace = episode.workspace();
         let assignment = workspace.assignment();
         Some(RepoToolRequest {
-            repo: &repos[assignment.place],
-            image: &self.places[assignment.place].tool_env_image,
+            repo: &repos[assignment.repository],
+            image: &self.repositories[assignment.repository].tool_env_image,
             tree: workspace.tree(),
             suite: &assignment.suite,
             call,
@@ -214,11 +216,11 @@ impl BugRepair {
     pub fn demonstrations(&self, execute: &dyn Execute) -> Result<Vec<Demonstration>, PlayError> {
         let nothing = std::collections::BTreeSet::new();
         let repos = self.repos();
-        let placed = self.training.iter().filter_map(|task| Some((task, self.place_of(&task.package)?)));
+        let placed = self.training.iter().filter_map(|task| Some((task, self.repository_of(&task.package)?)));
         let artifacts: Vec<(BugArtifact, usize)> =
-            placed.map(|(task, place)| (task.artifact(&self.places[place]), place)).collect();
-        let requests = artifacts.iter().map(|(artifact, place)| {
-            let (repo, hidden) = (&repos[*place], &nothing);
+            placed.map(|(task, repository)| (task.artifact(&self.repositories[repository]), repository)).collect();
+        let requests = artifacts.iter().map(|(artifact, repository)| {
+            let (repo, hidden) = (&repos[*repository], &nothing);
             ViewRequest { repo, artifact, hidden, with_function: true }
         });
         let mut found = Vec::new();
@@ -243,9 +245,9 @@ impl BugRepair {
 fn check_packages<'a>(
     set: &'static str,
     mut bugs: impl Iterator<Item = &'a BugTask>,
-    places: &[Place],
+    repositories: &[Repository],
 ) -> Result<(), SetupError> {
-    let unknown = |bug: &&BugTask| places.iter().all(|place| *place.package() != bug.package);
+    let unknown = |bug: &&BugTask| repositories.iter().all(|repository| *repository.package() != bug.package);
     let Some(bug) = bugs.find(unknown) else { return Ok(()) };
     Err(SetupError::UnknownPackage { set, task_id: bug.task_id.clone(), package: bug.package.clone() })
 }
@@ -278,7 +280,7 @@ impl Environment for BugRepair {
         &self.evaluation
     }
 
-    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<BugTask>, PlayError> {
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<BugTask>, PlayError> {
         let mut pool = TaskPool::default();
         pool.add_seeds(self.training.iter().cloned());
         Ok(pool)
@@ -286,7 +288,7 @@ impl Environment for BugRepair {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         _pool: &TaskPool<BugTask>,
         stage: Stage,
         step: u64,
@@ -314,13 +316,13 @@ impl Environment for BugRepair {
         self.judge_injections(execute, proposals, is_known)
     }
 
-    fn mutants(&self, context: &Arena<'_>, step: u64) -> Vec<Derivation> {
+    fn mutants(&self, context: &StepContext<'_>, step: u64) -> Vec<Derivation> {
         self.draw_mutants(context.execute, context.seed, step)
     }
 
     fn derive_from_solutions(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         step: u64,
         solutions: &[(&BugTask, &Solution<RepairDetail>)],
     ) -> Vec<Derivation> {

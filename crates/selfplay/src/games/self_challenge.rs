@@ -41,7 +41,7 @@ use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
 use crate::multi_turn::{Move, serve_calls};
-use crate::play::{Arena, PlayError};
+use crate::play::{PlayError, StepContext};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{self, Finished};
 use crate::settings::{ConfigError, SharedSettings};
@@ -244,7 +244,7 @@ impl Environment for SelfChallenge {
         &self.evaluation
     }
 
-    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
         let mut pool = TaskPool::default();
         pool.add_seeds(self.given.iter().cloned());
         Ok(pool)
@@ -252,7 +252,7 @@ impl Environment for SelfChallenge {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         _pool: &TaskPool<CodeTask>,
         stage: Stage,
         step: u64,

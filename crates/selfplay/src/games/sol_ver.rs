@@ -53,7 +53,7 @@ use crate::environment::{
     StepFacts, ToJudge, VerifierSettings,
 };
 use crate::judgement::{JudgedProposal, Nothing, Seeds, Solution};
-use crate::play::{Arena, PlayError};
+use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{Episode, Finished, SingleTurn};
@@ -276,14 +276,14 @@ impl Environment for SolVer {
     }
 
     /// Nothing yet; but every reference must pass its own hidden cases.
-    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<ProblemTask>, PlayError> {
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<ProblemTask>, PlayError> {
         self.check_references(context.execute)?;
         Ok(TaskPool::default())
     }
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         _pool: &TaskPool<ProblemTask>,
         stage: Stage,
         step: u64,
@@ -354,7 +354,7 @@ impl Environment for SolVer {
 
     fn choose_to_verify(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         step: u64,
         tasks: &[(&ProblemTask, &[SolverEpisode<Self>])],
     ) -> Vec<Vec<usize>> {
@@ -379,7 +379,7 @@ impl Environment for SolVer {
         self.judge_all(execute, rounds)
     }
 
-    fn preferences(&self, context: &Arena<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
+    fn preferences(&self, context: &StepContext<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
         self.select(context.seed, step, facts)
     }
 

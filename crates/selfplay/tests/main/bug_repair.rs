@@ -193,7 +193,7 @@ fn tree() -> TextFiles {
 
 fn assignment() -> Arc<Assignment> {
     let suite = Suite::Files(vec!["tests/test_one.py".to_owned()]);
-    Arc::new(Assignment { goal: goal(), place: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
+    Arc::new(Assignment { goal: goal(), repository: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
 }
 
 fn open(budget: Budget) -> Option<Episode> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Role, Scripted, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Draw, Environment, Proposer, Stage};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, proposal_key};
-use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::Episode;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
 
@@ -23,8 +23,8 @@ fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage
     let mut pool = TaskPool::default();
     pool.add_seeds(seeds(numbers));
     let policy = Scripted::new(|_| String::new());
-    let arena = Arena { policy: &policy, execute: &Nobody, seed };
-    let proposers = game(config).unwrap().proposers(&arena, &pool, stage, step).unwrap();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed };
+    let proposers = game(config).unwrap().proposers(&context, &pool, stage, step).unwrap();
     let asked = |one: Proposer<AbsoluteZero>| Asked {
         task_type: one.request.task_type,
         text: one.episode.prompt().unwrap().text,

@@ -7,7 +7,7 @@ use veriplay_selfplay::games::sol_ver::prompts::{PROMPT_FORMATS, by_name, names}
 use veriplay_selfplay::games::sol_ver::{
     EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
 };
-use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::splits::{Guard, HELD_OUT, MeasuredSet};
 use veriplay_selfplay::step::LogRecord;
@@ -316,9 +316,9 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
         Role::Proposer => "take 2 from x".to_owned(),
         _ => PROGRAM.to_owned(),
     });
-    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
+    let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = GameState::default();
-    let played = game.step(&arena, &mut state, 0).unwrap();
+    let played = game.step(&context, &mut state, 0).unwrap();
     let (mut statements, mut tasks) = (Vec::new(), Vec::new());
     for record in &played.records {
         match record {

@@ -7,15 +7,15 @@ use veriplay_core::{
     Attempt, Digest, Dropped, Execute, ExecuteError, Job, Outcome, Prompt, Role, Scripted, Status, Task, TaskType,
     TrainBatch, Value,
 };
-use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, Request, RoleMetrics, StepMetrics, step_metrics,
 };
 use veriplay_selfplay::judgement::{JudgedProposal, Nothing, Seeds, Solution, Standing};
-use veriplay_selfplay::play::{Arena, Batch, PlayError};
+use veriplay_selfplay::play::{Batch, PlayError, StepContext};
 use veriplay_selfplay::rollout::{Finished, SingleTurn};
+use veriplay_selfplay::scoring::SftExample;
 use veriplay_selfplay::settings::{Aggregation, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
@@ -53,7 +53,7 @@ impl Environment for Table {
         self.game.evaluation_tasks()
     }
 
-    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<Task>, PlayError> {
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
         let mut pool = TaskPool::default();
         pool.add_seeds(seeds(self.seeds.clone()));
         Ok(pool)
@@ -61,7 +61,7 @@ impl Environment for Table {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<Task>,
         stage: Stage,
         step: u64,
@@ -251,8 +251,8 @@ impl Played {
 
 fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script: &Script) -> Played {
     let policy = script.policy();
-    let arena = Arena { policy: &policy, execute: &Nobody, seed };
-    let played = game.step(&arena, state, step).unwrap();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed };
+    let played = game.step(&context, state, step).unwrap();
     let (mut proposals, mut tasks) = (Vec::new(), Vec::new());
     for record in played.records {
         // As the log gives it back.
@@ -344,7 +344,7 @@ fn a_solve_rate_is_over_the_rollouts_that_were_judged() {
 fn a_proposal_whose_rollouts_were_all_dropped_has_no_reward() {
     let script = Script { answer: |_, _| "lost", ..Script::of(&["good 20", "junk", "junk", "junk"]) };
     let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
     let played = play(&table(config()), &mut state, 1, 0, &script);
     assert_eq!(played.rewards(TaskType::Deduction), [None, Some(-0.5), Some(-0.5), Some(-0.5)]);
     assert_eq!(played.proposer().unrated, 1);
@@ -387,7 +387,7 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
 fn groups_of_equal_rewards_are_left_out_of_the_batch_and_count_in_its_denominator() {
     let script = Script { answer: |_, _| "right", ..Script::of(&["junk"; 4]) };
     let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
     let played = play(&table(config()), &mut state, 1, 0, &script);
     let advantages = played.attempts().map(|attempt| attempt.episode.advantage);
     assert!(advantages.chain(played.proposals.iter().map(|one| one.episode.advantage)).all(|one| one == Some(0.0)));
@@ -424,7 +424,7 @@ fn weights_are_advantages_times_the_weight_of_the_role() {
 #[test]
 fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
     let mut state = seeded(0..9);
-    state.sft_examples.extend((0..40).map(|number| Anchor::from(&rollout("<PD>", &format!("example {number}")))));
+    state.sft_examples.extend((0..40).map(|number| SftExample::from(&rollout("<PD>", &format!("example {number}")))));
     let drawn = |config: AbsoluteZeroConfig, step| {
         let played = play(&table(config), &mut state.clone(), 1, step, &Script::of(&["junk"; 4]));
         let examples = played.samples().iter().filter(|sample| sample.imitate);
@@ -442,7 +442,7 @@ fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
 #[test]
 fn samples_of_one_prompt_stand_side_by_side() {
     let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
     let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
     let played = play(&table(config()), &mut state, 1, 0, &script);
     let runs: Vec<Vec<u32>> =
@@ -536,7 +536,7 @@ proptest! {
 /// The batch of one step under an aggregation, and the numbers of rewarded solvers' rollouts and of their tokens.
 fn aggregated(aggregation: Aggregation, zero_advantage: ZeroAdvantage) -> (TrainBatch, usize, usize) {
     let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
     let game = table(config().with(|c| {
         c.shared.aggregation = aggregation;
         c.shared.zero_advantage = zero_advantage;
@@ -656,18 +656,18 @@ fn learnable_tasks_are_drawn_in_proportion_to_their_weight() {
 #[test]
 fn the_start_models_valid_proposals_are_the_supervised_examples() {
     let policy = Script::of(&["good 20", "junk", "bad 21", "good 1"]).policy();
-    let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
-    let state = table(config()).init(&arena).unwrap();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let state = table(config()).init(&context).unwrap();
     assert_eq!(state.pool, seeded(0..9).pool);
     assert_eq!(state.sft_examples.len(), 3);
     let none = config().with(|c| c.shared.sft_samples = 0);
-    assert!(table(none).init(&arena).unwrap().sft_examples.is_empty());
+    assert!(table(none).init(&context).unwrap().sft_examples.is_empty());
 }
 
 /// A state with everything in it: seeds, examples, admitted proposals and solve rates.
 fn full_state(steps: u64) -> State {
     let mut state = seeded(0..5);
-    state.sft_examples.extend([Anchor::from(&rollout("<PD>", "x")), Anchor::from(&rollout("<PA>", "y"))]);
+    state.sft_examples.extend([SftExample::from(&rollout("<PD>", "x")), SftExample::from(&rollout("<PA>", "y"))]);
     for step in 0..steps {
         play(&table(config()), &mut state, 1, step, &Script::fresh(step));
     }
@@ -715,8 +715,8 @@ fn over_capacity_the_newest_proposals_and_all_seeds_are_kept() {
 #[test]
 fn a_logged_step_is_replayed_with_the_same_verdicts_and_a_changed_one_is_noticed() {
     let (game, policy) = (table(config()), Script::of(&["good 20", "junk", "lost 21", "good 20"]).policy());
-    let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
-    let mut records = game.step(&arena, &mut seeded(0..9), 0).unwrap().records;
+    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
+    let mut records = game.step(&context, &mut seeded(0..9), 0).unwrap().records;
     let report = game.replay(&Nobody, &records).unwrap();
     // Three proposals of each type and 48 attempts; one of each type was dropped.
     assert_eq!((report.verdicts, report.same, report.dropped), (9 + 48, 9 + 48, 3));

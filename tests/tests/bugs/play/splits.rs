@@ -2,7 +2,7 @@
 
 use veriplay_core::{Digest, Role, Scripted, Status, TextFiles, Turn};
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::bug_repair::{BugRepair, BugRepairConfig, BugTask, Mode, Place, Repositories};
+use veriplay_selfplay::games::bug_repair::{BugRepair, BugRepairConfig, BugTask, Mode, Repositories, Repository};
 use veriplay_selfplay::splits::{HELD_OUT, functions};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
@@ -10,15 +10,15 @@ use veriplay_verifier::repository::Function;
 
 use super::super::{Bed, CODE};
 use super::{
-    Game, SUBMIT, Steps, begun, config, edit, game, injecting, made, place, planned, right, solver, step, tool_env,
+    Game, SUBMIT, Steps, begun, config, edit, game, injecting, made, planned, repository, right, solver, step, tool_env,
 };
 
 /// What [`CODE`]'s `total` is when it subtracts, in other words.
 const MEASURED: &str = "def difference(values):\n    \"\"\"Takes all away.\"\"\"\n    left = 0\n    for value in values: left -= value\n    return left\n";
 
 /// A held-out repository with this code. Nothing is run in it.
-fn held_out(bed: &Bed, code: &str) -> Place {
-    let mut held_out = place(bed);
+fn held_out(bed: &Bed, code: &str) -> Repository {
+    let mut held_out = repository(bed);
     (held_out.baseline.package, held_out.map.package) = (Digest::of(b"held out"), Digest::of(b"held out"));
     held_out.texts = TextFiles::from([("src/held.py".to_owned(), code.to_owned())]);
     let functions = vec![Function { path: "src/held.py".to_owned(), name: "held".to_owned() }];
@@ -35,8 +35,11 @@ fn held_out(bed: &Bed, code: &str) -> Place {
 }
 
 fn guarded(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact], code: &str) -> Game {
-    let repositories =
-        Repositories { training: vec![place(bed)], held_out: vec![held_out(bed, code)], ..Repositories::default() };
+    let repositories = Repositories {
+        training: vec![repository(bed)],
+        held_out: vec![held_out(bed, code)],
+        ..Repositories::default()
+    };
     SelfPlay::new(BugRepair::new(config, repositories, training, &[]).unwrap())
 }
 

@@ -138,8 +138,8 @@ fn a_host_fault_is_never_a_reward() {
     assert_eq!((challenges(&played)[0].judged.verdict.is_err(), reward(challenges(&played)[0])), (true, None));
     assert_eq!(played.counts.proposals, 0);
     // And a measurement with a hole is none.
-    let arena = Arena { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
-    assert!(matches!(game.evaluate(&arena), Err(PlayError::Host(Dropped { .. }))));
+    let context = StepContext { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
+    assert!(matches!(game.evaluate(&context), Err(PlayError::Host(Dropped { .. }))));
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_measurement_counts_samples_and_the_greedy_response() {
         if right { solution.clone() } else { "answer(1)".to_owned() }
     });
     let game = game(config("compact"));
-    let table = game.evaluate(&Arena { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
+    let table = game.evaluate(&StepContext { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
     let row = EvalRow { row: "orders".to_owned(), tasks: 1, pass1: 0.25, greedy: 1.0, pass8: 1.0 };
     assert_eq!(table.rows, [row]);
     assert_eq!(table.mean, EvalNumbers { pass1: 0.25, greedy: 1.0, pass8: 1.0 });

@@ -44,8 +44,8 @@ impl Budget {
 pub struct Assignment {
     /// What is to be done.
     pub goal: Goal,
-    /// Which of the game's places it is in.
-    pub place: usize,
+    /// Which of the game's repositories it is in.
+    pub repository: usize,
     /// The text files as they are handed out.
     pub tree: Arc<TextFiles>,
     /// What a run without names runs.

@@ -12,8 +12,8 @@ use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, funct
 use super::BugRepair;
 use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
 use super::mutation::{Tree, judged, mark_known, no_verdict, refused};
-use super::place::Place;
 use super::prompts::{Goal, Mode};
+use super::repositories::Repository;
 use super::task::KIND;
 use crate::environment::{Judged, Proposer, Stage, ToJudge};
 use crate::randomness::generator;
@@ -36,7 +36,7 @@ pub struct InjectionRequest {
 /// Where an injector begins.
 #[derive(Debug, Clone)]
 pub(super) struct Site {
-    pub(super) place: usize,
+    pub(super) repository: usize,
     pub(super) mode: Mode,
     pub(super) function: FunctionSource,
 }
@@ -46,7 +46,7 @@ impl BugRepair {
     pub(super) fn injectors_at(&self, sites: Vec<Site>) -> Vec<Proposer<Self>> {
         let proposer = |site: Site| {
             let request = InjectionRequest {
-                package: self.places[site.place].package().clone(),
+                package: self.repositories[site.repository].package().clone(),
                 mode: site.mode,
                 path: site.function.path.clone(),
                 function: site.function.name.clone(),
@@ -64,19 +64,20 @@ impl BugRepair {
         let wanted = self.config.own.injections_per_step;
         let drawn = |generator: &mut _| {
             let mode = *self.config.own.modes.choose(generator)?;
-            entered.choose(generator).map(|(place, path, name)| (mode, *place, *path, *name))
+            entered.choose(generator).map(|(repository, path, name)| (mode, *repository, *path, *name))
         };
         let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
-        let files: BTreeSet<(usize, &str)> = drawn.iter().map(|(_, place, path, _)| (*place, *path)).collect();
+        let files: BTreeSet<(usize, &str)> =
+            drawn.iter().map(|(_, repository, path, _)| (*repository, *path)).collect();
         let repos = self.repos();
         let requests: Vec<(&RepoContext<'_>, &str)> =
-            files.iter().map(|(place, path)| (&repos[*place], *path)).collect();
+            files.iter().map(|(repository, path)| (&repos[*repository], *path)).collect();
         // A file that the host failed on has no functions in this step.
         let found = functions_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
         let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
-        let site = |(mode, place, path, name): (Mode, usize, &str, &str)| {
-            let function = found[&(place, path)].iter().find(|function| function.name == name)?.clone();
-            let site = Site { place, mode, function };
+        let site = |(mode, repository, path, name): (Mode, usize, &str, &str)| {
+            let function = found[&(repository, path)].iter().find(|function| function.name == name)?.clone();
+            let site = Site { repository, mode, function };
             self.handed(&site).map(|_| site)
         };
         drawn.into_iter().filter_map(site).take(wanted).collect()
@@ -88,22 +89,23 @@ impl BugRepair {
         execute: &dyn Execute,
         request: &InjectionRequest,
     ) -> Result<Option<Episode>, Dropped> {
-        let Some(place) = self.place_of(&request.package) else { return Ok(None) };
-        let found = functions_all(execute, &[(&self.places[place].repo(), &request.path)]).remove(0)?;
+        let Some(repository) = self.repository_of(&request.package) else { return Ok(None) };
+        let found = functions_all(execute, &[(&self.repositories[repository].repo(), &request.path)]).remove(0)?;
         let function = found.into_iter().find(|function| function.name == request.function);
-        Ok(function.and_then(|function| self.injection(Site { place, mode: request.mode, function })))
+        Ok(function.and_then(|function| self.injection(Site { repository, mode: request.mode, function })))
     }
 
     /// Functions of the training repositories' code that tests enter, each once.
     fn entered(&self) -> Vec<(usize, &str, &str)> {
-        let of_place = |(index, place): (usize, &'_ Place)| {
-            let files = place.repo().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
+        let of_place = |(index, repository): (usize, &'_ Repository)| {
+            let files = repository.repo().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
             (index, files)
         };
-        let code: Vec<(usize, BTreeSet<String>)> = self.training_places().iter().enumerate().map(of_place).collect();
+        let code: Vec<(usize, BTreeSet<String>)> =
+            self.training_repositories().iter().enumerate().map(of_place).collect();
         let mut entered = BTreeSet::new();
-        for ((index, files), place) in code.iter().zip(&self.places) {
-            let functions = place.map.files.iter().flat_map(|file| &file.functions);
+        for ((index, files), repository) in code.iter().zip(&self.repositories) {
+            let functions = repository.map.files.iter().flat_map(|file| &file.functions);
             let named = functions.filter(|function| files.contains(&function.path) && !function.name.contains('<'));
             entered.extend(named.map(|function| (*index, function.path.as_str(), function.name.as_str())));
         }
@@ -112,7 +114,7 @@ impl BugRepair {
 
     /// The files as an injector is handed them; `None` where the function has no body that could be taken out.
     fn handed(&self, site: &Site) -> Option<Arc<TextFiles>> {
-        let originals = &self.originals[site.place];
+        let originals = &self.originals[site.repository];
         if site.mode != Mode::Rewrite {
             return Some(Arc::clone(originals));
         }
@@ -126,9 +128,9 @@ impl BugRepair {
     /// The episode that begins at a site; `None` where it cannot be asked for.
     pub(super) fn injection(&self, site: Site) -> Option<Episode> {
         let (tree, suite) = (self.handed(&site)?, Suite::Affected);
-        let Site { place, mode, function } = site;
+        let Site { repository, mode, function } = site;
         let goal = Goal::Inject { mode, function };
-        let assignment = Assignment { goal, place, tree, suite, hidden: BTreeSet::new() };
+        let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
         RepoWorkspace::open(Arc::new(assignment), self.format, self.config.own.injector_budget)
     }
 
@@ -146,7 +148,7 @@ impl BugRepair {
         let names: Vec<String> = left.iter().map(|one| format!("model_{}", one.request.mode.name())).collect();
         let trees = left.iter().zip(&names).map(|(one, injector)| {
             let workspace = one.finished.episode.workspace();
-            Tree { place: workspace.assignment().place, now: workspace.tree(), injector }
+            Tree { repository: workspace.assignment().repository, now: workspace.tree(), injector }
         });
         let trees: Vec<Tree<'_>> = trees.collect();
         let mut checked = self.judge_trees(execute, &trees, self.config.own.weakening).into_iter();
@@ -173,8 +175,8 @@ impl BugRepair {
         if workspace.tree() == &*assignment.tree {
             return malformed("nothing", "it changed nothing");
         }
-        let original = &self.originals[assignment.place];
-        let patch = repair_of(&self.places[assignment.place].repo(), original, workspace.tree());
+        let original = &self.originals[assignment.repository];
+        let patch = repair_of(&self.repositories[assignment.repository].repo(), original, workspace.tree());
         let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
         if mode == Mode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");
