@@ -59,7 +59,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     }
 
     /// What a step generates and runs, and what it pays, for people: a line each.
-    fn told(&self) -> Vec<String>;
+    fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;
@@ -107,7 +107,7 @@ impl From<EvalSet> for Split {
 }
 
 /// A game, and the commands on it.
-pub(crate) struct Entry {
+pub(crate) struct GameEntry {
     /// The configuration's `plays`.
     pub(crate) name: &'static str,
     /// `veriplay play`.
@@ -120,8 +120,8 @@ pub(crate) struct Entry {
     pub(crate) warm_up: fn(&warmup::WarmupArgs) -> Result<(), Failure>,
 }
 
-impl Entry {
-    const fn of<S: Teach>() -> Self {
+impl GameEntry {
+    const fn new<S: Teach>() -> Self {
         Self {
             name: S::NAME,
             play: play::of::<S>,
@@ -133,15 +133,15 @@ impl Entry {
 }
 
 /// Every game that can be played.
-pub(crate) const GAMES: &[Entry] = &[
-    Entry::of::<AbsoluteZeroSetup>(),
-    Entry::of::<BugRepairSetup>(),
-    Entry::of::<SelfChallengeSetup>(),
-    Entry::of::<SolVerSetup>(),
+pub(crate) const GAMES: &[GameEntry] = &[
+    GameEntry::new::<AbsoluteZeroSetup>(),
+    GameEntry::new::<BugRepairSetup>(),
+    GameEntry::new::<SelfChallengeSetup>(),
+    GameEntry::new::<SolVerSetup>(),
 ];
 
 /// The game that the configuration in `text` names; `origin` says where it is from.
-pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {
+pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static GameEntry, Failure> {
     let name = PlayConfig::<AbsoluteZeroSetup>::game_named_in(text, origin)?;
     GAMES.iter().find(|game| game.name == name).ok_or_else(|| {
         let names: Vec<&str> = GAMES.iter().map(|game| game.name).collect();

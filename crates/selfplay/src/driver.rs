@@ -142,7 +142,7 @@ impl<E: Environment> SelfPlay<E> {
         let later = self.derive(context, self.game.derive_from_solutions(context, step, &judged), &mut known);
         self.admit(state, step, later.iter().filter_map(|one| one.judged.admitted()));
         derived.extend(later);
-        let solved = self.remember(state, &chosen, &solutions, &rounds);
+        let solved = self.note_solve_counts(state, &chosen, &solutions, &rounds);
         let facts = StepFacts {
             proposals: &proposals,
             derived: &derived,
@@ -176,7 +176,7 @@ impl<E: Environment> SelfPlay<E> {
         };
         let (propose, solve) =
             (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
-        let summary = facts.summary(counts(&facts));
+        let summary = facts.summary(count_outcomes(&facts));
         Ok(StepOutput {
             batches,
             metrics: self.game.metrics(&facts),
@@ -405,7 +405,7 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// How often each task was solved, which the pool notes. It forgets what would be drawn in vain.
-    fn remember(
+    fn note_solve_counts(
         &self,
         state: &mut GameState<E::Task>,
         chosen: &Chosen<E::Task>,
@@ -432,7 +432,7 @@ impl<E: Environment> SelfPlay<E> {
 
     /// Rewards, advantages and weights.
     fn score(&self, memory: &mut AdvantageMemory, now: (u64, u64), facts: &StepFacts<'_, E>) -> Vec<Scored> {
-        let mut scored = self.rewarded(facts);
+        let mut scored = self.reward_episodes(facts);
         let Methods { reward, advantage, .. } = &self.methods;
         weigh(&mut scored, self.game.settings(), (&**reward, *advantage), E::KINDS, memory, now);
         scored
@@ -448,13 +448,13 @@ impl<E: Environment> SelfPlay<E> {
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
     /// nothing.
-    fn rewarded(&self, facts: &StepFacts<'_, E>) -> Vec<Scored> {
+    fn reward_episodes(&self, facts: &StepFacts<'_, E>) -> Vec<Scored> {
         let scheme = &self.methods.reward;
         let rates = facts.tasks.iter().zip(facts.solved);
         let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
         let rates: BTreeMap<usize, f64> = rates.collect();
         let proposer = |(index, one): (usize, &ProposalEpisode<E>)| {
-            let outcome = outcome(&one.standing, rates.get(&index).copied())?;
+            let outcome = proposal_outcome(&one.standing, rates.get(&index).copied())?;
             let reward = scheme.proposer(outcome, self.game.is_well_formed(&one.finished))?;
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
             Some(Scored::new(Role::Proposer, index, one.kind, 0, reward))
@@ -485,7 +485,7 @@ fn is_decided<R: Round>(rounds: &[Option<R>], task: usize) -> bool {
 }
 
 /// What a reward may know of a proposal; `None` where it was dropped.
-fn outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutcome> {
+fn proposal_outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutcome> {
     Some(match (standing, rate) {
         (Standing::Dropped, _) => return None,
         (Standing::Malformed, _) => ProposalOutcome::Malformed,
@@ -501,7 +501,7 @@ pub(crate) fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
     Asked { task: task.clone(), source: Source::Seed, proposal: None }
 }
 
-fn counts<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
+fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
     let mut counts = Counts::default();
     let judged = facts.proposals.iter().map(|one| &one.judged).chain(facts.derived.iter().map(|one| &one.judged));
     for judged in judged {

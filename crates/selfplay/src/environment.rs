@@ -112,7 +112,7 @@ pub trait Environment: Sync + Sized {
 
     /// What became of each of a batch of proposals.
     fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Self::Task>> {
-        judged.iter().map(Standing::of).collect()
+        judged.iter().map(Standing::from_judgement).collect()
     }
 
     /// What is tried as tasks beside the proposals of a step, such as mutants.

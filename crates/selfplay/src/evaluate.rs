@@ -21,7 +21,7 @@ impl<E: Environment> SelfPlay<E> {
         let Some(verifier) = self.game.verifier() else {
             return EvalTable::new(&rows, sampled.iter().map(verdict).collect(), greedy.iter().map(verdict).collect());
         };
-        let judged = self.verify_evaluation(context, rounds(rows.len(), sampled, greedy))?;
+        let judged = self.verify_evaluation(context, group_by_task(rows.len(), sampled, greedy))?;
         let first = rows.len();
         rows.extend(vec![verifier.row; first]);
         let (mut sampled, mut greedy, mut verifications) = (Vec::new(), Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ impl<E: Environment> SelfPlay<E> {
 }
 
 /// Of each task the sampled episodes, then the greedy one.
-fn rounds<E: Environment>(
+fn group_by_task<E: Environment>(
     tasks: usize,
     sampled: Vec<SolverEpisode<E>>,
     greedy: Vec<SolverEpisode<E>>,

@@ -116,7 +116,7 @@ pub enum Standing<T> {
 
 impl<T: Clone> Standing<T> {
     /// By the verdict alone.
-    pub fn of<D>(judged: &JudgedProposal<T, D>) -> Self {
+    pub fn from_judgement<D>(judged: &JudgedProposal<T, D>) -> Self {
         let Ok(verdict) = &judged.verdict else { return Self::Dropped };
         match judged.admitted() {
             Some(task) => Self::Valid(task.clone()),

@@ -170,12 +170,12 @@ impl Sampler for LoggedSampler<'_> {
         _prompts: &[Prompt],
         group: usize,
     ) -> Result<Vec<Vec<Rollout>>, PlayError> {
-        let turn = |place: usize| logged(self.0.get(place).and_then(|turns| turns.get(round)));
+        let turn = |place: usize| logged_rollout(self.0.get(place).and_then(|turns| turns.get(round)));
         Ok(episodes.iter().map(|place| (0..group).map(|sample| turn(place + sample)).collect()).collect())
     }
 }
 
-fn logged(turn: Option<&TurnRecord>) -> Rollout {
+fn logged_rollout(turn: Option<&TurnRecord>) -> Rollout {
     Rollout {
         prompt_tokens: Vec::new(),
         tokens: Vec::new(),

@@ -133,7 +133,9 @@ impl SharedSettings {
         for (key, name, names) in named {
             match name {
                 Some(name) => check_name(key, name, &names)?,
-                None if rewarded => return Err(refused(key, "", "objective `policy_gradient` needs one: name it")),
+                None if rewarded => {
+                    return Err(invalid_value(key, "", "objective `policy_gradient` needs one: name it"));
+                }
                 None => {}
             }
         }
@@ -166,7 +168,7 @@ impl SharedSettings {
             return Ok(());
         }
         let allowed = format!("advantage `{name}` needs at least `2`; raise it, or use advantage `trr`");
-        Err(refused("group_size", self.group_size, allowed))
+        Err(invalid_value("group_size", self.group_size, allowed))
     }
 }
 
@@ -347,7 +349,7 @@ pub struct ConfigError {
     pub allowed: String,
 }
 
-pub(crate) fn refused(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
+pub(crate) fn invalid_value(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
     ConfigError { key, value: value.to_string(), allowed: allowed.into() }
 }
 
@@ -356,14 +358,14 @@ pub(crate) fn check_name(key: &'static str, value: &str, names: &[&str]) -> Resu
         return Ok(());
     }
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Err(refused(key, value, format!("use one of {}", names.join(", "))))
+    Err(invalid_value(key, value, format!("use one of {}", names.join(", "))))
 }
 
 /// Checks keys with their values, each against the least and the most that it may be.
 pub(crate) fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Result<(), ConfigError> {
     let wrong = counts.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
     wrong.map_or(Ok(()), |(key, value, least, most)| {
-        Err(refused(key, value, format!("use a whole number from `{least}` to `{most}`")))
+        Err(invalid_value(key, value, format!("use a whole number from `{least}` to `{most}`")))
     })
 }
 
@@ -371,6 +373,6 @@ pub(crate) fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Re
 pub(crate) fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result<(), ConfigError> {
     let wrong = numbers.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
     wrong.map_or(Ok(()), |(key, value, least, most)| {
-        Err(refused(key, value, format!("use a number from `{least}` to `{most}`")))
+        Err(invalid_value(key, value, format!("use a number from `{least}` to `{most}`")))
     })
 }

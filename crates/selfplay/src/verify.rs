@@ -41,7 +41,7 @@ impl<E: Environment> SelfPlay<E> {
         };
         let of_tasks = solutions.chunk_by(|one, other| one.finished.source == other.finished.source);
         let solved: Vec<Solved<'_, E>> = tasks.iter().map(|asked| &asked.task).zip(of_tasks).collect();
-        let verifiers = self.verifiers(context, step, &solved);
+        let verifiers = self.choose_verifiers(context, step, &solved);
         let (seeds, size) = (self.game.seeds(Stage::Solve, context.seed, step), self.game.chunk(Stage::Solve));
         let size = size.min(solved.len().max(1));
         let judged: Vec<Vec<Round<E>>> = overlap(
@@ -54,13 +54,13 @@ impl<E: Environment> SelfPlay<E> {
                 Ok::<_, PlayError>((first, solved, self.sample(context, episodes, draw, step, seeds)?))
             },
             |(first, solved, finished)| {
-                self.judge_round_of(context.execute, seeds.judge, (first, solved), &verifiers, finished)
+                self.judge_chunk(context.execute, seeds.judge, (first, solved), &verifiers, finished)
             },
         )?;
         Ok(settle(judged.into_iter().flatten(), &verifiers, solutions))
     }
 
-    fn verifiers(&self, context: &StepContext<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
+    fn choose_verifiers(&self, context: &StepContext<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
         let chosen = self.game.choose_to_verify(context, step, solved);
         let mut verifiers = Vec::new();
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
@@ -73,7 +73,7 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// Judges the rounds of neighbouring tasks, of which `first` is the first.
-    fn judge_round_of(
+    fn judge_chunk(
         &self,
         execute: &dyn Execute,
         seed: u64,

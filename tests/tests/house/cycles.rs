@@ -11,7 +11,7 @@ use std::fs;
 use super::root;
 
 /// Crates whose files still import in circles, with the number of those files. A number may only fall; a crate at zero leaves the list.
-const NOT_YET: &[(&str, usize)] = &[("cli", 27), ("core", 4), ("corpus", 2), ("sandbox", 8), ("verifier", 9)];
+const NOT_YET: &[(&str, usize)] = &[("cli", 24), ("core", 4), ("corpus", 2), ("sandbox", 8), ("verifier", 9)];
 
 #[test]
 fn files_do_not_import_each_other_in_circles() {

@@ -134,7 +134,7 @@ impl Setup for BugRepairSetup {
         self.eval.seed
     }
 
-    fn told(&self) -> Vec<String> {
+    fn describe_step(&self) -> Vec<String> {
         let (game, shared) = (&self.game.own, &self.game.shared);
         let (solver, injector) = (game.tasks_per_step * shared.group_size, game.injections_per_step);
         let Methods { reward, advantage, .. } = Methods::named_by(shared);

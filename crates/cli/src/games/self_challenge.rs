@@ -18,7 +18,7 @@ use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-use tasks::{EvalConfig, Source, TaskConfig};
+use tasks::{EvalConfig, TaskConfig, TaskSource};
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ impl Setup for SelfChallengeSetup {
         self.tasks.eval_seed
     }
 
-    fn told(&self) -> Vec<String> {
+    fn describe_step(&self) -> Vec<String> {
         let (game, shared) = (&self.game.own, &self.game.shared);
         let ((executor, challenger), attempts) = (self.turns(), game.tasks_per_step * shared.group_size);
         let Methods { reward, advantage, .. } = Methods::named_by(shared);
@@ -106,7 +106,7 @@ impl Setup for SelfChallengeSetup {
 
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SelfChallenge>), Failure> {
         let referee = Referee::open(workers)?;
-        let source = Source::open(&self.tasks, &self.gate, &referee)?;
+        let source = TaskSource::open(&self.tasks, &self.gate, &referee)?;
         let worlds = source.worlds()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {

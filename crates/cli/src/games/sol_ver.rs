@@ -67,7 +67,7 @@ impl Setup for SolVerSetup {
         self.game.needs_reference()
     }
 
-    fn told(&self) -> Vec<String> {
+    fn describe_step(&self) -> Vec<String> {
         let (game, codes) = (&self.game.own, self.game.shared.group_size);
         let (suites, stages) = (
             game.candidates * game.suites,

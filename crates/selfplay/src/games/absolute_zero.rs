@@ -180,7 +180,7 @@ impl Environment for AbsoluteZero {
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
     fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
-        let own = |one: &Judged<Self>| match Standing::of(one) {
+        let own = |one: &Judged<Self>| match Standing::from_judgement(one) {
             Standing::Dropped => Standing::Dropped,
             _ if matches!(one.detail, Attempt::Malformed { .. }) => Standing::Malformed,
             Standing::Malformed => Standing::Malformed,

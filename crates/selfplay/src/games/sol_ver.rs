@@ -385,13 +385,13 @@ impl Environment for SolVer {
 
     fn evaluation_numbers(&self, verifications: &[Solution<Option<Quality>>]) -> BTreeMap<String, Option<f64>> {
         let suites: Vec<Quality> = verifications.iter().filter_map(|one| one.detail).collect();
-        let SuiteNumbers { false_positive_rate, mutation_score, .. } = SuiteNumbers::of(&suites);
+        let SuiteNumbers { false_positive_rate, mutation_score, .. } = SuiteNumbers::from_suites(&suites);
         let numbers = [("false_positive_rate", false_positive_rate), ("mutation_score", mutation_score)];
         numbers.map(|(name, number)| (name.to_owned(), number)).into()
     }
 
     fn metrics(&self, step: &StepFacts<'_, Self>) -> SolVerMetrics {
-        metrics::metrics(step)
+        metrics::step_metrics(step)
     }
 
     fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {

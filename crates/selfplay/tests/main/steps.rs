@@ -1,5 +1,9 @@
 //! Whole steps of the driver: a scripted policy behind the `Policy` seam, and verdicts read from what it writes.
 
+mod batches;
+mod saved_state;
+mod task_choice;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -245,7 +249,7 @@ impl Played {
     }
 
     fn proposer(&self) -> &RoleMetrics {
-        self.metrics.of(Role::Proposer, TaskType::Deduction).unwrap()
+        self.metrics.find_role(Role::Proposer, TaskType::Deduction).unwrap()
     }
 }
 
@@ -292,7 +296,7 @@ fn a_whole_step_rewards_both_roles_on_all_types() {
     assert_eq!(metrics.response_tokens_mean, Some(f64::from(8 + 5 + 7 + 7) / 4.0));
     assert_eq!(played.metrics.valid_proposals(), (3, 12));
     assert_eq!(played.metrics.solve_rate(), Some(0.5));
-    let solver = played.metrics.of(Role::Solver, TaskType::Induction).unwrap();
+    let solver = played.metrics.find_role(Role::Solver, TaskType::Induction).unwrap();
     assert_eq!((solver.rollouts, solver.tasks, solver.reward_mean), (16, 4, Some(0.5)));
 }
 
@@ -332,7 +336,7 @@ fn a_solve_rate_is_over_the_rollouts_that_were_judged() {
     let mut state = seeded(0..9);
     let played = play(&table(config()), &mut state, 1, 0, &script);
     assert!((played.rewards(TaskType::Deduction)[0].unwrap() - 2.0 / 3.0).abs() < 1e-9);
-    assert_eq!(played.metrics.of(Role::Solver, TaskType::Deduction).unwrap().dropped, 4);
+    assert_eq!(played.metrics.find_role(Role::Solver, TaskType::Deduction).unwrap().dropped, 4);
     let lost = rollout("", "lost").tokens;
     assert!(played.samples().iter().all(|sample| sample.response != lost));
     assert!(played.attempts().any(|attempt| attempt.episode.turns[0].tokens == lost));
@@ -381,74 +385,6 @@ fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_stil
     };
     // `compact` has no frame to miss.
     assert_eq!((first("compact"), first("fenced")), ((1.0, Some(0.5)), (-1.0, Some(0.5))));
-}
-
-#[test]
-fn groups_of_equal_rewards_are_left_out_of_the_batch_and_count_in_its_denominator() {
-    let script = Script { answer: |_, _| "right", ..Script::of(&["junk"; 4]) };
-    let mut state = seeded(0..9);
-    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
-    let played = play(&table(config()), &mut state, 1, 0, &script);
-    let advantages = played.attempts().map(|attempt| attempt.episode.advantage);
-    assert!(advantages.chain(played.proposals.iter().map(|one| one.episode.advantage)).all(|one| one == Some(0.0)));
-    let batch = played.batch.unwrap();
-    assert!(batch.samples.iter().all(|sample| sample.imitate));
-    // The solver's loss is a mean over all it wrote.
-    assert_eq!(batch.normalizer, 48.0 * 6.0);
-}
-
-#[test]
-fn a_frozen_proposer_has_advantages_and_is_not_trained() {
-    let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
-    let count = |proposer| {
-        let played = play_once(config().with(|c| c.shared.proposer = proposer), &script);
-        assert!(played.proposals.iter().all(|one| one.episode.advantage != Some(0.0)));
-        let prompts = ["<PD>", "<PA>"].map(|text| rollout(text, "").prompt_tokens);
-        played.samples().iter().filter(|sample| prompts.iter().any(|prompt| *sample.prompt == **prompt)).count()
-    };
-    assert_eq!((count(ProposerMode::Train), count(ProposerMode::Frozen)), (8, 0));
-}
-
-#[test]
-fn weights_are_advantages_times_the_weight_of_the_role() {
-    let played = play_once(config(), &Script::of(&["good 20", "junk", "bad 21", "good 1"]));
-    let turns = |role: f64, episode: &veriplay_selfplay::step::EpisodeRecord| {
-        let weight = (episode.advantage.unwrap() * role) as f32;
-        let tokens = &episode.turns[0].tokens;
-        weight == 0.0 || played.samples().iter().any(|sample| sample.response == *tokens && sample.weight == weight)
-    };
-    assert!(played.proposals.iter().all(|one| turns(0.5, &one.episode)));
-    assert!(played.attempts().all(|one| turns(1.0, &one.episode)));
-}
-
-#[test]
-fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
-    let mut state = seeded(0..9);
-    state.sft_examples.extend((0..40).map(|number| SftExample::from(&rollout("<PD>", &format!("example {number}")))));
-    let drawn = |config: AbsoluteZeroConfig, step| {
-        let played = play(&table(config), &mut state.clone(), 1, step, &Script::of(&["junk"; 4]));
-        let examples = played.samples().iter().filter(|sample| sample.imitate);
-        examples.map(|sample| (sample.response.clone(), sample.weight)).collect::<Vec<_>>()
-    };
-    let first = drawn(config(), 0);
-    assert_eq!(first.iter().map(|(_, weight)| *weight).collect::<Vec<_>>(), [0.25, 0.25]);
-    assert_ne!(first[0], first[1]);
-    assert_eq!(first, drawn(config(), 0));
-    assert_ne!(first, drawn(config(), 1));
-    assert!(drawn(config().with(|c| c.shared.sft_weight = 0.0), 0).is_empty());
-    assert_eq!(drawn(config().with(|c| c.shared.sft_samples = 99), 0).len(), 40);
-}
-
-#[test]
-fn samples_of_one_prompt_stand_side_by_side() {
-    let mut state = seeded(0..9);
-    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
-    let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
-    let played = play(&table(config()), &mut state, 1, 0, &script);
-    let runs: Vec<Vec<u32>> =
-        played.samples().chunk_by(|a, b| a.prompt == b.prompt).map(|run| run[0].prompt.to_vec()).collect();
-    assert_eq!(runs.iter().collect::<BTreeSet<_>>().len(), runs.len());
-    assert!(played.samples().iter().all(|sample| sample.weight != 0.0 && sample.masked == 0));
 }
 
 /// The rewards of each batch, as texts.
@@ -531,206 +467,4 @@ proptest! {
             }
         }
     }
-}
-
-/// The batch of one step under an aggregation, and the numbers of rewarded solvers' rollouts and of their tokens.
-fn aggregated(aggregation: Aggregation, zero_advantage: ZeroAdvantage) -> (TrainBatch, usize, usize) {
-    let mut state = seeded(0..9);
-    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
-    let game = table(config().with(|c| {
-        c.shared.aggregation = aggregation;
-        c.shared.zero_advantage = zero_advantage;
-    }));
-    let played = play(&game, &mut state, 1, 0, &Script::fresh(0));
-    let lengths: Vec<usize> = played.attempts().map(|one| one.episode.turns[0].tokens.len()).collect();
-    (played.batch.unwrap(), lengths.len(), lengths.iter().sum())
-}
-
-#[test]
-fn aggregations_differ_in_scales_and_denominators_alone() {
-    let (token, count, tokens) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
-    assert_eq!(token.normalizer, tokens as f64);
-    assert!(token.samples.iter().all(|sample| sample.scale == 1.0));
-    let (sequence, ..) = aggregated(Aggregation::SequenceMean, ZeroAdvantage::Drop);
-    assert_eq!(sequence.normalizer, count as f64);
-    assert!(sequence.samples.iter().all(|sample| sample.scale == 1.0 / sample.response.len() as f32));
-    let (constant, ..) = aggregated(Aggregation::ConstantLength, ZeroAdvantage::Drop);
-    assert_eq!(constant.normalizer, (count * config().shared.solver_max_tokens) as f64);
-    assert_eq!(constant.samples, token.samples);
-    let weights = |batch: &TrainBatch| batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>();
-    assert_eq!(weights(&sequence), weights(&token));
-}
-
-#[test]
-fn rollouts_bring_their_behaviour_and_supervised_examples_are_imitated() {
-    let (batch, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
-    assert!(batch.samples.iter().any(|sample| sample.imitate) && batch.samples.iter().any(|sample| !sample.imitate));
-    for sample in &batch.samples {
-        let behaviour = sample.behaviour.as_ref().map(Vec::len);
-        assert_eq!(behaviour, (!sample.imitate).then_some(sample.response.len()));
-    }
-}
-
-#[test]
-fn samples_of_advantage_zero_are_kept_where_the_config_says_so() {
-    let zeros = |batch: &TrainBatch| batch.samples.iter().filter(|sample| sample.weight == 0.0).count();
-    let (dropped, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
-    let (kept, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Keep);
-    assert_eq!(zeros(&dropped), 0);
-    assert!(zeros(&kept) > 0);
-    assert_eq!((kept.samples.len() - zeros(&kept), kept.normalizer), (dropped.samples.len(), dropped.normalizer));
-}
-
-/// Tasks of one type: fresh ones, seeds, and earlier proposals.
-fn mix(played: &Played) -> [usize; 3] {
-    let of_type = || played.tasks.iter().filter(|task| task.task.question.task_type() == TaskType::Deduction);
-    [Source::Fresh, Source::Seed, Source::Pool].map(|source| of_type().filter(|task| task.source == source).count())
-}
-
-#[test]
-fn fresh_proposals_come_first_and_up_to_their_share() {
-    let game = table(config().with(|c| {
-        c.own.tasks_per_type = 8;
-        c.own.fresh_fraction = 0.25;
-        c.own.seed_share = 0.5;
-    }));
-    let mut state = seeded(0..9);
-    // Nothing earlier yet: seeds fill the rest.
-    assert_eq!(mix(&play(&game, &mut state, 1, 0, &Script::fresh(0))), [2, 6, 0]);
-    // Four proposals were admitted at step 0.
-    assert_eq!(mix(&play(&game, &mut state, 1, 1, &Script::fresh(1))), [2, 3, 3]);
-}
-
-#[test]
-fn where_seeds_are_few_earlier_proposals_fill_the_rest_and_what_is_missing_is_left_out() {
-    let game = table(config().with(|c| {
-        c.own.tasks_per_type = 12;
-        c.own.seed_share = 1.0;
-    }));
-    let mut state = seeded(0..2);
-    let mut next = |step| mix(&play(&game, &mut state, 1, step, &Script::fresh(step)));
-    assert_eq!([next(0), next(1), next(2)], [[4, 2, 0], [4, 2, 4], [4, 2, 6]]);
-}
-
-#[test]
-fn no_task_is_asked_twice_in_a_step() {
-    let game = table(config().with(|c| {
-        c.own.tasks_per_type = 12;
-        c.own.fresh_fraction = 0.2;
-    }));
-    let mut state = seeded(0..4);
-    for step in 0..6 {
-        let played = play(&game, &mut state, 3, step, &Script::fresh(step));
-        let ids: BTreeSet<_> = played.tasks.iter().map(|task| task.task.id()).collect();
-        assert_eq!(ids.len(), played.tasks.len());
-    }
-}
-
-/// Half of the seeds are learnable after step 0; how often step 1 draws those, over many run seeds.
-fn learnable_draws(weight: f64) -> usize {
-    let all = config().with(|c| {
-        c.own.proposals_per_type = 0;
-        c.shared.resample_learnable = weight;
-        c.own.tasks_per_type = 20;
-    });
-    let mut state = seeded(0..20);
-    play(&table(all.clone()), &mut state, 1, 0, &Script::half_learnable());
-    let few = table(all.with(|c| c.own.tasks_per_type = 4));
-    let is_learnable = |task: &TaskRecord<Task, Attempt>| {
-        let entry = state.pool.entries().iter().find(|entry| entry.id == task.task.id());
-        entry.unwrap().last.unwrap().is_learnable()
-    };
-    let draws = |seed| play(&few, &mut state.clone(), seed, 1, &Script::half_learnable());
-    (0..50).map(|seed| draws(seed).tasks.iter().filter(|task| is_learnable(task)).count()).sum()
-}
-
-#[test]
-fn learnable_tasks_are_drawn_in_proportion_to_their_weight() {
-    // 600 draws of tasks half of which are learnable.
-    let (none, even, often) = (learnable_draws(0.0), learnable_draws(1.0), learnable_draws(9.0));
-    assert_eq!(none, 0);
-    assert!((240..=360).contains(&even), "{even}");
-    assert!((480..=590).contains(&often), "{often}");
-}
-
-#[test]
-fn the_start_models_valid_proposals_are_the_supervised_examples() {
-    let policy = Script::of(&["good 20", "junk", "bad 21", "good 1"]).policy();
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let state = table(config()).init(&context).unwrap();
-    assert_eq!(state.pool, seeded(0..9).pool);
-    assert_eq!(state.sft_examples.len(), 3);
-    let none = config().with(|c| c.shared.sft_samples = 0);
-    assert!(table(none).init(&context).unwrap().sft_examples.is_empty());
-}
-
-/// A state with everything in it: seeds, examples, admitted proposals and solve rates.
-fn full_state(steps: u64) -> State {
-    let mut state = seeded(0..5);
-    state.sft_examples.extend([SftExample::from(&rollout("<PD>", "x")), SftExample::from(&rollout("<PA>", "y"))]);
-    for step in 0..steps {
-        play(&table(config()), &mut state, 1, step, &Script::fresh(step));
-    }
-    state
-}
-
-fn round_trip(state: &State) -> State {
-    serde_json::from_str(&serde_json::to_string(state).unwrap()).unwrap()
-}
-
-#[test]
-fn json_gives_the_state_back_exactly_and_refuses_unknown_keys() {
-    let state = full_state(3);
-    assert!(Table::KINDS.iter().all(|kind| state.pool.of_kind(kind).count() > 5));
-    assert_eq!(round_trip(&state), state);
-    let text = serde_json::to_string(&state).unwrap();
-    assert_eq!(serde_json::to_string(&round_trip(&state)).unwrap(), text);
-    assert!(serde_json::from_str::<State>(&text.replacen('{', "{\"x\":1,", 1)).is_err());
-}
-
-#[test]
-fn a_saved_state_continues_as_the_live_one() {
-    let mut live = full_state(2);
-    let mut saved = round_trip(&live);
-    let next = |state: &mut State| play(&table(config()), state, 1, 2, &Script::fresh(2));
-    assert_eq!(next(&mut live), next(&mut saved));
-    assert_eq!(live, saved);
-}
-
-#[test]
-fn over_capacity_the_newest_proposals_and_all_seeds_are_kept() {
-    let game = table(config().with(|c| c.shared.buffer_capacity = 6));
-    let mut state = seeded(0..2);
-    state.pool.add_seeds(seeds(1..2));
-    for step in 0..5 {
-        play(&game, &mut state, 1, step, &Script::fresh(step));
-        // Before step 1 nothing is over the capacity.
-        let count = |seed: bool| state.pool.of_kind("deduction").filter(|entry| entry.seed == seed).count();
-        assert_eq!((count(true), count(false)), (2, if step == 0 { 4 } else { 6 }));
-    }
-    let steps: Vec<u64> = state.pool.of_kind("deduction").map(|entry| entry.step).collect();
-    assert_eq!(steps, [0, 0, 3, 3, 4, 4, 4, 4]);
-}
-
-#[test]
-fn a_logged_step_is_replayed_with_the_same_verdicts_and_a_changed_one_is_noticed() {
-    let (game, policy) = (table(config()), Script::of(&["good 20", "junk", "lost 21", "good 20"]).policy());
-    let context = StepContext { policy: &policy, execute: &Nobody, seed: 1 };
-    let mut records = game.step(&context, &mut seeded(0..9), 0).unwrap().records;
-    let report = game.replay(&Nobody, &records).unwrap();
-    // Three proposals of each type and 48 attempts; one of each type was dropped.
-    assert_eq!((report.verdicts, report.same, report.dropped), (9 + 48, 9 + 48, 3));
-    for record in &mut records {
-        match record {
-            LogRecord::Proposal(one) if one.request.task_type == TaskType::Deduction => {
-                if let Ok(verdict) = &mut one.judged.verdict {
-                    verdict.evidence.rule = "another".to_owned();
-                }
-            }
-            LogRecord::Task(one) if one.index == 0 => one.attempts[1].episode.turns[0].text = "right".to_owned(),
-            _ => {}
-        }
-    }
-    let report = game.replay(&Nobody, &records).unwrap();
-    assert_eq!((report.verdicts, report.same), (9 + 48, 9 + 48 - 3 - 1));
 }

@@ -11,7 +11,7 @@ use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
 
 use super::SelfChallengeSetup;
-use super::tasks::{HeldFrom, Made, Source, TaskConfig};
+use super::tasks::{CompletedTask, HeldOutSource, TaskConfig, TaskSource};
 use crate::exit::Failure;
 use crate::progress;
 use crate::warmup::{Teach, example};
@@ -48,7 +48,7 @@ struct BatchPlan {
 /// What examples are made of: tasks of the training split.
 pub(crate) struct Material {
     generator: TaskGenerator,
-    made: Vec<Made>,
+    made: Vec<CompletedTask>,
     /// Names of the tools of each environment.
     tools: Vec<(String, Vec<String>)>,
 }
@@ -82,12 +82,12 @@ impl Teach for SelfChallengeSetup {
             given: 0,
             given_seed: seed,
             eval_seed: seed,
-            held_out: HeldFrom::Generated,
+            held_out: HeldOutSource::Generated,
         };
-        let source = Source::open(&config, gate, execute)?;
+        let source = TaskSource::open(&config, gate, execute)?;
         let generator = TaskGenerator::embedded(environments).expect("the source has found these environments");
         let drafts = generator.tasks(Split::Train, seed);
-        let made = source.completed(drafts, "lessons", *artifacts)?;
+        let made = source.complete_tasks(drafts, "lessons", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));
         let worlds = source.worlds()?.into_iter();
         let tools = worlds.map(|world| {
@@ -133,7 +133,7 @@ impl Material {
     }
 
     /// A tool that the solution calls.
-    fn tool(&self, made: &Made, rng: &mut ChaCha8Rng) -> String {
+    fn tool(&self, made: &CompletedTask, rng: &mut ChaCha8Rng) -> String {
         let tools = self.tools.iter().find(|(name, _)| *name == made.task.environment);
         let calls = |tool: &&String| made.task.solution.contains(&format!("{tool}("));
         let called: Vec<&String> = tools.into_iter().flat_map(|(_, tools)| tools.iter().filter(calls)).collect();

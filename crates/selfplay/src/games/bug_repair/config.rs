@@ -7,7 +7,7 @@ use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector};
 
 use super::episode::Budget;
 use super::prompts::{self, Mode, RepairFormat};
-use crate::settings::{ConfigError, GameConfig, check_counts, check_name, check_numbers, refused};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_name, check_numbers, invalid_value};
 
 /// `[game]` of a configuration.
 pub type BugRepairConfig = GameConfig<BugRepairSettings>;
@@ -109,7 +109,7 @@ impl BugRepairConfig {
         ])?;
         self.check_shares()?;
         self.check_modes()?;
-        let empty = |(key, value)| refused(key, value, "use at least `1`");
+        let empty = |(key, value)| invalid_value(key, value, "use at least `1`");
         own.solver_budget.check().and_then(|()| own.injector_budget.check()).map_err(empty)
     }
 
@@ -123,7 +123,7 @@ impl BugRepairConfig {
         ])?;
         if own.injection_share + own.mutant_share + own.higher_order_share > 1.0 + 1e-9 {
             let allowed = "`injection_share`, `mutant_share` and `higher_order_share` are at most `1` together";
-            return Err(refused("injection_share", own.injection_share, allowed));
+            return Err(invalid_value("injection_share", own.injection_share, allowed));
         }
         Ok(())
     }
@@ -132,16 +132,20 @@ impl BugRepairConfig {
         let BugRepairSettings { modes, injections_per_step, weakening, .. } = &self.own;
         let value = || modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(", ");
         if modes.is_empty() != (*injections_per_step == 0) {
-            return Err(refused("modes", value(), "name one at least exactly when `injections_per_step` is not `0`"));
+            return Err(invalid_value(
+                "modes",
+                value(),
+                "name one at least exactly when `injections_per_step` is not `0`",
+            ));
         }
         let format = &self.shared.format;
         let single = prompts::by_name(format).is_some_and(RepairFormat::is_single_turn);
         if single && modes.iter().any(|mode| *mode != Mode::Direct) {
-            return Err(refused("modes", value(), format!("format `{format}` has `direct` alone")));
+            return Err(invalid_value("modes", value(), format!("format `{format}` has `direct` alone")));
         }
         if single && *weakening == Weakening::Model {
             let allowed = format!("format `{format}` changes no tests; use `derived`");
-            return Err(refused("weakening", "model", allowed));
+            return Err(invalid_value("weakening", "model", allowed));
         }
         Ok(())
     }

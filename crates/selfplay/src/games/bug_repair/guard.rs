@@ -4,7 +4,7 @@ use veriplay_core::TextFiles;
 use veriplay_verifier::bugs::BugProposal;
 
 use super::BugRepair;
-use super::mutation::judged;
+use super::mutation::judgement;
 use crate::environment::Judged;
 use crate::splits::Overlap;
 
@@ -36,7 +36,7 @@ impl BugRepair {
     /// The verdict on a tree that holds a measured function where the original holds another; `None` for any other tree.
     pub(super) fn refuse_measured(&self, repository: usize, now: &TextFiles) -> Option<Judged<Self>> {
         let verdict = self.guard.refuse_programs(self.changed(repository, now))?;
-        Some(judged(Ok(verdict), None))
+        Some(judgement(Ok(verdict), None))
     }
 
     /// The original with a bug and the failed repairs on it; as far as its patches apply, which the checks ask for.

@@ -11,7 +11,7 @@ use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, funct
 
 use super::BugRepair;
 use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
-use super::mutation::{Tree, judged, mark_known, no_verdict, refused};
+use super::mutation::{Tree, judgement, mark_known, no_verdict, refusal};
 use super::prompts::{Goal, Mode};
 use super::repositories::Repository;
 use super::task::KIND;
@@ -60,11 +60,11 @@ impl BugRepair {
     /// not to be found whole.
     pub(super) fn sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Site> {
         let mut generator = generator(seed, step, "injections");
-        let entered = self.entered();
+        let functions = self.tested_functions();
         let wanted = self.config.own.injections_per_step;
         let drawn = |generator: &mut _| {
             let mode = *self.config.own.modes.choose(generator)?;
-            entered.choose(generator).map(|(repository, path, name)| (mode, *repository, *path, *name))
+            functions.choose(generator).map(|(repository, path, name)| (mode, *repository, *path, *name))
         };
         let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
         let files: BTreeSet<(usize, &str)> =
@@ -78,7 +78,7 @@ impl BugRepair {
         let site = |(mode, repository, path, name): (Mode, usize, &str, &str)| {
             let function = found[&(repository, path)].iter().find(|function| function.name == name)?.clone();
             let site = Site { repository, mode, function };
-            self.handed(&site).map(|_| site)
+            self.injector_files(&site).map(|_| site)
         };
         drawn.into_iter().filter_map(site).take(wanted).collect()
     }
@@ -96,24 +96,24 @@ impl BugRepair {
     }
 
     /// Functions of the training repositories' code that tests enter, each once.
-    fn entered(&self) -> Vec<(usize, &str, &str)> {
-        let of_place = |(index, repository): (usize, &'_ Repository)| {
+    fn tested_functions(&self) -> Vec<(usize, &str, &str)> {
+        let code_files = |(index, repository): (usize, &'_ Repository)| {
             let files = repository.repo().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
             (index, files)
         };
         let code: Vec<(usize, BTreeSet<String>)> =
-            self.training_repositories().iter().enumerate().map(of_place).collect();
-        let mut entered = BTreeSet::new();
+            self.training_repositories().iter().enumerate().map(code_files).collect();
+        let mut tested = BTreeSet::new();
         for ((index, files), repository) in code.iter().zip(&self.repositories) {
             let functions = repository.map.files.iter().flat_map(|file| &file.functions);
             let named = functions.filter(|function| files.contains(&function.path) && !function.name.contains('<'));
-            entered.extend(named.map(|function| (*index, function.path.as_str(), function.name.as_str())));
+            tested.extend(named.map(|function| (*index, function.path.as_str(), function.name.as_str())));
         }
-        entered.into_iter().collect()
+        tested.into_iter().collect()
     }
 
     /// The files as an injector is handed them; `None` where the function has no body that could be taken out.
-    fn handed(&self, site: &Site) -> Option<Arc<TextFiles>> {
+    fn injector_files(&self, site: &Site) -> Option<Arc<TextFiles>> {
         let originals = &self.originals[site.repository];
         if site.mode != Mode::Rewrite {
             return Some(Arc::clone(originals));
@@ -127,7 +127,7 @@ impl BugRepair {
 
     /// The episode that begins at a site; `None` where it cannot be asked for.
     pub(super) fn injection(&self, site: Site) -> Option<Episode> {
-        let (tree, suite) = (self.handed(&site)?, Suite::Affected);
+        let (tree, suite) = (self.injector_files(&site)?, Suite::Affected);
         let Site { repository, mode, function } = site;
         let goal = Goal::Inject { mode, function };
         let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
@@ -142,7 +142,7 @@ impl BugRepair {
         is_known: &mut dyn FnMut(usize, &Digest) -> bool,
     ) -> Vec<Judged<Self>> {
         let early: Vec<Option<Judged<Self>>> =
-            proposals.iter().map(|one| self.before_checks(one.request.mode, one.finished)).collect();
+            proposals.iter().map(|one| self.judge_unrun(one.request.mode, one.finished)).collect();
         let left: Vec<&ToJudge<'_, Self>> =
             proposals.iter().zip(&early).filter(|(_, early)| early.is_none()).map(|(one, _)| one).collect();
         let names: Vec<String> = left.iter().map(|one| format!("model_{}", one.request.mode.name())).collect();
@@ -162,11 +162,11 @@ impl BugRepair {
     }
 
     /// What is decided without running anything.
-    fn before_checks(&self, mode: Mode, finished: &Finished<Episode>) -> Option<Judged<Self>> {
+    fn judge_unrun(&self, mode: Mode, finished: &Finished<Episode>) -> Option<Judged<Self>> {
         if let Some(dropped) = &finished.dropped {
-            return Some(judged(Err(dropped.clone()), None));
+            return Some(judgement(Err(dropped.clone()), None));
         }
-        let malformed = |rule: &str, why: &str| Some(refused(Status::Malformed, rule, why));
+        let malformed = |rule: &str, why: &str| Some(refusal(Status::Malformed, rule, why));
         let workspace = finished.episode.workspace();
         let assignment = workspace.assignment();
         if finished.episode.end() != Some(SUBMITTED) {

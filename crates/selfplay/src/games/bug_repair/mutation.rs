@@ -165,7 +165,7 @@ impl BugRepair {
                     proposals.next().and_then(Option::as_ref).and_then(|_| of_proposals.next())
                 }
             };
-            judged.unwrap_or_else(|| refused(Status::Invalid, "repository", "it does not fit the repositories"))
+            judged.unwrap_or_else(|| refusal(Status::Invalid, "repository", "it does not fit the repositories"))
         };
         let mut judged: Vec<Judged<Self>> = derivations.iter().map(judged).collect();
         mark_known(&mut judged, is_known);
@@ -195,8 +195,8 @@ impl BugRepair {
         });
         let mut validated = self.validate(execute, &fit.collect::<Vec<_>>()).into_iter();
         let mut judged = proposed.iter().map(|proposed: &Result<Result<BugProposal, Unfit>, Dropped>| match proposed {
-            Err(dropped) => judged(Err(dropped.clone()), None),
-            Ok(Err(unfit)) => refused(Status::Invalid, unfit.check, &unfit.why),
+            Err(dropped) => judgement(Err(dropped.clone()), None),
+            Ok(Err(unfit)) => refusal(Status::Invalid, unfit.check, &unfit.why),
             Ok(Ok(_)) => validated.next().unwrap_or_else(no_verdict),
         });
         measured.into_iter().map(|measured| measured.or_else(|| judged.next()).unwrap_or_else(no_verdict)).collect()
@@ -214,29 +214,30 @@ impl BugRepair {
             .zip(&measured)
             .filter(|(_, measured)| measured.is_none())
             .map(|((repository, bug), _)| ValidateRequest { repo: &repos[*repository], bug, rules: &rules });
-        let task = |validated: Validated| judged(Ok(validated.verdict), validated.artifact.as_ref().map(BugTask::from));
+        let task =
+            |validated: Validated| judgement(Ok(validated.verdict), validated.artifact.as_ref().map(BugTask::from));
         let validated = validate_all(execute, &requests.collect::<Vec<_>>()).into_iter();
-        let mut validated = validated.map(|one| one.map_or_else(|dropped| judged(Err(dropped), None), task));
+        let mut validated = validated.map(|one| one.map_or_else(|dropped| judgement(Err(dropped), None), task));
         measured.into_iter().map(|measured| measured.or_else(|| validated.next()).unwrap_or_else(no_verdict)).collect()
     }
 }
 
-pub(super) const fn judged(verdict: Result<Verdict, Dropped>, task: Option<BugTask>) -> Judged<BugRepair> {
+pub(super) const fn judgement(verdict: Result<Verdict, Dropped>, task: Option<BugTask>) -> Judged<BugRepair> {
     JudgedProposal { verdict, task, known: false, detail: () }
 }
 
-pub(super) fn refused(status: Status, rule: &str, why: &str) -> Judged<BugRepair> {
+pub(super) fn refusal(status: Status, rule: &str, why: &str) -> Judged<BugRepair> {
     let evidence = Evidence { rule: rule.to_owned(), detail: why.to_owned(), ..Evidence::default() };
-    judged(Ok(Verdict { status, passed: 0, total: 0, evidence }), None)
+    judgement(Ok(Verdict { status, passed: 0, total: 0, evidence }), None)
 }
 
 pub(super) fn no_verdict() -> Judged<BugRepair> {
-    judged(Err(Dropped { why: "no verdict was made".to_owned() }), None)
+    judgement(Err(Dropped { why: "no verdict was made".to_owned() }), None)
 }
 
 /// Says of every valid bug whether it is known.
 pub(super) fn mark_known(judged: &mut [Judged<BugRepair>], is_known: &mut dyn FnMut(usize, &Digest) -> bool) {
-    for (repository, one) in judged.iter_mut().enumerate() {
-        one.known = one.task.as_ref().is_some_and(|task| is_known(repository, &task.key()));
+    for (index, one) in judged.iter_mut().enumerate() {
+        one.known = one.task.as_ref().is_some_and(|task| is_known(index, &task.key()));
     }
 }

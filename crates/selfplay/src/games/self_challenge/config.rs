@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::episode::Budget;
 use super::prompts;
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, refused};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
 
 /// `[game]` of a configuration.
 pub type SelfChallengeConfig = GameConfig<SelfChallengeSettings>;
@@ -46,6 +46,6 @@ impl SelfChallengeConfig {
             ("sft_challenges", own.sft_challenges, 0, 65_536),
         ])?;
         check_numbers(&[("fresh_share", own.fresh_share, 0.0, 1.0)])?;
-        own.budget.check().map_err(|error| refused(error.key, 0, "use at least `1`, below `budget`"))
+        own.budget.check().map_err(|error| invalid_value(error.key, 0, "use at least `1`, below `budget`"))
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Role, ToolCall, Value};
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
-use super::prompts::{ChallengeFormat, Goal, Left, shown};
+use super::prompts::{ChallengeFormat, Goal, Left, outcome_text};
 use crate::multi_turn::{Allowance, End, MultiTurn, Observation, Turn, TurnAction, Workspace};
 
 /// What an episode may use. There is no default: a config states it.
@@ -148,6 +148,6 @@ impl Workspace for WorldWorkspace {
             self.answer.clone_from(&outcome.answer);
         }
         let end = self.answer.is_some().then_some(ANSWERED.name());
-        Observation { shown: shown(outcome, self.budget.shown_chars), fuel: outcome.evidence.fuel, end }
+        Observation { shown: outcome_text(outcome, self.budget.shown_chars), fuel: outcome.evidence.fuel, end }
     }
 }

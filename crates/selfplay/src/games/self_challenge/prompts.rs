@@ -106,7 +106,7 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// What the policy sees of what became of its code, at most `chars` characters of each part.
-pub(super) fn shown(outcome: &CodeOutcome, chars: usize) -> String {
+pub(super) fn outcome_text(outcome: &CodeOutcome, chars: usize) -> String {
     let printed = outcome.stdout.trim_end();
     let mut parts = Vec::new();
     if !printed.is_empty() {

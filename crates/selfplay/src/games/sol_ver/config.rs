@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompts;
 use crate::preferences::{Objective, PreferenceSchedule, UpdateSchedule};
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, refused};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
 
 /// What is learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ impl SolVerConfig {
         self.shared.check(&prompts::names(), rewarded)?;
         if own.selection == Selection::Random && rewarded {
             let allowed = "objective `policy_gradient` selects nothing: its control is reward `random`";
-            return Err(refused("selection", "random", allowed));
+            return Err(invalid_value("selection", "random", allowed));
         }
         self.check_counts()?;
         check_numbers(&[
@@ -131,11 +131,15 @@ impl SolVerConfig {
             ("verifier_temperature", f64::from(own.verifier_temperature), 0.0, 10.0),
         ])?;
         if !(own.margin > 0.0 && own.margin <= 1.0) {
-            return Err(refused("margin", own.margin, "use a number above `0` to `1`"));
+            return Err(invalid_value("margin", own.margin, "use a number above `0` to `1`"));
         }
         let codes = self.shared.group_size;
         if own.candidates > codes {
-            return Err(refused("candidates", own.candidates, format!("use at most `group_size`, which is `{codes}`")));
+            return Err(invalid_value(
+                "candidates",
+                own.candidates,
+                format!("use at most `group_size`, which is `{codes}`"),
+            ));
         }
         Ok(())
     }

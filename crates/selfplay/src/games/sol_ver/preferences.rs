@@ -202,7 +202,7 @@ impl Picking<'_> {
         let margin = self.game.config.own.margin;
         let worse = self.codes(|verdict| is_failing(verdict) && fraction(verdict) <= 1.0 - margin, random);
         let pairs = trusted.iter().flat_map(|chosen| worse.iter().map(move |rejected| (*chosen, *rejected)));
-        drawn(pairs.collect(), self.game.config.own.code_pairs, random)
+        draw_pairs(pairs.collect(), self.game.config.own.code_pairs, random)
     }
 
     /// A sound suite before one for the same code that the trusted code fails by the margin, or that is vacuous.
@@ -217,7 +217,7 @@ impl Picking<'_> {
         let pairs = sound.iter().flat_map(|chosen| worse.iter().map(move |rejected| (*chosen, *rejected)));
         let one_prompt =
             |(chosen, rejected): &(Response, Response)| self.candidate(*chosen) == self.candidate(*rejected);
-        drawn(pairs.filter(one_prompt).collect(), self.game.config.own.test_pairs, random)
+        draw_pairs(pairs.filter(one_prompt).collect(), self.game.config.own.test_pairs, random)
     }
 }
 
@@ -234,7 +234,7 @@ fn fraction(verdict: &Verdict) -> f64 {
     if verdict.total == 0 { 0.0 } else { f64::from(verdict.passed) / f64::from(verdict.total) }
 }
 
-fn drawn(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
+fn draw_pairs(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
     pairs.shuffle(random);
     pairs.truncate(most);
     pairs
