@@ -171,11 +171,32 @@ pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> 
     Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
 }
 
-/// Keys that had another name once: the table, the old name, the new one.
+/// Keys that had another name once: the table, the old name, the new key.
 const RENAMED: &[(&str, &str, &str)] = &[
-    ("game", "lessons", "objective"),
-    ("game", "held_candidate", "eval_candidate"),
-    ("game", "held_samples", "eval_samples"),
+    ("game", "lessons", "game.objective"),
+    ("game", "held_candidate", "game.eval_candidate"),
+    ("game", "held_samples", "game.eval_samples"),
+    ("game", "dialect", "game.format"),
+    ("game", "group", "game.group_size"),
+    ("game", "codes", "game.group_size"),
+    ("game", "memory", "game.buffer_capacity"),
+    ("game", "injector", "game.proposer"),
+    ("game", "injector_weight", "game.proposer_weight"),
+    ("game", "injector_temperature", "game.proposer_temperature"),
+    ("game", "injector_max_tokens", "game.proposer_max_tokens"),
+    ("game", "challenger", "game.proposer"),
+    ("game", "challenger_weight", "game.proposer_weight"),
+    ("game", "challenger_temperature", "game.proposer_temperature"),
+    ("game", "challenger_max_tokens", "game.proposer_max_tokens"),
+    ("game", "problem_weight", "game.proposer_weight"),
+    ("game", "executor_temperature", "game.solver_temperature"),
+    ("game", "executor_max_tokens", "game.solver_max_tokens"),
+    ("game", "anchor_bugs", "game.sft_bugs"),
+    ("game", "anchor_challenges", "game.sft_challenges"),
+    ("game", "anchor_samples", "game.sft_samples"),
+    ("game", "anchor_weight", "game.sft_weight"),
+    ("tasks", "anchors_per_type", "tasks.sft_per_type"),
+    ("eval", "samples", "game.eval_samples"),
 ];
 
 /// Refuses keys by their old names, and tells the new ones.
@@ -184,7 +205,7 @@ pub(crate) fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failu
     let holds =
         |(table, old, _): &&(&str, &str, &str)| tables.get(*table).is_some_and(|table| table.get(*old).is_some());
     let Some((table, old, new)) = RENAMED.iter().find(holds) else { return Ok(()) };
-    let what = format!("`{}`: configuration key `{table}.{old}` is called `{table}.{new}` now", origin.display());
+    let what = format!("`{}`: configuration key `{table}.{old}` is called `{new}` now", origin.display());
     Err(Failure::message(ExitCode::Input, what).hint("rename it; the quickstart of the game shows its values"))
 }
 

@@ -59,7 +59,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     }
 
     /// What a step generates and runs, and what it pays, for people: a line each.
-    fn told(&self) -> Vec<String>;
+    fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;

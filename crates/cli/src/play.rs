@@ -1,8 +1,6 @@
 //! The self-play loop, the same for every game. It owns time, threads and files; what is asked, paid and kept is the game's.
 
-mod learner;
 mod session;
-mod stop;
 mod summary;
 
 pub(crate) use session::Session;

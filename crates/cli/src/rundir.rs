@@ -71,8 +71,8 @@ impl Totals {
         self.accepted as f64 / self.attempts.max(1) as f64
     }
 
-    /// What a progress bar says.
-    pub(crate) fn told(&self) -> String {
+    /// The text of the progress bar.
+    pub(crate) fn bar_text(&self) -> String {
         format!("valid {:.2} solved {:.2}", self.valid_rate(), self.solve_rate())
     }
 }

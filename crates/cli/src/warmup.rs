@@ -10,10 +10,10 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use veriplay_core::{Learn, Sample, TrainBatch};
 use veriplay_learner::{Learner, ModelConfig, Precision, Tokenizer};
-use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::splits::{Guard, Measured};
 
-use crate::config::{LearnConfig, default_game, from_toml, refuse_unknown_keys};
+use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::{EvalSet, Teach};
@@ -58,6 +58,7 @@ impl RecipeRun {
 impl<T: Teach> Recipe<T> {
     /// Reads a recipe strictly, as configurations of runs are read.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        refuse_renamed_keys(text, origin)?;
         let recipe =
             Self { run: from_toml(text, origin)?, lessons: from_toml(text, origin)?, setup: from_toml(text, origin)? };
         let run = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16"];
@@ -106,7 +107,7 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
             progress::say(format!("step {step} loss {:.4} {seconds:.0} s {speed:.0} tokens/s", update.loss));
         }
         if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
-            let table = game.evaluate(&Arena { policy: &learner, execute: &referee, seed: run.seed })?;
+            let table = game.evaluate(&StepContext { policy: &learner, execute: &referee, seed: run.seed })?;
             progress::say(format!("{left_out} examples left out because they contain what is evaluated"));
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save_in(out, run.precision()).or_fail(ExitCode::Model)?;

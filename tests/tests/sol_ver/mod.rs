@@ -14,7 +14,7 @@ use veriplay_verifier::agreement::{
 };
 
 /// The Python image in a sandbox that all tests of this folder share.
-fn python() -> &'static Sandbox {
+pub(crate) fn python() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| Sandbox::python().unwrap_or_else(|error| panic!("no Python image: {error}")))
 }

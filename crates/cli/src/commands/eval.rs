@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::play::StepContext;
 
 use crate::config::read_text;
 use crate::device::DeviceArguments;
@@ -64,7 +64,7 @@ impl GameAction for &Arguments {
         let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
         let (referee, game) = config.setup.open(Workers::Thread)?;
         let seed = asked.seed.unwrap_or(config.setup.eval_seed());
-        let table = game.evaluate(&Arena { policy: model.policy(), execute: &referee, seed })?;
+        let table = game.evaluate(&StepContext { policy: model.policy(), execute: &referee, seed })?;
         if asked.json {
             progress::data(serde_json::to_string(&table).or_fail(ExitCode::Bug)?);
         } else {

@@ -97,7 +97,7 @@ fn resolved<S: Setup>(asked: &Arguments, text: &str, origin: &Path) -> Result<Pl
 fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
-    config.setup.told().into_iter().for_each(progress::data);
+    config.setup.describe_step().into_iter().for_each(progress::data);
     // A model that is not here yet is no reason to say nothing of the rest.
     match model::open_trainable(&run.model, &run.learn.learner_options()) {
         Ok(learner) => {

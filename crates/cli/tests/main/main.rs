@@ -65,9 +65,9 @@ fn small_config() -> toml::Table {
     set("", "checkpoint_every", 2.into());
     set("game", "proposals_per_type", 4.into());
     set("game", "tasks_per_type", 3.into());
-    set("game", "anchor_samples", 4.into());
+    set("game", "sft_samples", 4.into());
     set("tasks", "seeds_per_type", 12.into());
-    set("tasks", "anchors_per_type", 8.into());
+    set("tasks", "sft_per_type", 8.into());
     set("eval", "tasks_per_type", 4.into());
     config
 }

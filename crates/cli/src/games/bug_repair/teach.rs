@@ -1,4 +1,4 @@
-//! Examples of both roles: what warm-up teaches, in the prompts of the compact dialect.
+//! Examples of both roles: what warm-up teaches, in the prompts of the compact format.
 
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use veriplay_core::{Dropped, Execute, IoPair, Limits, Sample, Value};
 use veriplay_corpus::{Generated, Grammar, Programs, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
-use veriplay_selfplay::games::bug_repair::dialects::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
+use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 use veriplay_selfplay::randomness::generator;
 use veriplay_verifier::bugs::Mutants;
 

@@ -50,7 +50,7 @@ fn generated(mix: &str, count: usize, seed: u64) -> Result<Vec<String>, Failure>
     // A small mix repeats itself for ever: so many draws find what there is.
     let drawn = programs.map(|generated| generated.program).take(50 * count);
     let pool: Vec<String> = drawn.filter(|program| seen.insert(program.clone())).take(count).collect();
-    enough(pool.len(), count, "snippets").map(|()| pool)
+    check_enough(pool.len(), count, "snippets").map(|()| pool)
 }
 
 fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
@@ -110,7 +110,8 @@ fn definitions(text: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.join("\n").trim_end().to_owned()).collect()
 }
 
-pub(super) fn enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
+/// Refuses a source that gives fewer than are wanted.
+pub(super) fn check_enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
     if found >= wanted {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use veriplay_core::{CallCase, Execute, Sample};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
-use veriplay_selfplay::games::sol_ver::prompts::{Wording, by_name};
+use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_verifier::agreement::{Suite, Test, compact};
 
 use super::SolVerSetup;
@@ -68,7 +68,7 @@ impl Teach for SolVerSetup {
         rng: &mut ChaCha8Rng,
     ) -> Result<Vec<Sample>, TokenizerError> {
         let grammar = Grammar::built_in();
-        let mut teacher = Teacher { plan: &lessons.batch, grammar, tokenizer, wording: wording(), samples: Vec::new() };
+        let mut teacher = Teacher { plan: &lessons.batch, grammar, tokenizer, format: format(), samples: Vec::new() };
         for _ in 0..lessons.batch.problems {
             teacher.problem(material.draw(rng, &lessons.data.proposer_mix), rng)?;
         }
@@ -84,15 +84,15 @@ impl Teach for SolVerSetup {
     }
 }
 
-fn wording() -> &'static dyn Wording {
-    by_name("compact").expect("the compact wording is registered")
+fn format() -> &'static dyn SolVerFormat {
+    by_name("compact").expect("the compact format is registered")
 }
 
 struct Teacher<'a> {
     plan: &'a BatchPlan,
     grammar: Grammar,
     tokenizer: &'a Tokenizer,
-    wording: &'static dyn Wording,
+    format: &'static dyn SolVerFormat,
     samples: Vec<Sample>,
 }
 
@@ -103,23 +103,23 @@ impl Teacher<'_> {
     }
 
     fn problem(&mut self, executed: &Executed, rng: &mut ChaCha8Rng) -> Result<(), TokenizerError> {
-        let response = self.wording.problem_response(&self.say(executed, rng));
-        self.teach(&self.wording.proposer_text(&executed.program), &response)
+        let response = self.format.problem_response(&self.say(executed, rng));
+        self.teach(&self.format.proposer_text(&executed.program), &response)
     }
 
     fn code(&mut self, executed: &Executed, rng: &mut ChaCha8Rng) -> Result<(), TokenizerError> {
-        let prompt = self.wording.solver_text(&self.say(executed, rng));
-        self.teach(&prompt, &self.wording.program_response(&executed.program))
+        let prompt = self.format.solver_text(&self.say(executed, rng));
+        self.teach(&prompt, &self.format.program_response(&executed.program))
     }
 
     fn suites(&mut self, right: &Executed, other: &Executed, rng: &mut ChaCha8Rng) -> Result<(), TokenizerError> {
         let shown = if rng.random_bool(self.plan.wrong_candidates) { other } else { right };
-        let prompt = self.wording.verifier_text(&self.say(right, rng), &shown.program, self.plan.tests);
+        let prompt = self.format.verifier_text(&self.say(right, rng), &shown.program, self.plan.tests);
         for _ in 0..self.plan.suites {
             let pairs = right.pairs.choose_multiple(rng, self.plan.tests);
             let tests = pairs.map(|pair| CallCase { input: pair.input.clone(), expected: pair.output.clone() });
             let suite = Suite { tests: tests.map(Test::Case).collect() };
-            self.teach(&prompt, &self.wording.suite_response(&suite))?;
+            self.teach(&prompt, &self.format.suite_response(&suite))?;
         }
         Ok(())
     }

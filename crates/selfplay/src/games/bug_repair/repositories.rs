@@ -8,7 +8,7 @@ use crate::splits::{Guard, MeasuredSet};
 
 /// A repository with its baseline and the map of its tests, in two images.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Repository {
     /// Name of the image that verdicts are made in: warmed for the repository, or not.
     pub image: String,
     /// Name of the image that a policy's tools run in, and tests with the package in an instance of its own. Nothing of the repository
@@ -30,7 +30,7 @@ pub struct Place {
     pub trust: Trust,
 }
 
-impl Place {
+impl Repository {
     /// As the verifier takes it.
     #[must_use]
     pub const fn repo(&self) -> RepoContext<'_> {
@@ -67,11 +67,11 @@ impl Place {
 #[derive(Debug, Clone, Default)]
 pub struct Repositories {
     /// Bugs are made in these.
-    pub training: Vec<Place>,
+    pub training: Vec<Repository>,
     /// To tune on.
-    pub validation: Vec<Place>,
+    pub validation: Vec<Repository>,
     /// To claim by.
-    pub held_out: Vec<Place>,
+    pub held_out: Vec<Repository>,
 }
 
 impl Repositories {
@@ -80,19 +80,19 @@ impl Repositories {
     pub fn guard(&self) -> Guard {
         let mut guard = Guard::default();
         for set in MeasuredSet::ALL {
-            let places = match set {
+            let repositories = match set {
                 MeasuredSet::Validation => &self.validation,
                 MeasuredSet::HeldOut => &self.held_out,
             };
-            for place in places {
-                guard.measure_repository(set, &place.baseline.name, place.package(), place.code());
+            for repository in repositories {
+                guard.measure_repository(set, &repository.baseline.name, repository.package(), repository.code());
             }
         }
         guard
     }
 
     /// All of them, those for training first.
-    pub(super) fn into_places(self) -> Vec<Place> {
+    pub(super) fn into_list(self) -> Vec<Repository> {
         [self.training, self.validation, self.held_out].concat()
     }
 }

@@ -19,9 +19,8 @@
 
 use veriplay_verifier::bugs::tool_env::FunctionSource;
 
-use super::{Action, Dialect, Goal, Left};
-use crate::games::bug_repair::config::Mode;
-use crate::games::bug_repair::episode::Turn;
+use super::{Action, Goal, Left, Mode, RepairFormat};
+use crate::multi_turn::Turn;
 
 /// Stands before a function with a bug.
 pub const BUG: &str = "<BUG>";
@@ -40,7 +39,7 @@ const TEST_LINES: usize = 4;
 
 pub(super) struct Compact;
 
-impl Dialect for Compact {
+impl RepairFormat for Compact {
     fn name(&self) -> &'static str {
         "compact"
     }

@@ -19,9 +19,8 @@
 
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use super::{Action, Dialect, Goal, Left};
-use crate::games::bug_repair::config::Mode;
-use crate::games::bug_repair::episode::Turn;
+use super::{Action, Goal, Left, Mode, RepairFormat};
+use crate::multi_turn::Turn;
 
 const OLD: &str = "<<<<<<< OLD";
 const BETWEEN: &str = "=======";
@@ -53,7 +52,7 @@ repair for somebody who sees the tests that fail. Use no randomness, no clock an
 
 pub(super) struct Fenced;
 
-impl Dialect for Fenced {
+impl RepairFormat for Fenced {
     fn name(&self) -> &'static str {
         "fenced"
     }
@@ -69,9 +68,9 @@ impl Dialect for Fenced {
     fn text(&self, goal: &Goal, turns: &[Turn], left: Left) -> String {
         let head = match goal {
             Goal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
-            Goal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", way(*mode, function)),
+            Goal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", mode_text(*mode, function)),
         };
-        let turns: String = turns.iter().map(turn).collect();
+        let turns: String = turns.iter().map(turn_text).collect();
         let Left { turns: left, test_runs, shown_chars } = left;
         format!(
             "User: {head}\nTurns left: {left}. Runs of tests left: {test_runs}. Of each result {shown_chars} characters are shown.\n\n\
@@ -91,7 +90,7 @@ impl Dialect for Fenced {
     }
 }
 
-fn way(mode: Mode, function: &FunctionSource) -> String {
+fn mode_text(mode: Mode, function: &FunctionSource) -> String {
     let place = format!("`{}` in `{}`", function.name, function.path);
     match mode {
         Mode::Direct => format!("Change the code as you like. A place to begin: {place}."),
@@ -106,7 +105,7 @@ fn way(mode: Mode, function: &FunctionSource) -> String {
     }
 }
 
-fn turn(turn: &Turn) -> String {
+fn turn_text(turn: &Turn) -> String {
     format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
 }
 

@@ -1,4 +1,4 @@
-//! How episodes are put into words and read back: one file a dialect, each in [`DIALECTS`] under its file's name.
+//! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
 //!
 //! Invariant: a prompt holds what its [`Goal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
 
@@ -8,6 +8,8 @@ mod fenced;
 use serde::{Deserialize, Serialize};
 use veriplay_core::Role;
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
+
+use crate::multi_turn::Turn;
 
 pub use compact::{challenger_prompt, executor_prompt};
 
@@ -20,7 +22,7 @@ pub struct ChallengeRequest {
     /// Name of the environment that it is about.
     pub environment: String,
     /// A tool that the task may be about, drawn by the game: where one turn must do, it stands for what exploring would find. The
-    /// fenced dialect does not say it.
+    /// fenced format does not say it.
     pub tool: String,
 }
 
@@ -57,15 +59,6 @@ impl Goal {
     }
 }
 
-/// One turn as the transcript keeps it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
-    /// What the policy wrote.
-    pub response: String,
-    /// What it is shown of what came of it.
-    pub shown: String,
-}
-
 /// What is left of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
@@ -76,7 +69,7 @@ pub struct Left {
 }
 
 /// A named way to ask and to answer.
-pub trait Dialect: Sync {
+pub trait ChallengeFormat: Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
@@ -97,23 +90,23 @@ pub trait Dialect: Sync {
     fn code_response(&self, code: &str) -> String;
 }
 
-/// Every dialect.
-pub const DIALECTS: &[&dyn Dialect] = &[&compact::Compact, &fenced::Fenced];
+/// Every prompt format.
+pub const PROMPT_FORMATS: &[&dyn ChallengeFormat] = &[&compact::Compact, &fenced::Fenced];
 
-/// The dialect of that name.
+/// The prompt format of that name.
 #[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
-    DIALECTS.iter().copied().find(|dialect| dialect.name() == name)
+pub fn by_name(name: &str) -> Option<&'static dyn ChallengeFormat> {
+    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// All names, in the order of [`DIALECTS`].
+/// All names, in the order of [`PROMPT_FORMATS`].
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    DIALECTS.iter().map(|dialect| dialect.name()).collect()
+    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
 }
 
 /// What the policy sees of what became of its code, at most `chars` characters of each part.
-pub(super) fn shown(outcome: &CodeOutcome, chars: usize) -> String {
+pub(super) fn outcome_text(outcome: &CodeOutcome, chars: usize) -> String {
     let printed = outcome.stdout.trim_end();
     let mut parts = Vec::new();
     if !printed.is_empty() {

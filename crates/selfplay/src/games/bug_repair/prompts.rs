@@ -1,16 +1,43 @@
-//! How episodes are put into words and read back: one file a dialect, each in [`DIALECTS`] under its file's name.
+//! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
 //!
 //! Invariant: a prompt holds what its [`Goal`] says and what the policy itself wrote and was shown, and nothing else.
 
 mod compact;
 mod fenced;
 
+use serde::{Deserialize, Serialize};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use super::config::Mode;
-use super::episode::Turn;
+use crate::multi_turn::Turn;
 
 pub use compact::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
+
+/// How a model makes a bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// It changes code as it likes. The paper's naive way, which tends to one-line edits.
+    Direct,
+    /// It takes code out, and changes what is left only so that it still runs: more lines go than come.
+    Removal,
+    /// It is handed the repository with one function's body taken out, and writes that anew. It never sees the original's.
+    Rewrite,
+}
+
+impl Mode {
+    /// All of them, in the order of reports.
+    pub const ALL: [Mode; 3] = [Mode::Direct, Mode::Removal, Mode::Rewrite];
+
+    /// Its name in configs, and [`veriplay_verifier::bugs::BugProposal::injector`] of its bugs behind `model_`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Direct => "direct",
+            Mode::Removal => "removal",
+            Mode::Rewrite => "rewrite",
+        }
+    }
+}
 
 /// What an episode's policy is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +82,7 @@ pub enum Action {
 }
 
 /// A named way to ask and to answer.
-pub trait Dialect: Sync {
+pub trait RepairFormat: Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
@@ -78,17 +105,17 @@ pub trait Dialect: Sync {
     fn replacement(&self, now: &FunctionSource) -> Option<String>;
 }
 
-/// Every dialect.
-pub const DIALECTS: &[&dyn Dialect] = &[&compact::Compact, &fenced::Fenced];
+/// Every prompt format.
+pub const PROMPT_FORMATS: &[&dyn RepairFormat] = &[&compact::Compact, &fenced::Fenced];
 
-/// The dialect of that name.
+/// The prompt format of that name.
 #[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
-    DIALECTS.iter().copied().find(|dialect| dialect.name() == name)
+pub fn by_name(name: &str) -> Option<&'static dyn RepairFormat> {
+    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// All names, in the order of [`DIALECTS`].
+/// All names, in the order of [`PROMPT_FORMATS`].
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    DIALECTS.iter().map(|dialect| dialect.name()).collect()
+    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
 }

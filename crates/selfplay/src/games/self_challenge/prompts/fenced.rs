@@ -2,11 +2,11 @@
 
 use veriplay_verifier::environments::{About, ChallengerResponse, read_challenger, read_executor};
 
-use super::{Dialect, Goal, Left, Turn};
+use super::{ChallengeFormat, Goal, Left, Turn};
 
 pub(super) struct Fenced;
 
-impl Dialect for Fenced {
+impl ChallengeFormat for Fenced {
     fn name(&self) -> &'static str {
         "fenced"
     }
@@ -65,7 +65,7 @@ fn text(goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
             format!("{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n", world(about))
         }
     };
-    let turns: String = turns.iter().map(turn).collect();
+    let turns: String = turns.iter().map(turn_text).collect();
     format!("User: {head}\n\n{}\n{turns}Assistant:", turns_text(goal, left))
 }
 
@@ -89,6 +89,6 @@ fn world(about: &About) -> String {
     format!("The world:\n{}\n\nTools:\n{tools}", about.text)
 }
 
-fn turn(turn: &Turn) -> String {
+fn turn_text(turn: &Turn) -> String {
     format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
 }

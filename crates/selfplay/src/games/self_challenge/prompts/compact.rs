@@ -7,7 +7,7 @@
 use veriplay_verifier::environments::compact::{CODE, DO, MAKE, Sketch, WORLD, WRONG};
 use veriplay_verifier::environments::{About, ChallengerResponse};
 
-use super::{Dialect, Goal, Left, Turn};
+use super::{ChallengeFormat, Goal, Left, Turn};
 
 pub(super) struct Compact;
 
@@ -23,7 +23,7 @@ pub fn challenger_prompt(environment: &str, tool: &str) -> String {
     format!("{WORLD}{environment}{MAKE}{tool}(")
 }
 
-impl Dialect for Compact {
+impl ChallengeFormat for Compact {
     fn name(&self) -> &'static str {
         "compact"
     }
