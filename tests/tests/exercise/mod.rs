@@ -158,7 +158,7 @@ fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
 #[test]
 fn methods_of_ones_own_play_absolute_zero() {
     let config: AbsoluteZeroConfig = toml::from_str(CONFIG).unwrap();
-    let gate = toml::from_str(include_str!("../../crates/selfplay/tests/main/gate.toml")).unwrap();
+    let gate = toml::from_str(include_str!("../../../crates/selfplay/tests/main/gate.toml")).unwrap();
     let source = TaskSource {
         gate,
         seed_drafts: Box::new(|task_type, _| drafts(task_type)),
