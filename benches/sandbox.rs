@@ -2,9 +2,8 @@
 
 use criterion::{Criterion, Throughput};
 use veriplay_core::{Base, Entry, Execute, Exit, Job, Layer, LayerRoot, Limits, Mounted, Value};
-use veriplay_sandbox::{
-    ImageSpec, ImageStore, Layers, ResetMode, Sandbox, SandboxOptions, WheelSource, default_cache_dir,
-};
+use veriplay_sandbox::{Layers, ResetMode, Sandbox, SandboxOptions};
+use veriplay_tests::python_image;
 
 const ASSERT_SMALL: &str = "def f(xs, k):
     total = 0
@@ -63,10 +62,7 @@ fn layers(criterion: &mut Criterion) {
 }
 
 fn sandbox(reset: ResetMode) -> Sandbox {
-    let store = default_cache_dir().and_then(|dir| ImageStore::open(&dir)).expect("the cache can be opened");
-    let image = store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| {});
-    let image = image.expect("the Python image can be had");
-    Sandbox::new(image, SandboxOptions { max_parallel: 1, reset })
+    Sandbox::new(python_image(), SandboxOptions { max_parallel: 1, reset })
 }
 
 fn run(sandbox: &Sandbox, job: &Job) -> u64 {
@@ -76,17 +72,7 @@ fn run(sandbox: &Sandbox, job: &Job) -> u64 {
 }
 
 fn script(program: &str) -> Job {
-    Job {
-        image: "python".to_owned(),
-        program: program.to_owned(),
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 1,
-        callee: None,
-        base: None,
-    }
+    Job { limits: LIMITS, seed: 1, ..Job::script(program) }
 }
 
 fn calls(count: i32) -> Job {

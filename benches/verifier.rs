@@ -2,7 +2,8 @@
 
 use criterion::Criterion;
 use veriplay_core::{Attempt, Execute, Limits, Proposal, Provenance, Status, Task, TaskType, Value};
-use veriplay_sandbox::{ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_sandbox::{Sandbox, SandboxOptions};
+use veriplay_tests::python_image;
 use veriplay_verifier::{
     AnswerRequest, Gate, InductionRules, ProbeRules, ProposalRequest, judge_answer, judge_proposal,
 };
@@ -71,8 +72,5 @@ fn gate() -> Gate {
 }
 
 fn sandbox() -> Sandbox {
-    let store = default_cache_dir().and_then(|dir| ImageStore::open(&dir)).expect("the cache can be opened");
-    let image = store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| {});
-    let image = image.expect("the Python image can be had");
-    Sandbox::new(image, SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() })
+    Sandbox::new(python_image(), SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() })
 }

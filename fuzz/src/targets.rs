@@ -40,7 +40,7 @@ pub const TARGETS: &[Target] = &[
 /// The target of that name.
 ///
 /// # Panics
-/// When there is none.
+/// There is no target of this name.
 #[must_use]
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|target| target.name == name);

@@ -1,1 +1,6 @@
-//! Cross-crate tests live in `tests/tests/`; this library is empty on purpose.
+//! Fixtures of the tests and benches that need more than one crate: the Python image, and what comes from outside the repository.
+
+pub mod external;
+mod image;
+
+pub use image::{python_image, python_sandbox};

@@ -2,6 +2,7 @@
 
 mod bugs;
 mod environments;
+mod exercise;
 mod house;
 mod isolation;
 mod learning;

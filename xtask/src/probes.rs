@@ -3,25 +3,16 @@
 use std::sync::Arc;
 
 use veriplay_corpus::probes::run::{Fresh, Range};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
 /// What the probes attack.
 pub struct Ours(Arc<Image>);
 
 impl Ours {
-    /// The sandbox of the Python image, which is built first where the cache lacks it.
-    ///
-    /// # Errors
-    /// When there is no image and none can be built.
-    pub fn open() -> anyhow::Result<Self> {
-        let store = ImageStore::open(&default_cache_dir()?)?;
-        Ok(Self(store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| ())?))
-    }
-
-    /// The Python image.
+    /// The sandbox of this Python image.
     #[must_use]
-    pub fn image(&self) -> &Arc<Image> {
-        &self.0
+    pub fn new(image: Arc<Image>) -> Self {
+        Self(image)
     }
 }
 

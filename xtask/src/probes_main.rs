@@ -4,15 +4,18 @@
 use std::io::Write;
 
 use anyhow::Context;
-use veriplay_corpus::probes::embedded_probes;
+use veriplay_corpus::probes::built_in_probes;
 use veriplay_corpus::probes::run::run_probe;
+use veriplay_sandbox::Image;
 use xtask::probes::Ours;
 
 fn main() -> anyhow::Result<()> {
-    let (ours, all) = (Ours::open()?, embedded_probes("python").context("the image has probes")?);
+    let image = Image::python()?;
+    let (name, ours) = (image.name().to_owned(), Ours::new(image));
+    let all = built_in_probes("python").context("the image has probes")?;
     for id in std::env::args().skip(1) {
         let probe = all.iter().find(|probe| probe.id() == id).with_context(|| format!("there is no probe `{id}`"))?;
-        let finding = run_probe(&ours, probe, ours.image().name());
+        let finding = run_probe(&ours, probe, &name);
         writeln!(std::io::stdout(), "{} {id} {}", finding.verdict.word(), finding.evidence)?;
     }
     Ok(())

@@ -59,7 +59,7 @@ fn print_progress(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// What the program `probes` says of one of them.
+/// The result of one probe, as the program `probes` prints it.
 struct Finding {
     id: String,
     verdict: String,

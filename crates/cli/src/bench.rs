@@ -1,9 +1,10 @@
-//! `veriplay bench`: the same jobs in several ways, side by side, so that what is compared saw the same machine.
+//! `veriplay bench`: the same jobs by several contenders, side by side on one machine.
 //!
-//! [`jobs`] are the named jobs, [`way`] lists the ways and [`rounds`] runs them in turn: a round of every way, then the
-//! next round, so that a machine that speeds up or slows down does so for all. A way that gives a wrong result fails the
-//! whole run: before anything is measured each must accept every job and refuse it with a planted bug.
+//! [`rounds`] runs the [`contenders`] in turn on each of the [`jobs`]: a round of every contender, then the next round, so that a machine
+//! that speeds up or slows down does so for all. A contender that gives a wrong result fails the whole run: before anything is measured
+//! each must accept every job and refuse it with a planted bug.
 
+pub(crate) mod contenders;
 pub(crate) mod cost;
 mod helper;
 pub(crate) mod jobs;
@@ -13,11 +14,9 @@ mod memory;
 pub(crate) mod report;
 pub(crate) mod rounds;
 mod soak;
-mod statistics;
-mod subprocess;
 mod torch;
 mod veriplay;
-pub(crate) mod way;
+pub(crate) mod worker;
 
 pub(crate) use machine::{Machine, find_node, find_python};
 pub(crate) use memory::Memory;

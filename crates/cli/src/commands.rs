@@ -1,74 +1,65 @@
-//! The commands. Adding one is a file here and a line in [`COMMANDS`].
+//! The commands. Adding one is a file here, its `mod`, and a line in [`commands!`].
 
 mod bench;
 mod corpus;
-pub(crate) mod eval;
+mod eval;
 mod generate;
 mod image;
 mod isolate;
-pub(crate) mod play;
-pub(crate) mod replay;
+mod play;
+mod replay;
 mod run;
 mod verify;
-pub(crate) mod warmup;
+mod warmup;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{Parser, Subcommand};
 
 use crate::exit::Failure;
 
-/// All commands, in the order of `--help`.
-const COMMANDS: &[Spec] = &[
-    play::COMMAND,
-    eval::COMMAND,
-    generate::COMMAND,
-    verify::COMMAND,
-    run::COMMAND,
-    replay::COMMAND,
-    isolate::COMMAND,
-    bench::COMMAND,
-    corpus::COMMAND,
-    image::COMMAND,
-    warmup::COMMAND,
-];
-
-/// One command: its name, its arguments, and what it does.
-pub(crate) struct Spec {
-    name: &'static str,
-    about: &'static str,
-    arguments: fn(Command) -> Command,
-    run: fn(&ArgMatches) -> Result<(), Failure>,
+/// Self-play for code with verifiable rewards
+#[derive(Debug, Parser)]
+#[command(name = "veriplay", version, arg_required_else_help = true)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
 }
 
-impl Spec {
-    const fn new<A: Args>(
-        name: &'static str,
-        about: &'static str,
-        run: fn(&ArgMatches) -> Result<(), Failure>,
-    ) -> Self {
-        Self { name, about, arguments: A::augment_args, run }
+impl CommandLine {
+    /// Runs the command.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        self.command.run()
     }
 }
 
-/// The whole command line.
-pub(crate) fn command_line() -> Command {
-    let root = Command::new("veriplay")
-        .about("Self-play for code with verifiable rewards")
-        .version(env!("CARGO_PKG_VERSION"))
-        .subcommand_required(true)
-        .arg_required_else_help(true);
-    // What is said of a command comes last: to clap the docs of its arguments' struct say it too.
-    let command = |spec: &Spec| (spec.arguments)(Command::new(spec.name)).about(spec.about).long_about(None);
-    COMMANDS.iter().fold(root, |root, spec| root.subcommand(command(spec)))
+/// Makes the subcommands of modules, each with its `Arguments`, whose first line of documentation is its help, and its `run`.
+macro_rules! commands {
+    ($($variant:ident: $module:ident),* $(,)?) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($variant($module::Arguments)),*
+        }
+
+        impl Command {
+            fn run(self) -> Result<(), Failure> {
+                match self {
+                    $(Self::$variant(arguments) => $module::run(arguments)),*
+                }
+            }
+        }
+    };
 }
 
-/// Runs what was asked for.
-pub(crate) fn dispatch(matches: &ArgMatches) -> Result<(), Failure> {
-    let (name, arguments) = matches.subcommand().expect("clap requires a subcommand");
-    let spec = COMMANDS.iter().find(|spec| spec.name == name).expect("clap knows only our commands");
-    (spec.run)(arguments)
-}
-
-/// Reads a command's arguments. Clap has checked them already; what is left can only be a bug.
-fn arguments<A: FromArgMatches>(matches: &ArgMatches) -> A {
-    A::from_arg_matches(matches).unwrap_or_else(|error| error.exit())
+// In the order of `--help`.
+commands! {
+    Play: play,
+    Eval: eval,
+    Generate: generate,
+    Verify: verify,
+    Run: run,
+    Replay: replay,
+    Isolate: isolate,
+    Bench: bench,
+    Corpus: corpus,
+    Image: image,
+    Warmup: warmup,
 }

@@ -1,4 +1,4 @@
-//! Configuration files: read strictly, resolved once, written into the run directory.
+//! The keys that every configuration file has, and how such files are read: strictly.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,26 +8,17 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use veriplay_learner::{DeviceSpec, Kl, LearnerOptions, Lora, Loss, Precision, Preference, Schedule, Shape};
+use veriplay_selfplay::games::absolute_zero;
 
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{AbsoluteZeroSetup, Setup};
 use crate::model::refuse_frozen;
-use crate::play::Passes;
+use crate::passes::Passes;
 
-/// The configuration of a run, as `configs/quickstart.toml` shows it: what every run has, and what its game has.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlayConfig<S> {
-    /// What every run has.
-    pub(crate) run: RunConfig,
-    /// The tables of the game.
-    pub(crate) setup: S,
-}
-
-/// What every run has. Unknown keys are refused by [`PlayConfig::parse`], which knows those of the game.
+/// What every run has. Unknown keys are refused where the game's are known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunConfig {
     /// The game; absent means the first one there was.
-    #[serde(default = "absolute_zero", skip_serializing_if = "is_absolute_zero")]
+    #[serde(default = "default_game", skip_serializing_if = "is_default_game")]
     pub(crate) plays: String,
     /// Seeds everything random in the run.
     pub(crate) seed: u64,
@@ -41,13 +32,13 @@ pub(crate) struct RunConfig {
     pub(crate) learn: LearnConfig,
 }
 
-/// The game of a configuration that names none.
-pub(crate) fn absolute_zero() -> String {
-    AbsoluteZeroSetup::NAME.to_owned()
+/// The game of a configuration without the key `plays`.
+pub(crate) fn default_game() -> String {
+    absolute_zero::GAME.name.to_owned()
 }
 
-fn is_absolute_zero(name: &str) -> bool {
-    name == AbsoluteZeroSetup::NAME
+fn is_default_game(name: &str) -> bool {
+    name == absolute_zero::GAME.name
 }
 
 /// How the policy learns.
@@ -180,59 +171,54 @@ pub(crate) fn refuse_unknown_keys(text: &str, origin: &Path, known: &[&str]) -> 
     Err(Failure::message(ExitCode::Input, what).hint(format!("the keys are `{}`", known.join("`, `"))))
 }
 
-/// Keys that had another name once: the table, the old name, the new one.
+/// Keys that had another name once: the table, the old name, the new key.
 const RENAMED: &[(&str, &str, &str)] = &[
-    ("game", "lessons", "objective"),
-    ("game", "held_candidate", "eval_candidate"),
-    ("game", "held_samples", "eval_samples"),
+    ("game", "lessons", "game.objective"),
+    ("game", "held_candidate", "game.eval_candidate"),
+    ("game", "held_samples", "game.eval_samples"),
+    ("game", "dialect", "game.format"),
+    ("game", "group", "game.group_size"),
+    ("game", "codes", "game.group_size"),
+    ("game", "memory", "game.buffer_capacity"),
+    ("game", "injector", "game.proposer"),
+    ("game", "injector_weight", "game.proposer_weight"),
+    ("game", "injector_temperature", "game.proposer_temperature"),
+    ("game", "injector_max_tokens", "game.proposer_max_tokens"),
+    ("game", "challenger", "game.proposer"),
+    ("game", "challenger_weight", "game.proposer_weight"),
+    ("game", "challenger_temperature", "game.proposer_temperature"),
+    ("game", "challenger_max_tokens", "game.proposer_max_tokens"),
+    ("game", "problem_weight", "game.proposer_weight"),
+    ("game", "executor_temperature", "game.solver_temperature"),
+    ("game", "executor_max_tokens", "game.solver_max_tokens"),
+    ("game", "anchor_bugs", "game.sft_bugs"),
+    ("game", "anchor_challenges", "game.sft_challenges"),
+    ("game", "anchor_samples", "game.sft_samples"),
+    ("game", "anchor_weight", "game.sft_weight"),
+    ("tasks", "anchors_per_type", "tasks.sft_per_type"),
+    ("eval", "samples", "game.eval_samples"),
 ];
 
-fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failure> {
+/// Refuses keys by their old names, and tells the new ones.
+pub(crate) fn refuse_renamed_keys(text: &str, origin: &Path) -> Result<(), Failure> {
     let tables: toml::Table = from_toml(text, origin)?;
     let holds =
         |(table, old, _): &&(&str, &str, &str)| tables.get(*table).is_some_and(|table| table.get(*old).is_some());
     let Some((table, old, new)) = RENAMED.iter().find(holds) else { return Ok(()) };
-    let what = format!("`{}`: configuration key `{table}.{old}` is called `{table}.{new}` now", origin.display());
+    let what = format!("`{}`: configuration key `{table}.{old}` is called `{new}` now", origin.display());
     Err(Failure::message(ExitCode::Input, what).hint("rename it; the quickstart of the game shows its values"))
+}
+
+/// The name of the game that a configuration is for.
+pub(crate) fn parse_game_name(text: &str, origin: &Path) -> Result<String, Failure> {
+    from_toml::<Plays>(text, origin).map(|plays| plays.plays)
 }
 
 /// Only the key that names the game.
 #[derive(Deserialize)]
 struct Plays {
-    #[serde(default = "absolute_zero")]
+    #[serde(default = "default_game")]
     plays: String,
-}
-
-impl<S: Setup> PlayConfig<S> {
-    /// The name of the game that a configuration is for.
-    pub(crate) fn game_named_in(text: &str, origin: &Path) -> Result<String, Failure> {
-        from_toml::<Plays>(text, origin).map(|plays| plays.plays)
-    }
-
-    /// Reads a configuration strictly: an unknown or missing key is an error that names file, line and key. It is not validated.
-    pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
-        refuse_renamed_keys(text, origin)?;
-        let config = Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? };
-        refuse_unknown_keys(text, origin, &[RunConfig::KEYS, S::TABLES].concat())?;
-        Ok(config)
-    }
-
-    /// As [`PlayConfig::parse`], of a file.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        Self::parse(&read_text(path)?, path)
-    }
-
-    /// The text that [`PlayConfig::parse`] reads.
-    pub(crate) fn to_toml(&self) -> Result<String, toml::ser::Error> {
-        // A game has tables alone, so they may follow the run's own.
-        Ok(format!("{}\n{}", toml::to_string(&self.run)?, toml::to_string(&self.setup)?))
-    }
-
-    /// Checks what types cannot.
-    pub(crate) fn validate(&self) -> Result<(), Failure> {
-        self.run.validate()?;
-        self.setup.validate(&self.run.learn)
-    }
 }
 
 /// A value of configuration key `key` that cannot be.
@@ -241,9 +227,9 @@ pub(crate) fn bad_value(key: &str, value: &dyn std::fmt::Display, want: &str) ->
 }
 
 impl RunConfig {
-    const KEYS: &'static [&'static str] = &["plays", "seed", "steps", "model", "checkpoint_every", "learn"];
+    pub(crate) const KEYS: &'static [&'static str] = &["plays", "seed", "steps", "model", "checkpoint_every", "learn"];
 
-    fn validate(&self) -> Result<(), Failure> {
+    pub(crate) fn validate(&self) -> Result<(), Failure> {
         refuse_frozen(&self.model)?;
         if self.steps == 0 {
             return Err(bad_value("steps", &self.steps, "at least 1"));
@@ -276,7 +262,7 @@ impl LearnConfig {
     }
 }
 
-/// Where `runs/<name>` goes when `--out` says nothing: named by configuration and seed, so a repeat is found.
+/// The default of `--out`: named by configuration and seed, so that a repeated run is found.
 pub(crate) fn default_out(config_path: &Path, seed: u64) -> PathBuf {
     let stem = config_path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy());
     PathBuf::from("runs").join(format!("{stem}-seed{seed}"))

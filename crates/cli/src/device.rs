@@ -1,6 +1,6 @@
-//! `--device` and `--precision`: where a model computes, instead of what a configuration says.
+//! `--device` and `--precision`: where a model computes, instead of the configuration's values.
 //!
-//! Called by every command that opens a model. A device that cannot be had is refused before anything is loaded.
+//! Called by every command that opens a model. An unavailable device is an error before anything is loaded.
 
 use clap::Args;
 use veriplay_learner::{DeviceError, DeviceSpec, LearnerOptions, Precision};
@@ -27,22 +27,22 @@ fn precision(text: &str) -> Result<Precision, String> {
 }
 
 impl DeviceArguments {
-    /// Takes the place of what is set.
+    /// Overrides the configured values.
     pub(crate) fn apply(self, device: &mut DeviceSpec, set: &mut Precision) {
         *device = self.device.unwrap_or(*device);
         *set = self.precision.unwrap_or(*set);
     }
 
-    /// These options, there.
+    /// The options with the overrides.
     pub(crate) fn options(self, mut options: LearnerOptions) -> LearnerOptions {
         self.apply(&mut options.device, &mut options.precision);
         options
     }
 }
 
-/// Opens the device, so that what is wrong with it is said before a model is read.
+/// Opens the device, so that its errors show before a model is read.
 pub(crate) fn check(options: &LearnerOptions) -> Result<(), Failure> {
-    options.device.probe(options.precision).map_err(refused)
+    options.device.probe(options.precision).map_err(device_failure)
 }
 
 /// Refuses a device for a model that has kernels of the CPU alone, or is elsewhere.
@@ -55,7 +55,7 @@ pub(crate) fn refuse_for(name: &str, options: &LearnerOptions) -> Result<(), Fai
     Err(Failure::message(ExitCode::Input, what).hint("leave `--device` and `--precision` out"))
 }
 
-fn refused(error: DeviceError) -> Failure {
+fn device_failure(error: DeviceError) -> Failure {
     let code = if matches!(error, DeviceError::Unavailable { .. }) { ExitCode::Model } else { ExitCode::Input };
     Failure::new(code, error)
 }

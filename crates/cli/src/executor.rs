@@ -1,4 +1,4 @@
-//! The referee: the sandbox on the images a game needs, with repeated jobs run once, and a count of what was asked.
+//! The referee: the sandbox on the images that a game needs. It runs repeated jobs once, and counts all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,7 @@ impl Referee {
         Self { cache: OutcomeCache::new(Sandboxes(sandboxes), REMEMBERED), jobs: AtomicU64::new(0) }
     }
 
-    /// Jobs asked for so far, those answered from memory included.
+    /// Jobs so far, those answered from the cache included.
     pub(crate) fn jobs(&self) -> u64 {
         self.jobs.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Exit codes and how a failure is told: what failed, with which value, where, and a hint.
+//! Exit codes, and how failures are reported: what failed, with which value, where, and a hint.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use std::fmt::Display;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum ExitCode {
-    /// A bug of ours, or an error nobody foresaw.
+    /// A bug of ours, or an unforeseen error.
     Bug = 1,
     /// Bad input: a configuration, a corpus file, a program file, a run directory. (2 is clap's, for usage.)
     Input = 3,
@@ -18,7 +18,7 @@ pub(crate) enum ExitCode {
     VerdictChanged = 6,
     /// The sandbox failed: a host fault.
     Host = 7,
-    /// `isolate` found a probe that escaped, or one of which nobody can tell; `bench --job cost` a program dearer than its fuel.
+    /// `isolate` found a probe that escaped or is unclear; `bench --job cost` a program that costs more than its fuel.
     NotContained = 8,
     /// `verify` met attempts that their tasks cannot judge: a fault of the tasks.
     Unjudgeable = 9,

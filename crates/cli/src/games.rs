@@ -5,6 +5,7 @@
 
 mod absolute_zero;
 mod bug_repair;
+pub(crate) mod examples;
 mod self_challenge;
 mod sol_ver;
 
@@ -20,16 +21,15 @@ use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::splits::{MeasuredSet, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
+pub(crate) use examples::Teach;
 
 use bug_repair::BugRepairSetup;
 use self_challenge::SelfChallengeSetup;
 use sol_ver::SolVerSetup;
 
-use crate::commands::{eval, play, replay, warmup};
-use crate::config::{LearnConfig, PlayConfig};
+use crate::config::{LearnConfig, parse_game_name};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure};
-use crate::warmup::Teach;
 use crate::workers::Workers;
 
 /// What a configuration says of one game, beside what every run has.
@@ -59,7 +59,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     }
 
     /// What a step generates and runs, and what it pays, for people: a line each.
-    fn told(&self) -> Vec<String>;
+    fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;
@@ -106,47 +106,36 @@ impl From<EvalSet> for Split {
     }
 }
 
-/// A game, and the commands on it.
-pub(crate) struct Entry {
-    /// The configuration's `plays`.
-    pub(crate) name: &'static str,
-    /// `veriplay play`.
-    pub(crate) play: fn(&play::PlayArgs) -> Result<(), Failure>,
-    /// `veriplay eval`.
-    pub(crate) eval: fn(&eval::EvalArgs) -> Result<(), Failure>,
-    /// `veriplay replay`.
-    pub(crate) replay: fn(&replay::ReplayArgs) -> Result<(), Failure>,
-    /// `veriplay warmup`.
-    pub(crate) warm_up: fn(&warmup::WarmupArgs) -> Result<(), Failure>,
+/// Something that can be done with any game.
+pub(crate) trait GameAction {
+    /// Does it with this one.
+    fn run<S: Teach>(self) -> Result<(), Failure>;
 }
 
-impl Entry {
-    const fn of<S: Teach>() -> Self {
-        Self {
-            name: S::NAME,
-            play: play::of::<S>,
-            eval: eval::of::<S>,
-            replay: replay::of::<S>,
-            warm_up: warmup::of::<S>,
+/// Defines [`GAMES`] and [`run_for`] from the list of games.
+macro_rules! games {
+    ($($setup:ident),* $(,)?) => {
+        /// The names of all games that can be played: values of the configuration's `plays`.
+        const GAMES: &[&str] = &[$($setup::NAME),*];
+
+        /// Runs an action for the game of that name; `None` where there is no such game.
+        fn run_for(name: &str, action: impl GameAction) -> Option<Result<(), Failure>> {
+            match name {
+                $($setup::NAME => Some(action.run::<$setup>()),)*
+                _ => None,
+            }
         }
-    }
+    };
 }
 
-/// Every game that can be played.
-pub(crate) const GAMES: &[Entry] = &[
-    Entry::of::<AbsoluteZeroSetup>(),
-    Entry::of::<BugRepairSetup>(),
-    Entry::of::<SelfChallengeSetup>(),
-    Entry::of::<SolVerSetup>(),
-];
+games!(AbsoluteZeroSetup, BugRepairSetup, SelfChallengeSetup, SolVerSetup);
 
-/// The game that the configuration in `text` names; `origin` says where it is from.
-pub(crate) fn named_in(text: &str, origin: &Path) -> Result<&'static Entry, Failure> {
-    let name = PlayConfig::<AbsoluteZeroSetup>::game_named_in(text, origin)?;
-    GAMES.iter().find(|game| game.name == name).ok_or_else(|| {
-        let names: Vec<&str> = GAMES.iter().map(|game| game.name).collect();
+/// Runs an action for the game that the configuration in `text` names; `origin` says where it is from.
+pub(crate) fn run_for_named_in(text: &str, origin: &Path, action: impl GameAction) -> Result<(), Failure> {
+    let name = parse_game_name(text, origin)?;
+    run_for(&name, action).unwrap_or_else(|| {
         let what = format!("`{}`: configuration key `plays` is `{name}`, and there is no such game", origin.display());
-        Failure::message(ExitCode::Input, what).hint(format!("the games are `{}`", names.join("`, `")))
+        Err(Failure::message(ExitCode::Input, what).hint(format!("the games are `{}`", GAMES.join("`, `"))))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, WheelSource, default_cache_dir};
+use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, default_cache_dir};
 
 use crate::exit::{ExitCode, Failure};
 use crate::progress;
@@ -22,7 +22,7 @@ pub(crate) fn python() -> Result<Arc<Image>, Failure> {
     if let Some(image) = store.load(&spec) {
         return Ok(image);
     }
-    with_bar(|progress| store.load_or_build(&spec, &WheelSource::from_env(), progress))
+    with_bar(|progress| store.load_or_build(&spec, progress))
 }
 
 /// Runs a build under a progress bar.

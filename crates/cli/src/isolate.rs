@@ -1,7 +1,7 @@
 //! `veriplay isolate`: the isolation suite on our own sandbox, or on somebody else's.
 //!
 //! The probes and what their runs mean are `veriplay_corpus::probes`; here is where they are run ([`ours`], or a
-//! [`Target`]: any [`command`] that runs a Python file, or a [`fusion`] server), and how it is told ([`report`], [`junit`]).
+//! [`Target`]: any [`command`] that runs a Python file, or a [`fusion`] server), and the result is reported ([`report`]).
 //! [`forgeries`] are the verifier's own probes, counted apart. [`bait`] is what the suite puts on this host for programs
 //! to find: a listener, a file, a variable.
 
@@ -9,7 +9,6 @@ pub(crate) mod bait;
 pub(crate) mod command;
 pub(crate) mod forgeries;
 pub(crate) mod fusion;
-pub(crate) mod junit;
 pub(crate) mod ours;
 pub(crate) mod report;
 pub(crate) mod target;
@@ -19,6 +18,13 @@ use std::time::{Duration, Instant};
 use veriplay_corpus::probes::Probe;
 use veriplay_corpus::probes::judge::Finding;
 use veriplay_corpus::probes::run::in_parallel;
+
+use crate::exit::{ExitCode, Failure};
+
+use bait::Bait;
+use command::CommandTarget;
+use fusion::FusionTarget;
+use target::Target;
 
 /// One probe that was tried.
 #[derive(Debug, Clone)]
@@ -44,4 +50,14 @@ pub(crate) fn try_all(
         let (class, name, title) = (probe.class.to_owned(), probe.name.clone(), probe.title.clone());
         Tried { class, name, title, finding, took: started.elapsed() }
     })
+}
+
+/// Opens what `--target` names.
+pub(crate) fn open_target(text: &str, bait: &Bait) -> Result<Box<dyn Target>, Failure> {
+    match text.split_once(':') {
+        Some(("cmd", command)) => Ok(Box::new(CommandTarget::new(command, bait.secret())?)),
+        Some(("sandboxfusion", url)) => Ok(Box::new(FusionTarget::new(url)?)),
+        _ => Err(Failure::message(ExitCode::Input, format!("--target `{text}` is of no known kind"))
+            .hint("say `cmd:\"python3 {file}\"` or `sandboxfusion:http://host:8080`")),
+    }
 }

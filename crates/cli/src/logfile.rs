@@ -41,7 +41,7 @@ impl LogFile {
         Ok(())
     }
 
-    /// Makes everything appended durable, and says how long the log is.
+    /// Makes everything appended durable, and returns the length of the log.
     pub(crate) fn sync(&mut self) -> std::io::Result<u64> {
         self.file.sync_data()?;
         Ok(self.bytes)

@@ -13,7 +13,10 @@ mod isolate;
 mod logfile;
 mod memory;
 mod model;
+mod passes;
 mod play;
+mod play_config;
+mod programs;
 mod progress;
 mod repository;
 mod rundir;
@@ -23,6 +26,8 @@ mod warmup;
 mod workers;
 
 use std::process::ExitCode;
+
+use clap::Parser;
 
 /// Training allocates and frees the same large buffers all the time; the system's allocator returns each to the kernel.
 #[global_allocator]
@@ -42,7 +47,7 @@ fn main() -> ExitCode {
     }
     let filter = tracing_subscriber::EnvFilter::try_from_env("VERIPLAY_LOG").unwrap_or_else(|_| "warn".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    match commands::dispatch(&commands::command_line().get_matches()) {
+    match commands::CommandLine::parse().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             progress::say(&failure);

@@ -8,30 +8,30 @@ use crate::games::Demand;
 /// Compares what training is predicted to take with what the machine has left. The weights are in memory already.
 /// Where the machine does not say, nothing is refused.
 pub(crate) fn check(learner: &Learner, demand: &Demand) -> Result<(), Failure> {
-    let options = effective(learner.options());
-    let fits = |available| fits(learner.config(), &options, rows(&options, demand), available);
-    available_to(learner).map_or(Ok(()), fits)
+    let options = effective_options(learner.options());
+    let fits = |available| check_fit(learner.config(), &options, rows(&options, demand), available);
+    available_for(learner).map_or(Ok(()), fits)
 }
 
-/// What the place that the learner computes in has left.
-fn available_to(learner: &Learner) -> Option<u64> {
+/// Free memory where the learner computes.
+fn available_for(learner: &Learner) -> Option<u64> {
     match learner.options().device {
         DeviceSpec::Cuda(_) => learner.device_memory(),
         DeviceSpec::Cpu | DeviceSpec::Portable => available(),
     }
 }
 
-/// With the one shard that a device has.
-fn effective(options: &LearnerOptions) -> LearnerOptions {
+/// With the one worker that a device has.
+fn effective_options(options: &LearnerOptions) -> LearnerOptions {
     let shards = if options.device == DeviceSpec::Cpu { options.shards } else { 1 };
     LearnerOptions { shards, ..options.clone() }
 }
 
-/// What training on steps of that demand is predicted to take, for people.
-pub(crate) fn told(learner: &Learner, demand: &Demand) -> String {
-    let options = effective(learner.options());
+/// The predicted memory of training on steps of that demand, in words.
+pub(crate) fn describe(learner: &Learner, demand: &Demand) -> String {
+    let options = effective_options(learner.options());
     let plan = MemoryPlan::predict(learner.config(), &options, rows(&options, demand));
-    let free = available_to(learner).map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
+    let free = available_for(learner).map_or_else(String::new, |bytes| format!("; {} is free here", gib(bytes)));
     format!(
         "memory: about {} for weights and {} for training{free}",
         gib(plan.weights),
@@ -46,7 +46,7 @@ fn rows(options: &LearnerOptions, demand: &Demand) -> usize {
     (options.micro_tokens + options.micro_tokens / 2).min(share).max(demand.longest)
 }
 
-fn fits(config: &ModelConfig, options: &LearnerOptions, rows: usize, available: u64) -> Result<(), Failure> {
+fn check_fit(config: &ModelConfig, options: &LearnerOptions, rows: usize, available: u64) -> Result<(), Failure> {
     let plan = MemoryPlan::predict(config, options, rows);
     // Measured, predictions were up to 7 % too low.
     let wanted = (plan.total() + plan.total() / 10).saturating_sub(plan.weights);
@@ -71,7 +71,7 @@ fn gib(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// Bytes that can be had without pushing anything out, as Linux says.
+/// Bytes that Linux can give without evicting anything.
 fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
@@ -85,11 +85,11 @@ mod tests {
     #[test]
     fn what_fits_passes_and_what_does_not_is_refused_with_advice() {
         let (config, options) = (ModelConfig::default(), LearnerOptions::default());
-        assert!(fits(&config, &options, 1536, 8 << 30).is_ok());
-        let refusal = fits(&config, &options, 1536, 1 << 20).expect_err("a megabyte is too little").to_string();
+        assert!(check_fit(&config, &options, 1536, 8 << 30).is_ok());
+        let refusal = check_fit(&config, &options, 1536, 1 << 20).expect_err("a megabyte is too little").to_string();
         assert!(refusal.contains("0.0 GiB is free") && refusal.contains("segments"), "{refusal}");
         let huge = ModelConfig { hidden_size: 8192, intermediate_size: 1 << 15, num_hidden_layers: 80, ..config };
-        assert!(fits(&huge, &options, 1536, 64 << 30).is_err());
+        assert!(check_fit(&huge, &options, 1536, 64 << 30).is_err());
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         let demand = Demand { tokens: 10_000, longest: 64 };
         let rows_of = |micro_tokens| rows(&LearnerOptions { micro_tokens, ..LearnerOptions::default() }, &demand);
         assert_eq!(rows_of(1024), 1536);
-        // On two shards.
+        // By two workers.
         assert_eq!(rows_of(1 << 20), 5_000);
         assert_eq!(rows_of(1), 64);
     }

@@ -1,10 +1,10 @@
 //! How a model's name becomes a model: `embedded:tiny`, a checkpoint directory, a hub id, `gguf:PATH`, or `openai:URL#MODEL`.
 //!
 //! Called by every command that takes `--model`, and for `model = …` of a configuration. Invariant: only [`Model::Ours`] learns; the
-//! others are frozen, and what must learn refuses them by name, before anything is loaded.
+//! others are frozen, and commands that train reject them by name, before anything is loaded.
 
 use veriplay_core::Policy;
-use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, MOST_SHARDS, ServerOptions, ServerPolicy};
+use veriplay_learner::{ApiKey, GgufPolicy, Learner, LearnerOptions, MAX_SHARDS, ServerOptions, ServerPolicy};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::{device, embedded};
@@ -30,7 +30,7 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    /// Whatever the name names, for prompts in text.
+    /// Opens a model by its name, for prompts in text.
     pub(crate) fn open(name: &str, options: &LearnerOptions) -> Result<Self, Failure> {
         Self::open_with(name, options, embedded::load_model)
     }
@@ -52,14 +52,14 @@ impl Model {
             let policy = GgufPolicy::open(path).or_fail(ExitCode::Model);
             return policy.map(|policy| Self::Gguf(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
         }
-        if let Some(place) = name.strip_prefix(SERVED) {
-            let policy = ServerPolicy::open(place, server_options()?).or_fail(ExitCode::Model);
+        if let Some(endpoint) = name.strip_prefix(SERVED) {
+            let policy = ServerPolicy::open(endpoint, server_options()?).or_fail(ExitCode::Model);
             return policy.map(|policy| Self::Served(Box::new(policy))).map_err(|failure| failure.hint(FORMS));
         }
-        Ok(Self::Ours(Box::new(load(name, &sampling(options))?)))
+        Ok(Self::Ours(Box::new(load(name, &sampling_options(options))?)))
     }
 
-    /// What generates.
+    /// The model as a policy.
     pub(crate) fn policy(&self) -> &dyn Policy {
         match self {
             Self::Ours(learner) => &**learner,
@@ -69,15 +69,15 @@ impl Model {
     }
 }
 
-/// These options for a model that only samples. A sample does not depend on the threads, so that it may have all processors; an update
-/// does, and its threads are part of a configuration.
-fn sampling(options: &LearnerOptions) -> LearnerOptions {
+/// These options for a model that only samples. It may use all processors: samples do not depend on the threads. Updates do, and their
+/// threads are part of a configuration.
+fn sampling_options(options: &LearnerOptions) -> LearnerOptions {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    LearnerOptions { shards: processors.min(MOST_SHARDS).max(options.shards), ..options.clone() }
+    LearnerOptions { shards: processors.min(MAX_SHARDS).max(options.shards), ..options.clone() }
 }
 
-/// A model that is to learn.
-pub(crate) fn trainable(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {
+/// Opens a model that can learn.
+pub(crate) fn open_trainable(name: &str, options: &LearnerOptions) -> Result<Learner, Failure> {
     refuse_frozen(name)?;
     embedded::load_model(name, options)
 }

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Writes one line to stderr. A closed stderr is nobody's problem.
+/// Writes one line to stderr. A closed stderr is not an error.
 pub(crate) fn say(line: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

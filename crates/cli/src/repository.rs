@@ -1,7 +1,6 @@
 //! `veriplay corpus`: a package becomes a repository with a baseline, and bugs are made in it. Files, pip and the clock are
 //! here; archives and layouts are the corpus's, running and judging the verifier's.
 
-mod artifacts;
 mod baseline;
 mod bugs;
 mod dependencies;
@@ -10,15 +9,12 @@ mod journal;
 mod open;
 mod pip;
 mod project;
-mod sources;
-mod steps;
+mod records;
 mod table;
 mod warm;
-mod write;
 
-pub(crate) use artifacts::read_bugs;
 pub(crate) use baseline::{MeasuredBaseline, Plan, measure};
-pub(crate) use bugs::{InjectRequest, make_bugs};
+pub(crate) use bugs::{InjectRequest, make_bugs, read_bugs};
 pub(crate) use dependencies::{Source, read_pins};
 pub(crate) use generated::generate;
 pub(crate) use open::{Stored, cached};
@@ -26,4 +22,3 @@ pub(crate) use pip::{Requirement, pytest_layer};
 pub(crate) use project::{Sources, Tests};
 pub(crate) use table::{TableRequest, tabulate};
 pub(crate) use warm::RepoImages;
-pub(crate) use write::write;

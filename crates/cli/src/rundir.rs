@@ -22,9 +22,9 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::Learner;
 use veriplay_selfplay::play::Counts;
 
-use crate::config::PlayConfig;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
+use crate::play_config::PlayConfig;
 
 /// What a checkpoint holds beside the model and the optimizer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -71,8 +71,8 @@ impl Totals {
         self.accepted as f64 / self.attempts.max(1) as f64
     }
 
-    /// What a progress bar says.
-    pub(crate) fn told(&self) -> String {
+    /// The text of the progress bar.
+    pub(crate) fn bar_text(&self) -> String {
         format!("valid {:.2} solved {:.2}", self.valid_rate(), self.solve_rate())
     }
 }

@@ -1,13 +1,13 @@
 //! Verdicts kept on disk from one run to the next: what was judged before is not run again.
 //!
 //! Called by `verify`. A verdict is a pure function of what its name digests, so it may be remembered for ever; the cache
-//! is an aid and never a condition: whatever is wrong with it is told once, and the work goes on without it. Invariants:
+//! is an aid and never a condition: any fault of it is reported once, and the work continues without it. Invariants:
 //! - an entry's name digests the attempt, its task, the image, limits, seed, early stop, and this very binary, so a change
 //!   of any rule anywhere is another name; an entry is taken only when it is whole and was stored under that name;
 //! - only what a repetition would give again is stored: the callers leave out what was dropped or met the deadline;
 //! - one process has a cache at a time; others go on without it. A process killed at any point loses at most what it
 //!   had not yet stored;
-//! - what is stored stays below a number of bytes: what has not been used for longest goes first.
+//! - the entries stay below a number of bytes: the least recently used go first.
 //!
 //! The digest of an entry guards against accidents. Whoever may write to the folder can plant verdicts, so one that
 //! other users may write to is not used.
@@ -63,7 +63,7 @@ struct Open {
     _lock: File,
 }
 
-/// What is not stored yet.
+/// Changes that are not stored yet.
 struct Pending {
     changes: Vec<(Digest, Change)>,
     since: Instant,
@@ -75,7 +75,7 @@ impl VerdictCache {
         Self { open: None }
     }
 
-    /// The cache in `dir`, for this binary. Where it cannot be had that is said, and [`VerdictCache::none`] stands for it.
+    /// The cache in `dir`, for this binary. Where it cannot be opened, that is reported, and [`VerdictCache::none`] takes its place.
     pub(crate) fn open(dir: &Path) -> Self {
         Self::or_none(this_binary().and_then(|rules| Open::new(dir, rules, MAX_BYTES)))
     }
@@ -101,7 +101,7 @@ impl VerdictCache {
         }
     }
 
-    /// Stores what is pending.
+    /// Stores the pending changes.
     pub(crate) fn flush(&self) {
         if let Some(open) = &self.open {
             let changes = std::mem::take(&mut open.pending().changes);
@@ -132,7 +132,7 @@ impl Open {
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
-        // A list is whole between any two statements, so another thread's panic says nothing against it.
+        // A list is consistent between any two statements, so it stays usable after another thread's panic.
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -171,7 +171,7 @@ impl Open {
             StoreError::Fault(_) => Ok(()),
         };
         let error = told.err().map_or_else(|| error.to_string(), |error| format!("{error:#}"));
-        progress::say(format!("warning: this run goes on without the cache of verdicts: {error}"));
+        progress::say(format!("warning: this run continues without the verdict cache: {error}"));
     }
 }
 
@@ -238,9 +238,9 @@ fn lock(dir: &Path) -> anyhow::Result<File> {
 /// Moves the file out of the way. Its verdicts are made anew.
 fn set_aside(dir: &Path, why: &str) -> anyhow::Result<()> {
     let (from, to) = (dir.join(FILE), dir.join(SET_ASIDE));
-    let what = || format!("cannot set `{}` aside, which is not whole", from.display());
+    let what = || format!("cannot move the damaged `{}` aside", from.display());
     std::fs::rename(&from, &to).with_context(what)?;
     let (from, to) = (from.display(), to.display());
-    progress::say(format!("warning: `{from}` is not whole ({why}): it is now `{to}`, and verdicts are made anew"));
+    progress::say(format!("warning: `{from}` is damaged ({why}): it is now `{to}`, and verdicts are computed again"));
     Ok(())
 }

@@ -8,7 +8,6 @@ mod assemble;
 pub(crate) mod bugs;
 mod judging;
 mod output;
-mod pass_at_k;
 mod reference;
 mod scaled;
 mod source;

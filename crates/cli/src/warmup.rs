@@ -1,55 +1,24 @@
-//! Warm-up: makes the embedded models. Programs come from our generator, outputs from the sandbox, and the learner
+//! Warm-up: makes the built-in models. Programs come from our generator, outputs from the sandbox, and the learner
 //! imitates: it learns a game's prompt format, and each of its roles a little.
 
-mod audit;
-mod pools;
-
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use veriplay_core::{Execute, Learn, Sample, TrainBatch};
-use veriplay_learner::{END_TOKEN, Learner, ModelConfig, Precision, Tokenizer, TokenizerError};
-use veriplay_selfplay::play::Arena;
+use veriplay_core::{Learn, Sample, TrainBatch};
+use veriplay_learner::{Learner, ModelConfig, Precision, Tokenizer};
+use veriplay_selfplay::play::StepContext;
+use veriplay_selfplay::splits::{Guard, Measured};
 
-use crate::config::{LearnConfig, absolute_zero, from_toml, refuse_unknown_keys};
+use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{EvalSet, Setup};
+use crate::games::{EvalSet, Teach};
 use crate::progress;
 use crate::workers::Workers;
-
-use audit::Audit;
-
-pub(crate) use pools::{DataConfig, Executed, Pools, Worth, execute_on};
-
-/// A game whose roles can be taught by examples that need no model.
-pub(crate) trait Teach: Setup {
-    /// The recipe's tables of lessons, beside those of the game.
-    type Lessons: DeserializeOwned;
-    /// Their names.
-    const LESSON_TABLES: &'static [&'static str];
-    /// What examples are made of.
-    type Material;
-
-    /// The vocabulary of the game's compact prompts.
-    fn tokenizer() -> Result<Tokenizer, TokenizerError>;
-
-    /// Makes the material: a function of the lessons and the seed.
-    fn material(lessons: &Self::Lessons, seed: u64, execute: &dyn Execute) -> Result<Self::Material, Failure>;
-
-    /// The examples of one optimizer step, those of one prompt side by side.
-    fn examples(
-        lessons: &Self::Lessons,
-        material: &Self::Material,
-        tokenizer: &Tokenizer,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<Vec<Sample>, TokenizerError>;
-}
 
 /// A recipe of a model, such as `configs/warmup.toml`.
 pub(crate) struct Recipe<T: Teach> {
@@ -63,7 +32,7 @@ pub(crate) struct Recipe<T: Teach> {
 #[derive(Debug, Clone, Deserialize)]
 struct RecipeRun {
     /// The game.
-    #[serde(default = "absolute_zero", rename = "plays")]
+    #[serde(default = "default_game", rename = "plays")]
     _plays: String,
     /// Seeds weights, programs and batches.
     seed: u64,
@@ -89,6 +58,7 @@ impl RecipeRun {
 impl<T: Teach> Recipe<T> {
     /// Reads a recipe strictly, as configurations of runs are read.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
+        refuse_renamed_keys(text, origin)?;
         let recipe =
             Self { run: from_toml(text, origin)?, lessons: from_toml(text, origin)?, setup: from_toml(text, origin)? };
         let run = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16"];
@@ -104,7 +74,7 @@ impl<T: Teach> Recipe<T> {
         T::examples(&self.lessons, material, tokenizer, &mut rng).or_fail(ExitCode::Model)
     }
 
-    /// The same where the command line says, if it says where.
+    /// The same on the device that the command line names, if it names one.
     pub(crate) fn on(mut self, asked: DeviceArguments) -> Result<Self, Failure> {
         asked.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
         device::check(&self.run.learn.learner_options())?;
@@ -137,8 +107,8 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
             progress::say(format!("step {step} loss {:.4} {seconds:.0} s {speed:.0} tokens/s", update.loss));
         }
         if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
-            let table = game.evaluate(&Arena { policy: &learner, execute: &referee, seed: run.seed })?;
-            progress::say(format!("{left_out} examples left out, which hold what is measured"));
+            let table = game.evaluate(&StepContext { policy: &learner, execute: &referee, seed: run.seed })?;
+            progress::say(format!("{left_out} examples left out because they contain what is evaluated"));
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save_in(out, run.precision()).or_fail(ExitCode::Model)?;
         }
@@ -146,7 +116,7 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
     Ok(())
 }
 
-/// Trains nothing: says which examples of a recipe hold what a run of `measuring` measures.
+/// Trains nothing: lists the examples of a recipe that contain what a run of `measuring` evaluates on.
 pub(crate) fn audit<T: Teach>(recipe: &Recipe<T>, measuring: &T) -> Result<(), Failure> {
     let (referee, game) = measuring.open(Workers::Thread)?;
     let material = T::material(&recipe.lessons, recipe.run.seed, &referee)?;
@@ -161,14 +131,14 @@ pub(crate) fn audit<T: Teach>(recipe: &Recipe<T>, measuring: &T) -> Result<(), F
     }
     let overlaps: usize = found.values().sum();
     for ((measured, text), count) in &found {
-        progress::data(format!("{count} examples hold {measured}: {text:?}"));
+        progress::data(format!("{count} examples contain {measured}: {text:?}"));
     }
-    progress::data(format!("{overlaps} of {all} examples hold what is measured, {} different parts", found.len()));
+    progress::data(format!("{overlaps} of {all} examples contain what is evaluated, {} different parts", found.len()));
     if found.is_empty() {
         return Ok(());
     }
-    let what = format!("{overlaps} examples of warm-up hold what is measured");
-    Err(Failure::message(ExitCode::Input, what).hint("`veriplay warmup` leaves them out: make the model anew"))
+    let what = format!("{overlaps} examples of warm-up contain what is evaluated");
+    Err(Failure::message(ExitCode::Input, what).hint("`veriplay warmup` leaves them out: train the model again"))
 }
 
 fn new_learner<T: Teach>(run: &RecipeRun) -> Result<Learner, Failure> {
@@ -177,24 +147,47 @@ fn new_learner<T: Teach>(run: &RecipeRun) -> Result<Learner, Failure> {
     Learner::initialize(model, tokenizer, run.seed, run.learn.learner_options()).or_fail(ExitCode::Model)
 }
 
-/// A mean over what is learned of the responses.
+/// The loss is a mean over the tokens that are learned.
 fn batch(samples: Vec<Sample>) -> TrainBatch {
     let tokens: usize = samples.iter().map(|sample| sample.response.len() - sample.masked).sum();
     TrainBatch { samples, normalizer: tokens.max(1) as f64 }
 }
 
-/// One example: `asked` is context, `answer` and the end token are learned.
-pub(crate) fn example(
-    tokenizer: &Tokenizer,
-    prompt: &[u32],
-    asked: &str,
-    answer: &str,
-) -> Result<Sample, TokenizerError> {
-    let mut response = tokenizer.encode(asked)?;
-    let masked = response.len();
-    response.extend(tokenizer.encode(answer)?);
-    response.push(
-        tokenizer.token_id(END_TOKEN).ok_or_else(|| TokenizerError::Encode(format!("there is no `{END_TOKEN}`")))?,
-    );
-    Ok(Sample { masked, ..Sample::example(prompt.into(), response, 1.0) })
+/// The guard of splits, asked about examples in tokens.
+struct Audit<'a> {
+    guard: &'a Guard,
+    tokenizer: &'a Tokenizer,
+    /// Tokens that stand between the parts of an example.
+    control: HashSet<u32>,
+    /// Parts repeat.
+    asked: HashMap<Vec<u32>, Option<&'a Measured>>,
+}
+
+impl<'a> Audit<'a> {
+    fn new(guard: &'a Guard, tokenizer: &'a Tokenizer) -> Self {
+        let ids = 0..u32::try_from(tokenizer.vocab_size()).unwrap_or(u32::MAX);
+        let control = ids.filter(|id| tokenizer.is_special(*id)).collect();
+        Self { guard, tokenizer, control, asked: HashMap::new() }
+    }
+
+    /// The first part of an example that is measured, as a program, by a function in it, or as a text.
+    fn measured_in(&mut self, sample: &Sample) -> Option<(String, &'a Measured)> {
+        let tokens: Vec<u32> = sample.prompt.iter().chain(sample.response.iter()).copied().collect();
+        let parts = tokens.split(|id| self.control.contains(id)).filter(|part| !part.is_empty());
+        for part in parts {
+            let found = match self.asked.get(part) {
+                Some(found) => *found,
+                None => {
+                    let text = self.tokenizer.decode(part);
+                    let found = self.guard.find_text(&text).or_else(|| self.guard.find_program(&text));
+                    self.asked.insert(part.to_vec(), found);
+                    found
+                }
+            };
+            if let Some(measured) = found {
+                return Some((self.tokenizer.decode(part), measured));
+            }
+        }
+        None
+    }
 }

@@ -8,7 +8,7 @@ use veriplay_sandbox::{Image, Sandbox, SandboxOptions, WorkerProgram, default_ca
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
-/// The word by which this program is told that it is a worker. No command of the help: only [`sandbox`] uses it.
+/// The argument that makes this program a worker. It is not in the help: only [`sandbox`] uses it.
 const WORKER: &str = "__worker";
 
 /// Where guests run. Outcomes are the same.
@@ -26,8 +26,7 @@ pub(crate) fn sandbox(image: Arc<Image>, options: SandboxOptions, workers: Worke
         Workers::Thread => Ok(Sandbox::new(image, options)),
         Workers::Process => Sandbox::in_processes(image, options, this_program()?).map_err(|error| {
             let failure = Failure::new(ExitCode::Host, error);
-            failure
-                .hint("`--workers thread` does without worker processes; `veriplay image build` puts the image on disk")
+            failure.hint("`--workers thread` needs no worker processes; `veriplay image build` puts the image on disk")
         }),
     }
 }

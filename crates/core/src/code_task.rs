@@ -30,7 +30,7 @@ pub struct CodeTask {
     /// Source that defines `verify(before, after, answer)`: two states as plain values, and what was answered (`None` when
     /// nothing was). It returns a `bool`.
     pub verify: String,
-    /// Code that does what is asked.
+    /// Code that solves the task.
     pub solution: String,
     /// Codes that do something near it and must not be accepted; three in the paper.
     pub failures: Vec<String>,

@@ -96,6 +96,48 @@ pub enum Entry {
 }
 
 impl Job {
+    /// A script in the image `python`: no input, no files, seed 0, [`Limits::small`]. Other fields are set by struct update.
+    ///
+    /// ```
+    /// use veriplay_core::{Job, Limits};
+    /// let job = Job { stdin: b"1 2".to_vec(), limits: Limits::large(), ..Job::script("print(input())") };
+    /// ```
+    #[must_use]
+    pub fn script(program: impl Into<String>) -> Self {
+        Self {
+            image: "python".to_owned(),
+            program: program.into(),
+            entry: Entry::Script,
+            stdin: Vec::new(),
+            files: Vec::new(),
+            limits: Limits::small(),
+            seed: 0,
+            callee: None,
+            base: None,
+        }
+    }
+
+    /// One call of `function`, which `program` defines; the rest as in [`Job::script`]. [`crate::Outcome::value`] reads its result.
+    #[must_use]
+    pub fn call(
+        program: impl Into<String>,
+        function: impl Into<String>,
+        arguments: impl IntoIterator<Item = Value>,
+    ) -> Self {
+        Self::calls(program, function, [arguments.into_iter().collect()])
+    }
+
+    /// One call of `function` for each argument list, in order, in one state. [`crate::Outcome::values`] reads their results.
+    #[must_use]
+    pub fn calls(
+        program: impl Into<String>,
+        function: impl Into<String>,
+        arguments: impl IntoIterator<Item = Vec<Value>>,
+    ) -> Self {
+        let arguments = arguments.into_iter().collect();
+        Self { entry: Entry::Calls { function: function.into(), arguments }, ..Self::script(program) }
+    }
+
     /// Names this job: equal jobs have equal outcomes on the same image.
     #[must_use]
     pub fn digest(&self) -> Digest {

@@ -25,10 +25,10 @@ pub struct Layer {
     files: Arc<BTreeMap<String, Arc<Vec<u8>>>>,
 }
 
-/// Why files make no layer.
+/// Why files do not make a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LayerError {
-    /// A path that is none.
+    /// An invalid path.
     #[error(transparent)]
     Path(#[from] PathError),
     /// The same path twice.

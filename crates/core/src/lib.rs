@@ -1,9 +1,9 @@
-//! Veriplay's vocabulary: every record that crosses a crate boundary, and the seam traits [`Execute`], [`Policy`] and
-//! [`Learn`].
+#![doc = include_str!("../README.md")]
 //!
-//! The flow is Task → Prompt → Rollout → Attempt → Job → Outcome → Verdict → Reward → Advantage → [`TrainBatch`] →
+//! # Records
+//! They flow Task → Prompt → Rollout → Attempt → Job → Outcome → Verdict → Reward → Advantage → [`TrainBatch`] →
 //! [`Update`]. An Outcome is a fact, a Verdict a judgement, a Reward an incentive: three types, never merged.
-//! Nothing here does IO, reads a clock, or depends on another crate of ours.
+//! This crate does no IO, reads no clock, and depends on no other crate of ours.
 
 mod attempt;
 mod code_task;
@@ -32,7 +32,7 @@ pub use job::{Callee, Entry, Job, is_among};
 pub use layer::{Base, Layer, LayerError, LayerRoot, Mounted};
 pub use learn::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch, Update};
 pub use limits::{LimitKind, Limits};
-pub use outcome::{CallResult, Exit, GuestError, Outcome};
+pub use outcome::{CallResult, Exit, GuestError, Outcome, OutcomeError};
 pub use patch::{Change, Edits, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
 pub use path::{PathError, check_path};
 pub use policy::{Finish, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling};

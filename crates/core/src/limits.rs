@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What one job may use. There is no `Default`: whoever runs a program says what it may cost.
+/// What one job may use. There is no `Default`: the caller states the cost, in numbers or
+/// by [`Limits::small`] and [`Limits::large`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -16,6 +17,34 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Wall-clock backstop in nanoseconds, far above what `fuel` allows. It is no part of a verdict unless hit.
     pub deadline_ns: u64,
+}
+
+impl Limits {
+    /// For a function of a few lines: 10⁹ units of fuel (about 0.1 s of one core), 256 MiB of memory, 64 KiB of output, 1 MiB of files,
+    /// a deadline of 60 s.
+    #[must_use]
+    pub const fn small() -> Self {
+        Self {
+            fuel: 1_000_000_000,
+            memory_bytes: 256 << 20,
+            output_bytes: 64 << 10,
+            file_bytes: 1 << 20,
+            deadline_ns: 60_000_000_000,
+        }
+    }
+
+    /// For a task of a public set: 2·10¹⁰ units of fuel (about 2 s of one core), 256 MiB of memory, 1 MiB of output, 16 MiB of files, a
+    /// deadline of 180 s.
+    #[must_use]
+    pub const fn large() -> Self {
+        Self {
+            fuel: 20_000_000_000,
+            memory_bytes: 256 << 20,
+            output_bytes: 1 << 20,
+            file_bytes: 16 << 20,
+            deadline_ns: 180_000_000_000,
+        }
+    }
 }
 
 /// Which limit a job hit.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::LimitKind;
+use crate::{EncodeCaps, LimitKind, Value};
 
 /// How a job ended. Everything a program can cause is one of these; our own faults are [`crate::ExecuteError`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +31,8 @@ pub enum Exit {
 
 /// An exception or a trap, as the guest or the engine named it. Text for people: what decides a verdict is in [`Exit`] and
 /// [`CallResult`], since a program can name its classes as it likes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{kind}: {message}")]
 pub struct GuestError {
     /// The exception's type name, such as `ValueError`; for a trap the engine's word, such as `stack_overflow`.
     pub kind: String,
@@ -75,4 +76,87 @@ pub struct Outcome {
     /// [`Exit::Trapped`] with kind `callee`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callee: Option<Box<Outcome>>,
+}
+
+impl Outcome {
+    /// The value of the job's one call.
+    ///
+    /// # Errors
+    /// What failed: the program, or the call.
+    pub fn value(&self) -> Result<Value, OutcomeError> {
+        let mut values = self.values()?;
+        match (values.pop(), values.len()) {
+            (Some(value), 0) => Ok(value),
+            (last, rest) => Err(OutcomeError::NotOneCall(rest + usize::from(last.is_some()))),
+        }
+    }
+
+    /// The value of each call, in order; none for a script.
+    ///
+    /// # Errors
+    /// What failed: the program, or the first call without a value.
+    pub fn values(&self) -> Result<Vec<Value>, OutcomeError> {
+        match (&self.exit, &self.error) {
+            (Exit::Returned, _) => self.calls.iter().enumerate().map(|(index, call)| call.value(index)).collect(),
+            (Exit::Exceeded { limit, allowed, used }, _) => {
+                Err(OutcomeError::Exceeded { limit: *limit, allowed: *allowed, used: *used })
+            }
+            (exit, error) => Err(OutcomeError::Program { exit: exit.clone(), error: error.clone() }),
+        }
+    }
+}
+
+impl CallResult {
+    fn value(&self, index: usize) -> Result<Value, OutcomeError> {
+        let not_plain = |what: String| OutcomeError::NotPlain { index, what };
+        match self {
+            CallResult::Returned(bytes) => {
+                Value::decode(bytes, EncodeCaps::with_bytes(bytes.len())).map_err(|error| not_plain(error.to_string()))
+            }
+            CallResult::Raised(error) => Err(OutcomeError::Call { index, error: error.clone() }),
+            CallResult::Unencodable(what) => Err(not_plain(what.clone())),
+        }
+    }
+}
+
+/// Why an [`Outcome`] holds no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OutcomeError {
+    /// The program did not run to its end.
+    #[error("the program ended as {exit:?}{}", .error.as_ref().map(|error| format!(": {error}")).unwrap_or_default())]
+    Program {
+        /// How it ended: [`Exit::Raised`], [`Exit::CompileError`], [`Exit::MissingEntry`] or [`Exit::Trapped`].
+        exit: Exit,
+        /// The exception or trap.
+        error: Option<GuestError>,
+    },
+    /// It met a limit.
+    #[error("the program used {used} of {limit:?}, and {allowed} are allowed")]
+    Exceeded {
+        /// Which limit.
+        limit: LimitKind,
+        /// Its value in the job.
+        allowed: u64,
+        /// Used, or asked for, when it was stopped.
+        used: u64,
+    },
+    /// A call raised an exception.
+    #[error("call {index} raised {error}")]
+    Call {
+        /// Which call, from 0.
+        index: usize,
+        /// The exception.
+        error: GuestError,
+    },
+    /// A call returned something that is not a plain value.
+    #[error("call {index} returned no plain value: {what}")]
+    NotPlain {
+        /// Which call, from 0.
+        index: usize,
+        /// What it returned instead.
+        what: String,
+    },
+    /// [`Outcome::value`] reads the one call of a job that makes one call.
+    #[error("the job made {0} calls, not one")]
+    NotOneCall(usize),
 }

@@ -23,6 +23,32 @@ pub struct Problem {
     pub limits: Option<Limits>,
 }
 
+impl Problem {
+    /// Calls of `function` with these arguments must return these values; judge `exact`, one state for all calls. Named after the function.
+    #[must_use]
+    pub fn calls(function: impl Into<String>, cases: impl IntoIterator<Item = (Vec<Value>, Value)>) -> Self {
+        let function = function.into();
+        let cases = cases.into_iter().map(|(input, expected)| CallCase { input, expected }).collect();
+        let checks =
+            CallChecks { function: function.clone(), cases, fresh: false, comparison: Comparison::by("exact") };
+        Self::new(function, Checks::Calls(checks))
+    }
+
+    /// Scripts must write these texts when they read these; judge `stdio`, each run in a fresh state.
+    #[must_use]
+    pub fn stdio<T: Into<String>>(task_id: impl Into<String>, cases: impl IntoIterator<Item = (T, T)>) -> Self {
+        let case = |(stdin, stdout): (T, T)| StdioCase { stdin: stdin.into(), stdout: stdout.into() };
+        let cases = cases.into_iter().map(case).collect();
+        Self::new(task_id, Checks::Stdio(StdioChecks { cases, comparison: Comparison::by("stdio") }))
+    }
+
+    /// A problem that attempts answer with whole programs.
+    #[must_use]
+    pub fn new(task_id: impl Into<String>, checks: Checks) -> Self {
+        Self { task_id: task_id.into(), prelude: String::new(), prompt: String::new(), checks, limits: None }
+    }
+}
+
 /// What is checked. In all but [`Checks::Tests`] the expected values stay on the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,6 +1,6 @@
 //! Program text without what does not matter: how duplicates are told, and how long a program is.
 //!
-//! Called by whoever deduplicates or counts: corpus, verifier, selfplay, cli. A scanner, not a parser: on text that is no
+//! Used to find duplicates and to count statements in corpus, verifier, selfplay and cli. A scanner, not a parser: on text that is no
 //! Python it still gives an answer, which no more than names that text. Invariants: what the interpreter would run does
 //! not change, and normalising twice is normalising once.
 

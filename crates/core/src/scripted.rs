@@ -1,4 +1,4 @@
-//! A policy that says what a script says: for tests of games, loops and tools, without a model.
+//! A policy that answers from a script, for tests of games, loops and tools without a model.
 //!
 //! Invariant: an answer is a function of the script and of (prompt, seed, i, j), so a scripted run repeats itself.
 
@@ -7,10 +7,10 @@ use std::fmt;
 
 use crate::{Finish, Policy, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling, TaskType};
 
-/// One answer that is asked for.
+/// A request for one answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
-    /// What is to be continued.
+    /// The text to continue.
     pub prompt: &'a Prompt,
     /// Its place in the call, i.
     pub index: usize,
@@ -35,7 +35,7 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// What a script says; `None` where it has nothing to say.
+/// A script's answer; `None` where it has none.
 type Answer = dyn Fn(&Turn<'_>) -> Option<String> + Send + Sync;
 
 /// The scripted policy. Its tokens are the bytes of the text, ended by the token 0; it is certain of each (log-probability 0).
@@ -79,7 +79,7 @@ impl Scripted {
     }
 }
 
-/// Said in bytes, at most `max_tokens` of them.
+/// The rollout of an answer whose tokens are its bytes, at most `max_tokens` of them.
 fn rollout_of_bytes(prompt: &str, answer: &str, max_tokens: usize) -> Rollout {
     let bytes = |text: &str| text.bytes().map(u32::from).collect::<Vec<u32>>();
     let mut tokens = bytes(answer);

@@ -4,7 +4,7 @@ use crate::{Job, LearnError, Outcome, PolicyError, PreferenceBatch, Prompt, Roll
 
 /// Runs one untrusted [`Job`]. Blocking, and callable from many threads.
 pub trait Execute: Sync {
-    /// Runs `job` from a fresh state. Whatever the program did is `Ok`. A job that met its deadline has met it twice, the
+    /// Runs `job` from a fresh state. Everything a program can do is `Ok`. A job that met its deadline has met it twice, the
     /// second time with no other job beside it: a busy machine must not decide.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ pub enum ExecuteError {
     /// The job names an image this executor does not have.
     #[error("image `{0}` is not loaded")]
     UnknownImage(String),
-    /// The job itself is not one we can run, such as an absolute file path.
+    /// The job is invalid: it has an absolute file path, for example.
     #[error("bad job: {0}")]
     BadJob(String),
     /// The engine or the host failed.

@@ -19,7 +19,7 @@ pub use object::{Class, NumpyType, Object};
 
 /// A plain Python value of an exact built-in type or known class. Anything else has no encoding.
 ///
-/// `==` on this type is structural and exact (`1 != 1.0`, NaN equals NaN, dict order counts not, sets are kept sorted);
+/// `==` on this type is structural and exact (`1 != 1.0`, NaN equals NaN, dict order does not count, sets are kept sorted);
 /// [`Value::python_eq`] is Python's `==`. In JSON a value is its Python text, such as `"[1, 'a']"`.
 #[derive(Debug, Clone)]
 pub enum Value {
@@ -80,9 +80,7 @@ impl Value {
             Value::Object(object) => object.class().name(),
         }
     }
-}
 
-impl Value {
     /// Containers inside one another, as [`EncodeCaps::depth`] counts them.
     pub(crate) fn depth(&self) -> usize {
         let deepest = |items: &[Value]| items.iter().map(Value::depth).max();
@@ -93,6 +91,28 @@ impl Value {
             _ => None,
         };
         inner.map_or(0, |inner| inner + 1)
+    }
+}
+
+macro_rules! value_from {
+    ($($from:ty => $make:expr),+ $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Self {
+                $make(value)
+            }
+        })+
+    };
+}
+
+value_from!(
+    bool => Value::Bool, i32 => Value::int, i64 => Value::int, u32 => Value::int, u64 => Value::int, usize => Value::int,
+    BigInt => Value::Int, f64 => Value::Float, &str => Value::str, String => Value::Str,
+);
+
+impl<V: Into<Value>> From<Vec<V>> for Value {
+    /// A `list`.
+    fn from(items: Vec<V>) -> Self {
+        Value::List(items.into_iter().map(Into::into).collect())
     }
 }
 

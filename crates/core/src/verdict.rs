@@ -49,7 +49,7 @@ pub struct Evidence {
     pub jobs: Vec<Digest>,
     /// Wasm fuel of those jobs together.
     pub fuel: u64,
-    /// The rule that decided, such as `constant` or `duplicate`; empty when the status says it all.
+    /// The rule that decided, such as `constant` or `duplicate`; empty when the status needs none.
     pub rule: String,
     /// Details for people: the first difference, the exception.
     pub detail: String,
@@ -81,7 +81,8 @@ pub struct Judged {
 }
 
 /// An attempt that could not be judged because of a fault of ours. It is never trained on and never a reward of zero.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("no verdict: {why}")]
 pub struct Dropped {
     /// The host fault.
     pub why: String,

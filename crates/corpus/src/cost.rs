@@ -1,11 +1,10 @@
 //! Programs whose cost for each unit of fuel could be far above an ordinary loop's: what `veriplay bench --job cost` measures.
 //!
 //! One Python file each in `task-corpus/cost`, whose first line says what it attacks and whose second says which job is measured; the
-//! README there is the format. The files are embedded; [`read_cost_program`] refuses what breaks the format.
-
-mod embedded;
+//! README there is the format.
 
 use crate::CorpusError;
+use crate::files::{COST_PROGRAMS, list_files, stem};
 
 /// The program that all others are compared with.
 pub const ORDINARY_LOOP: &str = "ordinary_loop";
@@ -57,22 +56,16 @@ pub struct CostProgram {
 /// # Panics
 /// Never: a test reads them all.
 #[must_use]
-pub fn embedded_cost_programs() -> Vec<CostProgram> {
-    let read = |(name, text): &(&str, &str)| read_cost_program(name, text).expect("a test reads the embedded programs");
-    embedded::FILES.iter().map(read).collect()
+pub fn built_in_cost_programs() -> Vec<CostProgram> {
+    let programs = list_files(&COST_PROGRAMS, "py").into_iter().map(|(path, text)| parse_cost_program(path, text));
+    programs.collect::<Result<_, _>>().expect("a test reads the built-in programs")
 }
 
-/// The names of the embedded files, for the test that compares them with the directory.
-#[must_use]
-pub fn embedded_cost_names() -> Vec<&'static str> {
-    embedded::FILES.iter().map(|(name, _)| *name).collect()
-}
-
-/// Reads the file `path`: `# what it attacks`, `# job: WORD`, an empty line, and the program.
+/// Parses the file `path`: `# what it attacks`, `# job: WORD`, an empty line, and the program.
 ///
 /// # Errors
 /// The line that is not so.
-pub fn read_cost_program(path: &str, text: &str) -> Result<CostProgram, CorpusError> {
+pub fn parse_cost_program(path: &str, text: &str) -> Result<CostProgram, CorpusError> {
     let fault = |line: usize, problem: &str| CorpusError::Seed {
         path: path.to_owned(),
         line,
@@ -92,7 +85,5 @@ pub fn read_cost_program(path: &str, text: &str) -> Result<CostProgram, CorpusEr
     if lines.all(|line| line.trim().is_empty()) {
         return Err(fault(4, "there is no program"));
     }
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let name = file.strip_suffix(".py").unwrap_or(file).to_owned();
-    Ok(CostProgram { name, attacks: attacks.to_owned(), job, program: text.to_owned() })
+    Ok(CostProgram { name: stem(path), attacks: attacks.to_owned(), job, program: text.to_owned() })
 }

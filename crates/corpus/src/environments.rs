@@ -5,15 +5,13 @@
 //! task is not trusted: it passes the same gate as a challenger's. Invariant: no cheat may ask to be accepted.
 
 pub mod cheats;
-mod embedded;
 pub mod templates;
-
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Environment};
 
 use crate::CorpusError;
+use crate::files::{ENVIRONMENTS, TextFile};
 
 /// An environment with its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,62 +64,54 @@ struct OneTask {
 /// # Panics
 /// Never: a test reads them all.
 #[must_use]
-pub fn embedded_environments() -> Vec<EnvironmentCorpus> {
-    let read =
-        |(name, source, tasks): &(&str, &str, &str)| corpus_of(name, source, &format!("{name}/tasks.toml"), tasks);
-    embedded::FOLDERS
-        .iter()
-        .map(read)
-        .collect::<Result<_, _>>()
-        .expect("the embedded environments are checked by a test")
+pub fn built_in_environments() -> Vec<EnvironmentCorpus> {
+    let parse = |name: &&str| {
+        let path = format!("{name}/tasks.toml");
+        parse_environment(name, text_of(name, "environment.py"), (&path, text_of(name, "tasks.toml")))
+    };
+    let corpora = built_in_environment_names().iter().map(parse).collect::<Result<_, _>>();
+    corpora.expect("the built-in environments are checked by a test")
 }
 
-/// The names of the embedded environments, in the order of the list, for the test that compares them with the directory.
+/// The names of the built-in environments, sorted.
 #[must_use]
-pub fn embedded_environment_names() -> Vec<&'static str> {
-    embedded::FOLDERS.iter().map(|(name, _, _)| *name).collect()
+pub fn built_in_environment_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = ENVIRONMENTS.dirs().filter_map(|dir| dir.path().to_str()).collect();
+    names.sort_unstable();
+    names
 }
 
-/// The embedded environment of that name.
+/// A file of a built-in environment.
+fn text_of(environment: &str, file: &str) -> &'static str {
+    let text = ENVIRONMENTS.get_file(format!("{environment}/{file}")).and_then(|file| file.contents_utf8());
+    text.unwrap_or_else(|| panic!("environment `{environment}` has no file `{file}`"))
+}
+
+/// The built-in environment of that name.
 ///
 /// # Errors
-/// There is none; the error names those there are.
+/// An unknown name; the error lists the known ones.
 pub fn environment_by_name(name: &str) -> Result<Environment, CorpusError> {
-    let found = embedded::FOLDERS.iter().find(|(known, _, _)| *known == name);
-    let unknown = || {
-        let known: Vec<String> = embedded_environment_names().into_iter().map(str::to_owned).collect();
-        CorpusError::unknown("environment", name, known.iter())
-    };
-    let (name, source, _) = found.ok_or_else(unknown)?;
-    Ok(Environment { name: (*name).to_owned(), source: (*source).to_owned() })
+    let name = check_name(name)?;
+    Ok(Environment { name: name.to_owned(), source: text_of(name, "environment.py").to_owned() })
 }
 
-/// Reads the folders of `dir`, sorted by name.
+/// The name, where it is that of a built-in environment.
+fn check_name(name: &str) -> Result<&'static str, CorpusError> {
+    let names = built_in_environment_names();
+    let found = names.iter().find(|known| **known == name).copied();
+    found.ok_or_else(|| CorpusError::unknown("environment", name, names))
+}
+
+/// Parses an environment; its tasks come with the path that errors name.
 ///
 /// # Errors
-/// The first folder that is not complete, with file and line; a file that cannot be read.
-pub fn read_environments(dir: &Path) -> Result<Vec<EnvironmentCorpus>, CorpusError> {
-    let mut folders = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(CorpusError::io("read", dir))? {
-        let path = entry.map_err(CorpusError::io("read", dir))?.path();
-        folders.extend(path.is_dir().then_some(path));
-    }
-    folders.sort();
-    folders.iter().map(|folder| read_folder(folder)).collect()
-}
-
-fn read_folder(folder: &Path) -> Result<EnvironmentCorpus, CorpusError> {
-    let read = |file: &str| {
-        let path = folder.join(file);
-        let text = std::fs::read_to_string(&path).map_err(CorpusError::io("read", &path))?;
-        Ok::<_, CorpusError>((path.display().to_string(), text))
-    };
-    let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let ((_, source), (path, tasks)) = (read("environment.py")?, read("tasks.toml")?);
-    corpus_of(&name, &source, &path, &tasks)
-}
-
-fn corpus_of(name: &str, source: &str, path: &str, tasks: &str) -> Result<EnvironmentCorpus, CorpusError> {
+/// The first task that is not complete, with its line.
+pub fn parse_environment(
+    name: &str,
+    source: &str,
+    (path, tasks): TextFile<'_>,
+) -> Result<EnvironmentCorpus, CorpusError> {
     let wrong = |at: usize, problem: String| CorpusError::Seed {
         path: path.to_owned(),
         line: tasks.get(..at).map_or(0, |before| before.matches('\n').count()) + 1,

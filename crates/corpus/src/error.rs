@@ -1,4 +1,4 @@
-//! What can be wrong with corpus data, always with the place it is wrong at.
+//! Faults in corpus data, each with its place.
 
 use std::path::PathBuf;
 
@@ -52,10 +52,8 @@ pub enum CorpusError {
         second: String,
     },
     /// The file system refused.
-    #[error("cannot {action} `{path}`: {source}\nhint: check that the path exists and that you may {action} it")]
+    #[error("cannot read `{path}`: {source}\nhint: check that the path exists and that you may read it")]
     Io {
-        /// `read`, `write`.
-        action: &'static str,
         /// The path.
         path: PathBuf,
         /// The system's word.
@@ -65,14 +63,18 @@ pub enum CorpusError {
 
 impl CorpusError {
     /// For `map_err` on a file-system call.
-    pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
+    pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| CorpusError::Io { action, path, source }
+        move |source| CorpusError::Io { path, source }
     }
 
     /// A name that is not among `known`.
-    pub(crate) fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> Self {
-        let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+    pub(crate) fn unknown(
+        what: &'static str,
+        name: &str,
+        known: impl IntoIterator<Item = impl std::fmt::Display>,
+    ) -> Self {
+        let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
         CorpusError::Unknown { what, name: name.to_owned(), known: known.join(", ") }
     }
 }

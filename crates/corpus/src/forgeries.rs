@@ -4,15 +4,15 @@
 //! judge that is talked into a pass is found by the corpus and not by a training run. `task-corpus/forgeries/README.md`
 //! is the format. Invariants: no file may ask for `accepted`; what is said about split trust is said about shared trust too.
 
-mod embedded;
-mod read;
+mod parse;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use veriplay_core::{Problem, Status};
 
 use crate::CorpusError;
+use crate::files::{FORGERIES, TextFile, list_files};
 
 /// One attempt to be judged correct without being so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,59 +86,30 @@ pub struct ForgeryCorpus {
     pub forgeries: Vec<Forgery>,
 }
 
-/// Reads the `.md` files of `dir` (its README aside) and those of `dir/problems`.
-///
-/// # Errors
-/// The first file that breaks the format, with its line; two files with the same attempt; a file that cannot be read.
-pub fn read_forgeries(dir: &Path) -> Result<ForgeryCorpus, CorpusError> {
-    assemble(&texts_of(&dir.join("problems"))?, &texts_of(dir)?)
-}
-
 /// The forgeries the binary carries: those of `task-corpus/forgeries/`.
 ///
 /// # Panics
 /// Never: a test reads them all.
 #[must_use]
-pub fn embedded_forgeries() -> ForgeryCorpus {
-    let owned = |files: &[(&str, &str)]| -> Vec<(String, String)> {
-        files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
-    };
-    assemble(&owned(embedded::PROBLEMS), &owned(embedded::FILES)).expect("the embedded forgeries are checked by a test")
+pub fn built_in_forgeries() -> ForgeryCorpus {
+    parse_forgeries(&list_files(&FORGERIES, "md")).expect("the built-in forgeries are checked by a test")
 }
 
-/// The names of the embedded files, problems first, for the test that compares them with the directory.
-#[must_use]
-pub fn embedded_forgery_names() -> Vec<&'static str> {
-    embedded::PROBLEMS.iter().chain(embedded::FILES).map(|(name, _)| *name).collect()
-}
-
-/// Path and text of each, sorted by path.
-fn texts_of(dir: &Path) -> Result<Vec<(String, String)>, CorpusError> {
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(CorpusError::io("read", dir))? {
-        let path = entry.map_err(CorpusError::io("read", dir))?.path();
-        let markdown = path.extension().is_some_and(|extension| extension == "md");
-        if markdown && path.file_name().is_some_and(|name| name != "README.md") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    let text = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path).map_err(CorpusError::io("read", path))?;
-        Ok((path.display().to_string(), text))
-    };
-    paths.iter().map(text).collect()
-}
-
-fn assemble(targets: &[(String, String)], files: &[(String, String)]) -> Result<ForgeryCorpus, CorpusError> {
+/// Parses forgeries, and the problems that they attack: the files in a folder `problems`.
+///
+/// # Errors
+/// The first file that breaks the format, with its line; two files with the same attempt.
+pub fn parse_forgeries(files: &[TextFile<'_>]) -> Result<ForgeryCorpus, CorpusError> {
+    let is_problem = |path: &str| Path::new(path).parent().is_some_and(|folder| folder.ends_with("problems"));
+    let (problems, attempts): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_problem(path));
     let mut corpus = ForgeryCorpus { targets: BTreeMap::new(), forgeries: Vec::new() };
-    for (path, text) in targets {
-        let target = read::target(path, text)?;
+    for (path, text) in problems {
+        let target = parse::parse_target(path, text)?;
         corpus.targets.insert(target.name.clone(), target);
     }
     let mut first: BTreeMap<String, &str> = BTreeMap::new();
-    for (path, text) in files {
-        let forgery = read::forgery(path, text, &corpus.targets)?;
+    for (path, text) in attempts {
+        let forgery = parse::parse_forgery(path, text, &corpus.targets)?;
         if let Some(earlier) = first.insert(forgery.attempt.clone(), path) {
             return Err(CorpusError::Duplicate { first: earlier.to_owned(), second: path.to_owned() });
         }

@@ -8,7 +8,6 @@ mod describe;
 mod fragments;
 mod generate;
 mod inputs;
-mod locate;
 mod raw;
 mod template;
 
@@ -68,9 +67,9 @@ impl Grammar {
     /// # Panics
     /// Never: a test parses the file.
     #[must_use]
-    pub fn embedded_tiny() -> Self {
+    pub fn built_in() -> Self {
         static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
-            Grammar::parse(TINY, "task-corpus/tiny/grammar.toml").expect("the embedded grammar is checked by a test")
+            Grammar::parse(TINY, "task-corpus/tiny/grammar.toml").expect("the built-in grammar is checked by a test")
         });
         GRAMMAR.clone()
     }

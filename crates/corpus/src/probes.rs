@@ -1,27 +1,25 @@
 //! Probes: programs that try to break out of a sandbox, one Markdown file each, and what must become of them.
 //!
 //! `veriplay isolate` runs them. `cargo xtask sabotage` shows that they can fail: it removes one defence of the sandbox's
-//! source at a time and requires that the probes named in `tests/sabotage` escape. `sandboxes/python/probes/README.md` is
-//! the format. [`run`] drives them through the seam [`veriplay_core::Execute`]; [`judge`] says what a run means. Invariant:
-//! a program that says nothing is never taken for contained.
+//! source at a time and requires that the probes named in `tests/sabotage` escape. `task-corpus/probes/README.md` is
+//! the format. [`run`] drives them through the seam [`veriplay_core::Execute`]; [`judge`] interprets a run. Invariant:
+//! a program that reports nothing is never taken for contained.
 
-mod embedded;
 pub mod judge;
-mod read;
+mod parse;
 pub mod run;
-
-use std::path::Path;
 
 use veriplay_core::Limits;
 
 use crate::CorpusError;
+use crate::files::{PYTHON_PROBES, TextFile, list_files};
 
 /// A class of probes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Class {
     /// Its name, that of its folder.
     pub name: &'static str,
-    /// What its probes try, as a person says it.
+    /// What its probes try, in words.
     pub tries: &'static str,
     /// What to look at where one is not contained.
     pub hint: &'static str,
@@ -226,55 +224,28 @@ impl End {
     }
 }
 
-/// Reads the probes of a directory: one folder a class.
-///
-/// # Errors
-/// The first file that breaks the format, with its line; a folder that is no class; a file that cannot be read.
-pub fn read_probes(dir: &Path) -> Result<Vec<Probe>, CorpusError> {
-    let prelude = dir.join("prelude.wat");
-    let prelude = std::fs::read_to_string(&prelude).map_err(CorpusError::io("read", &prelude))?;
-    let mut probes = Vec::new();
-    for folder in sorted(dir)? {
-        if !folder.is_dir() {
-            continue;
-        }
-        for path in sorted(&folder)? {
-            let text = std::fs::read_to_string(&path).map_err(CorpusError::io("read", &path))?;
-            probes.push(read::probe(&path.display().to_string(), &text, &prelude)?);
-        }
-    }
-    Ok(in_order(probes))
-}
-
 /// The probes the binary carries for an image, or `None` where it knows no such image.
 ///
 /// # Panics
 /// Never: a test reads them all.
 #[must_use]
-pub fn embedded_probes(image: &str) -> Option<Vec<Probe>> {
-    let (_, prelude, files) = embedded::IMAGES.iter().find(|(name, ..)| *name == image)?;
-    let read = |(name, text): &(&str, &str)| read::probe(name, text, prelude);
-    let probes: Result<Vec<Probe>, CorpusError> = files.iter().map(read).collect();
-    Some(in_order(probes.expect("the embedded probes are checked by a test")))
+pub fn built_in_probes(image: &str) -> Option<Vec<Probe>> {
+    let prelude = PYTHON_PROBES.get_file("prelude.wat").and_then(|file| file.contents_utf8());
+    let probes = || parse_probes(prelude.expect("modules have a prelude"), &list_files(&PYTHON_PROBES, "md"));
+    (image == "python").then(|| probes().expect("the built-in probes are checked by a test"))
 }
 
-/// The names of the embedded files of an image, for the test that compares them with the directory.
-#[must_use]
-pub fn embedded_probe_names(image: &str) -> Vec<&'static str> {
-    let files = embedded::IMAGES.iter().find(|(name, ..)| *name == image).map_or(&[][..], |(_, _, files)| files);
-    files.iter().map(|(name, _)| *name).collect()
-}
-
-fn sorted(dir: &Path) -> Result<Vec<std::path::PathBuf>, CorpusError> {
-    let entries = std::fs::read_dir(dir).map_err(CorpusError::io("read", dir))?;
-    let paths: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    let mut paths = paths.map_err(CorpusError::io("read", dir))?;
-    paths.sort();
-    Ok(paths)
+/// Parses probes, each in a folder named as its class; `prelude` is what modules begin with.
+///
+/// # Errors
+/// The first file that breaks the format, with its line; a folder that is no class.
+pub fn parse_probes(prelude: &str, files: &[TextFile<'_>]) -> Result<Vec<Probe>, CorpusError> {
+    let probes = files.iter().map(|(path, text)| parse::parse_probe(path, text, prelude));
+    Ok(sort_probes(probes.collect::<Result<_, _>>()?))
 }
 
 /// By class, in the order of reports, and by name.
-fn in_order(mut probes: Vec<Probe>) -> Vec<Probe> {
+fn sort_probes(mut probes: Vec<Probe>) -> Vec<Probe> {
     let place = |probe: &Probe| CLASSES.iter().position(|class| class.name == probe.class);
     probes.sort_by(|a, b| (place(a), &a.name).cmp(&(place(b), &b.name)));
     probes

@@ -56,7 +56,7 @@ pub struct ProblemFormat {
 /// What a format's reader gets of a row.
 struct RowText<'a> {
     text: &'a str,
-    /// Index of the row in the file, from 0: the name of a row that has none.
+    /// Index of the row in the file, from 0: the name of a row without one.
     index: usize,
     options: &'a ReadOptions,
 }
@@ -148,7 +148,7 @@ fn field_text(field: &str) -> String {
 /// The format of that name.
 ///
 /// # Errors
-/// There is none; the error names those there are.
+/// An unknown name; the error lists the known ones.
 pub fn problem_format(name: &str) -> Result<&'static ProblemFormat, CorpusError> {
     let known: Vec<String> = PROBLEM_FORMATS.iter().map(|format| format.name.to_owned()).collect();
     let found = PROBLEM_FORMATS.iter().find(|format| format.name == name);

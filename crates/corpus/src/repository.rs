@@ -5,7 +5,6 @@
 
 mod dependencies;
 mod layout;
-mod pattern;
 mod unpack;
 pub mod wheels;
 

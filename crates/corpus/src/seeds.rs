@@ -1,18 +1,15 @@
 //! Hand-written seed triplets: one Markdown file each, prose around a `python` block and one or more `input` blocks.
 //!
-//! Seeding of the game and `veriplay corpus` call this. A seed is not trusted: it passes the same gate as a proposal.
-
-mod embedded;
-pub(crate) mod markdown;
+//! Absolute Zero starts with them. A seed is not trusted: it passes the same gate as a proposal.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Deserialize;
 use veriplay_core::{Digest, Proposal, TaskType, Value, program_hash};
 
 use crate::CorpusError;
-use markdown::Block;
+use crate::files::{SEEDS, TextFile, list_files, stem};
+use crate::markdown::{self, Block};
 
 /// One hand-written seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,13 +49,12 @@ impl SeedTriplet {
     /// Reads one file's text; `path` names it in errors.
     fn parse(path: &str, text: &str) -> Result<Self, CorpusError> {
         let source = Source { path };
-        let (statement, blocks) = markdown::read(text)
+        let (statement, blocks) = markdown::parse_blocks(text)
             .map_err(|(line, problem)| source.error(line, problem, "close it with a line of three backquotes"))?;
         let zero = source.options(&blocks)?.zero;
         let program = source.program(&blocks)?;
         let inputs = source.inputs(&blocks)?;
-        let name = Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Ok(Self { name, statement, program, inputs, zero })
+        Ok(Self { name: stem(path), statement, program, inputs, zero })
     }
 }
 
@@ -119,49 +115,26 @@ impl Source<'_> {
     }
 }
 
-/// Reads every `.md` file of `dir`, sorted by name.
-///
-/// # Errors
-/// The first file that is not complete, with its line; two files with the same program; a file that cannot be read.
-pub fn read_corpus(dir: &Path) -> Result<Vec<SeedTriplet>, CorpusError> {
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(CorpusError::io("read", dir))? {
-        let path = entry.map_err(CorpusError::io("read", dir))?.path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        let text = std::fs::read_to_string(path).map_err(CorpusError::io("read", path))?;
-        Ok((path.display().to_string(), text))
-    };
-    let files = paths.iter().map(read).collect::<Result<Vec<_>, CorpusError>>()?;
-    parse_all(files.iter().map(|(path, text)| (path.as_str(), text.as_str())))
-}
-
 /// The seeds the binary carries: those of `task-corpus/absolute_zero/`.
 ///
 /// # Panics
 /// Never: a test reads them all.
 #[must_use]
-pub fn embedded_corpus() -> Vec<SeedTriplet> {
-    parse_all(embedded::FILES.iter().copied()).expect("the embedded seeds are checked by a test")
+pub fn built_in_seeds() -> Vec<SeedTriplet> {
+    parse_seeds(&list_files(&SEEDS, "md")).expect("the built-in seeds are checked by a test")
 }
 
-/// The names of the embedded files, for the test that compares them with the directory.
-#[must_use]
-pub fn embedded_names() -> Vec<&'static str> {
-    embedded::FILES.iter().map(|(name, _)| *name).collect()
-}
-
-fn parse_all<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Vec<SeedTriplet>, CorpusError> {
+/// Parses seed files.
+///
+/// # Errors
+/// The first file that is not complete, with its line; two files with the same program.
+pub fn parse_seeds(files: &[TextFile<'_>]) -> Result<Vec<SeedTriplet>, CorpusError> {
     let mut seeds = Vec::new();
     let mut first: BTreeMap<Digest, &str> = BTreeMap::new();
     for (path, text) in files {
         let seed = SeedTriplet::parse(path, text)?;
         if let Some(earlier) = first.insert(program_hash(&seed.program), path) {
-            return Err(CorpusError::Duplicate { first: earlier.to_owned(), second: path.to_owned() });
+            return Err(CorpusError::Duplicate { first: earlier.to_owned(), second: (*path).to_owned() });
         }
         seeds.push(seed);
     }

@@ -6,24 +6,19 @@
 //! Decoding has a path of its own, which reads a key-value cache: [`DecodeStep`]. Grouped queries are those of Ainslie et al. 2023.
 
 mod backward;
-mod cache;
 mod decode;
 mod forward;
-mod shared;
 mod spans;
-mod tiles;
 
 use std::ops::Range;
 
-pub use backward::{Saved, attention_backward};
-pub use cache::KvCache;
-pub use decode::{DecodeRow, DecodeScratch, DecodeStep};
-pub use shared::{Workspace, attention};
+pub use backward::{AttentionSaved, attention_backward};
+pub use decode::{DecodeRow, DecodeScratch, DecodeStep, KvCache};
+pub use forward::{AttentionWorkspace, attention};
 pub(crate) use spans::Spans;
 
+use crate::layers::{RopeTable, inverse_rms, rms_norm_row_backward, rotate, unrotate};
 use crate::math::{LANES, exp, max, sum};
-use crate::norm::{inverse_rms, row_backward};
-use crate::rope::{RopeTable, rotate, unrotate};
 use crate::simd::Buffer;
 
 /// Rows of one prompt and of its responses. `responses` follow `prompt` without a gap.
@@ -42,7 +37,7 @@ impl Group {
         self.prompt.start..self.responses.last().map_or(self.prompt.end, |r| r.end)
     }
 
-    /// What every row sees, from the first row on.
+    /// The positions that every row attends to, from the first row on.
     pub fn visible_rows(&self) -> impl Iterator<Item = VisibleRows> + '_ {
         let first = self.prompt.start;
         let length = self.prompt.len();
@@ -58,7 +53,7 @@ impl Group {
     }
 }
 
-/// What one row sees, by indices relative to the first row of its group.
+/// The positions that one row attends to, as indices relative to the first row of its group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleRows {
     /// The row's position in its sequence.
@@ -83,9 +78,9 @@ pub struct HeadSizes {
 }
 
 impl HeadSizes {
-    /// One layer's attention. `gains` [dim] are those of queries and keys where both are normalised.
+    /// One layer's attention. `gains` `[dim]` are those of queries and keys where both are normalised.
     #[must_use]
-    pub fn with<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
+    pub fn layer<'a>(self, gains: Option<[&'a [f32]; 2]>, rope: &'a RopeTable) -> Heads<'a> {
         let [q_gain, k_gain] = gains.map_or([None; 2], |gains| gains.map(Some));
         Heads { sizes: self, q_gain, k_gain, rope }
     }
@@ -151,7 +146,7 @@ impl Heads<'_> {
     ) {
         unrotate(dout, self.rope.at(position));
         match gain {
-            Some(gain) => row_backward(draw, dgain, raw, gain, dout, self.eps),
+            Some(gain) => rms_norm_row_backward(draw, dgain, raw, gain, dout, self.eps),
             None => draw.iter_mut().zip(dout).for_each(|(d, &mut g)| *d += g),
         }
     }

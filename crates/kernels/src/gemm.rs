@@ -11,11 +11,11 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use crate::simd::{Buffer, dispatch};
-pub use shared::Workspace;
+pub use workspace::GemmWorkspace;
 
-mod shared;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 /// Depth of one block: a panel of B of this depth stays in the first-level cache.
 const DEPTH: usize = 256;
@@ -183,7 +183,7 @@ fn transpose(panel: &mut [f32], a: &[f32], stride: usize, valid: usize, deep: us
 }
 
 /// C (+)= A · B for the first `rows` rows of A [rows, depth] and a packed B [depth, cols].
-pub fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut Workspace) {
+pub fn multiply(rows: usize, a: View<'_>, b: &Packed, c: Target<'_>, space: &mut GemmWorkspace) {
     if rows > 0 && b.depth > 0 && b.cols > 0 {
         space.multiply(rows, a, b, c);
     }

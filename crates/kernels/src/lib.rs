@@ -5,15 +5,11 @@
 //! [`thread_pool::ThreadPool`] may share. Invariant: every sum has a fixed order, whatever the number of threads, and a row of a result
 //! depends on its own rows of the input alone: the same input gives the same bits on one machine.
 
-pub mod adamw;
 pub mod attention;
-pub mod bias;
 pub mod gemm;
+pub mod layers;
 pub mod logprob;
 pub mod math;
-pub mod muon;
-pub mod norm;
-pub mod rope;
+pub mod optimizers;
 pub mod simd;
-pub mod swiglu;
 pub mod thread_pool;

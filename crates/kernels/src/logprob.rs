@@ -1,9 +1,9 @@
 //! Selected log-probabilities, entropies and their gradient, on rows of logits: log softmax at one token, and −Σ p·log p.
 
 use crate::math::{LANES, exp, max, sum};
-use crate::simd::wide;
+use crate::simd::vectorized;
 
-/// A token that a row of logits is asked to predict.
+/// A token to predict from a row of logits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// Index of the row of logits.
@@ -43,7 +43,7 @@ fn normalise(row: &mut [f32]) -> (f32, f32) {
 /// Calls `work` with every row of `rows` [n, vocab], its index, and the run of predictions that are of this row.
 ///
 /// `predictions` are sorted by row.
-fn by_row(predictions: &[Prediction], mut work: impl FnMut(usize, std::ops::Range<usize>)) {
+fn for_each_row(predictions: &[Prediction], mut work: impl FnMut(usize, std::ops::Range<usize>)) {
     let mut at = 0;
     for run in predictions.chunk_by(|a, b| a.row == b.row) {
         work(run[0].row, at..at + run.len());
@@ -51,18 +51,18 @@ fn by_row(predictions: &[Prediction], mut work: impl FnMut(usize, std::ops::Rang
     }
 }
 
-/// Log-probability and entropy, in nats, of every prediction [predictions] from `logits` [rows, vocab]; `scratch` is a row [vocab].
-pub fn selected(
+/// Log-probability and entropy, in nats, of every prediction `[predictions]` from `logits` [rows, vocab]; `scratch` is a row `[vocab]`.
+pub fn selected_logprobs(
     (logprobs, entropies): (&mut [f32], &mut [f32]),
     logits: &[f32],
     predictions: &[Prediction],
     scratch: &mut [f32],
 ) {
     let vocab = scratch.len();
-    by_row(predictions, |row, run| {
+    for_each_row(predictions, |row, run| {
         let logits = &logits[row * vocab..(row + 1) * vocab];
         scratch.copy_from_slice(logits);
-        let (norm, entropy) = wide(
+        let (norm, entropy) = vectorized(
             #[inline(always)]
             || normalise(scratch),
         );
@@ -73,32 +73,32 @@ pub fn selected(
     });
 }
 
-/// Backward of [`selected`]: overwrites `dlogits`, which holds zeros, in the rows that predict.
+/// Backward of [`selected_logprobs`]: overwrites `dlogits`, which holds zeros, in the rows that predict.
 ///
 /// d log p(token) / d logits = onehot(token) − p, and d entropy / d logits = −p · (ln p + entropy).
-pub fn selected_backward(
+pub fn selected_logprobs_backward(
     dlogits: &mut [f32],
     logits: &[f32],
     vocab: usize,
     predictions: &[Prediction],
     (dlogprobs, dentropies): (&[f32], &[f32]),
 ) {
-    by_row(predictions, |row, run| {
+    for_each_row(predictions, |row, run| {
         let cells = row * vocab..(row + 1) * vocab;
         let (out, logits) = (&mut dlogits[cells.clone()], &logits[cells]);
         let slope: f32 = dlogprobs[run.clone()].iter().sum();
         let bonus: f32 = dentropies[run.clone()].iter().sum();
-        row_backward(out, logits, slope, bonus);
+        backward_row(out, logits, slope, bonus);
         for i in run {
             out[predictions[i].token as usize] += dlogprobs[i];
         }
     });
 }
 
-/// One row of [`selected_backward`], without the one-hot part.
-fn row_backward(out: &mut [f32], logits: &[f32], slope: f32, bonus: f32) {
+/// One row of [`selected_logprobs_backward`], without the one-hot part.
+fn backward_row(out: &mut [f32], logits: &[f32], slope: f32, bonus: f32) {
     out.copy_from_slice(logits);
-    wide(
+    vectorized(
         #[inline(always)]
         || {
             let (norm, entropy) = normalise(out);

@@ -25,7 +25,7 @@ pub fn exp(x: f32) -> f32 {
 /// Σ a·b of two slices [n].
 #[inline(always)]
 #[must_use]
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a_lanes, a_rest) = a.as_chunks::<LANES>();
     let (b_lanes, b_rest) = b.as_chunks::<LANES>();
     let mut acc = [0.0_f32; LANES];
@@ -41,7 +41,7 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// Σ a.
 #[inline(always)]
 #[must_use]
-pub fn sum(a: &[f32]) -> f32 {
+pub(crate) fn sum(a: &[f32]) -> f32 {
     let (lanes, rest) = a.as_chunks::<LANES>();
     let mut acc = [0.0_f32; LANES];
     for x in lanes {
@@ -78,15 +78,15 @@ fn fold(acc: [f32; LANES]) -> f32 {
 
 /// `out += scale · x`; both [n].
 #[inline(always)]
-pub fn axpy(out: &mut [f32], scale: f32, x: &[f32]) {
+pub(crate) fn axpy(out: &mut [f32], scale: f32, x: &[f32]) {
     for (o, &v) in out.iter_mut().zip(x) {
         *o += scale * v;
     }
 }
 
-/// `out += x`; both [n].
+/// `out += x`; both `[n]`.
 pub fn accumulate(out: &mut [f32], x: &[f32]) {
-    crate::simd::wide(
+    crate::simd::vectorized(
         #[inline(always)]
         || {
             for (o, &v) in out.iter_mut().zip(x) {

@@ -1,7 +1,7 @@
 //! Runtime choice of vector width, and aligned buffers. Every other kernel file goes through here.
 //!
 //! The crate is built for the baseline of its target; `pulp` picks AVX-512, AVX2 or scalar code when it runs. Loops written
-//! over plain slices are compiled once per width because they are inlined into [`wide`].
+//! over plain slices are compiled once per width because they are inlined into [`vectorized`].
 
 /// Runs `work` with the widest vectors this machine has.
 #[inline(always)]
@@ -11,7 +11,7 @@ pub(crate) fn dispatch<W: pulp::WithSimd>(work: W) -> W::Output {
 
 /// Runs `work` compiled for the widest vectors this machine has. `work` and what it calls must be `#[inline(always)]`.
 #[inline(always)]
-pub fn wide<R>(work: impl FnOnce() -> R) -> R {
+pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     dispatch(work)
 }
 
@@ -39,13 +39,13 @@ impl Buffer {
     }
 
     /// Room for `len` zeros.
-    pub fn zeroed(&mut self, len: usize) -> &mut [f32] {
+    pub(crate) fn zeroed(&mut self, len: usize) -> &mut [f32] {
         let slice = self.resize(len);
         slice.fill(0.0);
         slice
     }
 
-    /// What [`Buffer::resize`] last made room for.
+    /// The floats that [`Buffer::resize`] last made room for.
     #[must_use]
     pub fn as_slice(&self) -> &[f32] {
         &self.data[self.start..self.start + self.len]

@@ -23,7 +23,7 @@ pub struct ThreadPoolError {
 
 /// Multiplications that one more thread is woken for. Of one thread they are some 10 µs of arithmetic (at the 95 G/s a core reached), and
 /// 100 µs where each weight comes from memory for one row (at 40 GB/s). Chosen, not tuned.
-const WORTH: usize = 1 << 20;
+const MULTIPLICATIONS_PER_THREAD: usize = 1 << 20;
 
 impl ThreadPool {
     /// The calling thread alone.
@@ -49,11 +49,11 @@ impl ThreadPool {
 
     /// How many threads are worth waking for this many multiplications, or for work that takes as long.
     #[must_use]
-    pub fn share(&self, multiplications: usize) -> usize {
-        (multiplications / WORTH).clamp(1, self.threads())
+    pub fn threads_worth_waking(&self, multiplications: usize) -> usize {
+        (multiplications / MULTIPLICATIONS_PER_THREAD).clamp(1, self.threads())
     }
 
-    /// Runs all of `work` on one of the threads: calls of [`ThreadPool::each`] inside need not wait for this one to be woken.
+    /// Runs all of `work` on one of the threads: calls of [`ThreadPool::for_each`] inside need not wait for this one to be woken.
     pub fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.0 {
             Some(pool) => pool.install(work),
@@ -70,7 +70,7 @@ impl ThreadPool {
     }
 
     /// Runs `work` on every item, side by side.
-    pub fn each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
+    pub fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
         match items {
             [only] => work(only),
             _ if self.threads() == 1 => items.iter_mut().for_each(work),

@@ -1,21 +1,22 @@
-//! Gradients of one objective: its responses dealt to data-parallel workers (`shards`), computed in parallel, summed in their order.
+//! Gradients of one objective: its responses dealt to data-parallel workers, computed in parallel, summed in their order.
 
 use candle_core::{Result, Tensor};
 use veriplay_kernels::thread_pool::run_on_threads;
 
+use crate::backend::Backend;
 use crate::gradients::Gradients;
-use crate::model::{Decoder, Engine, MicroBatch, Weights, bundle, deal, values};
+use crate::network::{Decoder, MicroBatch, Weights, bundle, deal, values};
 use crate::objective::{Objective, Totals};
 use crate::ops::SharedSpace;
-use crate::segments::{Segmented, Segments};
+use crate::segments::{SegmentedBackward, Segments};
 
-/// Says once that candle's own pool works beside the shards.
+/// Warns once when candle's own thread pool competes with the data-parallel workers.
 ///
 /// Residual sums, and the sums of gradients inside `backward`, are candle's. Since 0.11.1 it hands those of 64 Ki elements and more
 /// to a global pool with a lock, whose threads spin: beside threads of ours it only takes their time (three times as long an
 /// update on 2 cores). The results are the same. Candle reads `CANDLE_NUM_THREADS` when it first needs the pool; `.cargo/config.toml`
 /// sets it for what cargo runs.
-pub(crate) fn warn_of_pool() {
+pub(crate) fn warn_about_candle_pool() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let workers = candle_core::utils::barrier_pool().n_workers();
@@ -27,33 +28,33 @@ pub(crate) fn warn_of_pool() {
 
 /// How much goes through the model together, and how much of it is kept for backward.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sizes {
+pub(crate) struct BatchSizes {
     /// Rows of a micro-batch.
     pub(crate) micro_tokens: usize,
     /// Segments of layers that are computed again; `None` keeps everything.
     pub(crate) segments: Option<Segments>,
 }
 
-/// Loss and gradients of an objective; one shard, and one thread, for each space. `weights` are those that `engine` tracks.
-pub(crate) fn gradients(
-    engine: &Engine,
+/// Loss and gradients of an objective; one worker, and one thread, for each space. `weights` are those that `backend` tracks.
+pub(crate) fn compute_gradients(
+    backend: &dyn Backend,
     weights: &Weights,
     spaces: &[SharedSpace],
     objective: &dyn Objective,
-    sizes: Sizes,
+    sizes: BatchSizes,
 ) -> Result<(Totals, Gradients)> {
-    let Sizes { micro_tokens, segments } = sizes;
-    let shards = deal(bundle(objective.responses().into_iter(), micro_tokens), spaces.len(), micro_tokens);
-    let quiet = segments.map(|segments| (engine.detached(), segments));
+    let BatchSizes { micro_tokens, segments } = sizes;
+    let shares = deal(bundle(objective.responses().into_iter(), micro_tokens), spaces.len(), micro_tokens);
+    let detached = segments.map(|segments| (backend.detached(), segments));
     let work = |(space, share): (&SharedSpace, &Vec<MicroBatch>)| {
-        let tracked = engine.decoder(space);
-        let Some((quiet, sizes)) = &quiet else {
-            return shard(share, |batch, sum| run_micro_batch(&tracked, weights, objective, batch, sum));
+        let tracked = backend.decoder(space);
+        let Some((detached, sizes)) = &detached else {
+            return run_share(share, |batch, sum| run_micro_batch(&tracked, weights, objective, batch, sum));
         };
-        let pass = Segmented { tracked: &tracked, quiet: &quiet.decoder(space), weights, sizes: *sizes };
-        shard(share, |batch, sum| pass.run(objective, batch, sum))
+        let pass = SegmentedBackward { tracked: &tracked, detached: &detached.decoder(space), weights, sizes: *sizes };
+        run_share(share, |batch, sum| pass.run(objective, batch, sum))
     };
-    let parts = run_on_threads(spaces.iter().zip(&shards), work);
+    let parts = run_on_threads(spaces.iter().zip(&shares), work);
     let mut sum = (Totals::default(), Gradients::default());
     for part in parts {
         let (totals, gradients) = part?;
@@ -63,8 +64,8 @@ pub(crate) fn gradients(
     Ok(sum)
 }
 
-/// One shard's micro-batches, one after the other.
-fn shard(
+/// The micro-batches of one worker, one after the other.
+fn run_share(
     share: &[MicroBatch],
     pass: impl Fn(&MicroBatch, &mut Gradients) -> Result<Totals>,
 ) -> Result<(Totals, Gradients)> {
@@ -88,7 +89,7 @@ fn run_micro_batch(
     let outputs = values(&predicted)?;
     let (logprobs, entropies) = outputs.split_at(batch.predictions.len());
     let evaluated = objective.evaluate(batch, logprobs, entropies);
-    let totals = Totals::of(batch, &evaluated, entropies);
+    let totals = Totals::new(batch, &evaluated, entropies);
     let slopes = Tensor::from_vec(evaluated.slopes, predicted.shape(), predicted.device())?;
     let slopes = slopes.to_dtype(predicted.dtype())?;
     sum.add(weights, (predicted * slopes)?.sum_all()?.backward()?)?;

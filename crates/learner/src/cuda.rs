@@ -1,7 +1,7 @@
 //! An NVIDIA card, opened once for the whole program, with what makes candle fast on it.
 //!
 //! Called by [`crate::device`], under the feature `cuda` alone. Invariant: a card has one stream, whichever thread gives it work; so
-//! everything happens in the order it was asked for, and no allocation needs events of its own.
+//! all work runs in the order of its submission, and no allocation needs events of its own.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -19,11 +19,11 @@ pub(crate) fn open(number: usize) -> Result<Device> {
     if let Some(device) = open.get(&number) {
         return Ok(device.clone());
     }
-    // Asked first: making a context without a driver would panic inside cudarc where a library is missing.
+    // Checked first: making a context without a driver would panic inside cudarc where a library is missing.
     result::init().w()?;
     result::device::get(i32::try_from(number).unwrap_or(i32::MAX)).w()?;
     let device = CudaDevice::new_with_stream(number)?;
-    quicken(&device, number)?;
+    configure_driver(&device, number)?;
     let device = Device::Cuda(device);
     open.insert(number, device.clone());
     Ok(device)
@@ -36,7 +36,7 @@ pub(crate) fn memory(device: &Device) -> Option<(u64, u64)> {
 }
 
 #[expect(unsafe_code, reason = "switches of the driver that cudarc has no safe door to; each says why it is sound")]
-fn quicken(device: &CudaDevice, number: usize) -> Result<()> {
+fn configure_driver(device: &CudaDevice, number: usize) -> Result<()> {
     // SAFETY: events order the streams of a context, and this one has a single stream: see the invariant of the module.
     unsafe { device.disable_event_tracking() };
     // By default freed memory goes back to the system whenever the stream is waited for, and must be had again.

@@ -1,6 +1,6 @@
-//! Where a learner computes, and in which numbers.
+//! The device a learner computes on, and the precision of its numbers.
 //!
-//! Called when a learner is made. A device that cannot be had is an error that says what to do: nothing moves to the CPU in silence.
+//! Called when a learner is made. An unavailable device is an error with a hint; nothing falls back to the CPU.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum DeviceSpec {
-    /// The CPU, by our own kernels: what is reproducible to the bit.
+    /// The CPU, by our own kernels: reproducible to the bit.
     #[default]
     Cpu,
     /// The CPU, by the operations that a card uses: slow, and there to be compared with.
@@ -64,11 +64,11 @@ impl TryFrom<String> for DeviceSpec {
     }
 }
 
-/// Numbers: how weights are saved, and what is computed in. In memory weights are f32, whatever is computed in.
+/// Precision of saved weights, or of activations. Weights in memory are f32 either way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// As they are: what is saved is what is loaded.
+    /// 32 bits: saved weights are loaded to the bit.
     #[default]
     F32,
     /// Rounded to bfloat16, half the size: 8 bits of precision are left.
@@ -93,7 +93,7 @@ impl Precision {
     }
 }
 
-/// A device that cannot be had.
+/// A device that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// No such word.
@@ -107,11 +107,11 @@ pub enum DeviceError {
     /// The driver, a library or the card is not there.
     #[error("device `{device}` cannot be used: {reason}; hint: {hint}")]
     Unavailable {
-        /// What was asked for.
+        /// The device.
         device: DeviceSpec,
-        /// What the driver said.
+        /// The driver's message.
         reason: String,
-        /// What to do.
+        /// How to mend it.
         hint: &'static str,
     },
     /// bf16 where there is no hardware for it.
@@ -136,10 +136,10 @@ impl DeviceSpec {
 }
 
 impl DeviceSpec {
-    /// Opens it, which a learner does too: what is wrong shows before a model is read.
+    /// Opens the device, as a learner does too, so that errors show before a model is read.
     ///
     /// # Errors
-    /// It cannot be had.
+    /// The device is unavailable.
     pub fn probe(self, precision: Precision) -> Result<(), DeviceError> {
         OpenDevice::open(self, precision).map(|_| ())
     }
@@ -170,7 +170,12 @@ impl OpenDevice {
         Ok(Self { device, dtype, kernels })
     }
 
-    /// Bytes that the device has free, where it is not the CPU and says so.
+    /// Data-parallel workers, of those asked for: threads of the CPU, or one device.
+    pub(crate) const fn workers(&self, requested: usize) -> usize {
+        if self.kernels { requested } else { 1 }
+    }
+
+    /// Free bytes of the device; `None` for the CPU, or where the driver does not report them.
     pub(crate) fn free_memory(&self) -> Option<u64> {
         #[cfg(feature = "cuda")]
         return crate::cuda::memory(&self.device).map(|(free, _)| free);

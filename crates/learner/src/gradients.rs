@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use candle_core::backprop::GradStore;
 use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Tensor, Var};
 use veriplay_core::LearnError;
-use veriplay_kernels::math::accumulate;
+use veriplay_kernels::math::accumulate as add_slices;
 
 use crate::Result;
 use crate::config::TensorSpec;
-use crate::model::{Weights, values};
+use crate::network::{Weights, values};
 use crate::ops::slices::{floats, floats_mut};
 
 /// A sum of gradients. A weight that no backward pass reached has no entry.
@@ -20,17 +20,17 @@ impl Gradients {
     /// Adds what one backward pass left for the weights.
     pub(crate) fn add(&mut self, weights: &Weights, mut store: GradStore) -> Result<()> {
         weights.trainable().try_for_each(|(name, var)| match store.remove(var) {
-            Some(gradient) => self.add_one(name, gradient),
+            Some(gradient) => self.accumulate(name, gradient),
             None => Ok(()),
         })
     }
 
     /// Adds another sum.
     pub(crate) fn merge(&mut self, other: Self) -> Result<()> {
-        other.0.into_iter().try_for_each(|(name, gradient)| self.add_one(&name, gradient))
+        other.0.into_iter().try_for_each(|(name, gradient)| self.accumulate(&name, gradient))
     }
 
-    fn add_one(&mut self, name: &str, gradient: Tensor) -> Result<()> {
+    fn accumulate(&mut self, name: &str, gradient: Tensor) -> Result<()> {
         let Some(sum) = self.0.get_mut(name) else {
             self.0.insert(name.to_owned(), gradient);
             return Ok(());
@@ -59,16 +59,20 @@ impl Gradients {
         specs.iter().map(|spec| self.get(&spec.name).map_or_else(|| Ok(vec![0.0; spec.elements()]), values)).collect()
     }
 
-    /// The global norm. A weight without an entry is a cut in the graph and always an error; so is one of those that `doubted` names
-    /// whose gradient is all zero.
-    pub(crate) fn checked_norm(&self, specs: &[TensorSpec], doubted: impl Fn(&str) -> bool) -> Result<f64, LearnError> {
+    /// The global norm. A weight without an entry is a cut in the graph and always an error; so is an
+    /// all-zero gradient of a weight that `must_be_nonzero` names.
+    pub(crate) fn checked_norm(
+        &self,
+        specs: &[TensorSpec],
+        must_be_nonzero: impl Fn(&str) -> bool,
+    ) -> Result<f64, LearnError> {
         let backend = |e: candle_core::Error| LearnError::Backend(e.to_string());
         let (mut total, mut cut) = (0.0, Vec::new());
         for (spec, square) in specs.iter().zip(self.squares(specs).map_err(backend)?) {
             match square {
                 Some(square) if !square.is_finite() => return Err(LearnError::NotFinite { name: spec.name.clone() }),
                 None => cut.push(spec.name.clone()),
-                Some(0.0) if doubted(&spec.name) => cut.push(spec.name.clone()),
+                Some(0.0) if must_be_nonzero(&spec.name) => cut.push(spec.name.clone()),
                 Some(square) => total += square,
             }
         }
@@ -102,7 +106,7 @@ impl InplaceOp2 for Accumulate {
     }
 
     fn cpu_fwd(&self, sum: &mut CpuStorage, sum_l: &Layout, gradient: &CpuStorage, gradient_l: &Layout) -> Result<()> {
-        accumulate(floats_mut(sum, sum_l)?, floats(gradient, gradient_l)?);
+        add_slices(floats_mut(sum, sum_l)?, floats(gradient, gradient_l)?);
         Ok(())
     }
 }
@@ -113,7 +117,7 @@ mod tests {
 
     use super::*;
     use crate::config::{ModelConfig, tensor_specs};
-    use crate::model::initial_values;
+    use crate::network::initial_values;
 
     /// Gradients of a sum over the squares of every weight; `cut` is detached first.
     fn squares(cut: Option<&str>) -> (Vec<TensorSpec>, Gradients) {

@@ -22,13 +22,13 @@ pub struct HubOptions {
     pub revision: Option<String>,
 }
 
-/// Why a checkpoint cannot be had.
+/// Why a checkpoint could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
     /// Neither a directory nor the form of an id.
     #[error("`{0}` is neither a directory nor a hub id such as `org/name`: check the path")]
     BadId(String),
-    /// No network, or nobody there.
+    /// No network, or no server at the address.
     #[error(
         "`{id}` is no directory here, and the hub cannot be reached: {why}; hint: fetch the checkpoint where there is network and give its directory, or fill the cache `{}`", cache.display()
     )]
@@ -40,7 +40,7 @@ pub enum HubError {
         /// The network's word.
         why: String,
     },
-    /// The hub answered no.
+    /// The hub answered with an error status.
     #[error("the hub answers {status} for `{id}`: {hint}")]
     Refused {
         /// The id.
@@ -147,16 +147,16 @@ impl<'a> Hub<'a> {
     }
 
     fn fetch(&self) -> Result<PathBuf, HubError> {
-        let api = self.api().map_err(|e| self.failed(CONFIG, e))?;
-        let info = api.repo(self.repo(self.revision)).info().map_err(|e| self.failed("", e))?;
+        let api = self.api().map_err(|e| self.hub_error(CONFIG, e))?;
+        let info = api.repo(self.repo(self.revision)).info().map_err(|e| self.hub_error("", e))?;
         let names: Vec<String> = info.siblings.into_iter().map(|file| file.rfilename).collect();
         let files = self.checkpoint_files(&names)?;
         let pinned = api.repo(self.repo(&info.sha));
         for file in &files {
             tracing::info!(id = self.id, file, "fetching from the hub");
-            pinned.get(file).map_err(|e| self.failed(file, e))?;
+            pinned.get(file).map_err(|e| self.hub_error(file, e))?;
         }
-        let keep = |e: std::io::Error| self.failed(CONFIG, ApiError::IoError(e));
+        let keep = |e: std::io::Error| self.hub_error(CONFIG, ApiError::IoError(e));
         self.store().create_ref(&info.sha).map_err(keep)?;
         Ok(self.store().pointer_path(&info.sha))
     }
@@ -177,7 +177,7 @@ impl<'a> Hub<'a> {
         Ok(names.iter().map(String::as_str).filter(|name| wanted(name)).collect())
     }
 
-    fn failed(&self, file: &str, error: ApiError) -> HubError {
+    fn hub_error(&self, file: &str, error: ApiError) -> HubError {
         let (id, file) = (self.id.to_owned(), file.to_owned());
         match error {
             ApiError::RequestError(error) => match *error {

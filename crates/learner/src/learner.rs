@@ -13,11 +13,12 @@ use veriplay_core::{
 use crate::chat::{Chat, ChatError, ChatTemplate};
 use crate::checkpoint::CheckpointError;
 use crate::config::{ConfigError, ModelConfig};
+use crate::decoding::Continuation;
 use crate::device::Precision;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
-use crate::sampling::{Continuation, Request, RequestError, Sampler, SamplingContext};
-use crate::score::{Pair, backend, check_score, logits, score, score_by_candle};
+use crate::sampling::{Request, RequestError, Sampler, SamplingContext};
+use crate::score::{PromptAndResponse, check_score, logits, policy_error, score};
 use crate::tokenizer::Tokenizer;
 use crate::trainer::Trainer;
 
@@ -34,7 +35,7 @@ const fn placement(options: &LearnerOptions) -> Placement {
     Placement { device: options.device, precision: options.precision, workers: options.shards }
 }
 
-/// How a learner comes to be.
+/// Constructors.
 impl Learner {
     fn new(mut model: Model, options: LearnerOptions) -> Result<Self, ConfigError> {
         let (device, rows) = (options.device, options.rollout_rows);
@@ -64,8 +65,8 @@ impl Learner {
         Self::load_with(options, &dir.display().to_string(), |placement| Model::load(dir, true, placement))
     }
 
-    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works by token ids alone, and what needs text
-    /// is an error that says so.
+    /// As [`Learner::load`], but `tokenizer.json` may be missing: the learner then works by token ids alone, and methods that need
+    /// text fail.
     ///
     /// # Errors
     /// As [`Learner::load`].
@@ -93,17 +94,17 @@ impl Learner {
         origin: &str,
         load: impl FnOnce(Placement) -> Result<Model, CheckpointError>,
     ) -> Result<Self, CheckpointError> {
-        let config = |source| CheckpointError::Config { place: origin.to_owned(), source };
+        let config = |source| CheckpointError::Config { origin: origin.to_owned(), source };
         options.validate().map_err(config)?;
         Self::new(load(placement(&options))?, options).map_err(config)
     }
 }
 
-/// What a learner is made of.
+/// Parts.
 impl Learner {
     /// The model's shape.
     #[must_use]
-    pub const fn config(&self) -> &ModelConfig {
+    pub fn config(&self) -> &ModelConfig {
         &self.model.config
     }
 
@@ -149,7 +150,7 @@ impl Learner {
         self.model.named_weights()
     }
 
-    /// Bytes that the device has free, where it is not the CPU and says so.
+    /// Free bytes of the device; `None` for the CPU, or where the driver does not report them.
     #[must_use]
     pub fn device_memory(&self) -> Option<u64> {
         self.model.device.free_memory()
@@ -215,7 +216,7 @@ impl Learner {
         self.trainer.save_state(dir)
     }
 
-    /// Restores what [`Learner::save_trainer_state`] wrote: the next update gives the same bits as if nothing had happened.
+    /// Restores what [`Learner::save_trainer_state`] wrote: the next update gives the same bits as without the interruption.
     ///
     /// # Errors
     /// A file that is missing, broken, of another schema, or of another model; the learner is then unchanged.
@@ -252,7 +253,7 @@ impl Learner {
 impl Policy for Learner {
     /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let context = SamplingContext::of(&self.model);
+        let context = SamplingContext::new(&self.model);
         context.generate(prompts, sampling, self.version(), |tokens| self.continue_tokens(tokens, sampling))
     }
 }
@@ -260,7 +261,7 @@ impl Policy for Learner {
 /// Sampling.
 impl Learner {
     /// `sampling.group` continuations of each prompt, which is given in tokens: no tokenizer is needed. As
-    /// [`Policy::generate`] samples: one seed for all prompts, which their index tells apart. For prompts with options and seeds of
+    /// [`Policy::generate`] samples: one seed for all prompts, and the index of a prompt as its stream. For prompts with options and seeds of
     /// their own see [`Learner::complete`].
     ///
     /// # Errors
@@ -270,12 +271,12 @@ impl Learner {
         prompts: &[Vec<u32>],
         sampling: &Sampling,
     ) -> Result<Vec<Vec<Continuation>>, PolicyError> {
-        let context = SamplingContext::of(&self.model);
+        let context = SamplingContext::new(&self.model);
         context.check_prompts(prompts, sampling)?;
         if sampling.group == 0 {
             return Ok(prompts.iter().map(|_| Vec::new()).collect());
         }
-        self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(backend)
+        self.sampler.continuations(&self.model, context.queue_prompts(prompts, sampling)).map_err(policy_error)
     }
 
     /// Continues every request: [`Request::samples`] continuations each, in the order of the requests.
@@ -283,17 +284,17 @@ impl Learner {
     /// # Errors
     /// The first request that cannot be done; nothing is sampled then.
     pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
-        let context = SamplingContext::of(&self.model);
+        let context = SamplingContext::new(&self.model);
         context.check(requests)?;
         let queued_prompts = requests.iter().map(|request| context.queue_request(request)).collect();
-        Ok(self.sampler.continuations(&self.model, queued_prompts).map_err(backend)?)
+        Ok(self.sampler.continuations(&self.model, queued_prompts).map_err(policy_error)?)
     }
 
     /// The text of a continuation: without the end token, and up to the stop string that ended it. Empty where the checkpoint has no
     /// tokenizer.
     #[must_use]
     pub fn text(&self, continuation: &Continuation) -> String {
-        SamplingContext::of(&self.model).text(continuation)
+        SamplingContext::new(&self.model).text(continuation)
     }
 }
 
@@ -305,29 +306,20 @@ impl Learner {
     /// An empty prompt or response, a token outside the vocabulary, or more tokens than the context holds.
     pub fn score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         check_score(&self.model, prompt, responses)?;
-        score(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(backend)
+        score(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(policy_error)
     }
 
-    /// As [`Learner::score`], by candle's own operations instead of our kernels: the oracle of tests.
-    ///
-    /// # Errors
-    /// As [`Learner::score`].
-    pub fn reference_score(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
-        check_score(&self.model, prompt, responses)?;
-        score_by_candle(&self.model, &pairs(prompt, responses), self.options().micro_tokens).map_err(backend)
-    }
-
-    /// As [`Learner::score`], under the held reference.
+    /// As [`Learner::score`], under the reference policy.
     ///
     /// # Errors
     /// As [`Learner::score`], and no reference.
     pub fn reference_logprobs(&self, prompt: &[u32], responses: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, PolicyError> {
         check_score(&self.model, prompt, responses)?;
-        self.trainer.reference_scores(&self.model, &pairs(prompt, responses)).map_err(backend)
+        self.trainer.reference_scores(&self.model, &pairs(prompt, responses)).map_err(policy_error)
     }
 
     /// As [`Learner::score`] for one response behind each prompt, by the path that samples: prompts go through the cache, and the
-    /// tokens of a response one by one. What rollouts keep equals this, and this is held to [`Learner::score`].
+    /// tokens of a response one by one. Rollouts keep these numbers; tests compare them with [`Learner::score`].
     ///
     /// # Errors
     /// As [`Learner::score`], and lists of unequal length.
@@ -341,7 +333,7 @@ impl Learner {
         for (prompt, response) in prompts.iter().zip(responses) {
             check_score(&self.model, prompt, std::slice::from_ref(response))?;
         }
-        self.sampler.force(&self.model, prompts, responses).map_err(backend)
+        self.sampler.score_forced(&self.model, prompts, responses).map_err(policy_error)
     }
 
     /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
@@ -350,12 +342,12 @@ impl Learner {
     /// As [`Learner::score`].
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<Vec<f32>>, PolicyError> {
         check_score(&self.model, tokens, &[])?;
-        logits(&self.model, tokens).map_err(backend)
+        logits(&self.model, tokens).map_err(policy_error)
     }
 }
 
 /// Every response with the one prompt.
-fn pairs<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<Pair<'a>> {
+fn pairs<'a>(prompt: &'a [u32], responses: &'a [Vec<u32>]) -> Vec<PromptAndResponse<'a>> {
     responses.iter().map(|response| (prompt, response.as_slice())).collect()
 }
 
@@ -379,7 +371,7 @@ impl Learner {
     /// # Errors
     /// The tensor backend failed.
     pub fn hold_reference(&mut self) -> Result<(), PolicyError> {
-        self.trainer.hold_reference(&self.model.weights).map_err(backend)
+        self.trainer.hold_reference(&self.model.weights).map_err(policy_error)
     }
 
     /// Makes the present weights of another learner the reference.
@@ -391,10 +383,10 @@ impl Learner {
             let what = "the reference's config.json differs from the policy's: they must be the same model";
             return Err(PolicyError::Backend(what.to_owned()));
         }
-        self.trainer.hold_reference(&other.model.weights).map_err(backend)
+        self.trainer.hold_reference(&other.model.weights).map_err(policy_error)
     }
 
-    /// Whether a reference is held.
+    /// Whether there is a reference.
     #[must_use]
     pub const fn holds_reference(&self) -> bool {
         self.trainer.holds_reference()
@@ -417,13 +409,5 @@ impl Learner {
         batch: &PreferenceBatch,
     ) -> Result<(f64, Vec<NamedTensor>), LearnError> {
         self.trainer.preference_gradients(&self.model, batch)
-    }
-
-    /// As [`Learner::named_gradients`], by candle's own operations in f64 instead of our kernels: the oracle of tests.
-    ///
-    /// # Errors
-    /// A bad batch.
-    pub fn reference_gradients(&self, batch: &TrainBatch) -> Result<(f64, Vec<NamedTensor>), LearnError> {
-        self.trainer.gradients_by_candle(&self.model, batch)
     }
 }

@@ -5,13 +5,16 @@
 //! with a key-value cache that reads the same storage. Both use the kernels of `veriplay-kernels`, so they agree on
 //! log-probabilities. The learner sees tokens and weights, never verdicts.
 
+mod backend;
 mod backward;
 mod chat;
 mod checkpoint;
 mod config;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod decoding;
 mod device;
+mod gguf;
 mod gradients;
 mod hub;
 mod learner;
@@ -19,38 +22,41 @@ mod lora;
 mod losses;
 mod memory;
 mod model;
+mod network;
 mod objective;
 mod ops;
 mod optim;
 mod options;
-mod policies;
 mod sampling;
 mod schedule;
 mod score;
 mod segments;
+mod server;
 mod tokenizer;
 mod trainer;
 
 pub use chat::{Chat, ChatError, ChatTemplate};
 pub use checkpoint::CheckpointError;
 pub use config::{Architecture, ConfigError, Llama3Scaling, ModelConfig, TensorSpec, tensor_specs};
+pub use decoding::{Continuation, End, TokenSampler, uniform};
 pub use device::{DeviceError, DeviceSpec, Precision};
+pub use gguf::{GgufError, GgufPolicy, convert_gguf};
 pub use hub::{HubError, HubOptions, resolve};
 pub use learner::Learner;
 pub use lora::Lora;
 pub use losses::{
-    Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, PolicyGradient, PpoClip, Preference, Rft, Sft, Spin, Takes,
-    Tis,
+    Dpo, Kl, KlEstimator, KlPlace, LOSSES, Loss, LossEntry, LossInput, PolicyGradient, PpoClip, Preference, Rft, Sft,
+    Spin, Tis,
 };
 pub use memory::MemoryPlan;
 pub use model::NamedTensor;
 pub use optim::{AdamW, Optimizer};
-pub use options::{LearnerOptions, MOST_SHARDS};
-pub use policies::{ApiKey, GgufError, GgufPolicy, ServerError, ServerOptions, ServerPolicy, convert_gguf};
-pub use sampling::{Continuation, End, Request, RequestError, TokenSampler, uniform};
+pub use options::{LearnerOptions, MAX_SHARDS};
+pub use sampling::{Request, RequestError};
 pub use schedule::{Schedule, Shape};
 pub use segments::Segments;
+pub use server::{ApiKey, ServerError, ServerOptions, ServerPolicy};
 pub use tokenizer::{END_TOKEN, Tokenizer, TokenizerError, build_tokenizer};
 
-/// What fails here is candle, unless it says otherwise.
+/// Fails with an error of candle where no other type is given.
 pub(crate) type Result<T, E = candle_core::Error> = std::result::Result<T, E>;

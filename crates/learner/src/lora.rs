@@ -1,7 +1,14 @@
 //! LoRA (Hu et al. 2021, arXiv 2106.09685): the base is frozen, and of some matrices W a low-rank sum W + α/r · B·A takes the place.
 //!
-//! This file names the adapters of a model; `model/adapters.rs` holds their values. Names are PEFT's.
+//! The sum is formed once an update or a call of the policy, so training and sampling use the same matrices, and the kernels know
+//! nothing of adapters. Gradients, moments and checkpoints of the trainer hold the adapters alone. A starts uniform and B at zero
+//! (PEFT's defaults), so the policy starts as the base to the bit. Names are PEFT's.
 
+use std::collections::BTreeMap;
+
+use candle_core::{Device, Result, Tensor, Var};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::config::TensorSpec;
@@ -25,8 +32,8 @@ pub struct Lora {
 }
 
 impl Lora {
-    /// What is wrong with it: a key, its value and what it may be.
-    pub(crate) fn fault(&self) -> Option<(&'static str, String, String)> {
+    /// The first invalid option: its key, its value and what it may be.
+    pub(crate) fn invalid_option(&self) -> Option<(&'static str, String, String)> {
         if !(1..=4096).contains(&self.rank) {
             return Some(("rank", self.rank.to_string(), "1 to 4096".to_owned()));
         }
@@ -70,4 +77,71 @@ pub(crate) fn adapter_names(weight: &str) -> [String; 2] {
 /// Whether a tensor is an A: its gradient is zero as long as its B is.
 pub(crate) fn is_a(name: &str) -> bool {
     name.ends_with(".lora_A.weight")
+}
+
+/// The adapters of a model.
+#[derive(Debug)]
+pub(crate) struct Adapters {
+    scale: f64,
+    /// By PEFT's names.
+    vars: BTreeMap<String, Var>,
+}
+
+impl Adapters {
+    /// From the values of every adapter, in the order of [`Lora::specs`].
+    pub(crate) fn new(lora: &Lora, base: &[TensorSpec], values: Vec<Vec<f32>>, device: &Device) -> Result<Self> {
+        let var = |(spec, values): (TensorSpec, Vec<f32>)| Ok((spec.name, Var::from_vec(values, spec.shape, device)?));
+        let vars = lora.specs(base).into_iter().zip(values).map(var).collect::<Result<_>>()?;
+        Ok(Self { scale: lora.alpha / lora.rank as f64, vars })
+    }
+
+    /// Fresh adapters: A uniform within ±1/√in (Kaiming's with a = √5), B zero.
+    pub(crate) fn initialize(lora: &Lora, base: &[TensorSpec], device: &Device) -> Result<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(lora.seed);
+        let mut value = |spec: &TensorSpec| -> Vec<f32> {
+            let bound = 1.0 / (spec.shape[1] as f32).sqrt();
+            let count = spec.elements();
+            if is_a(&spec.name) {
+                (0..count).map(|_| rng.random_range(-bound..bound)).collect()
+            } else {
+                vec![0.0; count]
+            }
+        };
+        let values = lora.specs(base).iter().map(&mut value).collect();
+        Self::new(lora, base, values, device)
+    }
+
+    /// The adapters' variables by name.
+    pub(crate) const fn vars(&self) -> &BTreeMap<String, Var> {
+        &self.vars
+    }
+
+    /// The addend of a weight: α/r · B·A, tracked or not; `None` for a weight without an adapter.
+    pub(crate) fn product(&self, weight: &str, tracked: bool) -> Option<Result<Tensor>> {
+        let [a, b] = adapter_names(weight);
+        let (a, b) = (self.vars.get(&a)?, self.vars.get(&b)?);
+        let tensor = |var: &Var| if tracked { var.as_tensor().clone() } else { var.as_detached_tensor() };
+        Some(tensor(b).matmul(&tensor(a)).and_then(|product| product * self.scale))
+    }
+
+    /// Whether every B is still zero.
+    pub(crate) fn are_fresh(&self) -> Result<bool> {
+        for (_, var) in self.vars.iter().filter(|(name, _)| !is_a(name)) {
+            if var.abs()?.max_all()?.to_scalar::<f32>()? != 0.0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A copy that later updates do not reach.
+    pub(crate) fn copy(&self) -> Result<Self> {
+        Ok(Self { scale: self.scale, vars: copy_variables(&self.vars)? })
+    }
+}
+
+/// Variables with the same values and storage of their own.
+pub(crate) fn copy_variables(vars: &BTreeMap<String, Var>) -> Result<BTreeMap<String, Var>> {
+    let copy = |(name, var): (&String, &Var)| Ok((name.clone(), Var::from_tensor(&var.as_detached_tensor())?));
+    vars.iter().map(copy).collect()
 }

@@ -39,9 +39,9 @@ pub use sft::Sft;
 pub use spin::Spin;
 pub use tis::Tis;
 
-/// What a loss is computed from.
+/// The input of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum LossInput {
     /// Samples with a weight each: the config's `loss`.
     Samples,
     /// Pairs of a chosen and a rejected response: the config's `preference`.
@@ -55,8 +55,8 @@ pub enum Takes {
 pub struct LossEntry {
     /// Its name in the config, and that of its file.
     pub name: &'static str,
-    /// What it is computed from.
-    pub takes: Takes,
+    /// Its input.
+    pub input: LossInput,
 }
 
 /// Makes a config's enum and the lines of the registry from one list.
@@ -108,9 +108,9 @@ macro_rules! losses {
 
         /// Every loss, and every term that can be added to one.
         pub const LOSSES: &[LossEntry] = &[
-            $(LossEntry { name: $sample_name, takes: Takes::Samples },)*
-            $(LossEntry { name: $pair_name, takes: Takes::Pairs },)*
-            $(LossEntry { name: $term_name, takes: Takes::Rollouts },)*
+            $(LossEntry { name: $sample_name, input: LossInput::Samples },)*
+            $(LossEntry { name: $pair_name, input: LossInput::Pairs },)*
+            $(LossEntry { name: $term_name, input: LossInput::Rollouts },)*
         ];
     };
 }
@@ -152,7 +152,7 @@ impl Default for Preference {
     }
 }
 
-/// What a formula sees of one token.
+/// One token, as a formula sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenView {
     /// log π, in nats.
@@ -163,7 +163,7 @@ pub(crate) struct TokenView {
     pub(crate) ratio: f64,
 }
 
-/// What a formula says of one token.
+/// Value and slope of a formula at one token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Term {
     pub(crate) value: f64,
@@ -208,11 +208,11 @@ pub(crate) trait TokenLoss {
     }
 
     /// The weight that a kept rollout counts with.
-    fn weighs(&self, weight: f32) -> f32 {
+    fn effective_weight(&self, weight: f32) -> f32 {
         weight
     }
 
-    /// Whether the sum is divided by what is kept, and not by the batch's normalizer.
+    /// Whether the sum is divided by the tokens kept, and not by the batch's normalizer.
     fn means_over_kept(&self) -> bool {
         false
     }
@@ -221,7 +221,7 @@ pub(crate) trait TokenLoss {
     fn token(&self, seen: TokenView) -> Term;
 }
 
-/// What a formula says of one pair.
+/// Value and slope of a formula at one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairTerm {
     pub(crate) value: f64,
@@ -254,7 +254,7 @@ pub(crate) struct BadOption {
 }
 
 impl BadOption {
-    fn unless(key: &'static str, value: impl ToString, fine: bool, want: &'static str) -> Result<(), Self> {
+    fn check(key: &'static str, value: impl ToString, fine: bool, want: &'static str) -> Result<(), Self> {
         if fine { Ok(()) } else { Err(Self { key, value: value.to_string(), want }) }
     }
 }

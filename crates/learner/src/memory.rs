@@ -1,8 +1,8 @@
 //! Peak memory of training, predicted before anything is allocated.
 //!
 //! Called by the command line before a run, and by a test that measures a process at two lengths and two depths. The formulas
-//! count the tensors that are alive at the worst moment of an update on the CPU, all f32. What an allocator wastes, the
-//! program itself and the caches of rollouts are not in them.
+//! count the tensors that are alive at the worst moment of an update on the CPU, all f32. They exclude the allocator's overhead, the program
+//! itself and the caches of rollouts.
 
 use crate::config::{ModelConfig, TensorSpec, tensor_specs};
 use crate::options::LearnerOptions;
@@ -10,8 +10,8 @@ use crate::segments::Segments;
 
 /// Bytes of a number.
 const F32: u64 = size_of::<f32>() as u64;
-/// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, and the sum with what was
-/// there. (What was there is zeros that nobody writes, and Linux gives no memory for those.)
+/// Tensors of one size that candle's backward holds at once for one gradient: the node, its gradient, and the sum with the
+/// gradient so far. (The zeros it begins with are never written, and Linux gives no memory for those.)
 const COPIES: u64 = 3;
 
 /// Bytes at the worst moment of an update, by what they are for.
@@ -19,22 +19,22 @@ const COPIES: u64 = 3;
 pub struct MemoryPlan {
     /// The weights, or base and adapters.
     pub weights: u64,
-    /// A reference, where the loss wants one.
+    /// A reference, where the loss needs one.
     pub reference: u64,
     /// The optimizer's two moments.
     pub moments: u64,
     /// Joined and packed copies of the matrices.
     pub working: u64,
-    /// Gradients of the weights, of all shards.
+    /// Gradients of the weights, of all workers.
     pub gradients: u64,
-    /// Intermediate results that backward needs, of all shards.
+    /// Intermediate results that backward needs, of all workers.
     pub activations: u64,
-    /// Logits and their gradients, of all shards.
+    /// Logits and their gradients, of all workers.
     pub logits: u64,
 }
 
 /// Sizes of a model, in numbers.
-struct Model {
+struct ModelSizes {
     hidden: u64,
     layers: u64,
     vocab: u64,
@@ -47,7 +47,7 @@ struct Model {
     specs: Vec<TensorSpec>,
 }
 
-impl Model {
+impl ModelSizes {
     fn new(config: &ModelConfig) -> Self {
         let query = config.query_width() as u64;
         Self {
@@ -67,15 +67,15 @@ impl Model {
         self.specs.iter().filter(|spec| of(spec)).map(|spec| spec.elements() as u64).sum()
     }
 
-    /// What a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
+    /// Numbers that a layer keeps of one row for backward: two norms, projections, attention with its log-sum-exps, the pair of the SwiGLU,
     /// and two branches and two sums of the residual stream.
-    fn kept_by_layer(&self) -> u64 {
+    fn activations_per_layer(&self) -> u64 {
         let bias = if self.biased { self.qkv } else { 0 };
         6 * self.hidden + self.qkv + bias + self.query + self.heads + 2 * self.inner
     }
 
-    /// What backward needs of one row beside what is kept: the gradients of the widest operation, and packed operands.
-    fn passing(&self) -> u64 {
+    /// Numbers that backward needs of one row beside those that are kept: the gradients of the widest operation, and packed operands.
+    fn transient_per_row(&self) -> u64 {
         COPIES * self.hidden + self.inner + self.qkv.max(2 * self.inner)
     }
 }
@@ -84,7 +84,7 @@ impl MemoryPlan {
     /// Of a model of this shape, trained with these options on micro-batches of `rows` tokens.
     #[must_use]
     pub fn predict(config: &ModelConfig, options: &LearnerOptions, rows: usize) -> Self {
-        let (model, rows, shards) = (Model::new(config), rows as u64, options.shards as u64);
+        let (model, rows, workers) = (ModelSizes::new(config), rows as u64, options.shards as u64);
         let all = model.sum(|_| true);
         let trained = options.lora.as_ref().map(|lora| lora.specs(&model.specs));
         let trained = trained.map(|specs| specs.iter().map(|spec| spec.elements() as u64).sum::<u64>());
@@ -93,10 +93,10 @@ impl MemoryPlan {
             weights: F32 * (all + trained.unwrap_or(0)),
             reference: F32 * reference,
             moments: F32 * 2 * trained.unwrap_or(all),
-            working: F32 * model.working(options),
-            gradients: F32 * shards * model.gradients(options, trained),
-            activations: F32 * shards * rows * model.activations(options.segments),
-            logits: F32 * shards * model.logits(options.segments, rows),
+            working: F32 * model.working_copies(options),
+            gradients: F32 * workers * model.gradients(options, trained),
+            activations: F32 * workers * rows * model.activations(options.segments),
+            logits: F32 * workers * model.logits(options.segments, rows),
         }
     }
 
@@ -106,7 +106,7 @@ impl MemoryPlan {
         self.weights + self.reference + self.moments + self.working + self.gradients + self.activations + self.logits
     }
 
-    /// What would make it smaller, the most helpful first.
+    /// Options that would make it smaller, the most helpful first.
     #[must_use]
     pub fn advice(&self, options: &LearnerOptions) -> Vec<&'static str> {
         let state = self.moments + self.gradients;
@@ -125,11 +125,11 @@ impl MemoryPlan {
     }
 }
 
-impl Model {
+impl ModelSizes {
     /// Projections joined by layer, matrices packed for both directions, and under adapters the sums that take their place.
-    fn working(&self, options: &LearnerOptions) -> u64 {
+    fn working_copies(&self, options: &LearnerOptions) -> u64 {
         let matrices = self.sum(|spec| spec.is_hidden_matrix()) + self.vocab * self.hidden;
-        let joined = self.joined();
+        let joined = self.joined_projections();
         let adapted = options.lora.as_ref().map_or(0, |lora| {
             let targets =
                 |spec: &TensorSpec| lora.target_modules.iter().any(|m| spec.name.ends_with(&format!("{m}.weight")));
@@ -140,11 +140,11 @@ impl Model {
     }
 
     /// Projections that read the same input are joined by layer: copies.
-    fn joined(&self) -> u64 {
+    fn joined_projections(&self) -> u64 {
         self.layers * self.hidden * (self.qkv + 2 * self.inner)
     }
 
-    /// One shard's: the sum, and what one backward pass adds to it.
+    /// Of one worker: the sum, and what one backward pass adds to it.
     fn gradients(&self, options: &LearnerOptions, trained: Option<u64>) -> u64 {
         let all = self.sum(|_| true);
         let kept = trained.unwrap_or(all);
@@ -157,16 +157,16 @@ impl Model {
                 kept + head.max(copies * layer * (layers as u64).min(self.layers))
             }
             None if trained.is_some() => kept + 2 * (all - self.vocab * self.hidden),
-            None => kept + all + self.joined(),
+            None => kept + all + self.joined_projections(),
         }
     }
 
     /// One row's numbers.
     fn activations(&self, segments: Option<Segments>) -> u64 {
         let at_once = segments.map_or(self.layers, |s| (s.layers as u64).min(self.layers));
-        // What enters each segment; and of the one that is computed again its input, output, the output's gradient and their product.
+        // The input of each segment; and of the one that is computed again its input, output, the output's gradient and their product.
         let boundaries = segments.map_or(0, |s| (self.layers.div_ceil(s.layers as u64) + 4) * self.hidden);
-        boundaries + at_once * self.kept_by_layer() + self.passing()
+        boundaries + at_once * self.activations_per_layer() + self.transient_per_row()
     }
 
     fn logits(&self, segments: Option<Segments>, rows: u64) -> u64 {

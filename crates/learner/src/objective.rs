@@ -1,4 +1,4 @@
-//! What an update minimises: formulas of `losses` on the samples of a batch, or on the margins of its preference pairs, micro-batch by
+//! The objective of an update: formulas of `losses` on the samples of a batch, or on the margins of its preference pairs, micro-batch by
 //! micro-batch.
 //!
 //! Called by `backward`, which gives log-probabilities and entropies and takes slopes. A micro-batch holds whole responses, and both responses of
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use veriplay_core::{LearnError, PreferenceBatch, PreferencePair, Sample, TrainBatch};
 
 use crate::losses::{Kl, KlPlace, Loss, Preference, Term, TokenView, entropy_term};
-use crate::model::{MicroBatch, Response};
+use crate::network::{MicroBatch, Response};
 
 /// Something to minimise.
 pub(crate) trait Objective: Sync {
@@ -20,7 +20,7 @@ pub(crate) trait Objective: Sync {
     fn evaluate(&self, batch: &MicroBatch, logprobs: &[f32], entropies: &[f32]) -> Evaluated;
 }
 
-/// What an objective says of a micro-batch.
+/// The value and slopes of an objective on one micro-batch.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluated {
     pub(crate) loss: f64,
@@ -29,7 +29,7 @@ pub(crate) struct Evaluated {
     pub(crate) metrics: Metrics,
 }
 
-/// Sums and counts by name; what is reported is their quotient.
+/// Sums and counts by name; reports show their quotients.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Metrics(BTreeMap<&'static str, (f64, f64)>);
 
@@ -52,7 +52,7 @@ impl Metrics {
     }
 }
 
-/// What a pass over a batch gave.
+/// Sums over a batch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
     /// The objective's value.
@@ -65,13 +65,13 @@ pub(crate) struct Totals {
     pub(crate) tokens: u64,
     /// The largest slope, without its sign.
     pub(crate) steepest: f32,
-    /// What the objective says of itself.
+    /// Metrics of the objective.
     pub(crate) metrics: Metrics,
 }
 
 impl Totals {
     /// Of one micro-batch.
-    pub(crate) fn of(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
+    pub(crate) fn new(batch: &MicroBatch, evaluated: &Evaluated, entropies: &[f32]) -> Self {
         Self {
             loss: evaluated.loss,
             entropy: entropies.iter().map(|&e| f64::from(e)).sum(),
@@ -120,19 +120,19 @@ impl Terms {
     }
 
     /// The sample, ready for the formulas.
-    fn row<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<Row<'a>, LearnError> {
-        let weight = if sample.imitate { sample.weight } else { self.weight(index, sample)? };
+    fn prepare<'a>(&self, index: usize, sample: &'a Sample, scale: f64) -> Result<LossSample<'a>, LearnError> {
+        let weight = if sample.imitate { sample.weight } else { self.loss_weight(index, sample)? };
         let factor = |x: f32| f64::from((f64::from(x) * f64::from(sample.scale) * scale) as f32);
         let (weight, unit) = (factor(weight), factor(1.0));
-        let mut row = Row { sample, weight, unit, behaviour: &[], reference: &[], shift: Vec::new() };
+        let mut row = LossSample { sample, weight, unit, behaviour: &[], reference: &[], shift: Vec::new() };
         if !sample.imitate {
-            self.attach(index, &mut row)?;
+            self.attach_logprobs(index, &mut row)?;
         }
         Ok(row)
     }
 
     /// Gives a rollout the log-probabilities under other policies that its terms need.
-    fn attach(&self, index: usize, row: &mut Row<'_>) -> Result<(), LearnError> {
+    fn attach_logprobs(&self, index: usize, row: &mut LossSample<'_>) -> Result<(), LearnError> {
         let missing = |what, loss, hint| LearnError::Missing { index, what, loss, hint };
         if self.needs_behaviour() {
             let loss = if self.loss.formula().needs_behaviour() { self.loss.name() } else { "kl" };
@@ -151,21 +151,21 @@ impl Terms {
         Ok(())
     }
 
-    /// What the loss makes of a rollout's weight: 0 where only the added terms want the sample.
-    fn weight(&self, index: usize, sample: &Sample) -> Result<f32, LearnError> {
+    /// The weight of a rollout in the loss: 0 where only the added terms use the sample.
+    fn loss_weight(&self, index: usize, sample: &Sample) -> Result<f32, LearnError> {
         let formula = self.loss.formula();
         if formula.refuses(sample.weight) {
             let what =
                 format!("sample {index} has weight `{}`, which the loss `{}` refuses", sample.weight, self.loss.name());
             return Err(LearnError::BadBatch(what));
         }
-        Ok(if formula.keeps(sample.weight) { formula.weighs(sample.weight) } else { 0.0 })
+        Ok(if formula.keeps(sample.weight) { formula.effective_weight(sample.weight) } else { 0.0 })
     }
 }
 
 /// A sample with everything its tokens' terms are made of.
 #[derive(Debug)]
-struct Row<'a> {
+struct LossSample<'a> {
     sample: &'a Sample,
     /// The weight, and 1, each times what aggregation and normalizer give.
     weight: f64,
@@ -173,14 +173,14 @@ struct Row<'a> {
     /// Empty where they are not needed.
     behaviour: &'a [f32],
     reference: &'a [f32],
-    /// What each token's advantage is lowered by.
+    /// Lowers each token's advantage.
     shift: Vec<f64>,
 }
 
-/// A batch of samples and what is minimised on it.
+/// The objective on a batch of samples.
 pub(crate) struct SampleObjective<'a> {
     terms: Terms,
-    rows: BTreeMap<usize, Row<'a>>,
+    rows: BTreeMap<usize, LossSample<'a>>,
 }
 
 impl<'a> SampleObjective<'a> {
@@ -189,11 +189,11 @@ impl<'a> SampleObjective<'a> {
         let kept: Vec<(usize, &Sample)> = batch.samples.iter().enumerate().filter(|(_, s)| terms.keeps(s)).collect();
         let scale = 1.0 / normalizer(&terms, batch, &kept);
         let rows =
-            kept.into_iter().map(|(i, sample)| Ok((i, terms.row(i, sample, scale)?))).collect::<Result<_, _>>()?;
+            kept.into_iter().map(|(i, sample)| Ok((i, terms.prepare(i, sample, scale)?))).collect::<Result<_, _>>()?;
         Ok(Self { terms, rows })
     }
 
-    fn token(&self, row: &Row<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> Term {
+    fn token(&self, row: &LossSample<'_>, at: usize, logprob: f64, metrics: &mut Metrics) -> Term {
         let weight = row.weight - row.unit * row.shift.get(at).copied().unwrap_or(0.0);
         let behaviour = row.behaviour.get(at).map_or(logprob, |&b| f64::from(b));
         let ratio = (logprob - behaviour).exp();
@@ -217,7 +217,7 @@ impl<'a> SampleObjective<'a> {
     }
 }
 
-/// What the summed loss is divided by.
+/// The divisor of the summed loss.
 fn normalizer(terms: &Terms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f64 {
     if !terms.loss.formula().means_over_kept() {
         return batch.normalizer;
@@ -230,7 +230,7 @@ fn normalizer(terms: &Terms, batch: &TrainBatch, kept: &[(usize, &Sample)]) -> f
 
 impl Objective for SampleObjective<'_> {
     fn responses(&self) -> Vec<(&[u32], Response<'_>)> {
-        let both = self.rows.iter().map(|(&index, Row { sample, .. })| {
+        let both = self.rows.iter().map(|(&index, LossSample { sample, .. })| {
             let Sample { prompt, response, masked, .. } = sample;
             (&**prompt, Response { index, tokens: response, masked: *masked, bound: false })
         });
@@ -255,7 +255,7 @@ impl Objective for SampleObjective<'_> {
     }
 }
 
-/// Pairs, and what is minimised on them. Response 2i is the chosen one of pair i, and 2i + 1 the rejected one.
+/// The objective on preference pairs. Response 2i is the chosen one of pair i, and 2i + 1 the rejected one.
 pub(crate) struct PairObjective<'a> {
     loss: Preference,
     pairs: &'a [PreferencePair],
@@ -264,7 +264,7 @@ pub(crate) struct PairObjective<'a> {
 }
 
 impl<'a> PairObjective<'a> {
-    /// `held` gives the log-probabilities under the learner's reference; it is asked for pairs that bring none.
+    /// `held` gives the log-probabilities under the learner's reference of pairs that come without.
     pub(crate) fn new(
         loss: Preference,
         batch: &'a PreferenceBatch,

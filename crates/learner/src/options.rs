@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backward::Sizes;
+use crate::backward::BatchSizes;
 use crate::config::ConfigError;
 use crate::device::{DeviceSpec, Precision};
 use crate::lora::Lora;
@@ -14,13 +14,13 @@ use crate::optim::Optimizer;
 use crate::segments::Segments;
 
 /// Largest [`LearnerOptions::shards`].
-pub const MOST_SHARDS: usize = 256;
+pub const MAX_SHARDS: usize = 256;
 
 /// How a learner works. Changing `shards` or `micro_tokens` changes results in the last bits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LearnerOptions {
-    /// Parts a batch is dealt to, one thread each; also the threads of sampling.
+    /// Data-parallel workers: a batch is dealt to them, one thread each; also the threads of sampling.
     pub shards: usize,
     /// Tokens that go through the model together.
     pub micro_tokens: usize,
@@ -33,10 +33,10 @@ pub struct LearnerOptions {
     /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
-    /// Low-rank adapters to train instead of the weights. This and what is below are tables of their own in a config.
+    /// Low-rank adapters to train instead of the weights. This and the fields below are tables of their own in a config.
     #[serde(skip)]
     pub lora: Option<Lora>,
-    /// What `update` minimises.
+    /// The loss of `update`.
     #[serde(skip)]
     pub loss: Loss,
     /// A divergence that is added to it.
@@ -45,13 +45,13 @@ pub struct LearnerOptions {
     /// An entropy bonus that is added to it; 0 for none.
     #[serde(skip)]
     pub entropy_bonus: f64,
-    /// What `prefer` minimises.
+    /// The loss of `prefer`.
     #[serde(skip)]
     pub preference: Preference,
-    /// Where it computes. Away from the CPU's kernels there is one shard, whatever `shards` says.
+    /// The device. Other devices than `cpu` have one worker, whatever `shards` is.
     #[serde(skip)]
     pub device: DeviceSpec,
-    /// What it computes in. Weights, gradients and moments are f32.
+    /// The numbers of activations. Weights, gradients and moments are f32.
     #[serde(skip)]
     pub precision: Precision,
 }
@@ -83,7 +83,7 @@ impl LearnerOptions {
     /// The first one that is wrong.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let sizes = [
-            ("shards", self.shards, MOST_SHARDS),
+            ("shards", self.shards, MAX_SHARDS),
             ("micro_tokens", self.micro_tokens, 1 << 20),
             ("rollout_rows", self.rollout_rows, 1 << 20),
         ];
@@ -94,7 +94,7 @@ impl LearnerOptions {
             bad_unless((1..=1 << 16).contains(&layers), "segments.layers", &layers, "1 to 65536")?;
             bad_unless((1..=1 << 20).contains(&logit_rows), "segments.logit_rows", &logit_rows, "1 to 1048576")?;
         }
-        if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::fault) {
+        if let Some((key, value, want)) = self.lora.as_ref().and_then(Lora::invalid_option) {
             return Err(refusal(&format!("lora.{key}"), &value, &want));
         }
         self.device.check(self.precision)?;
@@ -109,7 +109,7 @@ impl LearnerOptions {
         check_entropy(self.entropy_bonus)
     }
 
-    /// What rollouts must be for the losses to mean what they say, by their sampling temperature: `None` where any will do.
+    /// Why the losses are invalid for rollouts of this sampling temperature; `None` where they are valid.
     ///
     /// Behaviour log-probabilities are those of sampling, at its temperature. A ratio or a divergence of policies needs temperature 1;
     /// truncated importance sampling corrects for another one, but greedy rollouts have no log-probabilities.
@@ -125,11 +125,11 @@ impl LearnerOptions {
     }
 
     /// How much goes through the model together.
-    pub(crate) const fn sizes(&self) -> Sizes {
-        Sizes { micro_tokens: self.micro_tokens, segments: self.segments }
+    pub(crate) const fn batch_sizes(&self) -> BatchSizes {
+        BatchSizes { micro_tokens: self.micro_tokens, segments: self.segments }
     }
 
-    /// What `update` minimises, with what is added to it.
+    /// The loss of `update` with its added terms.
     pub(crate) const fn terms(&self) -> Terms {
         Terms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
     }

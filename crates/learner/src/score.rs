@@ -1,40 +1,36 @@
-//! Scoring: log-probabilities and logits of given tokens, by the path that trains or by candle's own operations.
+//! Scoring: log-probabilities and logits of given tokens, by the path that trains.
 
 use candle_core::DType;
 use veriplay_core::PolicyError;
 use veriplay_kernels::thread_pool::run_on_threads;
 
 use crate::Result;
-use crate::model::{Engine, MicroBatch, Mode, Model, Response, View, bundle, deal};
+use crate::backend::Backend;
+use crate::model::Model;
+use crate::network::{MicroBatch, Mode, Response, bundle, deal};
 use crate::ops::{Purpose, SharedSpace};
 
 /// A prompt and one response behind it.
-pub(crate) type Pair<'a> = (&'a [u32], &'a [u32]);
+pub(crate) type PromptAndResponse<'a> = (&'a [u32], &'a [u32]);
 
 /// Log-probability, in nats at temperature 1, of every token of every response, by the path that trains. About `micro_tokens` rows go
 /// through the model together.
-pub(crate) fn score(model: &Model, pairs: &[Pair<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
-    score_with(model, &model.engine(Mode::Detached, Purpose::Forward)?, pairs, micro_tokens)
-}
-
-/// As [`score`], by candle's own operations instead of our kernels.
-pub(crate) fn score_by_candle(model: &Model, pairs: &[Pair<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
-    let view = View::new(&model.config, &model.weights, Mode::Detached, DType::F32)?;
-    score_with(model, &Engine::stock(&model.config, &model.rope, view), pairs, micro_tokens)
+pub(crate) fn score(model: &Model, pairs: &[PromptAndResponse<'_>], micro_tokens: usize) -> Result<Vec<Vec<f32>>> {
+    score_with(model, &*model.backend(Mode::Detached, Purpose::Forward)?, pairs, micro_tokens)
 }
 
 /// As [`score`], with weights of the same shape as the model's.
 pub(crate) fn score_with(
     model: &Model,
-    engine: &Engine,
-    pairs: &[Pair<'_>],
+    backend: &dyn Backend,
+    pairs: &[PromptAndResponse<'_>],
     micro_tokens: usize,
 ) -> Result<Vec<Vec<f32>>> {
     let response = |(index, &(prompt, tokens))| (prompt, Response { index, tokens, masked: 0, bound: false });
     let samples = pairs.iter().enumerate().map(response);
     let shares = deal(bundle(samples, micro_tokens), model.workers(), micro_tokens);
     let parts: Vec<Result<Vec<Vec<f32>>>> = run_on_threads(shares.iter(), |share| {
-        model.with_space(|space| share.iter().map(|batch| logprobs(engine, batch, space)).collect())
+        model.buffers.with(|space| share.iter().map(|batch| logprobs(backend, batch, space)).collect())
     });
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     let mut out: Vec<Vec<f32>> = pairs.iter().map(|(_, r)| vec![0.0; r.len()]).collect();
@@ -47,18 +43,18 @@ pub(crate) fn score_with(
 }
 
 /// The log-probability of every prediction of a micro-batch.
-fn logprobs(engine: &Engine, batch: &MicroBatch, space: &SharedSpace) -> Result<Vec<f32>> {
-    engine.decoder(space).predict(batch)?.get(0)?.to_vec1()
+fn logprobs(backend: &dyn Backend, batch: &MicroBatch, space: &SharedSpace) -> Result<Vec<f32>> {
+    backend.decoder(space).predict(batch)?.get(0)?.to_vec1()
 }
 
 /// Logits of the next token behind every token of `tokens` [tokens, vocab], by the path that trains.
 pub(crate) fn logits(model: &Model, tokens: &[u32]) -> Result<Vec<Vec<f32>>> {
-    let engine = model.engine(Mode::Detached, Purpose::Forward)?;
+    let backend = model.backend(Mode::Detached, Purpose::Forward)?;
     let mut batch = MicroBatch::default();
     batch.push_prompt(tokens);
     let rows: Vec<usize> = (0..tokens.len()).collect();
-    model.with_space(|space| {
-        let decoder = engine.decoder(space);
+    model.buffers.with(|space| {
+        let decoder = backend.decoder(space);
         decoder.logits(&decoder.forward(&batch, |_, _| Ok(()))?, &rows)?.to_dtype(DType::F32)?.to_vec2()
     })
 }
@@ -92,7 +88,7 @@ pub(crate) fn check_tokens(tokens: &[u32], vocabulary: usize) -> Result<(), Poli
     })
 }
 
-/// What the tensor backend says, as a policy's error.
-pub(crate) fn backend(error: candle_core::Error) -> PolicyError {
+/// An error of the tensor backend, as a policy's error.
+pub(crate) fn policy_error(error: candle_core::Error) -> PolicyError {
     PolicyError::Backend(error.to_string())
 }

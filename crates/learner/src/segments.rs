@@ -12,10 +12,10 @@ use veriplay_kernels::logprob::Prediction;
 
 use crate::config::EMBEDDING;
 use crate::gradients::Gradients;
-use crate::model::{Decoder, MicroBatch, Weights, values};
+use crate::network::{Decoder, MicroBatch, Weights, values};
 use crate::objective::{Evaluated, Objective, Totals};
 
-/// What a backward pass by segments computes again, and how many logits it makes at a time.
+/// Sizes of a backward pass by segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {
@@ -26,12 +26,12 @@ pub struct Segments {
     pub logit_rows: usize,
 }
 
-/// What a backward pass by segments works with.
-pub(crate) struct Segmented<'a> {
+/// A backward pass by segments.
+pub(crate) struct SegmentedBackward<'a> {
     /// On tracked weights.
     pub(crate) tracked: &'a Decoder<'a>,
     /// On the same weights, detached.
-    pub(crate) quiet: &'a Decoder<'a>,
+    pub(crate) detached: &'a Decoder<'a>,
     pub(crate) weights: &'a Weights,
     pub(crate) sizes: Segments,
 }
@@ -46,17 +46,17 @@ struct Chunk {
     first: usize,
 }
 
-impl Segmented<'_> {
+impl SegmentedBackward<'_> {
     /// One micro-batch, forward and backward.
     pub(crate) fn run(&self, objective: &dyn Objective, batch: &MicroBatch, sum: &mut Gradients) -> Result<Totals> {
         let groups = batch.groups.as_slice().into();
         let layers = self.tracked.layers();
         let starts: Vec<usize> = (0..layers).step_by(self.sizes.layers).collect();
-        let mut x = self.quiet.embed(batch)?;
+        let mut x = self.detached.embed(batch)?;
         let mut inputs = Vec::with_capacity(starts.len());
         for &start in &starts {
             inputs.push(x.clone());
-            x = self.quiet.run(start..layers.min(start + self.sizes.layers), x, &groups, |_, _| Ok(()))?;
+            x = self.detached.run(start..layers.min(start + self.sizes.layers), x, &groups, |_, _| Ok(()))?;
         }
         // Where the head is the embedding, both its gradients are of one micro-batch before they meet those of another.
         let mut ends = Gradients::default();
@@ -68,7 +68,7 @@ impl Segmented<'_> {
             drop(input);
             let segment = start..layers.min(start + self.sizes.layers);
             let y = self.tracked.run(segment, x.as_tensor().clone(), &groups, |_, _| Ok(()))?;
-            gradient = self.pull(&y, &gradient, &x, sum)?;
+            gradient = self.backward(&y, &gradient, &x, sum)?;
         }
         if let Some((name, embedding)) = self.weights.trainable().find(|(name, _)| *name == EMBEDDING) {
             let tokens = Tensor::new(&*batch.tokens, gradient.device())?;
@@ -78,8 +78,8 @@ impl Segmented<'_> {
         Ok(totals)
     }
 
-    /// Adds what Σ y · dy gives the weights; returns its gradient in `x`.
-    fn pull(&self, y: &Tensor, dy: &Tensor, x: &Var, sum: &mut Gradients) -> Result<Tensor> {
+    /// Adds the gradients of Σ y · dy in the weights; returns its gradient in `x`.
+    fn backward(&self, y: &Tensor, dy: &Tensor, x: &Var, sum: &mut Gradients) -> Result<Tensor> {
         let mut store = (y * dy)?.sum_all()?.backward()?;
         let dx = store.remove(x).ok_or_else(|| candle_core::Error::Msg("a segment is cut off its input".to_owned()))?;
         sum.add(self.weights, store)?;
@@ -98,11 +98,11 @@ impl Segmented<'_> {
         let rows = Tensor::new(rows, last.device())?;
         let chunks = self.chunks(batch, &last.index_select(&rows, 0)?)?;
         let (evaluated, entropies, gradients) = match chunks.as_slice() {
-            [only] => self.at_once(objective, batch, only, sum)?,
-            _ => self.in_turn(objective, batch, &chunks, sum)?,
+            [only] => self.run_chunk(objective, batch, only, sum)?,
+            _ => self.run_chunks(objective, batch, &chunks, sum)?,
         };
         let gradient = last.zeros_like()?.index_add(&rows, &Tensor::cat(&gradients, 0)?, 0)?;
-        Ok((Totals::of(batch, &evaluated, &entropies), gradient))
+        Ok((Totals::new(batch, &evaluated, &entropies), gradient))
     }
 
     fn chunks(&self, batch: &MicroBatch, picked: &Tensor) -> Result<Vec<Chunk>> {
@@ -120,7 +120,7 @@ impl Segmented<'_> {
     }
 
     /// One chunk: its logits serve forward and backward.
-    fn at_once(
+    fn run_chunk(
         &self,
         objective: &dyn Objective,
         batch: &MicroBatch,
@@ -133,12 +133,12 @@ impl Segmented<'_> {
         let (logprobs, entropies) = outputs.split_at(chunk.predictions.len());
         let evaluated = objective.evaluate(batch, logprobs, entropies);
         let slopes = slopes(&evaluated, &(0..chunk.predictions.len()), &predicted)?;
-        let gradient = self.pull(&predicted, &slopes, &x, sum)?;
+        let gradient = self.backward(&predicted, &slopes, &x, sum)?;
         Ok((evaluated, entropies.to_vec(), vec![gradient]))
     }
 
-    /// Several chunks: the objective wants whole responses, so all are computed once to evaluate it and each again to go backward.
-    fn in_turn(
+    /// Several chunks: the objective needs whole responses, so all are computed once to evaluate it and each again for its backward pass.
+    fn run_chunks(
         &self,
         objective: &dyn Objective,
         batch: &MicroBatch,
@@ -147,7 +147,7 @@ impl Segmented<'_> {
     ) -> Result<(Evaluated, Vec<f32>, Vec<Tensor>)> {
         let (mut logprobs, mut entropies) = (Vec::new(), Vec::new());
         for chunk in chunks {
-            let outputs = values(&self.quiet.predict_rows(&chunk.hidden, &chunk.predictions)?)?;
+            let outputs = values(&self.detached.predict_rows(&chunk.hidden, &chunk.predictions)?)?;
             let (logprob, entropy) = outputs.split_at(chunk.predictions.len());
             logprobs.extend_from_slice(logprob);
             entropies.extend_from_slice(entropy);
@@ -158,7 +158,7 @@ impl Segmented<'_> {
             let x = Var::from_tensor(&chunk.hidden)?;
             let predicted = self.tracked.predict_rows(&x, &chunk.predictions)?;
             let slopes = slopes(&evaluated, &(chunk.first..chunk.first + chunk.predictions.len()), &predicted)?;
-            gradients.push(self.pull(&predicted, &slopes, &x, sum)?);
+            gradients.push(self.backward(&predicted, &slopes, &x, sum)?);
         }
         Ok((evaluated, entropies, gradients))
     }

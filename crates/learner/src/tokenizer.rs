@@ -15,7 +15,7 @@ use tokenizers::{AddedToken, Tokenizer as Inner};
 /// Spelling of the token that ends an answer in a tokenizer of [`build_tokenizer`]; its id is 0.
 pub const END_TOKEN: &str = "<|end|>";
 
-/// What is wrong with a tokenizer or with a text.
+/// An error of a tokenizer, or of a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenizerError {
     /// The list of tokens cannot be used.
@@ -23,7 +23,7 @@ pub enum TokenizerError {
     Token {
         /// The token.
         token: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// The `tokenizer.json` cannot be read or written.
@@ -75,7 +75,7 @@ pub fn build_tokenizer(control: &[String], fragments: &[String]) -> Result<Token
         .collect();
     inner.add_special_tokens(special).map_err(|e| TokenizerError::File(e.to_string()))?;
     inner.add_tokens(plain).map_err(|e| TokenizerError::File(e.to_string()))?;
-    Ok(Tokenizer::wrap(inner))
+    Ok(Tokenizer::from_inner(inner))
 }
 
 fn check_tokens(tokens: &[String]) -> Result<(), TokenizerError> {
@@ -98,16 +98,16 @@ fn check_tokens(tokens: &[String]) -> Result<(), TokenizerError> {
 }
 
 impl Tokenizer {
-    pub(crate) fn wrap(inner: Inner) -> Self {
+    pub(crate) fn from_inner(inner: Inner) -> Self {
         let fused = matches!(inner.get_decoder(), Some(DecoderWrapper::Fuse(_)));
         let size = inner.get_vocab_size(true) as u32;
         let spellings = fused.then(|| (0..size).map(|id| inner.id_to_token(id).unwrap_or_default()).collect());
         Self { inner: Some(Box::new(inner)), spellings }
     }
 
-    /// The tokenizer of a checkpoint that has none: it knows no token, and encoding is an error.
+    /// Stands for a missing `tokenizer.json`: it knows no token, and encoding is an error.
     #[must_use]
-    pub const fn none() -> Self {
+    pub const fn missing() -> Self {
         Self { inner: None, spellings: None }
     }
 
@@ -126,7 +126,7 @@ impl Tokenizer {
     /// # Errors
     /// [`TokenizerError::File`] with the parser's word.
     pub fn from_json(json: &str) -> Result<Self, TokenizerError> {
-        json.parse::<Inner>().map(Self::wrap).map_err(|e| TokenizerError::File(e.to_string()))
+        json.parse::<Inner>().map(Self::from_inner).map_err(|e| TokenizerError::File(e.to_string()))
     }
 
     /// Reads a `tokenizer.json`.
@@ -172,7 +172,7 @@ impl Tokenizer {
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
         let ids = self.encode_with(text, false)?;
         if self.spellings.is_some() && self.decode(&ids) != text {
-            return Err(self.why_not(text));
+            return Err(self.explain_failure(text));
         }
         Ok(ids)
     }
@@ -197,7 +197,7 @@ impl Tokenizer {
         added.is_some_and(|added| added.get_added_tokens_decoder().get(&id).is_some_and(|token| token.special))
     }
 
-    fn why_not(&self, text: &str) -> TokenizerError {
+    fn explain_failure(&self, text: &str) -> TokenizerError {
         let lost = text.chars().find(|c| self.token_id(c.encode_utf8(&mut [0; 4])).is_none());
         lost.map_or_else(
             || TokenizerError::Encode(format!("`{text}` does not survive a round trip")),

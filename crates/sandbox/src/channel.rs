@@ -83,7 +83,7 @@ impl Channel {
     /// Reads one frame and answers it.
     ///
     /// # Errors
-    /// Whatever is not due now ends the job.
+    /// A frame that is not due now ends the job.
     pub(crate) fn receive(&mut self, frame: &[u8]) -> Result<Answer, Stop> {
         let Some((tag, body)) = frame.split_first() else {
             return Err(Stop::Protocol("an empty frame"));

@@ -11,8 +11,9 @@ use wasmtime::{Linker, Module, Store};
 use crate::channel::Channel;
 use crate::deadline::Deadline;
 use crate::fuel;
-use crate::host::{Host, linker};
+use crate::host::Host;
 use crate::image::engine;
+use crate::imports::linker;
 use crate::meter;
 use crate::stacks::drive;
 use crate::stop::Stop;
@@ -38,7 +39,7 @@ pub struct Ran {
 /// Runs the command in `wasm`, with `files` (paths from the root, and content) in its tree.
 ///
 /// # Errors
-/// When the module is none, or two files clash.
+/// When the module is invalid, or two files clash.
 pub fn run_command(wasm: &[u8], files: &[(String, Vec<u8>)]) -> Result<Ran, String> {
     let say = |error: wasmtime::Error| format!("{error:#}");
     let engine = engine::engine().map_err(|error| error.to_string())?;

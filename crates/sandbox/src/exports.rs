@@ -1,9 +1,9 @@
-//! What the host uses of a module: its memory, its two functions, and its mutable globals, by name.
+//! What the host uses of a module: its memory, its two functions, and its mutable globals, by name; and their state, as an image keeps
+//! it.
 
 use wasmtime::{Global, Instance, Linker, Memory, Mutability, Store, TypedFunc, Val};
 
 use crate::host::Host;
-use crate::image::{Snapshot, State};
 use crate::meter;
 use crate::stacks::drive;
 
@@ -61,6 +61,21 @@ fn mutable_globals(store: &mut Store<Host>, instance: &Instance) -> Vec<(String,
         .filter_map(|export| Some((export.name().to_owned(), export.into_global()?)))
         .collect();
     exported.into_iter().filter(|(_, global)| global.ty(&*store).mutability() == Mutability::Var).collect()
+}
+
+/// A guest's state before the first job.
+pub(crate) struct Snapshot {
+    /// Its linear memory.
+    pub(crate) memory: Vec<u8>,
+    pub(crate) state: State,
+}
+
+/// The rest of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct State {
+    /// Every mutable global by its export name.
+    pub(crate) globals: Vec<(String, SavedVal)>,
 }
 
 /// A global's value as it is kept in the image: its bits.

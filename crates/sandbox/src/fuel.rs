@@ -1,13 +1,10 @@
 //! Fuel, on the host's side: what a job may use, handed out to the guest in slices.
 //!
-//! A guest takes its fuel off a global ([`crate::meter`]) and calls [`used_up`] when that is below zero. The host then adds
+//! A guest takes its fuel off a global ([`crate::meter`]) and calls the host when that is below zero. The host then adds
 //! what it has kept back, so that the wall clock is read every few hundred microseconds, and ends the job when there is
 //! nothing left. What a job has used is exact to the unit, slices or not.
 
-use wasmtime::{AsContextMut, Caller, Global, Linker, Trap, Val};
-
-use crate::host::Host;
-use crate::meter;
+use wasmtime::{AsContextMut, Global, Trap, Val};
 
 /// Units a guest is given at a time: some 300 µs of computing, beside which reading the clock is nothing.
 const SLICE: i64 = 500_000;
@@ -38,11 +35,11 @@ impl Tank {
     }
 }
 
-/// Gives the guest `fuel` units and no more, whatever it had.
+/// Sets the guest's fuel to `fuel` units.
 ///
 /// # Errors
 /// When there is no guest yet.
-pub(crate) fn fill(mut store: impl AsContextMut<Data = Host>, fuel: u64) -> wasmtime::Result<()> {
+pub(crate) fn fill(mut store: impl AsContextMut<Data: AsMut<Tank>>, fuel: u64) -> wasmtime::Result<()> {
     let fuel = i64::try_from(fuel).unwrap_or(i64::MAX);
     set(&mut store, fuel)
 }
@@ -51,7 +48,7 @@ pub(crate) fn fill(mut store: impl AsContextMut<Data = Host>, fuel: u64) -> wasm
 ///
 /// # Errors
 /// When there is no guest yet.
-pub(crate) fn remaining(mut store: impl AsContextMut<Data = Host>) -> wasmtime::Result<u64> {
+pub(crate) fn remaining(mut store: impl AsContextMut<Data: AsMut<Tank>>) -> wasmtime::Result<u64> {
     Ok(u64::try_from(balance(&mut store)?).unwrap_or(0))
 }
 
@@ -59,40 +56,25 @@ pub(crate) fn remaining(mut store: impl AsContextMut<Data = Host>) -> wasmtime::
 ///
 /// # Errors
 /// [`Trap::OutOfFuel`] when there is not enough.
-pub(crate) fn take(mut store: impl AsContextMut<Data = Host>, price: u64) -> wasmtime::Result<()> {
+pub(crate) fn take(mut store: impl AsContextMut<Data: AsMut<Tank>>, price: u64) -> wasmtime::Result<()> {
     let price = i64::try_from(price).unwrap_or(i64::MAX);
     let left = balance(&mut store)?.saturating_sub(price);
     set(&mut store, left.max(0))?;
     if left < 0 { Err(Trap::OutOfFuel.into()) } else { Ok(()) }
 }
 
-/// Gives the function that a metered module calls its name.
-///
-/// # Errors
-/// When the name is taken.
-pub(crate) fn add(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    let (module, name) = meter::USED_UP;
-    linker.func_wrap(module, name, used_up).map(drop)
-}
-
-/// The guest has used its slice up.
-fn used_up(mut caller: Caller<'_, Host>) -> wasmtime::Result<()> {
-    caller.data().deadline.check()?;
-    take(&mut caller, 0)
-}
-
-fn balance(store: &mut impl AsContextMut<Data = Host>) -> wasmtime::Result<i64> {
+fn balance(store: &mut impl AsContextMut<Data: AsMut<Tank>>) -> wasmtime::Result<i64> {
     let mut store = store.as_context_mut();
-    let gauge = store.data().fuel.gauge()?;
+    let gauge = store.data_mut().as_mut().gauge()?;
     let slice = gauge.get(&mut store).i64().ok_or_else(|| wasmtime::Error::msg("the fuel gauge is no i64"))?;
-    Ok(slice.saturating_add(store.data().fuel.rest))
+    Ok(slice.saturating_add(store.data_mut().as_mut().rest))
 }
 
-fn set(store: &mut impl AsContextMut<Data = Host>, fuel: i64) -> wasmtime::Result<()> {
+fn set(store: &mut impl AsContextMut<Data: AsMut<Tank>>, fuel: i64) -> wasmtime::Result<()> {
     let mut store = store.as_context_mut();
-    let gauge = store.data().fuel.gauge()?;
+    let gauge = store.data_mut().as_mut().gauge()?;
     let slice = fuel.min(SLICE);
     gauge.set(&mut store, Val::I64(slice))?;
-    store.data_mut().fuel.rest = fuel - slice;
+    store.data_mut().as_mut().rest = fuel - slice;
     Ok(())
 }

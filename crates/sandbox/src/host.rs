@@ -1,19 +1,16 @@
-//! The host's side of a job: what its functions work on, and the functions that the guest calls.
-//!
-//! A [`Host`] is made anew for every job.
+//! The host's side of a job: what the functions of [`crate::imports`] work on. A [`Host`] is made anew for every job.
 
-use veriplay_core::LimitKind;
-use wasmtime::{Caller, Linker, Memory, TypedFunc};
+use veriplay_core::{EncodeCaps, LimitKind};
+use wasmtime::{Memory, TypedFunc};
 
-use crate::callee::CalleeGuest;
-use crate::channel::{Answer, Channel};
+use crate::channel::Channel;
 use crate::deadline::Deadline;
-use crate::fuel::{self, Tank};
+use crate::fuel::Tank;
 use crate::stop::Stop;
-use crate::wasi::{Wasi, imports};
+use crate::wasi::Wasi;
 
-/// Fuel for a byte of a frame to the host, which copies, decodes and compares what it says.
-const FRAME_BYTE: u64 = 16;
+/// Hands a job's callee an encoded request: the frame that goes to the other side, `None` when the callee ended over it, or a host fault.
+pub(crate) type AskCallee = Box<dyn FnMut(Vec<u8>, EncodeCaps) -> Result<Option<Vec<u8>>, String> + Send>;
 
 /// What host functions work on: everything one job has.
 pub(crate) struct Host {
@@ -24,7 +21,7 @@ pub(crate) struct Host {
     /// What the guest may still use.
     pub(crate) fuel: Tank,
     /// The other side of the job, where it has one.
-    pub(crate) callee: Option<Box<CalleeGuest>>,
+    pub(crate) ask_callee: Option<AskCallee>,
     pub(crate) memory: Option<Memory>,
     pub(crate) alloc: Option<TypedFunc<i32, i32>>,
     /// Bytes linear memory may have; a request for more ends the job.
@@ -40,7 +37,7 @@ impl Host {
             channel,
             deadline: Deadline::NEVER,
             fuel: Tank::default(),
-            callee: None,
+            ask_callee: None,
             memory: None,
             alloc: None,
             memory_limit,
@@ -60,6 +57,12 @@ impl Host {
     #[cfg(feature = "conformance")]
     pub(crate) fn set_memory(&mut self, memory: Option<Memory>) {
         self.memory = memory;
+    }
+}
+
+impl AsMut<Tank> for Host {
+    fn as_mut(&mut self) -> &mut Tank {
+        &mut self.fuel
     }
 }
 
@@ -87,61 +90,4 @@ impl wasmtime::ResourceLimiter for Host {
         self.grew = true;
         Ok(desired <= 1 << 20)
     }
-}
-
-/// Gives the shim and the value channel their names.
-///
-/// # Errors
-/// Never for a new linker.
-pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Host>> {
-    let mut linker = Linker::new(engine);
-    imports::add(&mut linker)?;
-    fuel::add(&mut linker)?;
-    linker.func_wrap_async("host", "call", |caller, frame| Box::new(host_call(caller, frame)))?;
-    Ok(linker)
-}
-
-/// `host.call(ptr, len, out_ptr_ptr, out_len_ptr)`: one frame to the host, one back. 0 = answered, −2 = bad pointers.
-async fn host_call(
-    mut caller: Caller<'_, Host>,
-    (ptr, len, out_ptr, out_len): (i32, i32, i32, i32),
-) -> wasmtime::Result<i32> {
-    const REFUSED: i32 = -2;
-    let memory = caller.data().memory()?;
-    let frame_bytes = u64::from(len.cast_unsigned());
-    // What is refused below is not read.
-    let read_bytes = frame_bytes.min(caller.data().channel.max_frame());
-    imports::charge(&mut caller, read_bytes.saturating_mul(FRAME_BYTE))?;
-    let (bytes, host) = memory.data_and_store_mut(&mut caller);
-    let start = ptr.cast_unsigned() as usize;
-    let Some(frame) = bytes.get(start..start.saturating_add(len.cast_unsigned() as usize)) else {
-        return Ok(REFUSED);
-    };
-    if frame_bytes > host.channel.max_frame() {
-        return Err(wasmtime::Error::new(host.channel.refuse(frame_bytes)));
-    }
-    let reply = match host.channel.receive(frame).map_err(wasmtime::Error::new)? {
-        Answer::Bytes(reply) => reply,
-        Answer::Callee(request) => ask_callee(host, request)?,
-    };
-    let alloc = host.alloc.clone().ok_or_else(|| wasmtime::Error::msg("the guest has no allocator yet"))?;
-    let reply_len =
-        i32::try_from(reply.len()).map_err(|_| wasmtime::Error::new(Stop::Protocol("the job is too large")))?;
-    caller.data_mut().channel.set_answering(true);
-    let at = alloc.call_async(&mut caller, reply_len).await?;
-    caller.data_mut().channel.set_answering(false);
-    let view = &mut crate::wasi::view::View(memory.data_mut(&mut caller));
-    let wrote = at != 0
-        && view.write(at, &reply).is_ok()
-        && view.write(out_ptr, &at.to_le_bytes()).is_ok()
-        && view.write(out_len, &reply_len.to_le_bytes()).is_ok();
-    Ok(if wrote { 0 } else { REFUSED })
-}
-
-/// Enters the job's callee, on this thread, and comes back with the frame it answers.
-fn ask_callee(host: &mut Host, request: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
-    let caps = host.channel.caps();
-    let callee = host.callee.as_mut().ok_or(Stop::Protocol("a request to a callee, and the job has none"));
-    let answer = callee.map_err(wasmtime::Error::new)?.ask(request, caps).map_err(wasmtime::Error::msg)?;
-    answer.ok_or(wasmtime::Error::new(Stop::Callee))
 }

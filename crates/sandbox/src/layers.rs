@@ -43,7 +43,7 @@ impl Layers {
     ///
     /// # Errors
     /// When one is not here.
-    fn of<'a>(&'a self, base: &'a Base) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
+    fn find_layers<'a>(&'a self, base: &'a Base) -> Result<Vec<(&'a Layer, LayerRoot)>, String> {
         let find = |mounted: &'a Mounted| {
             let layer = self.by_digest.get(&mounted.layer).map(|layer| (layer, mounted.at));
             layer.ok_or_else(|| {
@@ -63,7 +63,7 @@ impl Layers {
         callee: Option<&Callee>,
         files: &[(String, Vec<u8>)],
     ) -> Result<(), String> {
-        let layers = self.of(base)?;
+        let layers = self.find_layers(base)?;
         let work: Vec<&Layer> =
             layers.iter().filter(|(_, at)| *at == LayerRoot::Work).map(|(layer, _)| *layer).collect();
         let there = |path: &str| work.iter().any(|layer| layer.files().contains_key(path));
@@ -124,7 +124,7 @@ impl Layers {
 
     fn build(&self, image: &Tree, base: &Base, callee: Option<&Callee>) -> Result<Tree, String> {
         let mut tree = image.clone();
-        for (layer, at) in self.of(base)? {
+        for (layer, at) in self.find_layers(base)? {
             for (path, bytes) in layer.files() {
                 if at == LayerRoot::Work && (base.without.contains(path) || is_unseen(callee, path)) {
                     continue;

@@ -4,6 +4,9 @@
 //! its own linear memory. After a job the pages the guest wrote are found and copied back ([`Baseline::restore`]); or the
 //! whole mapping is made anew ([`Baseline::install`]), which is always right and costs page faults later.
 //!
+//! Wasmtime's pooling allocator finds written pages in the same way, and resets a memory to the module's own data when its instance
+//! ends. Here the instance stays, which saves its instantiation, and the state is a snapshot, which is not a second module to compile.
+//!
 //! Why this is sound. The bytes of a linear memory are plain data to wasmtime: any content is valid, it may change
 //! between calls, and no reference into it is alive while `&mut Store` is held here. The range mapped over is exactly
 //! `[base, base + len)` of a memory whose current size is at least `len`, so it lies inside wasmtime's own reservation and

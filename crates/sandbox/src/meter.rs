@@ -1,4 +1,4 @@
-//! Metering: the module counts what it executes, so that fuel ends it and fuel is what a program is said to have cost.
+//! Metering: the module counts the instructions it executes, so that fuel ends a program and states its cost.
 //!
 //! Wasmtime's own fuel counts every instruction, in a variable that goes to memory and back around each call: 40 % of a
 //! CPU-bound job here. This pass charges in advance and in fewer places. A global starts at what is left of a slice; every
@@ -6,7 +6,7 @@
 //! and calls the host when nothing is left. So
 //! - nothing runs for ever: code that runs long runs through a loop's head or calls functions, and each of the two costs at
 //!   least one unit (short functions without loops are paid for by who calls them, [one of each cycle](payers) excepted);
-//! - the count is a pure function of what is executed: the estimate is made once, from the module alone;
+//! - the count is a pure function of the executed code: the estimate is made once, from the module alone;
 //! - a unit is about one WebAssembly instruction, on the average of many programs, not in each.
 //!
 //! Instructions that move as many bytes as they are told are charged for them when they run, before they move anything. Those that

@@ -4,12 +4,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use veriplay_core::{Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Outcome};
 
-use crate::image::Image;
+use crate::image::{Image, ImageError};
 use crate::layers::Layers;
 use crate::memory::ResetMode;
-use crate::pool::{Here, Pool};
+use crate::pool::{Here, Pool, RunError};
 use crate::request;
-use crate::worker::{Processes, RunError, WorkerProgram};
+use crate::worker::{Processes, WorkerProgram};
 
 /// How a sandbox runs its jobs. None of it changes an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,22 @@ enum Workers {
 }
 
 impl Sandbox {
+    /// The Python image, as [`Image::python`] finds or makes it, in a sandbox with [`SandboxOptions::fastest`].
+    ///
+    /// # Errors
+    /// When there is no image; [`ImageError::hint`] says what to do.
+    pub fn python() -> Result<Self, ImageError> {
+        Ok(Self::new(Image::python()?, SandboxOptions::fastest()))
+    }
+
+    /// Runs `job` from the image's state. Everything a program can do is `Ok`.
+    ///
+    /// # Errors
+    /// Only faults of the job's description or of the host, after one retry on a new instance.
+    pub fn run(&self, job: &Job) -> Result<Outcome, ExecuteError> {
+        self.execute(job)
+    }
+
     /// A sandbox for jobs of `image`. Instances are made when jobs need them; a job runs on the thread that asks.
     #[must_use]
     pub fn new(image: Arc<Image>, options: SandboxOptions) -> Self {
@@ -100,7 +116,7 @@ impl Sandbox {
         self
     }
 
-    fn run(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
+    fn run_once(&self, job: &Job, may_reuse: bool) -> Result<Outcome, RunError> {
         match &self.workers {
             Workers::Here(pool) => pool.run(job, may_reuse),
             Workers::Processes(pool) => pool.run(job, may_reuse),
@@ -110,7 +126,7 @@ impl Sandbox {
     /// Runs again, with nothing beside it, a job whose first run came to `first`.
     fn run_alone(&self, job: &Job, first: Result<Outcome, RunError>) -> Result<Outcome, ExecuteError> {
         let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
-        let second = self.run(job, false);
+        let second = self.run_once(job, false);
         match (first, second) {
             (_, Ok(outcome)) => Ok(outcome),
             // Twice the same crash, the second time alone: it is the program's doing, and must not pay better than failing.
@@ -140,7 +156,7 @@ impl Execute for Sandbox {
         }
         // The lock guards no data, so another thread's panic says nothing against it.
         let with_others = self.alone.read().unwrap_or_else(PoisonError::into_inner);
-        let first = self.run(job, true);
+        let first = self.run_once(job, true);
         drop(with_others);
         match first {
             Ok(outcome) if !met_deadline(&outcome) => Ok(outcome),

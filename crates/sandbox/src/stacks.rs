@@ -2,7 +2,8 @@
 //!
 //! Wasmtime runs every asynchronous call on a stack of its own and would map and unmap one each time: a third of the time
 //! of an empty job, and the threads of a process wait for one another meanwhile. Here a stack goes back to a list when its
-//! call has ended. Nothing of it needs to be cleaned: wasm cannot read the native stack.
+//! call has ended. Nothing of it needs to be cleaned: wasm cannot read the native stack. Wasmtime itself keeps stacks within its pooling
+//! allocator alone, which this sandbox does not use.
 
 use std::future::Future;
 use std::io;

@@ -9,7 +9,6 @@ mod learnable;
 mod uniform;
 
 use crate::metrics::SolveCount;
-use crate::settings::{ConfigError, check_name};
 
 /// A named way to weigh the tasks of the pool.
 pub trait Curriculum: Sync {
@@ -34,13 +33,4 @@ pub fn by_name(name: &str) -> Option<&'static dyn Curriculum> {
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     CURRICULA.iter().map(|curriculum| curriculum.name()).collect()
-}
-
-/// The curriculum that a config names, or the default.
-pub(crate) fn chosen(name: Option<&str>) -> &'static dyn Curriculum {
-    name.and_then(by_name).unwrap_or(CURRICULA[0])
-}
-
-pub(crate) fn check(name: Option<&str>) -> Result<(), ConfigError> {
-    name.map_or(Ok(()), |name| check_name("curriculum", name, &names()))
 }

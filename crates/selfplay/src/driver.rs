@@ -10,25 +10,64 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Execute, Prompt, Role, Status};
 
-use crate::advantages::AdvantageMemory;
-use crate::anchors::{Anchor, Imitation};
+use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
+use crate::curricula::{self, Curriculum};
 use crate::environment::{
-    Draw, Environment, Proposed, Proposer, RoleSampling, Round, Seeds, Settings, Solution, Stage, Standing, ToJudge,
+    Derived, Draw, Environment, ProposalEpisode, Proposer, RoleSampling, SolverEpisode, Stage, StepFacts, ToJudge,
+    Verified,
 };
+use crate::judgement::{Proposed, Round, Seeds, Solution, Standing};
 use crate::metrics::{SolveCount, is_right, solve_counts};
+use crate::monitors::{MONITORS, Monitor};
 use crate::overlap::overlap;
-use crate::play::{Arena, Batch, Counts, PlayError, StepOutput};
+use crate::play::{Batch, Counts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
-use crate::rewards::ProposalOutcome;
+use crate::rewards::{self, ProposalOutcome, REWARDS, RewardScheme};
 use crate::rollout::{Finished, PolicySampler, run_episodes};
-use crate::scoring::{Scored, train_batch, weigh};
+use crate::scoring::{Scored, SftExample, SftRegulariser, train_batch, weigh};
+use crate::settings::SharedSettings;
 use crate::splits::{Guard, HELD_OUT};
-use crate::step::{Derived, ProposalEpisode, Record, SolverEpisode, StepFacts, Verified};
+use crate::step::Record;
 use crate::task_pool::{Askable, Asked, Chosen, PoolTask, Source, TaskChoice, TaskPool};
 
 /// A game as the loop plays it.
-pub struct SelfPlay<E>(pub E);
+pub struct SelfPlay<E> {
+    /// The game.
+    pub game: E,
+    pub(crate) methods: Methods,
+}
+
+/// What a game is played with. Every item serves every game.
+pub struct Methods {
+    /// Rewards episodes.
+    pub reward: Box<dyn RewardScheme>,
+    /// Turns rewards into advantages.
+    pub advantage: &'static dyn AdvantageEstimator,
+    /// Weighs the tasks of the pool.
+    pub curriculum: &'static dyn Curriculum,
+    /// Watch every step.
+    pub monitors: Vec<&'static dyn Monitor>,
+}
+
+impl Methods {
+    /// Those that checked settings name, with every monitor. An objective that uses neither rewards nor advantages may leave both out.
+    ///
+    /// # Panics
+    /// Never: checked settings name what is registered.
+    #[must_use]
+    pub fn named_by(settings: &SharedSettings) -> Self {
+        let reward = settings.reward.as_deref().map_or(Some(REWARDS[0]), rewards::by_name).expect("a checked name");
+        let advantage =
+            settings.advantage.as_deref().map_or(Some(ADVANTAGES[0]), advantages::by_name).expect("a checked name");
+        Self {
+            reward: settings.alpha.and_then(|alpha| reward.with_alpha(alpha)).unwrap_or_else(|| Box::new(reward)),
+            advantage,
+            curriculum: curricula::by_name(&settings.curriculum).expect("a checked name"),
+            monitors: MONITORS.to_vec(),
+        }
+    }
+}
 
 /// What is carried from step to step and saved with every checkpoint. It holds no floating point number but those the advantage
 /// estimator keeps as bits, so JSON gives it back exactly.
@@ -38,7 +77,7 @@ pub struct GameState<T> {
     /// The tasks.
     pub pool: TaskPool<T>,
     /// The start model's own valid responses, which the policy is held to.
-    pub sft_examples: Vec<Anchor>,
+    pub sft_examples: Vec<SftExample>,
     /// What the advantage estimator remembers, where it does.
     #[serde(default, skip_serializing_if = "AdvantageMemory::is_empty")]
     pub memory: AdvantageMemory,
@@ -54,18 +93,29 @@ impl<T> Default for GameState<T> {
 }
 
 impl<E: Environment> SelfPlay<E> {
+    /// The game with the methods that its settings name.
+    pub fn new(game: E) -> Self {
+        let methods = Methods::named_by(game.settings());
+        Self { game, methods }
+    }
+
+    /// The game with other methods, such as ones that are in no registry.
+    pub const fn with_methods(game: E, methods: Methods) -> Self {
+        Self { game, methods }
+    }
+
     /// What may not be trained on: everything of the validation and the held-out set.
     pub fn guard(&self) -> &Guard {
-        self.0.guard()
+        self.game.guard()
     }
 
     /// The state before step 0: a function of the environment, the seed and the start model.
     ///
     /// # Errors
     /// A fault of the policy or of the host, or tasks that cannot be made.
-    pub fn init(&self, arena: &Arena<'_>) -> Result<GameState<E::Task>, PlayError> {
-        let pool = self.0.initial_pool(arena)?;
-        let sft_examples = self.sft_examples(arena, &pool)?;
+    pub fn init(&self, context: &StepContext<'_>) -> Result<GameState<E::Task>, PlayError> {
+        let pool = self.game.initial_pool(context)?;
+        let sft_examples = self.sft_examples(context, &pool)?;
         Ok(GameState { pool, sft_examples, ..GameState::default() })
     }
 
@@ -73,21 +123,26 @@ impl<E: Environment> SelfPlay<E> {
     ///
     /// # Errors
     /// A fault of the policy. A host fault drops what it touched, and the step goes on.
-    pub fn step(&self, arena: &Arena<'_>, state: &mut GameState<E::Task>, step: u64) -> Result<Output<E>, PlayError> {
-        let (mut known, now) = (state.pool.keys(), (arena.seed, step));
-        let proposals = self.propose(arena, &state.pool, Stage::Propose, step, &mut known)?;
-        let mut derived = self.derive(arena, self.0.mutants(arena, step), &mut known);
-        let (chosen, episodes) = self.choose_tasks(arena, &state.pool, &proposals, &derived, step);
+    pub fn step(
+        &self,
+        context: &StepContext<'_>,
+        state: &mut GameState<E::Task>,
+        step: u64,
+    ) -> Result<Output<E>, PlayError> {
+        let (mut known, now) = (state.pool.keys(), (context.seed, step));
+        let proposals = self.propose(context, &state.pool, Stage::Propose, step, &mut known)?;
+        let mut derived = self.derive(context, self.game.mutants(context, step), &mut known);
+        let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step);
         self.admit(state, step, proposals.iter().filter_map(|one| one.standing.task()));
         self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
-        let mut solutions = self.solve(arena, &chosen.tasks, episodes, Stage::Solve, step)?;
-        let Verified { verifications, rounds } = self.verify(arena, &chosen.tasks, &mut solutions, step)?;
+        let mut solutions = self.solve(context, &chosen.tasks, episodes, Stage::Solve, step)?;
+        let Verified { verifications, rounds } = self.verify(context, &chosen.tasks, &mut solutions, step)?;
         let judged: Vec<_> =
             solutions.iter().map(|one| (&chosen.tasks[one.finished.source].task, &one.judged)).collect();
-        let later = self.derive(arena, self.0.derive_from_solutions(arena, step, &judged), &mut known);
+        let later = self.derive(context, self.game.derive_from_solutions(context, step, &judged), &mut known);
         self.admit(state, step, later.iter().filter_map(|one| one.judged.admitted()));
         derived.extend(later);
-        let solved = self.remember(state, &chosen, &solutions, &rounds);
+        let solved = self.note_solve_counts(state, &chosen, &solutions, &rounds);
         let facts = StepFacts {
             proposals: &proposals,
             derived: &derived,
@@ -102,29 +157,31 @@ impl<E: Environment> SelfPlay<E> {
             preferences: &Preferences::default(),
             pool: &state.pool,
         };
-        let objective = self.0.settings().objective;
+        let objective = self.game.objective();
         let scored = match objective {
             Objective::PolicyGradient => self.score(&mut state.memory, now, &facts),
             Objective::Preference(_) => Vec::new(),
         };
         let preferences = match objective {
             Objective::PolicyGradient => Preferences::default(),
-            Objective::Preference(_) => self.0.preferences(arena, step, &facts),
+            Objective::Preference(_) => self.game.preferences(context, step, &facts),
         };
         let facts = StepFacts { scored: &scored, preferences: &preferences, ..facts };
         let batches = match objective {
             Objective::PolicyGradient => self.batch(&state.sft_examples, now, &facts).into_iter().collect(),
             Objective::Preference(schedule) => {
-                let purpose = (arena.seed, step, E::PREFERENCE_PURPOSE);
+                let purpose = (context.seed, step, E::PREFERENCE_PURPOSE);
                 schedule.batches(&preferences, purpose, |response| facts.rollout(response))
             }
         };
         let (propose, solve) =
-            (self.0.seeds(Stage::Propose, arena.seed, step), self.0.seeds(Stage::Solve, arena.seed, step));
+            (self.game.seeds(Stage::Propose, context.seed, step), self.game.seeds(Stage::Solve, context.seed, step));
+        let summary = facts.summary(count_outcomes(&facts));
         Ok(StepOutput {
             batches,
-            metrics: self.0.metrics(&facts),
-            counts: counts(&facts),
+            metrics: self.game.metrics(&facts),
+            monitors: self.methods.monitors.iter().map(|monitor| (monitor.name(), monitor.measure(&summary))).collect(),
+            counts: summary.counts,
             records: facts.records(step, propose, solve),
         })
     }
@@ -134,19 +191,19 @@ impl<E: Environment> SelfPlay<E> {
     /// # Errors
     /// Tasks that cannot be made, or a host fault while they are.
     pub fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        self.0.preview(execute)
+        self.game.preview(execute)
     }
 
     /// The turns of what the start model did right. A host fault is an error: every run from this model has the same examples, or none.
-    fn sft_examples(&self, arena: &Arena<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<Anchor>, PlayError> {
+    fn sft_examples(&self, context: &StepContext<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<SftExample>, PlayError> {
         let mut examples = Vec::new();
         let mut add = |finished: &Finished<E::Episode>| {
             let rollouts = finished.turns.iter().map(|(_, rollout)| rollout);
-            examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(Anchor::from));
+            examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(SftExample::from));
         };
         let seeds = pool.entries().iter().filter(|entry| entry.seed).map(|entry| &entry.task);
-        let own: Vec<&E::Task> = seeds.take(self.0.settings().sft_tasks).collect();
-        let asked = self.0.solver_episodes(arena.execute, self.0.seeds(Stage::SftSolve, arena.seed, 0), &own);
+        let own: Vec<&E::Task> = seeds.take(self.game.sft_tasks()).collect();
+        let asked = self.game.solver_episodes(context.execute, self.game.seeds(Stage::SftSolve, context.seed, 0), &own);
         let (mut tasks, mut episodes) = (Vec::new(), Vec::new());
         for (task, episode) in own.into_iter().zip(asked) {
             if let Some(episode) = episode? {
@@ -154,12 +211,12 @@ impl<E: Environment> SelfPlay<E> {
                 episodes.push(episode);
             }
         }
-        for solution in self.solve(arena, &tasks, episodes, Stage::SftSolve, 0)? {
+        for solution in self.solve(context, &tasks, episodes, Stage::SftSolve, 0)? {
             if solution.judged.verdict?.status == Status::Accepted {
                 add(&solution.finished);
             }
         }
-        for proposal in self.propose(arena, pool, Stage::SftPropose, 0, &mut pool.keys())? {
+        for proposal in self.propose(context, pool, Stage::SftPropose, 0, &mut pool.keys())? {
             proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
             if proposal.standing.task().is_some() {
                 add(&proposal.finished);
@@ -171,25 +228,25 @@ impl<E: Environment> SelfPlay<E> {
     /// Judges what was derived.
     fn derive(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         derivations: Vec<E::Derivation>,
         known: &mut BTreeSet<Digest>,
     ) -> Vec<Derived<E>> {
-        let judged = self.0.judge_derived(arena.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
+        let judged = self.game.judge_derived(context.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
         derivations.into_iter().zip(judged).map(|(derivation, judged)| Derived { derivation, judged }).collect()
     }
 
     /// Samples proposers and judges each chunk while the next is sampled.
     fn propose(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<E::Task>,
         stage: Stage,
         step: u64,
         known: &mut BTreeSet<Digest>,
     ) -> Result<Vec<ProposalEpisode<E>>, PlayError> {
-        let proposers = self.0.proposers(arena, pool, stage, step)?;
-        let (seeds, execute) = (self.0.seeds(stage, arena.seed, step), arena.execute);
+        let proposers = self.game.proposers(context, pool, stage, step)?;
+        let (seeds, execute) = (self.game.seeds(stage, context.seed, step), context.execute);
         let mut first = 0;
         let chunks = proposers.chunk_by(|one, other| (one.kind, one.rollouts) == (other.kind, other.rollouts));
         let chunks = chunks.enumerate().map(|(chunk, proposers)| {
@@ -202,7 +259,7 @@ impl<E: Environment> SelfPlay<E> {
                 let episodes = proposers.iter().enumerate().map(|(place, one)| (first + place, one.episode.clone()));
                 let (role, group) = (Role::Proposer, proposers[0].rollouts);
                 let draw = Draw { stage, role, group, chunk, round: 0 };
-                let finished = self.sample(arena, episodes.collect(), draw, step, seeds)?;
+                let finished = self.sample(context, episodes.collect(), draw, step, seeds)?;
                 Ok::<_, PlayError>((chunk, finished))
             },
             |(chunk, finished)| {
@@ -216,9 +273,9 @@ impl<E: Environment> SelfPlay<E> {
                         stage,
                     })
                     .collect();
-                let judged = self.0.judge_proposals(execute, &judge, &mut |_, key| !known.insert(key.clone()));
+                let judged = self.game.judge_proposals(execute, &judge, &mut |_, key| !known.insert(key.clone()));
                 drop(judge);
-                let standings = self.0.standings(&judged);
+                let standings = self.game.standings(&judged);
                 let all = finished.into_iter().zip(judged).zip(standings).enumerate();
                 all.map(|(offset, ((finished, judged), standing))| ProposalEpisode {
                     request: proposers[finished.source].request.clone(),
@@ -237,31 +294,35 @@ impl<E: Environment> SelfPlay<E> {
     /// Samples episodes of one stage to their ends.
     pub(crate) fn sample(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         first: Vec<(usize, E::Episode)>,
         draw: Draw,
         step: u64,
         seeds: Seeds,
     ) -> Result<Vec<Finished<E::Episode>>, PlayError> {
-        let settings = self.0.settings();
-        let of_role = match (draw.role, settings.verifier) {
-            (Role::Proposer, _) => settings.proposer,
+        let settings = self.game.settings();
+        let of_role = match (draw.role, self.game.verifier()) {
+            (Role::Proposer, _) => {
+                RoleSampling { temperature: settings.proposer_temperature, max_tokens: settings.proposer_max_tokens }
+            }
             (Role::Verifier, Some(verifier)) => verifier.sampling,
-            (Role::Solver | Role::Verifier, _) => settings.solver,
+            (Role::Solver | Role::Verifier, _) => {
+                RoleSampling { temperature: settings.solver_temperature, max_tokens: settings.solver_max_tokens }
+            }
         };
         let RoleSampling { temperature, max_tokens } = match draw.stage {
             Stage::Evaluate => RoleSampling { temperature: 1.0, ..of_role },
             Stage::EvaluateGreedy => RoleSampling { temperature: 0.0, ..of_role },
             _ => of_role,
         };
-        let seed = |round| self.0.sampling_seed(arena.seed, step, &Draw { round, ..draw });
-        let mut sampler = PolicySampler { policy: arena.policy, temperature, max_tokens, seed: &seed };
-        run_episodes(first, draw.group, &mut sampler, |all| self.0.advance(arena.execute, seeds.tools, all))
+        let seed = |round| self.game.sampling_seed(context.seed, step, &Draw { round, ..draw });
+        let mut sampler = PolicySampler { policy: context.policy, temperature, max_tokens, seed: &seed };
+        run_episodes(first, draw.group, &mut sampler, |all| self.game.advance(context.execute, seeds.tools, all))
     }
 
     fn choose_tasks(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<E::Task>,
         proposals: &[ProposalEpisode<E>],
         derived: &[Derived<E>],
@@ -270,10 +331,10 @@ impl<E: Environment> SelfPlay<E> {
         let proposed =
             proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.standing.task()?)));
         let derived = derived.iter().filter_map(|one| Some((None, one.judged.admitted()?)));
-        let seeds = self.0.seeds(Stage::Solve, arena.seed, step);
+        let seeds = self.game.seeds(Stage::Solve, context.seed, step);
         let mut episodes = Vec::new();
         let mut prepare = |tasks: &[&E::Task]| -> Askable {
-            let opened = self.0.solver_episodes(arena.execute, seeds, tasks).into_iter();
+            let opened = self.game.solver_episodes(context.execute, seeds, tasks).into_iter();
             let mut keep = |episode: Option<E::Episode>| {
                 let askable = episode.is_some();
                 episodes.extend(episode);
@@ -281,37 +342,38 @@ impl<E: Environment> SelfPlay<E> {
             };
             opened.map(|episode| episode.map(&mut keep)).collect()
         };
-        let Settings { curriculum, learnable_weight, .. } = self.0.settings();
-        let weigh = |last| curriculum.weight(last, learnable_weight);
-        let generator = generator(arena.seed, step, E::CHOICE_PURPOSE);
+        let learnable_weight = self.game.settings().resample_learnable;
+        let weigh = |last| self.methods.curriculum.weight(last, learnable_weight);
+        let generator = generator(context.seed, step, E::CHOICE_PURPOSE);
         let mut choice = TaskChoice::new(pool, proposed.chain(derived).collect(), &weigh, generator, &mut prepare);
-        self.0.choose_tasks(&mut choice);
+        self.game.choose_tasks(&mut choice);
         (choice.finish(), episodes)
     }
 
     /// Samples a group of solvers for each task and judges each chunk while the next is sampled.
     pub(crate) fn solve(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         tasks: &[Asked<E::Task>],
         episodes: Vec<E::Episode>,
         stage: Stage,
         step: u64,
     ) -> Result<Vec<SolverEpisode<E>>, PlayError> {
-        let (settings, seeds, execute) = (self.0.settings(), self.0.seeds(stage, arena.seed, step), arena.execute);
+        let (settings, seeds, execute) =
+            (self.game.settings(), self.game.seeds(stage, context.seed, step), context.execute);
         let group = match stage {
             Stage::Evaluate => settings.eval_samples,
             Stage::EvaluateGreedy => 1,
-            _ => settings.group,
+            _ => settings.group_size,
         };
-        let size = self.0.chunk(stage).min(tasks.len().max(1));
+        let size = self.game.chunk(stage).min(tasks.len().max(1));
         let mut episodes = episodes.into_iter().enumerate();
         let judged = overlap(
             0..tasks.len().div_ceil(size),
             |chunk| {
                 let first = episodes.by_ref().take(size).collect();
                 let draw = Draw { stage, role: Role::Solver, group, chunk, round: 0 };
-                self.sample(arena, first, draw, step, seeds)
+                self.sample(context, first, draw, step, seeds)
             },
             |finished| self.judge_solutions(execute, seeds.judge, finished, |source| &tasks[source].task),
         )?;
@@ -329,7 +391,7 @@ impl<E: Environment> SelfPlay<E> {
         E::Task: 'a,
     {
         let pairs: Vec<_> = finished.iter().map(|one| (task(one.source), one)).collect();
-        let judged = self.0.judge_solutions(execute, seed, &pairs);
+        let judged = self.game.judge_solutions(execute, seed, &pairs);
         drop(pairs);
         finished.into_iter().zip(judged).map(|(finished, judged)| SolverEpisode { finished, judged }).collect()
     }
@@ -339,11 +401,11 @@ impl<E: Environment> SelfPlay<E> {
     where
         E::Task: 'a,
     {
-        state.pool.admit(tasks.cloned(), step, self.0.settings().pool_capacity);
+        state.pool.admit(tasks.cloned(), step, self.game.settings().buffer_capacity);
     }
 
     /// How often each task was solved, which the pool notes. It forgets what would be drawn in vain.
-    fn remember(
+    fn note_solve_counts(
         &self,
         state: &mut GameState<E::Task>,
         chosen: &Chosen<E::Task>,
@@ -357,7 +419,7 @@ impl<E: Environment> SelfPlay<E> {
         };
         let solved = solve_counts(chosen.tasks.len(), solutions.iter().filter_map(status));
         chosen.unaskable.iter().for_each(|id| state.pool.remove_proposal(id));
-        let drop_unsolved = self.0.settings().drop_unsolved;
+        let drop_unsolved = self.game.settings().drop_unsolved;
         for (asked, count) in chosen.tasks.iter().zip(&solved).filter(|(_, count)| count.judged > 0) {
             let id = asked.task.id();
             state.pool.note(&id, *count);
@@ -370,36 +432,37 @@ impl<E: Environment> SelfPlay<E> {
 
     /// Rewards, advantages and weights.
     fn score(&self, memory: &mut AdvantageMemory, now: (u64, u64), facts: &StepFacts<'_, E>) -> Vec<Scored> {
-        let mut scored = self.rewarded(facts);
-        weigh(&mut scored, &self.0.settings(), E::KINDS, memory, now);
+        let mut scored = self.reward_episodes(facts);
+        let Methods { reward, advantage, .. } = &self.methods;
+        weigh(&mut scored, self.game.settings(), (&**reward, *advantage), E::KINDS, memory, now);
         scored
     }
 
     /// What the learner takes of the rewarded episodes of a step.
-    fn batch(&self, sft_examples: &[Anchor], now: (u64, u64), facts: &StepFacts<'_, E>) -> Option<Batch> {
-        let settings = self.0.settings();
-        let sft = Imitation { anchors: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
-        train_batch(facts.scored, &settings, sft, now, |scored| facts.turns(scored.role, scored.index))
+    fn batch(&self, sft_examples: &[SftExample], now: (u64, u64), facts: &StepFacts<'_, E>) -> Option<Batch> {
+        let settings = self.game.settings();
+        let sft = SftRegulariser { examples: sft_examples, samples: settings.sft_samples, weight: settings.sft_weight };
+        train_batch(facts.scored, settings, sft, now, |scored| facts.turns(scored.role, scored.index))
             .map(Batch::Samples)
     }
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
     /// nothing.
-    fn rewarded(&self, facts: &StepFacts<'_, E>) -> Vec<Scored> {
-        let scheme = self.0.settings().reward;
+    fn reward_episodes(&self, facts: &StepFacts<'_, E>) -> Vec<Scored> {
+        let scheme = &self.methods.reward;
         let rates = facts.tasks.iter().zip(facts.solved);
         let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
         let rates: BTreeMap<usize, f64> = rates.collect();
         let proposer = |(index, one): (usize, &ProposalEpisode<E>)| {
-            let outcome = outcome(&one.standing, rates.get(&index).copied())?;
-            let reward = scheme.proposer(outcome, self.0.is_well_formed(&one.finished))?;
+            let outcome = proposal_outcome(&one.standing, rates.get(&index).copied())?;
+            let reward = scheme.proposer(outcome, self.game.is_well_formed(&one.finished))?;
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
             Some(Scored::new(Role::Proposer, index, one.kind, 0, reward))
         };
         let response = |(role, index, task, finished, judged): ResponseFacts<'_, E>| {
             let status = judged.verdict.as_ref().ok().filter(|_| is_decided(facts.rounds, task))?.status;
             let status = if is_right(status) { Status::Accepted } else { status };
-            let reward = scheme.solver(status, self.0.is_well_formed(finished));
+            let reward = scheme.solver(status, self.game.is_well_formed(finished));
             Some(Scored::new(role, index, facts.tasks[task].task.kind(), finished.source, reward))
         };
         let proposers = facts.proposals.iter().enumerate().filter_map(proposer);
@@ -422,7 +485,7 @@ fn is_decided<R: Round>(rounds: &[Option<R>], task: usize) -> bool {
 }
 
 /// What a reward may know of a proposal; `None` where it was dropped.
-fn outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutcome> {
+fn proposal_outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutcome> {
     Some(match (standing, rate) {
         (Standing::Dropped, _) => return None,
         (Standing::Malformed, _) => ProposalOutcome::Malformed,
@@ -438,7 +501,7 @@ pub(crate) fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
     Asked { task: task.clone(), source: Source::Seed, proposal: None }
 }
 
-fn counts<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
+fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
     let mut counts = Counts::default();
     let judged = facts.proposals.iter().map(|one| &one.judged).chain(facts.derived.iter().map(|one| &one.judged));
     for judged in judged {

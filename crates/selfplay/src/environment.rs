@@ -7,22 +7,20 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, Status, Verdict};
-use veriplay_verifier::agreement::Refusal;
+use veriplay_core::{Digest, Dropped, Execute, Prompt, Role};
 
-use crate::advantages::AdvantageEstimator;
-use crate::curricula::Curriculum;
-use crate::play::{Arena, PlayError};
+use crate::judgement::{JudgedProposal, Proposed, Round, Seeds, Solution, Standing};
+use crate::metrics::SolveCount;
+use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::derive_seed;
-use crate::rewards::RewardScheme;
 use crate::rollout::{Episode, Finished};
-use crate::scoring::{Aggregation, LearnFrom};
-use crate::splits::{self, Guard};
-use crate::step::{SolverEpisode, StepFacts};
-use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
+use crate::scoring::Scored;
+use crate::settings::SharedSettings;
+use crate::splits::Guard;
+use crate::task_pool::{Asked, PoolTask, TaskChoice, TaskPool};
 
 /// A game. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
 pub trait Environment: Sync + Sized {
@@ -51,8 +49,23 @@ pub trait Environment: Sync + Sized {
     /// Names the random numbers that the order of examples and pairs is drawn with.
     const PREFERENCE_PURPOSE: &'static str = "preferences";
 
-    /// What the driver needs to know of the configuration.
-    fn settings(&self) -> Settings<'_>;
+    /// The settings that it shares with other games, checked.
+    fn settings(&self) -> &SharedSettings;
+
+    /// How verifiers are sampled, in games that have them.
+    fn verifier(&self) -> Option<VerifierSettings> {
+        None
+    }
+
+    /// What the batches of a step are made of.
+    fn objective(&self) -> Objective {
+        Objective::PolicyGradient
+    }
+
+    /// Seed tasks that the start model is asked for supervised examples; the turns of its accepted episodes are some.
+    fn sft_tasks(&self) -> usize {
+        0
+    }
 
     /// What may not be trained on.
     fn guard(&self) -> &Guard;
@@ -64,7 +77,7 @@ pub trait Environment: Sync + Sized {
     ///
     /// # Errors
     /// Tasks that cannot be made, or that are evaluated on.
-    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<Self::Task>, PlayError>;
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Self::Task>, PlayError>;
 
     /// The proposers of a step, or of the supervised examples before step 0 ([`Stage::SftPropose`]).
     ///
@@ -72,7 +85,7 @@ pub trait Environment: Sync + Sized {
     /// A host fault.
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<Self::Task>,
         stage: Stage,
         step: u64,
@@ -99,18 +112,18 @@ pub trait Environment: Sync + Sized {
 
     /// What became of each of a batch of proposals.
     fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Self::Task>> {
-        judged.iter().map(Standing::of).collect()
+        judged.iter().map(Standing::from_judgement).collect()
     }
 
     /// What is tried as tasks beside the proposals of a step, such as mutants.
-    fn mutants(&self, _context: &Arena<'_>, _step: u64) -> Vec<Self::Derivation> {
+    fn mutants(&self, _context: &StepContext<'_>, _step: u64) -> Vec<Self::Derivation> {
         Vec::new()
     }
 
     /// What is tried as tasks of later steps because of how solvers did, such as failed repairs.
     fn derive_from_solutions(
         &self,
-        _context: &Arena<'_>,
+        _context: &StepContext<'_>,
         _step: u64,
         _solutions: &[(&Self::Task, &Solution<Self::SolutionDetail>)],
     ) -> Vec<Self::Derivation> {
@@ -150,10 +163,10 @@ pub trait Environment: Sync + Sized {
     ) -> Vec<Solution<Self::SolutionDetail>>;
 
     /// Chooses the responses that verifiers work on: of each task, places among its solvers' episodes, each as often as it is chosen.
-    /// Asked only where [`Settings::verifier`] is set.
+    /// Asked only where there are verifiers.
     fn choose_to_verify(
         &self,
-        _context: &Arena<'_>,
+        _context: &StepContext<'_>,
         _step: u64,
         tasks: &[(&Self::Task, &[SolverEpisode<Self>])],
     ) -> Vec<Vec<usize>> {
@@ -165,7 +178,7 @@ pub trait Environment: Sync + Sized {
         None
     }
 
-    /// Judges the responses of solvers and of verifiers to each task together. Asked only where [`Settings::verifier`] is set.
+    /// Judges the responses of solvers and of verifiers to each task together. Asked only where there are verifiers.
     fn judge_rounds(
         &self,
         _execute: &dyn Execute,
@@ -176,7 +189,7 @@ pub trait Environment: Sync + Sized {
     }
 
     /// What the step's responses prove of each other; asked only under [`Objective::Preference`].
-    fn preferences(&self, _context: &Arena<'_>, _step: u64, _facts: &StepFacts<'_, Self>) -> Preferences {
+    fn preferences(&self, _context: &StepContext<'_>, _step: u64, _facts: &StepFacts<'_, Self>) -> Preferences {
         Preferences::default()
     }
 
@@ -263,30 +276,6 @@ pub struct Draw {
     pub round: usize,
 }
 
-/// Seeds of what is executed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seeds {
-    /// Of tools that episodes call.
-    pub tools: u64,
-    /// Of judges.
-    pub judge: u64,
-    /// Of which part of a task its solvers are shown.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub shown: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(seed: &u64) -> bool {
-    *seed == 0
-}
-
-impl Seeds {
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// A proposer to sample.
 pub struct Proposer<E: Environment> {
     /// What it is asked for.
@@ -311,68 +300,8 @@ pub struct ToJudge<'a, E: Environment> {
     pub stage: Stage,
 }
 
-/// What games derive that derive nothing, and the rounds of games that have none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Nothing {}
-
-impl Round for Nothing {
-    fn refusal(&self) -> Option<&Refusal> {
-        match *self {}
-    }
-}
-
-/// When and where something was proposed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Proposed {
-    /// The step.
-    pub step: u64,
-    /// Number of the chunk within the step.
-    pub chunk: usize,
-    /// Its place in the chunk.
-    pub offset: usize,
-}
-
 /// A judged proposal.
 pub type Judged<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;
-
-/// The judgement on a proposal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JudgedProposal<T, D> {
-    /// The verdict, or the host fault.
-    pub verdict: Result<Verdict, Dropped>,
-    /// The task that was proposed, where one could be made of it, valid or not.
-    pub task: Option<T>,
-    /// Whether the pool or an earlier proposal had it already.
-    pub known: bool,
-    /// What the game says beside.
-    pub detail: D,
-}
-
-impl<T, D> JudgedProposal<T, D> {
-    /// The task, where it is valid and new.
-    pub fn admitted(&self) -> Option<&T> {
-        let valid = self.verdict.as_ref().is_ok_and(|verdict| verdict.status == Status::Valid);
-        self.task.as_ref().filter(|_| valid && !self.known)
-    }
-
-    /// Whether it was refused for holding what is evaluated on.
-    #[must_use]
-    pub fn is_held_out(&self) -> bool {
-        self.verdict.as_ref().is_ok_and(splits::is_refusal)
-    }
-}
-
-/// The judgement on a response of a solver or of a verifier.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Solution<D> {
-    /// The verdict, or the host fault.
-    pub verdict: Result<Verdict, Dropped>,
-    /// What the game says beside.
-    pub detail: D,
-}
 
 /// One task's responses of solvers and of verifiers, to be judged together.
 pub struct RoundRequest<'a, E: Environment> {
@@ -392,46 +321,6 @@ pub struct JudgedRound<E: Environment> {
     pub verifications: Vec<Solution<E::SolutionDetail>>,
     /// On the round; `None` where the host failed in it, as all its verdicts then say.
     pub round: Option<E::Round>,
-}
-
-/// What is said of a round as a whole.
-pub trait Round: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
-    /// Why nothing may be learned from it; `None` when something may. The rule [`splits::HELD_OUT`] says that its task is evaluated on.
-    fn refusal(&self) -> Option<&Refusal>;
-}
-
-/// What became of a proposal, before anybody solved it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Standing<T> {
-    /// It met a host fault.
-    Dropped,
-    /// Nothing could be read.
-    Malformed,
-    /// It was refused.
-    Invalid,
-    /// It is known already.
-    Duplicate,
-    /// It is valid and new.
-    Valid(T),
-}
-
-impl<T: Clone> Standing<T> {
-    /// By the verdict alone.
-    pub fn of<D>(judged: &JudgedProposal<T, D>) -> Self {
-        let Ok(verdict) = &judged.verdict else { return Self::Dropped };
-        match judged.admitted() {
-            Some(task) => Self::Valid(task.clone()),
-            None if verdict.status == Status::Malformed => Self::Malformed,
-            None if splits::is_refusal(verdict) => Self::Invalid,
-            None if judged.known && judged.task.is_some() => Self::Duplicate,
-            None => Self::Invalid,
-        }
-    }
-
-    /// The task, where it is valid and new.
-    pub const fn task(&self) -> Option<&T> {
-        if let Self::Valid(task) = self { Some(task) } else { None }
-    }
 }
 
 /// A task that the policy is evaluated on.
@@ -463,45 +352,82 @@ pub struct VerifierSettings {
     pub row: &'static str,
 }
 
-/// What the driver needs to know of a configuration.
-#[derive(Clone, Copy)]
-pub struct Settings<'a> {
-    /// Solvers' episodes of each task (G).
-    pub group: usize,
-    /// How proposers are sampled.
-    pub proposer: RoleSampling,
-    /// How solvers are sampled.
-    pub solver: RoleSampling,
-    /// How verifiers are sampled, in games that have them.
-    pub verifier: Option<VerifierSettings>,
-    /// What the batches of a step are made of.
-    pub objective: Objective,
-    /// The reward scheme.
-    pub reward: &'a dyn RewardScheme,
-    /// The advantage estimator.
-    pub advantage: &'static dyn AdvantageEstimator,
-    /// What of the episodes is learned.
-    pub learn_from: LearnFrom,
-    /// How the losses of tokens become one number.
-    pub aggregation: Aggregation,
-    /// Whether samples of advantage 0 are trained on.
-    pub keep_zero_advantage: bool,
-    /// Multiplies proposers' advantages; 0 freezes them.
-    pub proposer_weight: f64,
-    /// Seed tasks that the start model is asked for supervised examples; the turns of its accepted episodes are some.
-    pub sft_tasks: usize,
-    /// Supervised examples a step.
-    pub sft_samples: usize,
-    /// Weight of each.
-    pub sft_weight: f64,
-    /// Proposed tasks kept of each kind, newest kept.
-    pub pool_capacity: usize,
-    /// Whether a proposed task that no solver solved leaves the pool: it may be one that nobody can solve as it is stated.
-    pub drop_unsolved: bool,
-    /// Which tasks of the pool are rather drawn.
-    pub curriculum: &'static dyn Curriculum,
-    /// Its weight of a task whose last solve rate was 0 < s < 1, where it asks for one.
-    pub learnable_weight: f64,
-    /// Samples of each evaluation task at temperature 1.
-    pub eval_samples: usize,
+/// A judged proposer's episode.
+pub struct ProposalEpisode<E: Environment> {
+    /// What it was asked for.
+    pub request: E::Request,
+    /// The kind of task it was asked for.
+    pub kind: &'static str,
+    /// When and where it was proposed.
+    pub proposed: Proposed,
+    /// The episode.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Judged<E>,
+    /// What became of it.
+    pub standing: Standing<E::Task>,
+}
+
+/// A judged solver's episode; its source is its task.
+pub struct SolverEpisode<E: Environment> {
+    /// The episode.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Solution<E::SolutionDetail>,
+}
+
+/// A judged verifier's episode.
+pub struct VerifierEpisode<E: Environment> {
+    /// The task, by its place among the step's.
+    pub task: usize,
+    /// The response it is about, by its place among the task's.
+    pub candidate: usize,
+    /// The episode. Those of one source had one prompt.
+    pub finished: Finished<E::Episode>,
+    /// The judgement.
+    pub judged: Solution<E::SolutionDetail>,
+}
+
+/// What came of the verify stage.
+pub(crate) struct Verified<E: Environment> {
+    /// Verifiers' episodes, in the order of the tasks.
+    pub(crate) verifications: Vec<VerifierEpisode<E>>,
+    /// By task; `None` where the host failed. Empty without verifiers.
+    pub(crate) rounds: Vec<Option<E::Round>>,
+}
+
+/// Something that no policy proposed, judged as a task.
+pub struct Derived<E: Environment> {
+    /// What was tried.
+    pub derivation: E::Derivation,
+    /// The judgement.
+    pub judged: Judged<E>,
+}
+
+/// All that happened in a step.
+pub struct StepFacts<'a, E: Environment> {
+    /// Proposals, in the order they were sampled.
+    pub proposals: &'a [ProposalEpisode<E>],
+    /// What was derived before and after solvers did theirs.
+    pub derived: &'a [Derived<E>],
+    /// How many tasks could not be asked.
+    pub unaskable: usize,
+    /// How many tasks the host failed to prepare.
+    pub undelivered: usize,
+    /// The tasks that solvers were asked.
+    pub tasks: &'a [Asked<E::Task>],
+    /// Solvers' episodes, in the order of the tasks.
+    pub solutions: &'a [SolverEpisode<E>],
+    /// Verifiers' episodes, in the order of the tasks.
+    pub verifications: &'a [VerifierEpisode<E>],
+    /// The round of each task, `None` where the host failed in it. Empty in games without verifiers.
+    pub rounds: &'a [Option<E::Round>],
+    /// How often each task was solved.
+    pub solved: &'a [SolveCount],
+    /// The episodes that got a reward.
+    pub scored: &'a [Scored],
+    /// What is imitated and what is preferred over what, where the objective is such.
+    pub preferences: &'a Preferences,
+    /// The pool after the step.
+    pub pool: &'a TaskPool<E::Task>,
 }

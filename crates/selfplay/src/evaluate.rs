@@ -3,26 +3,25 @@
 use veriplay_core::Role;
 
 use crate::driver::{SelfPlay, asked_seed};
-use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, Stage};
+use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, SolverEpisode, Stage};
 use crate::eval_table::{EvalTable, JudgedEpisode};
-use crate::play::{Arena, PlayError};
-use crate::step::SolverEpisode;
+use crate::play::{PlayError, StepContext};
 use crate::task_pool::Asked;
 
 impl<E: Environment> SelfPlay<E> {
-    /// Evaluates the policy with samples seeded by `arena.seed`. The loop gives the same seed before and after every run, so that the two
+    /// Evaluates the policy with samples seeded by `context.seed`. The loop gives the same seed before and after every run, so that the two
     /// differ in the weights alone.
     ///
     /// # Errors
     /// A fault of the policy, or of the host: a number with holes is no number.
-    pub fn evaluate(&self, arena: &Arena<'_>) -> Result<EvalTable, PlayError> {
-        let mut rows: Vec<&str> = self.0.evaluation_tasks().iter().map(|one| one.row.as_str()).collect();
-        let sampled = self.solve_evaluation(arena, Stage::Evaluate)?;
-        let greedy = self.solve_evaluation(arena, Stage::EvaluateGreedy)?;
-        let Some(verifier) = self.0.settings().verifier else {
+    pub fn evaluate(&self, context: &StepContext<'_>) -> Result<EvalTable, PlayError> {
+        let mut rows: Vec<&str> = self.game.evaluation_tasks().iter().map(|one| one.row.as_str()).collect();
+        let sampled = self.solve_evaluation(context, Stage::Evaluate)?;
+        let greedy = self.solve_evaluation(context, Stage::EvaluateGreedy)?;
+        let Some(verifier) = self.game.verifier() else {
             return EvalTable::new(&rows, sampled.iter().map(verdict).collect(), greedy.iter().map(verdict).collect());
         };
-        let judged = self.verify_evaluation(arena, rounds(rows.len(), sampled, greedy))?;
+        let judged = self.verify_evaluation(context, group_by_task(rows.len(), sampled, greedy))?;
         let first = rows.len();
         rows.extend(vec![verifier.row; first]);
         let (mut sampled, mut greedy, mut verifications) = (Vec::new(), Vec::new(), Vec::new());
@@ -35,44 +34,44 @@ impl<E: Environment> SelfPlay<E> {
                 }
             }
         }
-        let numbers = self.0.evaluation_numbers(&verifications);
+        let numbers = self.game.evaluation_numbers(&verifications);
         Ok(EvalTable { numbers, ..EvalTable::new(&rows, sampled, greedy)? })
     }
 
-    fn solve_evaluation(&self, arena: &Arena<'_>, stage: Stage) -> Result<Vec<SolverEpisode<E>>, PlayError> {
-        let all = self.0.evaluation_tasks();
+    fn solve_evaluation(&self, context: &StepContext<'_>, stage: Stage) -> Result<Vec<SolverEpisode<E>>, PlayError> {
+        let all = self.game.evaluation_tasks();
         let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
         let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
-        let episodes = self.0.solver_episodes(arena.execute, self.0.seeds(stage, arena.seed, 0), &own);
+        let episodes = self.game.solver_episodes(context.execute, self.game.seeds(stage, context.seed, 0), &own);
         let episodes = episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| self.unaskable(index)));
-        self.solve(arena, &tasks, episodes.collect::<Result<_, PlayError>>()?, stage, 0)
+        self.solve(context, &tasks, episodes.collect::<Result<_, PlayError>>()?, stage, 0)
     }
 
     fn unaskable(&self, index: usize) -> PlayError {
         let what =
-            format!("evaluation task `{index}`, of row `{}`, cannot be asked", self.0.evaluation_tasks()[index].row);
+            format!("evaluation task `{index}`, of row `{}`, cannot be asked", self.game.evaluation_tasks()[index].row);
         PlayError::Setup(format!("{what}: leave it out, or raise the budget of its prompt"))
     }
 
     /// Samples verifiers of the greedy responses, and judges the rounds.
     fn verify_evaluation(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         rounds: Vec<Vec<SolverEpisode<E>>>,
     ) -> Result<Vec<JudgedRound<E>>, PlayError> {
-        let tasks: Vec<&E::Task> = self.0.evaluation_tasks().iter().map(|one| &one.task).collect();
+        let tasks: Vec<&E::Task> = self.game.evaluation_tasks().iter().map(|one| &one.task).collect();
         let episode = |(index, solutions): (usize, &Vec<SolverEpisode<E>>)| {
             let greedy = solutions.last().ok_or_else(|| self.unaskable(index))?;
-            let episode = self.0.verifier_episode(tasks[index], &greedy.finished);
+            let episode = self.game.verifier_episode(tasks[index], &greedy.finished);
             Ok((index, episode.ok_or_else(|| self.unaskable(index))?))
         };
         let episodes: Vec<(usize, E::Episode)> =
             rounds.iter().enumerate().map(episode).collect::<Result<_, PlayError>>()?;
         let sample = |stage: Stage, group: usize| {
             let draw = Draw { stage, role: Role::Verifier, group, chunk: 0, round: 0 };
-            self.sample(arena, episodes.clone(), draw, 0, self.0.seeds(stage, arena.seed, 0))
+            self.sample(context, episodes.clone(), draw, 0, self.game.seeds(stage, context.seed, 0))
         };
-        let sampled = sample(Stage::Evaluate, self.0.settings().eval_samples)?;
+        let sampled = sample(Stage::Evaluate, self.game.settings().eval_samples)?;
         let greedy = sample(Stage::EvaluateGreedy, 1)?;
         let of_task = |index: usize| sampled.iter().chain(&greedy).filter(move |one| one.source == index);
         let rounds = rounds.iter().enumerate().map(|(index, solutions)| RoundRequest {
@@ -81,12 +80,12 @@ impl<E: Environment> SelfPlay<E> {
             verifications: of_task(index).map(|one| (solutions.len() - 1, one)).collect(),
         });
         let requests: Vec<RoundRequest<'_, E>> = rounds.collect();
-        Ok(self.0.judge_rounds(arena.execute, self.0.seeds(Stage::Evaluate, arena.seed, 0).judge, &requests))
+        Ok(self.game.judge_rounds(context.execute, self.game.seeds(Stage::Evaluate, context.seed, 0).judge, &requests))
     }
 }
 
 /// Of each task the sampled episodes, then the greedy one.
-fn rounds<E: Environment>(
+fn group_by_task<E: Environment>(
     tasks: usize,
     sampled: Vec<SolverEpisode<E>>,
     greedy: Vec<SolverEpisode<E>>,

@@ -7,22 +7,23 @@
 //! A game is an [`environment::Environment`], and [`driver`] plays all of them.
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a prompt format in [`prompts::PROMPT_FORMATS`], a game in [`games::GAMES`].
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`], a game in [`games::GAMES`].
 
 pub mod advantages;
-pub mod anchors;
 pub mod curricula;
 pub mod driver;
 pub mod environment;
 pub mod eval_table;
 mod evaluate;
 pub mod games;
+pub mod judgement;
 pub mod metrics;
+pub mod monitors;
+pub mod multi_turn;
 mod overlap;
 pub mod play;
 pub mod preferences;
 mod prompt_groups;
-pub mod prompts;
 pub mod randomness;
 mod replay;
 pub mod rewards;

@@ -1,14 +1,17 @@
 //! What the loop in `crates/cli` and [`crate::driver`] hand each other. The loop owns files, clock and threads; a game reaches the world
-//! through the seams of [`Arena`] alone, and is a pure function over them: the same arena, state and step give the same [`StepOutput`],
+//! through the seams of [`StepContext`] alone, and is a pure function of them: the same context, state and step give the same [`StepOutput`],
 //! so a run that was killed and resumed writes the same bytes.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, TrainBatch};
 
 use crate::splits::Overlap;
 
 /// Whom a game plays with, and what its randomness is drawn from.
 #[derive(Clone, Copy)]
-pub struct Arena<'a> {
+pub struct StepContext<'a> {
     /// Generates.
     pub policy: &'a dyn Policy,
     /// Runs what was generated.
@@ -26,6 +29,8 @@ pub struct StepOutput<M, R> {
     pub metrics: M,
     /// Lines for the log of rollouts.
     pub records: Vec<R>,
+    /// What was watched, by the name of its monitor.
+    pub monitors: BTreeMap<&'static str, Measurement>,
     /// What the summary adds up.
     pub counts: Counts,
 }
@@ -37,6 +42,16 @@ pub enum Batch {
     Samples(TrainBatch),
     /// Pairs, for [`veriplay_core::Learn::prefer`].
     Preferences(PreferenceBatch),
+}
+
+/// A number of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Measurement {
+    /// A count.
+    Count(u64),
+    /// A mean or a share; `None`, and `null` in the log, where nothing was counted.
+    Number(Option<f64>),
 }
 
 /// Sums over steps. What a host fault took is in `dropped` alone.

@@ -3,12 +3,12 @@
 use veriplay_core::{Dropped, Execute, Verdict};
 
 use crate::driver::SelfPlay;
-use crate::environment::{Environment, JudgedProposal, RoundRequest, Solution, Stage, ToJudge};
+use crate::environment::{Environment, RoundRequest, SolverEpisode, Stage, ToJudge};
+use crate::judgement::{JudgedProposal, Solution};
 use crate::play::{PlayError, ReplayReport};
 use crate::rollout::{Episode, Finished, LoggedSampler, run_episodes};
 use crate::step::{
-    AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, SolverEpisode, TaskRecord,
-    VerificationRecord,
+    AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
 
 /// A line of the log about a task.
@@ -27,7 +27,7 @@ impl<E: Environment> SelfPlay<E> {
         let mut report = ReplayReport::default();
         let mut proposals: Vec<&ProposalRecord<_, _, _>> = Vec::new();
         let mut derived: Vec<&DerivedRecord<_, _, _>> = Vec::new();
-        let (mut rounds, verifies) = (Vec::new(), self.0.settings().verifier.is_some());
+        let (mut rounds, verifies) = (Vec::new(), self.game.verifier().is_some());
         for record in records {
             match record {
                 LogRecord::Proposal(record) if record.judged.verdict.is_err() => report.dropped += 1,
@@ -57,7 +57,7 @@ impl<E: Environment> SelfPlay<E> {
     ) -> Result<(), PlayError> {
         let (mut first, mut kept) = (Vec::new(), Vec::new());
         for record in records {
-            match self.0.proposer_episode(execute, &record.request)? {
+            match self.game.proposer_episode(execute, &record.request)? {
                 Some(episode) => {
                     first.push((kept.len(), episode));
                     kept.push(*record);
@@ -68,7 +68,7 @@ impl<E: Environment> SelfPlay<E> {
         }
         let Some(seeds) = kept.first().map(|record| record.seeds) else { return Ok(()) };
         let mut sampler = LoggedSampler(kept.iter().map(|record| record.episode.turns.as_slice()).collect());
-        let finished = run_episodes(first, 1, &mut sampler, |all| self.0.advance(execute, seeds.tools, all))?;
+        let finished = run_episodes(first, 1, &mut sampler, |all| self.game.advance(execute, seeds.tools, all))?;
         let judge: Vec<ToJudge<'_, E>> = finished
             .iter()
             .zip(&kept)
@@ -79,7 +79,7 @@ impl<E: Environment> SelfPlay<E> {
                 stage: Stage::Propose,
             })
             .collect();
-        let judged = self.0.judge_proposals(execute, &judge, &mut |place, _| kept[place].judged.known);
+        let judged = self.game.judge_proposals(execute, &judge, &mut |place, _| kept[place].judged.known);
         for (record, now) in kept.iter().zip(judged) {
             compare_proposal(report, &record.judged, &now)?;
         }
@@ -93,7 +93,7 @@ impl<E: Environment> SelfPlay<E> {
         report: &mut ReplayReport,
     ) -> Result<(), PlayError> {
         let derivations: Vec<E::Derivation> = records.iter().map(|record| record.derivation.clone()).collect();
-        let judged = self.0.judge_derived(execute, &derivations, &mut |place, _| records[place].judged.known);
+        let judged = self.game.judge_derived(execute, &derivations, &mut |place, _| records[place].judged.known);
         for (record, now) in records.iter().zip(judged) {
             compare_proposal(report, &record.judged, &now)?;
         }
@@ -130,11 +130,11 @@ impl<E: Environment> SelfPlay<E> {
         if attempts.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let Some(episode) = self.0.solver_episodes(execute, record.seeds, &[&record.task]).remove(0)? else {
+        let Some(episode) = self.game.solver_episodes(execute, record.seeds, &[&record.task]).remove(0)? else {
             return Ok(None);
         };
         let mut sampler = LoggedSampler(attempts.iter().map(|attempt| attempt.episode.turns.as_slice()).collect());
-        let advance = |all: &mut [Finished<E::Episode>]| self.0.advance(execute, record.seeds.tools, all);
+        let advance = |all: &mut [Finished<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
         let finished = run_episodes(vec![(0, episode)], attempts.len(), &mut sampler, advance)?;
         Ok(Some(self.judge_solutions(execute, record.seeds.judge, finished, |_| &record.task)))
     }
@@ -165,7 +165,7 @@ impl<E: Environment> SelfPlay<E> {
             solutions,
             verifications: record.verifications.iter().map(|one| one.candidate).zip(verifications).collect(),
         });
-        let judged = self.0.judge_rounds(execute, first.seeds.judge, &requests.collect::<Vec<_>>());
+        let judged = self.game.judge_rounds(execute, first.seeds.judge, &requests.collect::<Vec<_>>());
         for ((record, solutions, verifications), now) in rounds.iter().zip(judged) {
             for ((logged, one), now) in record.attempts.iter().zip(solutions).zip(&now.solutions) {
                 compare_response(report, (&logged.episode, &logged.judged), (&one.finished, now))?;
@@ -190,13 +190,13 @@ impl<E: Environment> SelfPlay<E> {
         let attempts: Vec<&AttemptRecord<E::SolutionDetail>> = record.attempts.iter().collect();
         let Some(solutions) = self.replay_solvers(execute, record, &attempts)? else { return Ok(None) };
         let episode = |one: &VerificationRecord<E::SolutionDetail>| {
-            self.0.verifier_episode(&record.task, &solutions.get(one.candidate)?.finished)
+            self.game.verifier_episode(&record.task, &solutions.get(one.candidate)?.finished)
         };
         let Some(episodes) = record.verifications.iter().map(episode).collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };
         let turns = record.verifications.iter().map(|one| one.episode.turns.as_slice());
-        let advance = |all: &mut [Finished<E::Episode>]| self.0.advance(execute, record.seeds.tools, all);
+        let advance = |all: &mut [Finished<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
         let first = episodes.into_iter().enumerate().collect();
         let verifications = run_episodes(first, 1, &mut LoggedSampler(turns.collect()), advance)?;
         Ok(Some((solutions, verifications)))

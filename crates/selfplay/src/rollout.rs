@@ -79,6 +79,11 @@ impl<E: Episode> Finished<E> {
         self.episode.prompt().filter(|_| self.dropped.is_none())
     }
 
+    /// How it ended; `None` when the host failed in it.
+    pub fn end(&self) -> Option<&'static str> {
+        self.episode.end().filter(|_| self.dropped.is_none())
+    }
+
     /// Tokens that were generated in it.
     pub fn tokens(&self) -> usize {
         self.turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum()
@@ -165,12 +170,12 @@ impl Sampler for LoggedSampler<'_> {
         _prompts: &[Prompt],
         group: usize,
     ) -> Result<Vec<Vec<Rollout>>, PlayError> {
-        let turn = |place: usize| logged(self.0.get(place).and_then(|turns| turns.get(round)));
+        let turn = |place: usize| logged_rollout(self.0.get(place).and_then(|turns| turns.get(round)));
         Ok(episodes.iter().map(|place| (0..group).map(|sample| turn(place + sample)).collect()).collect())
     }
 }
 
-fn logged(turn: Option<&TurnRecord>) -> Rollout {
+fn logged_rollout(turn: Option<&TurnRecord>) -> Rollout {
     Rollout {
         prompt_tokens: Vec::new(),
         tokens: Vec::new(),

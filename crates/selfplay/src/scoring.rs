@@ -1,52 +1,17 @@
-//! From facts to what the learner takes: rewards, advantages, weights, a batch of samples.
+//! From facts to training batches: rewards, advantages, weights, samples, supervised examples.
 //!
 //! A turn of an episode is a sample, and all turns of an episode have the episode's advantage.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
 
-use crate::advantages::{AdvantageMemory, AdvantageRow};
-use crate::anchors::Imitation;
-use crate::environment::Settings;
+use crate::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
 use crate::prompt_groups::PromptGroups;
-use crate::randomness::generator;
-use crate::rewards;
-
-/// What of the rewarded episodes is learned.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LearnFrom {
-    /// Every episode, weighed by its advantage.
-    #[default]
-    Advantages,
-    /// Rejection fine-tuning: what got a positive reward is imitated, and nothing else is learned from. It is one step of REINFORCE with
-    /// rewards 0 and 1, without a baseline.
-    Successes,
-}
-
-/// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aggregation {
-    /// The sum over all tokens, divided by the number of the solvers': long episodes weigh more (DAPO, arXiv 2503.14476,
-    /// equation 12).
-    #[default]
-    TokenMean,
-    /// The mean over an episode's tokens, then over the solvers' episodes: a token of a long episode weighs less (GRPO, arXiv
-    /// 2402.03300, equation 3).
-    SequenceMean,
-    /// The sum over all tokens, divided by the number of the solvers' episodes times the most tokens a response may have: no episode's
-    /// length changes what its tokens weigh (Dr. GRPO, arXiv 2503.20783).
-    ConstantLength,
-}
+use crate::randomness::{draw, generator};
+use crate::rewards::{self, RewardScheme};
+use crate::settings::{Aggregation, LearnFrom, SharedSettings, ZeroAdvantage};
 
 impl Aggregation {
-    /// Whether it is the default, which configurations leave out.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The weight of a token of an episode of `tokens`.
     fn scale(self, tokens: usize) -> f32 {
         match self {
@@ -97,12 +62,13 @@ impl Scored {
 /// Fills in advantages and weights; shuffles the rewards of each (role, kind) batch first where the scheme is a control.
 pub(crate) fn weigh(
     scored: &mut [Scored],
-    settings: &Settings<'_>,
+    settings: &SharedSettings,
+    (reward, advantage): (&dyn RewardScheme, &dyn AdvantageEstimator),
     kinds: &[&'static str],
     memory: &mut AdvantageMemory,
     (seed, step): (u64, u64),
 ) {
-    if settings.reward.shuffled() {
+    if reward.shuffled() {
         let mut generator = generator(seed, step, "shuffled rewards");
         for role in [Role::Proposer, Role::Solver, Role::Verifier] {
             for kind in kinds {
@@ -113,11 +79,11 @@ pub(crate) fn weigh(
     }
     let rows: Vec<AdvantageRow> = scored.iter().map(Scored::row).collect();
     let advantages = match settings.learn_from {
-        LearnFrom::Advantages => settings.advantage.advantages(&rows, memory),
+        LearnFrom::Advantages => advantage.advantages(&rows, memory),
         LearnFrom::Successes => rows.iter().map(|row| f64::from(u8::from(row.reward > 0.0))).collect(),
     };
     for (scored, advantage) in scored.iter_mut().zip(advantages) {
-        let role_weight = if scored.role == Role::Proposer { settings.proposer_weight } else { 1.0 };
+        let role_weight = if scored.role == Role::Proposer { settings.trained_proposer_weight() } else { 1.0 };
         (scored.advantage, scored.weight) = (advantage, advantage * role_weight);
     }
 }
@@ -131,15 +97,15 @@ pub(crate) type Turns = [(Prompt, Rollout)];
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
     scored: &[Scored],
-    settings: &Settings<'_>,
-    sft: Imitation<'a>,
+    settings: &SharedSettings,
+    sft: SftRegulariser<'a>,
     (seed, step): (u64, u64),
     turns: impl Fn(&Scored) -> &'a Turns,
 ) -> Option<TrainBatch> {
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
-    let aggregation = settings.aggregation;
+    let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
     let mut groups = PromptGroups::default();
-    for scored in scored.iter().filter(|scored| settings.keep_zero_advantage || scored.weight != 0.0) {
+    for scored in scored.iter().filter(|scored| keep_zeros || scored.weight != 0.0) {
         let turns = turns(scored);
         let scale = aggregation.scale(tokens(turns));
         // Nothing can be learned from a response without tokens, such as a server's that does not tell them.
@@ -152,7 +118,7 @@ pub(crate) fn train_batch<'a>(
             });
         }
     }
-    for example in sft.drawn(seed, step).into_iter().filter(|example| !example.tokens.is_empty()) {
+    for example in sft.draw(seed, step).into_iter().filter(|example| !example.tokens.is_empty()) {
         groups.add(&example.prompt_tokens, |prompt| Sample {
             scale: aggregation.scale(example.tokens.len()),
             ..Sample::example(prompt, example.tokens.clone(), sft.weight as f32)
@@ -169,6 +135,43 @@ pub(crate) fn train_batch<'a>(
         // Nothing but supervised examples and proposals: the batch's own responses count.
         lengths = samples.iter().map(|sample| sample.response.len()).collect();
     }
-    let denominator = aggregation.denominator(&lengths, settings.solver.max_tokens);
+    let denominator = aggregation.denominator(&lengths, settings.solver_max_tokens);
     Some(TrainBatch { samples, normalizer: denominator.max(1) as f64 })
+}
+
+/// A response to imitate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SftExample {
+    /// Tokens of the prompt.
+    pub prompt_tokens: Vec<u32>,
+    /// Tokens of the response, the end token included.
+    pub tokens: Vec<u32>,
+}
+
+impl From<&Rollout> for SftExample {
+    fn from(rollout: &Rollout) -> Self {
+        Self { prompt_tokens: rollout.prompt_tokens.clone(), tokens: rollout.tokens.clone() }
+    }
+}
+
+/// Supervised examples of the start model that every step imitates a little, so that the policy stays near where it began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SftRegulariser<'a> {
+    pub(crate) examples: &'a [SftExample],
+    /// Examples of each step.
+    pub(crate) samples: usize,
+    /// Weight of each in the loss.
+    pub(crate) weight: f64,
+}
+
+impl<'a> SftRegulariser<'a> {
+    /// The examples of a step; none where they would weigh nothing.
+    fn draw(self, seed: u64, step: u64) -> Vec<&'a SftExample> {
+        if self.weight == 0.0 {
+            return Vec::new();
+        }
+        let all = self.examples.iter().map(|example| (example, 1.0)).collect();
+        draw(all, self.samples, &mut generator(seed, step, "anchors"))
+    }
 }

@@ -1,8 +1,176 @@
-//! What a setting of a game may be. Called by each game's `config`, on keys that a config file states.
+//! The settings of `[game]`: those that every game has, declared once, and what a value may be.
 
-use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
 
-use crate::advantages::{self, AdvantageEstimator};
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, forward_to_deserialize_any};
+
+use crate::advantages::AdvantageEstimator;
+use crate::eval_table::LEAST_SAMPLES;
+use crate::{advantages, curricula, rewards};
+
+/// The keys of `[game]`: those that every game has, and the game's own.
+///
+/// Every key stands beside the others in one table. `#[serde(flatten)]` would buffer the values and lose the lines of their errors.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GameConfig<G> {
+    /// The settings that every game has.
+    #[serde(flatten)]
+    pub shared: SharedSettings,
+    /// The settings of this game.
+    #[serde(flatten)]
+    pub own: G,
+}
+
+impl<G> GameConfig<G> {
+    /// The settings with a change, as tests and sweeps make one.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+/// Declares [`SharedSettings`] and its reader. A key with a value behind `=` may be left out, and has that value then.
+macro_rules! shared_settings {
+    ($($(#[$attribute:meta])* $key:ident: $type:ty $(= $default:expr)?,)*) => {
+        /// The settings that every game has.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        pub struct SharedSettings {
+            $($(#[$attribute])* pub $key: $type,)*
+        }
+
+        /// The settings that were read so far.
+        #[derive(Default)]
+        struct ReadSettings {
+            $($key: Option<$type>,)*
+        }
+
+        impl ReadSettings {
+            const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
+
+            fn read_value<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+                match key {
+                    $(stringify!($key) => self.$key = Some(map.next_value()?),)*
+                    _ => return Err(de::Error::unknown_field(key, Self::KEYS)),
+                }
+                Ok(())
+            }
+
+            fn finish<E: de::Error>(self) -> Result<SharedSettings, E> {
+                Ok(SharedSettings {
+                    $($key: self.$key$(.or(Some($default)))?.ok_or_else(|| E::missing_field(stringify!($key)))?,)*
+                })
+            }
+        }
+    };
+}
+
+shared_settings! {
+    /// Name of the prompt format, one of the game's.
+    format: String,
+    /// Solver episodes of each task (G). They estimate its solve rate and train the solver.
+    group_size: usize,
+    /// Name of the reward scheme, one of [`rewards::REWARDS`]. An objective of preferences needs none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reward: Option<String> = None,
+    /// What a proposer loses by a task that nobody or everybody solves, under a reward that has such a penalty (`ssr`). Absent means the
+    /// reward's own, which is the paper's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alpha: Option<f64> = None,
+    /// Name of the advantage estimator, one of [`advantages::ADVANTAGES`]. An objective of preferences needs none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advantage: Option<String> = None,
+    /// What of the rewarded episodes is learned.
+    learn_from: LearnFrom = LearnFrom::default(),
+    /// How the losses of tokens become one number.
+    aggregation: Aggregation = Aggregation::default(),
+    /// Whether samples of advantage 0 are trained on.
+    zero_advantage: ZeroAdvantage = ZeroAdvantage::default(),
+    /// `train` or `frozen`.
+    proposer: ProposerMode = ProposerMode::Train,
+    /// Multiplies the proposer's advantages, or weighs its imitated responses; the solver's weigh 1.
+    proposer_weight: f64,
+    /// Softmax temperature of proposers.
+    proposer_temperature: f32,
+    /// Tokens of one response of a proposer at most, the end token included.
+    proposer_max_tokens: usize,
+    /// Softmax temperature of solvers.
+    solver_temperature: f32,
+    /// Tokens of one response of a solver at most, the end token included.
+    solver_max_tokens: usize,
+    /// Supervised examples a step, of the start model's own valid responses.
+    sft_samples: usize = 0,
+    /// Weight of each.
+    sft_weight: f64 = 0.0,
+    /// Proposed tasks kept of each kind, newest first. Seeds do not count and are never lost.
+    buffer_capacity: usize,
+    /// Whether a proposed task that no solver solved leaves the buffer: it may be unsolvable as stated.
+    drop_unsolved: bool = false,
+    /// Name of the curriculum, one of [`curricula::CURRICULA`].
+    curriculum: String = curricula::CURRICULA[0].name().to_owned(),
+    /// Weight under curriculum `learnable` of a task whose last solve rate was 0 < s < 1, where others weigh 1.
+    resample_learnable: f64 = 1.0,
+    /// Samples of each evaluation task at temperature 1: 8 at least, which pass@8 needs.
+    eval_samples: usize,
+}
+
+impl SharedSettings {
+    /// The weight of the proposer's samples: 0 where it is frozen.
+    #[must_use]
+    pub const fn trained_proposer_weight(&self) -> f64 {
+        match self.proposer {
+            ProposerMode::Train => self.proposer_weight,
+            ProposerMode::Frozen => 0.0,
+        }
+    }
+
+    /// Checks every key. `formats` are the names of the game's prompt formats; `rewarded` says whether its objective uses rewards.
+    pub(crate) fn check(&self, formats: &[&str], rewarded: bool) -> Result<(), ConfigError> {
+        check_name("format", &self.format, formats)?;
+        let named = [("reward", &self.reward, rewards::names()), ("advantage", &self.advantage, advantages::names())];
+        for (key, name, names) in named {
+            match name {
+                Some(name) => check_name(key, name, &names)?,
+                None if rewarded => {
+                    return Err(invalid_value(key, "", "objective `policy_gradient` needs one: name it"));
+                }
+                None => {}
+            }
+        }
+        check_name("curriculum", &self.curriculum, &curricula::names())?;
+        check_counts(&[
+            ("group_size", self.group_size, 1, 4_096),
+            ("sft_samples", self.sft_samples, 0, 65_536),
+            ("buffer_capacity", self.buffer_capacity, 0, 1 << 24),
+            ("proposer_max_tokens", self.proposer_max_tokens, 1, 1 << 20),
+            ("solver_max_tokens", self.solver_max_tokens, 1, 1 << 20),
+            ("eval_samples", self.eval_samples, LEAST_SAMPLES as usize, 65_536),
+        ])?;
+        check_numbers(&[
+            ("alpha", self.alpha.unwrap_or(0.0), 0.0, 1.0),
+            ("proposer_weight", self.proposer_weight, 0.0, 1_000.0),
+            ("sft_weight", self.sft_weight, 0.0, 1_000.0),
+            ("resample_learnable", self.resample_learnable, 0.0, 1_000.0),
+            ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
+            ("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0),
+        ])?;
+        self.check_group()
+    }
+
+    /// A group of one is its own mean, so every solver advantage would be 0.
+    fn check_group(&self) -> Result<(), ConfigError> {
+        let Some(name) = self.advantage.as_deref().filter(|_| self.learn_from == LearnFrom::Advantages) else {
+            return Ok(());
+        };
+        if self.group_size >= 2 || !advantages::by_name(name).is_some_and(AdvantageEstimator::needs_groups) {
+            return Ok(());
+        }
+        let allowed = format!("advantage `{name}` needs at least `2`; raise it, or use advantage `trr`");
+        Err(invalid_value("group_size", self.group_size, allowed))
+    }
+}
 
 /// Whether the proposer learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,18 +182,162 @@ pub enum ProposerMode {
     Frozen,
 }
 
-impl ProposerMode {
-    /// What the proposer's advantages are multiplied with.
-    #[must_use]
-    pub const fn weight(self, configured: f64) -> f64 {
-        match self {
-            Self::Train => configured,
-            Self::Frozen => 0.0,
-        }
+/// What of the rewarded episodes is learned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LearnFrom {
+    /// Every episode, weighed by its advantage.
+    #[default]
+    Advantages,
+    /// Rejection fine-tuning: what got a positive reward is imitated, and nothing else is learned from. It is one step of REINFORCE with
+    /// rewards 0 and 1, without a baseline.
+    Successes,
+}
+
+/// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aggregation {
+    /// The sum over all tokens, divided by the number of the solvers': long episodes weigh more (DAPO, arXiv 2503.14476,
+    /// equation 12).
+    #[default]
+    TokenMean,
+    /// The mean over an episode's tokens, then over the solvers' episodes: a token of a long episode weighs less (GRPO, arXiv
+    /// 2402.03300, equation 3).
+    SequenceMean,
+    /// The sum over all tokens, divided by the number of the solvers' episodes times the most tokens a response may have: no episode's
+    /// length changes what its tokens weigh (Dr. GRPO, arXiv 2503.20783).
+    ConstantLength,
+}
+
+/// What becomes of samples of advantage 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ZeroAdvantage {
+    /// They are left out: a loss that is a multiple of the advantage does not depend on them.
+    #[default]
+    Drop,
+    /// They stay, for losses with a KL term or an entropy bonus.
+    Keep,
+}
+
+impl<'de, G: Deserialize<'de>> Deserialize<'de> for GameConfig<G> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TableVisitor(PhantomData))
     }
 }
 
-/// A setting that has no meaning.
+struct TableVisitor<G>(PhantomData<G>);
+
+impl<'de, G: Deserialize<'de>> Visitor<'de> for TableVisitor<G> {
+    type Value = GameConfig<G>;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a table of settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GameConfig<G>, A::Error> {
+        let mut shared = ReadSettings::default();
+        let own = G::deserialize(OwnSettings { map, shared: &mut shared })?;
+        Ok(GameConfig { shared: shared.finish()?, own })
+    }
+}
+
+/// Gives a game's own settings the keys of the table that are theirs, and reads the shared ones on the way.
+struct OwnSettings<'a, A> {
+    map: A,
+    shared: &'a mut ReadSettings,
+}
+
+impl<'de, A: MapAccess<'de>> Deserializer<'de> for OwnSettings<'_, A> {
+    type Error = A::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        own: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, A::Error> {
+        visitor.visit_map(OwnKeys { map: self.map, shared: self.shared, own })
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, A::Error> {
+        self.deserialize_struct("", &[], visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct seq
+        tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+struct OwnKeys<'a, A> {
+    map: A,
+    shared: &'a mut ReadSettings,
+    own: &'static [&'static str],
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for OwnKeys<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, mut seed: K) -> Result<Option<K::Value>, A::Error> {
+        loop {
+            match self.map.next_key_seed(KeySeed { seed, own: self.own })? {
+                None => return Ok(None),
+                Some(Key::Own(key)) => return Ok(Some(key)),
+                Some(Key::Shared(key, unused)) => {
+                    self.shared.read_value(key, &mut self.map)?;
+                    seed = unused;
+                }
+            }
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// A key of the table: a game's own, or a shared one, with the seed that it left over.
+enum Key<K, V> {
+    Own(V),
+    Shared(&'static str, K),
+}
+
+/// Reads a key. It refuses an unknown one itself, while the format still knows where the key stands.
+struct KeySeed<K> {
+    seed: K,
+    own: &'static [&'static str],
+}
+
+impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for KeySeed<K> {
+    type Value = Key<K, K::Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for KeySeed<K> {
+    type Value = Key<K, K::Value>;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("the name of a setting")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Self::Value, E> {
+        if let Some(key) = ReadSettings::KEYS.iter().find(|key| **key == name) {
+            return Ok(Key::Shared(key, self.seed));
+        }
+        if self.own.contains(&name) {
+            return self.seed.deserialize(StrDeserializer::new(name)).map(Key::Own);
+        }
+        let names: Vec<String> = ReadSettings::KEYS.iter().chain(self.own).map(|key| format!("`{key}`")).collect();
+        Err(E::custom(format_args!("unknown field `{name}`, expected one of {}", names.join(", "))))
+    }
+}
+
+/// A setting with an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` is `{value}`: {allowed}")]
 pub struct ConfigError {
@@ -37,7 +349,7 @@ pub struct ConfigError {
     pub allowed: String,
 }
 
-pub(crate) fn refused(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
+pub(crate) fn invalid_value(key: &'static str, value: impl ToString, allowed: impl Into<String>) -> ConfigError {
     ConfigError { key, value: value.to_string(), allowed: allowed.into() }
 }
 
@@ -46,25 +358,21 @@ pub(crate) fn check_name(key: &'static str, value: &str, names: &[&str]) -> Resu
         return Ok(());
     }
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    Err(refused(key, value, format!("use one of {}", names.join(", "))))
+    Err(invalid_value(key, value, format!("use one of {}", names.join(", "))))
 }
 
-pub(crate) fn check_count(key: &'static str, value: usize, least: usize, most: usize) -> Result<(), ConfigError> {
-    let allowed = || format!("use a whole number from `{least}` to `{most}`");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(refused(key, value, allowed())) }
+/// Checks keys with their values, each against the least and the most that it may be.
+pub(crate) fn check_counts(counts: &[(&'static str, usize, usize, usize)]) -> Result<(), ConfigError> {
+    let wrong = counts.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
+    wrong.map_or(Ok(()), |(key, value, least, most)| {
+        Err(invalid_value(key, value, format!("use a whole number from `{least}` to `{most}`")))
+    })
 }
 
-pub(crate) fn check_number(key: &'static str, value: f64, least: f64, most: f64) -> Result<(), ConfigError> {
-    let allowed = || format!("use a number from `{least}` to `{most}`");
-    if (least..=most).contains(&value) { Ok(()) } else { Err(refused(key, value, allowed())) }
-}
-
-/// A group of one is its own mean, so every solver advantage would be 0.
-pub(crate) fn check_group(advantage: &str, group: usize) -> Result<(), ConfigError> {
-    let grouped = advantages::by_name(advantage).is_some_and(AdvantageEstimator::needs_groups);
-    if !grouped || group >= 2 {
-        return Ok(());
-    }
-    let allowed = format!("advantage `{advantage}` needs at least `2`; raise it, or use advantage `trr`");
-    Err(refused("group", group, allowed))
+/// As [`check_counts`].
+pub(crate) fn check_numbers(numbers: &[(&'static str, f64, f64, f64)]) -> Result<(), ConfigError> {
+    let wrong = numbers.iter().find(|(_, value, least, most)| !(least..=most).contains(&value));
+    wrong.map_or(Ok(()), |(key, value, least, most)| {
+        Err(invalid_value(key, value, format!("use a number from `{least}` to `{most}`")))
+    })
 }

@@ -1,97 +1,56 @@
-//! What happened in a step, for its metrics and its log.
+//! What a step logs: its records, and its summary for monitors.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status};
+use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
-use crate::environment::{Environment, Judged, JudgedProposal, Nothing, Proposed, Seeds, Solution, Standing};
+use crate::environment::{Derived, Environment, ProposalEpisode, StepFacts};
+use crate::judgement::{JudgedProposal, Nothing, Proposed, Seeds, Solution};
 use crate::metrics::SolveCount;
-use crate::preferences::{Preferences, Response};
+use crate::play::Counts;
+use crate::preferences::Response;
 use crate::rollout::{Episode, Finished, TurnRecord};
 use crate::scoring::Scored;
 use crate::statistics::mean;
-use crate::task_pool::{Asked, Source, TaskPool};
+use crate::task_pool::{Asked, PoolTask, Source};
 
-/// A judged proposer's episode.
-pub struct ProposalEpisode<E: Environment> {
-    /// What it was asked for.
-    pub request: E::Request,
-    /// The kind of task it was asked for.
-    pub kind: &'static str,
-    /// When and where it was proposed.
-    pub proposed: Proposed,
-    /// The episode.
-    pub finished: Finished<E::Episode>,
-    /// The judgement.
-    pub judged: Judged<E>,
-    /// What became of it.
-    pub standing: Standing<E::Task>,
-}
-
-/// A judged solver's episode; its source is its task.
-pub struct SolverEpisode<E: Environment> {
-    /// The episode.
-    pub finished: Finished<E::Episode>,
-    /// The judgement.
-    pub judged: Solution<E::SolutionDetail>,
-}
-
-/// A judged verifier's episode.
-pub struct VerifierEpisode<E: Environment> {
-    /// The task, by its place among the step's.
-    pub task: usize,
-    /// The response it is about, by its place among the task's.
-    pub candidate: usize,
-    /// The episode. Those of one source had one prompt.
-    pub finished: Finished<E::Episode>,
-    /// The judgement.
-    pub judged: Solution<E::SolutionDetail>,
-}
-
-/// What came of the verify stage.
-pub(crate) struct Verified<E: Environment> {
-    /// Verifiers' episodes, in the order of the tasks.
-    pub(crate) verifications: Vec<VerifierEpisode<E>>,
-    /// By task; `None` where the host failed. Empty without verifiers.
-    pub(crate) rounds: Vec<Option<E::Round>>,
-}
-
-/// Something that no policy proposed, judged as a task.
-pub struct Derived<E: Environment> {
-    /// What was tried.
-    pub derivation: E::Derivation,
-    /// The judgement.
-    pub judged: Judged<E>,
-}
-
-/// All that happened in a step.
-pub struct StepFacts<'a, E: Environment> {
-    /// Proposals, in the order they were sampled.
-    pub proposals: &'a [ProposalEpisode<E>],
-    /// What was derived before and after solvers did theirs.
-    pub derived: &'a [Derived<E>],
-    /// How many tasks could not be asked.
-    pub unaskable: usize,
-    /// How many tasks the host failed to prepare.
-    pub undelivered: usize,
+/// What happened in a step, in the same form for every game: what monitors see.
+#[derive(Debug)]
+pub struct StepSummary<'a> {
+    /// Sums of the step.
+    pub counts: Counts,
+    /// Episodes of proposers, of solvers, then of verifiers.
+    pub episodes: Vec<EpisodeSummary<'a>>,
     /// The tasks that solvers were asked.
-    pub tasks: &'a [Asked<E::Task>],
-    /// Solvers' episodes, in the order of the tasks.
-    pub solutions: &'a [SolverEpisode<E>],
-    /// Verifiers' episodes, in the order of the tasks.
-    pub verifications: &'a [VerifierEpisode<E>],
-    /// The round of each task, `None` where the host failed in it. Empty in games without verifiers.
-    pub rounds: &'a [Option<E::Round>],
-    /// How often each task was solved.
-    pub solved: &'a [SolveCount],
+    pub tasks: Vec<TaskSummary>,
     /// The episodes that got a reward.
     pub scored: &'a [Scored],
-    /// What is imitated and what is preferred over what, where the objective is such.
-    pub preferences: &'a Preferences,
-    /// The pool after the step.
-    pub pool: &'a TaskPool<E::Task>,
+}
+
+/// An episode in the same form for every game.
+#[derive(Debug)]
+pub struct EpisodeSummary<'a> {
+    /// Its role.
+    pub role: Role,
+    /// Prompt and rollout of each turn.
+    pub turns: &'a [(Prompt, Rollout)],
+    /// How it ended; `None` when the host failed in it.
+    pub end: Option<&'static str>,
+    /// The verdict, or the host fault.
+    pub verdict: Result<&'a Verdict, &'a Dropped>,
+}
+
+/// A task in the same form for every game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskSummary {
+    /// Its kind, one of the environment's.
+    pub kind: &'static str,
+    /// Where it comes from.
+    pub source: Source,
+    /// How often it was solved.
+    pub solved: SolveCount,
 }
 
 /// One line of the log of rollouts: everything its verdicts were made of, so that `replay` can make them again.
@@ -139,7 +98,7 @@ impl EpisodeRecord {
     fn new<E: Episode>(finished: &Finished<E>, scored: Option<&Scored>) -> Self {
         Self {
             turns: finished.turns.iter().map(TurnRecord::from).collect(),
-            end: finished.episode.end().filter(|_| finished.dropped.is_none()).map(str::to_owned),
+            end: finished.end().map(str::to_owned),
             fuel: finished.episode.fuel(),
             reward: scored.map(|scored| scored.reward.clone()),
             advantage: scored.map(|scored| scored.advantage),
@@ -239,6 +198,12 @@ pub struct AttemptRecord<S> {
     pub judged: Solution<S>,
 }
 
+impl<'a> EpisodeSummary<'a> {
+    fn new<E: Episode>(role: Role, finished: &'a Finished<E>, verdict: Result<&'a Verdict, &'a Dropped>) -> Self {
+        Self { role, turns: &finished.turns, end: finished.end(), verdict }
+    }
+}
+
 impl<E: Environment> StepFacts<'_, E> {
     /// The lines of the log: proposals, what was derived, then tasks.
     pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
@@ -289,6 +254,34 @@ impl<E: Environment> StepFacts<'_, E> {
         let tasks = tasks.into_iter().map(|task| LogRecord::Task(Box::new(task)));
         let proposals = self.proposals.iter().enumerate().map(proposal);
         proposals.chain(self.derived.iter().enumerate().map(derived)).chain(tasks).collect()
+    }
+
+    /// The step as monitors see it.
+    pub(crate) fn summary(&self, counts: Counts) -> StepSummary<'_> {
+        let proposals = self
+            .proposals
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Proposer, &one.finished, one.judged.verdict.as_ref()));
+        let solutions = self
+            .solutions
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Solver, &one.finished, one.judged.verdict.as_ref()));
+        let verifications = self
+            .verifications
+            .iter()
+            .map(|one| EpisodeSummary::new(Role::Verifier, &one.finished, one.judged.verdict.as_ref()));
+        let tasks = self.tasks.iter().zip(self.solved);
+        let task = |(asked, solved): (&Asked<E::Task>, &SolveCount)| TaskSummary {
+            kind: asked.task.kind(),
+            source: asked.source,
+            solved: *solved,
+        };
+        StepSummary {
+            counts,
+            episodes: proposals.chain(solutions).chain(verifications).collect(),
+            tasks: tasks.map(task).collect(),
+            scored: self.scored,
+        }
     }
 
     /// The turns of an episode.

@@ -4,11 +4,13 @@
 use veriplay_core::{Execute, Role};
 
 use crate::driver::SelfPlay;
-use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, Solution, Stage};
+use crate::environment::{
+    Draw, Environment, JudgedRound, RoundRequest, SolverEpisode, Stage, Verified, VerifierEpisode,
+};
+use crate::judgement::Solution;
 use crate::overlap::overlap;
-use crate::play::{Arena, PlayError};
+use crate::play::{PlayError, StepContext};
 use crate::rollout::Finished;
-use crate::step::{SolverEpisode, Verified, VerifierEpisode};
 use crate::task_pool::Asked;
 
 /// A task with its solvers' episodes.
@@ -29,18 +31,18 @@ impl<E: Environment> SelfPlay<E> {
     /// by side.
     pub(crate) fn verify(
         &self,
-        arena: &Arena<'_>,
+        context: &StepContext<'_>,
         tasks: &[Asked<E::Task>],
         solutions: &mut [SolverEpisode<E>],
         step: u64,
     ) -> Result<Verified<E>, PlayError> {
-        let Some(settings) = self.0.settings().verifier else {
+        let Some(settings) = self.game.verifier() else {
             return Ok(Verified { verifications: Vec::new(), rounds: Vec::new() });
         };
         let of_tasks = solutions.chunk_by(|one, other| one.finished.source == other.finished.source);
         let solved: Vec<Solved<'_, E>> = tasks.iter().map(|asked| &asked.task).zip(of_tasks).collect();
-        let verifiers = self.verifiers(arena, step, &solved);
-        let (seeds, size) = (self.0.seeds(Stage::Solve, arena.seed, step), self.0.chunk(Stage::Solve));
+        let verifiers = self.choose_verifiers(context, step, &solved);
+        let (seeds, size) = (self.game.seeds(Stage::Solve, context.seed, step), self.game.chunk(Stage::Solve));
         let size = size.min(solved.len().max(1));
         let judged: Vec<Vec<Round<E>>> = overlap(
             solved.chunks(size).enumerate(),
@@ -49,21 +51,21 @@ impl<E: Environment> SelfPlay<E> {
                 let own = verifiers.iter().enumerate().filter(|(_, one)| (first..first + size).contains(&one.task));
                 let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
                 let draw = Draw { stage: Stage::Solve, role: Role::Verifier, group: settings.group, chunk, round: 0 };
-                Ok::<_, PlayError>((first, solved, self.sample(arena, episodes, draw, step, seeds)?))
+                Ok::<_, PlayError>((first, solved, self.sample(context, episodes, draw, step, seeds)?))
             },
             |(first, solved, finished)| {
-                self.judge_round_of(arena.execute, seeds.judge, (first, solved), &verifiers, finished)
+                self.judge_chunk(context.execute, seeds.judge, (first, solved), &verifiers, finished)
             },
         )?;
         Ok(settle(judged.into_iter().flatten(), &verifiers, solutions))
     }
 
-    fn verifiers(&self, arena: &Arena<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
-        let chosen = self.0.choose_to_verify(arena, step, solved);
+    fn choose_verifiers(&self, context: &StepContext<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
+        let chosen = self.game.choose_to_verify(context, step, solved);
         let mut verifiers = Vec::new();
         for (task, ((asked, solutions), chosen)) in solved.iter().zip(chosen).enumerate() {
             verifiers.extend(chosen.into_iter().filter_map(|candidate| {
-                let episode = self.0.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
+                let episode = self.game.verifier_episode(asked, &solutions.get(candidate)?.finished)?;
                 Some(Verifier { task, candidate, episode })
             }));
         }
@@ -71,7 +73,7 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// Judges the rounds of neighbouring tasks, of which `first` is the first.
-    fn judge_round_of(
+    fn judge_chunk(
         &self,
         execute: &dyn Execute,
         seed: u64,
@@ -87,7 +89,7 @@ impl<E: Environment> SelfPlay<E> {
             verifications: finished.iter().map(|one| (verifiers[one.source].candidate, one)).collect(),
         });
         let requests: Vec<RoundRequest<'_, E>> = rounds.collect();
-        let judged = self.0.judge_rounds(execute, seed, &requests);
+        let judged = self.game.judge_rounds(execute, seed, &requests);
         drop(requests);
         judged.into_iter().zip(of_tasks).collect()
     }

@@ -3,7 +3,7 @@
 //! The judge of Sol-Ver (arXiv 2502.14948): a policy states a problem, answers it by several codes, and writes several suites
 //! of tests. [`judge_round`] runs every code on every input that any test names, and finds the largest agreement between
 //! codes and tests, as dual execution agreement does (CodeT, arXiv 2207.10397). Called by the game `sol_ver`, which learns from
-//! what is trusted; [`examine`] measures suites against a program that is known to be right.
+//! the trusted ones; [`examine`] measures suites against a program that is known to be right.
 //!
 //! # Rules of agreement
 //! 1. Every code runs twice, under two seeds and in opposite orders of the inputs. One whose results differ is
@@ -28,7 +28,7 @@
 //! # Invariants
 //! Everything is a function of the texts, the image, the limits and the seeds. No expected value enters a job of a code:
 //! values are compared here, and assertions run as test code in an instance of their own. The order of codes and of suites
-//! changes nothing but the order of what is said of them.
+//! changes nothing but the order of the decisions.
 
 mod clusters;
 mod decisions;
@@ -37,19 +37,15 @@ mod facts;
 mod grid;
 mod guards;
 mod judge;
-mod mutants;
-mod quote;
 mod round;
 mod rules;
-mod scan;
 mod suite;
 
 pub use clusters::{Agreed, Answer, Cluster, Voter, agree};
 pub use dialects::{DIALECTS, Dialect, compact, dialect_by_name};
 pub use facts::{Examination, Quality, examine};
-pub use guards::{Check, GUARDS, Guard, Proposed, check_statement};
-pub use judge::{
-    CodeDecision, Judgement, Refusal, RoundRequest, SuiteAttempt, SuiteDecision, judge_round, judge_rounds,
-};
+pub use guards::{Check, GUARDS, Guard, Proposed, Refusal, check_statement};
+pub use judge::{CodeDecision, Judgement, SuiteDecision, judge_round, judge_rounds};
+pub use round::{RoundRequest, SuiteAttempt};
 pub use rules::{AgreementRules, AgreementRulesError, CountCodes};
 pub use suite::{Suite, Test};

@@ -15,7 +15,6 @@
 //! known to be harmless, and a test must have passed while its twin, the same test made to fail, failed: both make it harder, and
 //! neither makes it impossible. Under split trust such tests can only speak against a repair.
 
-mod artifact;
 mod bench;
 mod checks;
 mod grade;
@@ -29,23 +28,19 @@ mod propose;
 pub mod tool_env;
 mod tree;
 mod twins;
-mod validate;
-mod weaken;
 
 use std::collections::BTreeSet;
 
-use veriplay_core::{Digest, Limits, TextFiles, Trust};
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Limits, Patch, SCHEMA_VERSION, TextFiles, Trust};
 
-pub use artifact::{BugArtifact, BugProposal};
-pub use checks::{CHECKS, Check};
+pub use checks::{BugRules, CHECKS, Check, Validated, each_check, validate};
 pub use grade::{RepairRequest, grade};
 pub use injectors::{Candidate, Family, INJECTORS, Injector, Mutants, Scope, inject};
 pub use machinery::OwnNames;
 pub use map::{FileMap, TestMap};
 pub use modules::own_modules;
-pub use propose::{Unfit, propose};
-pub use validate::{BugRules, Validated, each_check, validate};
-pub use weaken::weakening;
+pub use propose::{Unfit, propose, weakening};
 
 use crate::repository::Baseline;
 
@@ -79,4 +74,58 @@ impl RepoContext<'_> {
         let entered = self.map.files.iter().flat_map(|file| &file.functions).map(|function| function.path.as_str());
         entered.filter(|path| self.texts.contains_key(*path) && !paths::is_test(self, path)).collect()
     }
+}
+
+/// What an injector makes, a model or an operator: nothing of it is believed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BugProposal {
+    /// Code files alone: original → buggy.
+    pub bug_inject: Patch,
+    /// Test files alone: takes out what notices the bug. Its reverse is what the solver is asked for.
+    pub test_weaken: Patch,
+    /// Oracle test files: restored from the original before grading.
+    pub test_files: Vec<String>,
+    /// Who made it: an operator's name, or a model's way.
+    pub injector: String,
+    /// The seed of its making.
+    pub seed: u64,
+    /// Failed repairs on top of the bug, the first one first: none for a first-order bug.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_repairs: Vec<Patch>,
+}
+
+impl BugProposal {
+    /// 1 for a bug made on the original, one more for each failed repair on it.
+    #[must_use]
+    pub fn order(&self) -> usize {
+        1 + self.failed_repairs.len()
+    }
+}
+
+/// A bug that passed every check, in a repository named by content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BugArtifact {
+    /// Of this record.
+    pub schema_version: u32,
+    /// Names the bug: a digest of the repository and the proposal's patches.
+    pub task_id: String,
+    /// The package's name, for people.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The layer of its files.
+    pub package: Digest,
+    /// The proposal.
+    pub bug: BugProposal,
+    /// Tests that pass in the original and fail with the bug, by both seeds.
+    pub fail_to_pass: Vec<String>,
+    /// Tests of the baseline that pass with the bug too.
+    pub pass_to_pass: Vec<String>,
+}
+
+impl BugArtifact {
+    /// The version written.
+    pub const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
 }

@@ -1,4 +1,7 @@
 //! An executor that remembers: equal jobs have equal outcomes, so the second need not run.
+//!
+//! Two generations a shard are the whole eviction: which outcomes are kept depends on the order of the jobs alone, as it would not with a
+//! cache that seeds its hashes by chance, and the crate needs no dependency for some thirty lines.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -129,7 +129,7 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// Right when `same(expected, actual)`.
-    pub(crate) fn by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> Finding {
+    pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> Finding {
         match self.actual {
             Some(actual) if same(self.expected, actual) => Finding::Right,
             Some(actual) => Finding::Wrong(instead(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN))),
@@ -155,7 +155,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Right when the output is text and `same(expected, actual)`.
-    pub(crate) fn by(&self, same: impl FnOnce(&str, &str) -> bool) -> Finding {
+    pub(crate) fn compare_by(&self, same: impl FnOnce(&str, &str) -> bool) -> Finding {
         match std::str::from_utf8(self.actual) {
             Ok(actual) if same(self.expected, actual) => Finding::Right,
             Ok(actual) => Finding::Wrong(instead(&quoted(actual), &quoted(self.expected))),

@@ -1,14 +1,12 @@
 //! Inputs like a given one: what a program is called on to see whether it does anything with its input.
 //!
-//! A pure function of the input: same types, other values, so that a proposal's verdict can be reproduced.
+//! A pure function of the input: same types, other values, so that a proposal's verdict can be reproduced. Steps are small: a program
+//! that takes a count must not run a thousand times as long.
 
 use std::collections::HashSet;
 
+use num_bigint::BigInt;
 use veriplay_core::Value;
-
-mod mutate;
-
-use mutate::Dice;
 
 /// Tries for each probe wanted, before it is taken that there are no more.
 const TRIES: usize = 32;
@@ -31,4 +29,146 @@ pub fn probes(input: &[Value], count: usize) -> Vec<Vec<Value>> {
         }
     }
     found
+}
+
+/// Farthest an int goes down, and up: a program's cost may be exponential in it.
+const DOWN: i64 = 8;
+const UP: i64 = 3;
+/// Ints from 0 to this become any of each other.
+const SMALL: i64 = 12;
+
+/// Deterministic choices, seeded by the input: splitmix64 (Steele, Lea, Flood 2014).
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: &[u8]) -> Self {
+        let digest = blake3::hash(seed);
+        let mut state = [0; 8];
+        state.copy_from_slice(&digest.as_bytes()[..8]);
+        Self(u64::from_le_bytes(state))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// One of 0..n; `n` must not be 0.
+    fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.next() % n as u64).unwrap_or(0)
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn between(&mut self, low: i64, high: i64) -> i64 {
+        let span = usize::try_from(high - low + 1).unwrap_or(1);
+        low + i64::try_from(self.below(span)).unwrap_or(0)
+    }
+
+    /// The list with one item changed for sure and every other as likely as not.
+    fn some_changed(&mut self, items: &[Value]) -> Vec<Value> {
+        if items.is_empty() {
+            return Vec::new();
+        }
+        let sure = self.below(items.len());
+        let change = |(place, item): (usize, &Value)| {
+            if place == sure || self.one_in(2) { self.changed(item) } else { item.clone() }
+        };
+        items.iter().enumerate().map(change).collect()
+    }
+
+    fn changed(&mut self, value: &Value) -> Value {
+        match value {
+            Value::None => Value::None,
+            Value::Bool(_) => Value::Bool(self.one_in(2)),
+            Value::Int(value) => Value::Int(self.int(value)),
+            Value::Float(value) => Value::Float(self.float(*value)),
+            Value::Str(text) => Value::Str(self.text(text)),
+            Value::Bytes(bytes) => Value::Bytes(self.bytes(bytes)),
+            Value::List(items) => Value::List(self.list(items)),
+            Value::Tuple(items) => Value::Tuple(self.some_changed(items)),
+            Value::Set(items) => Value::set_of(self.list(items), false),
+            Value::FrozenSet(items) => Value::set_of(self.list(items), true),
+            Value::Dict(pairs) => Value::Dict(self.dict(pairs)),
+            // Proposed inputs are literals, which hold none.
+            Value::Object(_) => value.clone(),
+        }
+    }
+
+    /// A neighbour, or a small number for a small one; what was not negative stays so.
+    fn int(&mut self, value: &BigInt) -> BigInt {
+        let small = (0..=SMALL).find(|small| *value == BigInt::from(*small));
+        if small.is_some() {
+            return BigInt::from(self.between(0, SMALL));
+        }
+        let moved = value + self.between(-DOWN, UP);
+        if *value >= BigInt::ZERO { moved.max(BigInt::ZERO) } else { moved }
+    }
+
+    fn float(&mut self, value: f64) -> f64 {
+        let moved = value + self.between(-DOWN, UP) as f64 / 2.0;
+        if value >= 0.0 { moved.abs() } else { moved }
+    }
+
+    /// Other letters of the same kind; sometimes one fewer or one more.
+    fn text(&mut self, text: &str) -> String {
+        let letters: Vec<char> = text.chars().map(|c| if self.one_in(2) { self.letter(c) } else { c }).collect();
+        if letters.is_empty() {
+            return (0..self.between(1, 3)).map(|_| self.letter('a')).collect();
+        }
+        self.resized(letters).into_iter().collect()
+    }
+
+    /// A letter near `c`; what is no letter or digit stays, as it may be what the text is split by.
+    fn letter(&mut self, c: char) -> char {
+        let (first, count) = match c {
+            'a'..='z' => (b'a', 26),
+            'A'..='Z' => (b'A', 26),
+            '0'..='9' => (b'0', 10),
+            _ => return c,
+        };
+        let place = u32::from(c) - u32::from(first) + count + u32::try_from(self.between(0, 8)).unwrap_or(0) - 4;
+        char::from_u32(u32::from(first) + place % count).unwrap_or(c)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let moved: Vec<u8> = bytes.iter().map(|byte| byte.wrapping_add_signed(self.between(-3, 3) as i8)).collect();
+        if moved.is_empty() { vec![b'a'] } else { self.resized(moved) }
+    }
+
+    fn list(&mut self, items: &[Value]) -> Vec<Value> {
+        if items.is_empty() {
+            return (0..self.between(1, 3)).map(|_| Value::int(self.between(0, 9))).collect();
+        }
+        let changed = self.some_changed(items);
+        self.resized(changed)
+    }
+
+    fn dict(&mut self, pairs: &[(Value, Value)]) -> Vec<(Value, Value)> {
+        if pairs.is_empty() {
+            return vec![(Value::str("a"), Value::int(self.between(0, 9)))];
+        }
+        let sure = self.below(pairs.len());
+        let change = |(place, (key, value)): (usize, &(Value, Value))| {
+            let value = if place == sure || self.one_in(2) { self.changed(value) } else { value.clone() };
+            (key.clone(), value)
+        };
+        pairs.iter().enumerate().map(change).collect()
+    }
+
+    /// One time in four one item fewer, one in four one more, else as it is or with two places swapped.
+    fn resized<T: Clone>(&mut self, mut items: Vec<T>) -> Vec<T> {
+        let (one, other) = (self.below(items.len()), self.below(items.len()));
+        match self.below(4) {
+            0 if items.len() > 1 => drop(items.remove(one)),
+            1 => items.insert(one, items[other].clone()),
+            2 => items.swap(one, other),
+            _ => {}
+        }
+        items
+    }
 }

@@ -5,20 +5,15 @@
 //! that of test code; a case without a result of its own is not passed, and Accepted says that every case was; a host
 //! fault is [`Dropped`].
 
-mod calls;
+mod cases;
 mod prediction;
-mod stdio;
-mod tally;
 mod test_code;
 
 use rayon::prelude::*;
-use veriplay_core::{
-    Checks, Comparison, Dropped, Evidence, Execute, Limits, Problem, Status, TestCode, TestStyle, Verdict,
-};
+use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestCode, TestStyle, Verdict};
 
-use crate::environments;
+use crate::environments::{self, CodeRequest};
 use crate::judges::{Bench, Judge, Kind, judge_by_name, judge_names};
-use crate::run::cut;
 
 pub use prediction::check_prediction;
 pub(crate) use test_code::VACUOUS;
@@ -40,10 +35,16 @@ pub struct ProblemRequest<'a> {
     pub early_stop: bool,
 }
 
-impl ProblemRequest<'_> {
+impl<'a> ProblemRequest<'a> {
+    /// An attempt judged in the image `python` under [`Limits::small`] where the problem names no limits, seed 0, all cases.
+    #[must_use]
+    pub const fn new(problem: &'a Problem, program: &'a str) -> Self {
+        Self { problem, program, image: "python", limits: Limits::small(), seed: 0, early_stop: false }
+    }
+
     /// Limits of every job.
     #[must_use]
-    pub fn job_limits(&self) -> Limits {
+    pub(crate) fn job_limits(&self) -> Limits {
         self.problem.limits.unwrap_or(self.limits)
     }
 }
@@ -165,11 +166,16 @@ pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Res
     let mut bench = Bench::new(execute, request.image, request.job_limits(), request.seed);
     let program = || with_prelude(&request.problem.prelude, request.program);
     let decision = match &request.problem.checks {
-        Checks::Calls(checks) => calls::judge(&mut bench, checks, &program(), request)?,
-        Checks::Stdio(checks) => stdio::judge(&mut bench, checks, &program(), request)?,
+        Checks::Calls(checks) => cases::judge_calls(&mut bench, checks, &program(), request)?,
+        Checks::Stdio(checks) => cases::judge_stdio(&mut bench, checks, &program(), request)?,
         Checks::Tests(code) => test_code::judge(&mut bench.runner, code, &program(), request)?,
         Checks::Prediction(prediction) => prediction::judge(&mut bench, prediction, request)?,
-        Checks::Environment(checks) => environments::judge(&mut bench.runner, checks, &program(), request)?,
+        Checks::Environment(checks) => {
+            let ProblemRequest { image, seed, .. } = *request;
+            let (environment, limits, code) = (&checks.environment, request.job_limits(), &program());
+            let code = CodeRequest { environment, history: &[], code, image, limits, seed };
+            environments::judge_code(&mut bench.runner, &checks.verify, &code)?
+        }
     };
     Ok(decision.into_verdict(bench.runner.evidence))
 }
@@ -184,28 +190,5 @@ fn with_prelude(prelude: &str, program: &str) -> String {
         "" => program.to_owned(),
         prelude if prelude.ends_with('\n') => [prelude, program].concat(),
         prelude => [prelude, "\n", program].concat(),
-    }
-}
-
-/// What was found on one attempt. Accepted exactly when everything planned was passed.
-pub(crate) struct Decision {
-    pub(crate) status: Status,
-    pub(crate) passed: u32,
-    pub(crate) total: u32,
-    /// The rule that decided; empty when the status says it all.
-    pub(crate) rule: String,
-    /// Details for people.
-    pub(crate) detail: String,
-}
-
-impl Decision {
-    /// On a single check that is not passed.
-    fn refused(status: Status, detail: &str) -> Self {
-        Self { status, passed: 0, total: 1, rule: String::new(), detail: detail.to_owned() }
-    }
-
-    fn into_verdict(self, evidence: Evidence) -> Verdict {
-        let evidence = Evidence { rule: self.rule, detail: cut(&self.detail), ..evidence };
-        Verdict { status: self.status, passed: self.passed, total: self.total, evidence }
     }
 }

@@ -1,8 +1,8 @@
 //! Planning and running the jobs of one verdict, and what an Outcome means in a judge's words.
 
 use veriplay_core::{
-    CallResult, Dropped, EncodeCaps, Entry, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome,
-    Status, Value,
+    CallResult, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome, Status,
+    Value, Verdict,
 };
 
 /// Name of the function every program defines.
@@ -32,23 +32,42 @@ impl<'a> Runner<'a> {
 
 /// Calls of a program's entry, in order, in one fresh state. Carries inputs alone.
 pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limits: Limits, seed: u64) -> Job {
-    Job {
-        image: image.to_owned(),
-        program: program.to_owned(),
-        entry: Entry::Calls { function: ENTRY.to_owned(), arguments },
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits,
-        seed,
-        callee: None,
-        base: None,
-    }
+    job(image, limits, seed, Job::calls(program, ENTRY, arguments))
+}
+
+/// `job` on `image`, under `limits`, with this seed.
+pub(crate) fn job(image: &str, limits: Limits, seed: u64, job: Job) -> Job {
+    Job { image: image.to_owned(), limits, seed, ..job }
 }
 
 /// Whether the outcome is one that another run might not repeat.
 pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
     let met = |exit: &Exit| matches!(exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
     met(&outcome.exit) || outcome.callee.as_ref().is_some_and(|callee| met(&callee.exit))
+}
+
+/// What was found on one attempt. Accepted exactly when everything planned was passed.
+pub(crate) struct Decision {
+    pub(crate) status: Status,
+    pub(crate) passed: u32,
+    pub(crate) total: u32,
+    /// The rule that decided; empty when the status needs none.
+    pub(crate) rule: String,
+    /// Details for people.
+    pub(crate) detail: String,
+}
+
+impl Decision {
+    /// On a single check.
+    pub(crate) fn on_one(status: Status, detail: impl Into<String>) -> Self {
+        let passed = u32::from(status == Status::Accepted);
+        Self { status, passed, total: 1, rule: String::new(), detail: detail.into() }
+    }
+
+    pub(crate) fn into_verdict(self, evidence: Evidence) -> Verdict {
+        let evidence = Evidence { rule: self.rule, detail: cut(&self.detail), ..evidence };
+        Verdict { status: self.status, passed: self.passed, total: self.total, evidence }
+    }
 }
 
 /// What an end other than a proper return is called.

@@ -13,23 +13,48 @@
 //! that an output which depends on the calls before it differs between them. A program whose output is a coin flip with
 //! few faces is worth asking by every rule here: that is for the reward to weigh.
 
-mod abduction;
-mod deduction;
 mod gate;
 mod induction;
 pub mod rules;
 mod triplet;
 
-use veriplay_core::{Attempt, Dropped, Evidence, Execute, Judged, Proposal, Question, Status, Task, TaskType, Verdict};
+use rayon::prelude::*;
+use veriplay_core::{
+    Attempt, CallResult, Dropped, Evidence, Execute, IoPair, Judged, Proposal, Provenance, Question, Status, Task,
+    TaskType, Value, Verdict,
+};
 
-use crate::batch::{AnswerRequest, ProposalRequest};
-use crate::run::{Runner, cut};
+use crate::run::{Decision, NoValue, Runner, calls, cut, failure, instead, value};
 use rules::Stop;
 
 pub use gate::{Gate, GateError, InductionRules, ProbeRules};
 
 /// Family of tasks that proposals become.
-pub const PROPOSED: &str = "proposed";
+const PROPOSED: &str = "proposed";
+
+/// One answer to judge.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerRequest<'a> {
+    /// The task it answers.
+    pub task: &'a Task,
+    /// What was extracted.
+    pub attempt: &'a Attempt,
+    /// Name of the image to run it in.
+    pub image: &'a str,
+    /// Seeds its job.
+    pub seed: u64,
+}
+
+/// One proposal to judge.
+#[derive(Debug, Clone)]
+pub struct ProposalRequest<'a> {
+    /// What was extracted.
+    pub attempt: &'a Attempt,
+    /// Whether the caller has it already.
+    pub known: bool,
+    /// Becomes the task's.
+    pub provenance: Provenance,
+}
 
 /// Judges a proposal: Valid with the task it became, Invalid with the rule that refused it in `evidence.rule` (see
 /// `rules`), or Malformed. Runs at most two jobs, none when a rule on the text decides.
@@ -83,34 +108,75 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
     let mut runner = Runner::new(execute);
     let task = request.task;
     let decision = match (&task.question, request.attempt) {
-        (_, Attempt::Malformed { reason }) => Decision::one(Status::Malformed, reason),
-        (Question::Deduction { pair, .. }, Attempt::Value(value)) => deduction::answer(pair, value),
+        (_, Attempt::Malformed { reason }) => Decision::on_one(Status::Malformed, reason),
+        (Question::Deduction { pair, .. }, Attempt::Value(value)) => deduce(pair, value),
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
-            abduction::answer(&mut runner, request, program, pair, arguments)?
+            abduce(&mut runner, request, program, pair, arguments)?
         }
         (Question::Induction { hidden, .. }, Attempt::Program(program)) => {
             induction::answer(&mut runner, request, program, hidden)?
         }
-        (question, _) => Decision::one(Status::Malformed, &format!("no answer to {}", question.task_type().name())),
+        (question, _) => Decision::on_one(Status::Malformed, format!("no answer to {}", question.task_type().name())),
     };
     let total = match &task.question {
         Question::Induction { hidden, .. } => u32::try_from(hidden.len()).unwrap_or(u32::MAX),
         _ => 1,
     };
-    let evidence = Evidence { detail: cut(&decision.detail), ..runner.evidence };
-    Ok(Verdict { status: decision.status, passed: decision.passed, total, evidence })
+    Ok(Verdict { total, ..decision.into_verdict(runner.evidence) })
 }
 
-/// What a judge of answers found.
-struct Decision {
-    status: Status,
-    passed: u32,
-    detail: String,
-}
-
-impl Decision {
-    /// On a single check.
-    fn one(status: Status, detail: &str) -> Self {
-        Self { status, passed: u32::from(status == Status::Accepted), detail: detail.to_owned() }
+/// Deduction: the value that was named against the value that was executed, as Python's `==` compares them. No job is run.
+fn deduce(pair: &IoPair, value: &Value) -> Decision {
+    if value.python_eq(&pair.output) {
+        return Decision::on_one(Status::Accepted, "");
     }
+    Decision::on_one(Status::WrongAnswer, instead(value, &pair.output))
+}
+
+/// Abduction: the program runs on the input that was named, and any input that gives the output is right. One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
+fn abduce(
+    runner: &mut Runner<'_>,
+    request: &AnswerRequest<'_>,
+    program: &str,
+    pair: &IoPair,
+    arguments: &[Value],
+) -> Result<Decision, Dropped> {
+    let limits = request.task.limits;
+    let outcome = runner.run(&calls(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
+    if let Some((status, detail)) = failure(&outcome) {
+        return Ok(Decision::on_one(status, detail));
+    }
+    let call = outcome.calls.first();
+    Ok(call.map_or_else(
+        || Decision::on_one(Status::RuntimeError, "no result"),
+        |call| {
+            let (status, detail) = compared(call, &pair.output, request);
+            Decision::on_one(status, detail)
+        },
+    ))
+}
+
+/// One call's result against the wanted value.
+fn compared(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
+    match value(call, &request.task.limits) {
+        Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
+        Ok(output) => (Status::WrongAnswer, instead(&output, wanted)),
+        Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
+        // It ran and gave something that equals no plain value.
+        Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
+    }
+}
+
+/// [`judge_answer`] for each request.
+pub fn judge_answers(execute: &dyn Execute, requests: &[AnswerRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| judge_answer(execute, request)).collect()
+}
+
+/// [`judge_proposal`] for each request.
+pub fn judge_proposals(
+    execute: &dyn Execute,
+    gate: &Gate,
+    requests: &[ProposalRequest<'_>],
+) -> Vec<Result<Judged, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| judge_proposal(execute, gate, request)).collect()
 }

@@ -9,7 +9,7 @@ use veriplay_verifier::formats::{FORMATS, ProposalShape};
 const TYPES: [TaskType; 3] = [TaskType::Deduction, TaskType::Abduction, TaskType::Induction];
 const MAX_ROW_BYTES: u64 = 1 << 16;
 
-/// The first byte says what is read, the rest is the text.
+/// The first byte chooses the format, the rest is the text.
 pub(super) fn run(bytes: &[u8]) {
     let Some((choice, text)) = bytes.split_first() else { return };
     if *choice >= 0x80 {
@@ -26,7 +26,7 @@ pub(super) fn run(bytes: &[u8]) {
     format.is_well_formed(text);
 }
 
-/// Values that were read are values: their encoding decodes, and what is malformed says why.
+/// Values that were read are values: their encoding decodes, and malformed text has a reason.
 fn holds(attempt: &Attempt) {
     match attempt {
         Attempt::Malformed { reason } => assert!(!reason.is_empty()),

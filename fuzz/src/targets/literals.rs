@@ -4,7 +4,7 @@ use veriplay_core::{EncodeCaps, Value, count_statements, normalize_program};
 
 const MAX_BYTES: usize = 1 << 20;
 
-/// What is a literal is written and read again as the same value; a normalised program stays as it is.
+/// A literal is written and read again as the same value; a normalised program stays as it is.
 pub(super) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(value) = Value::parse_literal(text) {

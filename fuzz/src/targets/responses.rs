@@ -6,7 +6,7 @@ use veriplay_verifier::agreement::{DIALECTS, Dialect, Suite, Test};
 use veriplay_verifier::environments::ChallengerResponse;
 use veriplay_verifier::environments::compact::Sketch;
 
-/// The first byte says who reads, the rest is the text.
+/// The first byte chooses the reader, the rest is the text.
 ///
 /// # Panics
 /// When a response is refused without a reason, or is read as something that is not what was written.
@@ -16,8 +16,11 @@ pub(super) fn run(bytes: &[u8]) {
     let dialect = usize::from(*choice) / 3;
     match choice % 3 {
         0 => agreed(DIALECTS[dialect % DIALECTS.len()], &text),
-        1 => repaired(bug_repair::dialects::DIALECTS[dialect % bug_repair::dialects::DIALECTS.len()], &text),
-        _ => challenged(self_challenge::dialects::DIALECTS[dialect % self_challenge::dialects::DIALECTS.len()], &text),
+        1 => repaired(bug_repair::prompts::PROMPT_FORMATS[dialect % bug_repair::prompts::PROMPT_FORMATS.len()], &text),
+        _ => challenged(
+            self_challenge::prompts::PROMPT_FORMATS[dialect % self_challenge::prompts::PROMPT_FORMATS.len()],
+            &text,
+        ),
     }
 }
 
@@ -40,14 +43,14 @@ fn survives(dialect: &dyn Dialect, suite: &Suite) {
             assert!(Value::decode(&encoded, EncodeCaps::with_bytes(encoded.len())).is_ok());
         }
     }
-    let wording = sol_ver::prompts::by_name(dialect.name()).expect("a wording for each dialect");
-    let written = wording.suite_response(suite);
+    let format = sol_ver::prompts::by_name(dialect.name()).expect("a prompt format for each dialect");
+    let written = format.suite_response(suite);
     let again = dialect.read_suite(&written).unwrap_or_else(|refused| panic!("`{written}`: {refused}"));
-    assert_eq!(wording.suite_response(&again), written);
+    assert_eq!(format.suite_response(&again), written);
 }
 
-fn repaired(dialect: &dyn bug_repair::dialects::Dialect, text: &str) {
-    use bug_repair::dialects::{Action, Goal};
+fn repaired(dialect: &dyn bug_repair::prompts::RepairFormat, text: &str) {
+    use bug_repair::prompts::{Action, Goal};
     let goal = Goal::Repair { spec: String::new(), function: None };
     match dialect.read(&goal, text) {
         Err(refused) => assert!(!refused.is_empty()),
@@ -57,7 +60,7 @@ fn repaired(dialect: &dyn bug_repair::dialects::Dialect, text: &str) {
 }
 
 /// A task that was read is the one that was asked for, and code that is written as a response reads as itself.
-fn challenged(dialect: &dyn self_challenge::dialects::Dialect, text: &str) {
+fn challenged(dialect: &dyn self_challenge::prompts::ChallengeFormat, text: &str) {
     use self_challenge::{ChallengeRequest, Goal};
     let (task_id, environment) = ("proposed/0/0".to_owned(), "orders".to_owned());
     let execute = Goal::Execute { environment: environment.clone(), instruction: "Do it.".to_owned() };

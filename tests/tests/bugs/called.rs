@@ -16,7 +16,7 @@ const TESTS: &str = "test_compose.py";
 
 fn called() -> Option<(&'static Bed, &'static BugArtifact)> {
     static BED: OnceLock<Option<(Bed, BugArtifact)>> = OnceLock::new();
-    // Says whether pytest must be there.
+    // Reports the test as skipped where there is no pytest.
     super::bed()?;
     let made = BED.get_or_init(|| {
         let bed = measured(pytest()?, "toolz", &corpus().join("called/repository"));
@@ -112,7 +112,7 @@ fn a_patch_that_is_too_much_for_the_scan_is_malformed_and_says_why() {
         let verdict = bed.graded(artifact, &repaired(bed, artifact, &more));
         let found = (verdict.status, verdict.evidence.rule.as_str());
         assert_eq!(found, (Status::Malformed, rule), "{}", verdict.evidence.detail);
-        // What was scanned was paid for.
+        // The scan costs fuel.
         assert_eq!(verdict.evidence.fuel > 0, rule == "machinery");
     }
     let repo = RepoContext { limits: Limits { fuel: 50_000_000, ..LIMITS }, ..bed.repo() };

@@ -1,4 +1,4 @@
-//! Repairs that are none: every file of `task-corpus/bug_cheats/repairs` is refused as it says, and honest ones are not.
+//! Forged repairs: every file of `task-corpus/bug_cheats/repairs` is refused by the rule it names, and honest ones are not.
 
 use std::fs;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn read(name: &str, text: &str) -> Cheat {
     Cheat { name: name.to_owned(), status: status.to_owned(), rule: rule.replace('-', ""), files, deleted }
 }
 
-/// What is wrong with the verdict on a cheat.
+/// The fault of the verdict on a cheat.
 pub(super) fn wrong(bed: &Bed, artifact: &BugArtifact, cheat: &Cheat) -> Option<String> {
     let mut after: TextFiles = bed.weakened(artifact);
     after.retain(|path, _| !cheat.deleted.contains(path));

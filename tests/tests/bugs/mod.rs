@@ -1,7 +1,7 @@
 //! Bugs in a repository, on the real sandbox under the real pytest: what is accepted, what is refused, and by which check.
 //!
 //! The repository is `task-corpus/bug_cheats/repository`. pytest is the layer that `veriplay corpus add-repo` keeps in the
-//! cache, or what pip brings; where neither is to be had the tests step aside, unless `VERIPLAY_REQUIRE_PIP` is set, as it is
+//! cache, or what pip brings; where neither is to be had the tests are skipped, unless `VERIPLAY_REQUIRE_PIP` is set, as it is
 //! in `.ci/run`.
 
 mod called;
@@ -18,13 +18,15 @@ mod warm;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use veriplay_core::{
     Digest, Execute, ExecuteError, Fuzz, Job, Layer, Limits, Outcome, Patch, TextFiles, Trust, Verdict, content_hash,
 };
 use veriplay_corpus::repository::{Layout, wheels};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Layers, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_sandbox::{Layers, Sandbox, SandboxOptions, default_cache_dir};
+use veriplay_tests::external::report_without_pip;
+use veriplay_tests::python_image;
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::bugs::{
     BugArtifact, BugProposal, BugRules, OwnNames, RepairRequest, RepoContext, TestMap, grade, own_modules, validate,
@@ -143,8 +145,9 @@ fn corpus() -> PathBuf {
 fn bed() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
     let bed = BED.get_or_init(|| Some(measured(pytest()?, "tally", &corpus().join("repository")))).as_ref();
-    let needed = std::env::var_os("VERIPLAY_REQUIRE_PIP").is_some();
-    assert!(bed.is_some() || !needed, "pytest's wheels are not in the cache, and pip does not bring them");
+    if bed.is_none() {
+        report_without_pip("pytest's wheels are not in the cache, and pip does not bring them");
+    }
     bed
 }
 
@@ -169,16 +172,9 @@ fn downloaded() -> Option<Vec<Vec<u8>>> {
     files.map(|file| fs::read(file.ok()?.path()).ok()).collect()
 }
 
-fn python() -> Arc<Image> {
-    let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-    let spec = ImageSpec::python();
-    let image = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
-    image.unwrap_or_else(|error| panic!("no Python image: {error}"))
-}
-
 fn measured(pytest: Layer, name: &str, directory: &Path) -> Bed {
     let package = Layer::new(files_under(directory, "")).unwrap();
-    let image = python();
+    let image = python_image();
     let image_digest = image.digest().clone();
     let (layout, texts) = (Layout::of(package.files().keys().map(String::as_str)), package.texts());
     let own = own_modules(texts.keys().map(String::as_str), &layout.roots, &layout.test_files);

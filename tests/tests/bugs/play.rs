@@ -1,5 +1,5 @@
 //! The game `bug_repair` on the real sandbox, with scripted policies: every way a bug can be made or refused, every way a repair can
-//! go, and what each is paid.
+//! go, and the reward of each.
 
 mod cheating;
 mod making;
@@ -11,11 +11,10 @@ use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Sc
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::bug_repair::{
-    Budget, BugRepair, BugTask, GameConfig, Maker, Mode, Place, RepairDetail, Repositories,
+    Budget, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, Maker, Mode, RepairDetail, Repositories, Repository,
 };
-use veriplay_selfplay::play::{Arena, Batch, PlayError, ReplayReport};
-use veriplay_selfplay::scoring::Aggregation;
-use veriplay_selfplay::settings::ProposerMode;
+use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
+use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{Entry, Source};
 use veriplay_verifier::bugs::tool_env::Weakening;
@@ -29,50 +28,57 @@ fn budget(turns: usize) -> Budget {
     Budget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
 }
 
-fn config(dialect: &str) -> GameConfig {
-    GameConfig {
-        dialect: dialect.to_owned(),
-        tasks_per_step: 1,
-        group: 4,
-        injections_per_step: 0,
-        injection_share: 0.0,
-        modes: Vec::new(),
-        trust: Trust::Shared,
-        weakening: Weakening::Derived,
-        mutants_per_step: 0,
-        mutant_share: 0.0,
-        operators: Vec::new(),
-        higher_order_per_step: 0,
-        higher_order_share: 0.0,
-        hidden_share: 0.0,
-        min_passing: 0,
-        min_changed_files: 1,
-        min_failing: 1,
-        injector: ProposerMode::Train,
-        injector_weight: 0.5,
-        reward: "ssr".to_owned(),
-        alpha: 0.8,
-        advantage: "group".to_owned(),
-        aggregation: Aggregation::SequenceMean,
-        grade_unfinished: true,
-        buffer_capacity: 10,
-        curriculum: None,
-        resample_learnable: 1.0,
-        anchor_bugs: 0,
-        anchor_samples: 0,
-        anchor_weight: 0.0,
-        solver_budget: budget(4),
-        injector_budget: budget(3),
-        solver_temperature: 1.0,
-        solver_max_tokens: 4000,
-        injector_temperature: 1.0,
-        injector_max_tokens: 4000,
-        eval_samples: 8,
+fn config(format: &str) -> BugRepairConfig {
+    BugRepairConfig {
+        shared: SharedSettings {
+            format: format.to_owned(),
+            group_size: 4,
+            reward: Some("ssr".to_owned()),
+            alpha: Some(0.8),
+            advantage: Some("group".to_owned()),
+            learn_from: LearnFrom::Advantages,
+            aggregation: Aggregation::SequenceMean,
+            zero_advantage: ZeroAdvantage::Drop,
+            proposer: ProposerMode::Train,
+            proposer_weight: 0.5,
+            proposer_temperature: 1.0,
+            proposer_max_tokens: 4000,
+            solver_temperature: 1.0,
+            solver_max_tokens: 4000,
+            sft_samples: 0,
+            sft_weight: 0.0,
+            buffer_capacity: 10,
+            drop_unsolved: false,
+            curriculum: "learnable".to_owned(),
+            resample_learnable: 1.0,
+            eval_samples: 8,
+        },
+        own: BugRepairSettings {
+            tasks_per_step: 1,
+            injections_per_step: 0,
+            injection_share: 0.0,
+            modes: Vec::new(),
+            trust: Trust::Shared,
+            weakening: Weakening::Derived,
+            mutants_per_step: 0,
+            mutant_share: 0.0,
+            operators: Vec::new(),
+            higher_order_per_step: 0,
+            higher_order_share: 0.0,
+            hidden_share: 0.0,
+            min_passing: 0,
+            min_changed_files: 1,
+            min_failing: 1,
+            grade_unfinished: true,
+            sft_bugs: 0,
+            solver_budget: budget(4),
+            injector_budget: budget(3),
+        },
     }
 }
 
-fn place(bed: &Bed) -> Place {
-    Place {
+fn repository(bed: &Bed) -> Repository {
+    Repository {
         image: "python".to_owned(),
         tool_env_image: TOOL_ENV.to_owned(),
         pytest: bed.pytest.clone(),
@@ -89,15 +95,15 @@ type Game = SelfPlay<BugRepair>;
 type State = GameState<BugTask>;
 type Record = step::Record<BugRepair>;
 
-fn game(bed: &Bed, config: GameConfig, training: &[BugArtifact]) -> Game {
-    let repositories = Repositories { training: vec![place(bed)], ..Repositories::default() };
-    SelfPlay(BugRepair::new(config, repositories, training, &[]).unwrap())
+fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
+    let repositories = Repositories { training: vec![repository(bed)], ..Repositories::default() };
+    SelfPlay::new(BugRepair::new(config, repositories, training, &[]).unwrap())
 }
 
 /// The state before step 0 of a game that makes no supervised examples.
 fn begun(game: &Game) -> State {
     let policy = Scripted::new(|turn: &Turn<'_>| panic!("nobody is asked: {}", turn.prompt.text));
-    game.init(&Arena { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
+    game.init(&StepContext { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
 }
 
 /// A host on which nothing runs.
@@ -115,29 +121,30 @@ fn made(state: &State) -> Vec<&Entry<BugTask>> {
 }
 
 /// The same repository, measured; nothing trains but a repository in which nothing is the same.
-fn measuring(bed: &Bed, config: GameConfig, heldout: &[BugArtifact]) -> Game {
-    let mut other = place(bed);
+fn measuring(bed: &Bed, config: BugRepairConfig, heldout: &[BugArtifact]) -> Game {
+    let mut other = repository(bed);
     (other.baseline.package, other.map.package) = (Digest::of(b"other"), Digest::of(b"other"));
     let code = |path: &str| path.starts_with("src/");
     other.texts.iter_mut().filter(|(path, _)| code(path)).for_each(|(_, text)| text.clear());
-    let repositories = Repositories { training: vec![other], held_out: vec![place(bed)], ..Repositories::default() };
-    SelfPlay(BugRepair::new(config, repositories, &[], heldout).unwrap())
+    let repositories =
+        Repositories { training: vec![other], held_out: vec![repository(bed)], ..Repositories::default() };
+    SelfPlay::new(BugRepair::new(config, repositories, &[], heldout).unwrap())
 }
 
 fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Steps {
-    game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
+    game.step(&StepContext { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
 type Steps = Output<BugRepair>;
 
-/// An edit of whole lines, as the fenced dialect writes it.
+/// An edit of whole lines, as the fenced format writes it.
 fn edit(path: &str, old: &str, new: &str) -> String {
     format!("```edit {path}\n<<<<<<< OLD\n{old}=======\n{new}>>>>>>> NEW\n```")
 }
 
 const SUBMIT: &str = "```submit\n```";
 
-/// Says the plan's lines, one a turn, and submits behind them. A plan is told by its first response, so that later prompts hold it.
+/// Responds with the plan's lines, one a turn, and then submits. The first response identifies a plan, and later prompts contain it.
 fn planned(prompt: &str, first: usize, plans: &[Vec<String>]) -> String {
     let of = |plan: &usize| prompt.contains(&format!("My plan is number {plan}."));
     let plan = (0..plans.len()).find(of).unwrap_or(first % plans.len());
@@ -192,7 +199,10 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
         wrong,
         vec!["```search src\ndef total\n```".to_owned(); 9],
     ];
-    let config = GameConfig { higher_order_per_step: 4, higher_order_share: 1.0, ..config("fenced") };
+    let config = config("fenced").with(|c| {
+        c.own.higher_order_per_step = 4;
+        c.own.higher_order_share = 1.0;
+    });
     let game = game(bed, config, &[bed.artifact().clone()]);
     let (policy, mut state) = (solver(plans), begun(&game));
     let played = step(&game, &policy, routes, &mut state, 0);
@@ -240,8 +250,11 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
 fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let Some((bed, routes)) = tool_env() else { return };
     let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
-    let config =
-        GameConfig { higher_order_per_step: 1, mutants_per_step: 2, injection_share: 0.0, ..injecting(2, &Mode::ALL) };
+    let config = injecting(2, &Mode::ALL).with(|c| {
+        c.own.higher_order_per_step = 1;
+        c.own.mutants_per_step = 2;
+        c.own.injection_share = 0.0;
+    });
     let game = game(bed, config, &[bed.artifact().clone()]);
     let plans = vec![right(), wrong];
     let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
@@ -276,11 +289,15 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     assert_eq!((other.verdicts, other.same), (count, count - altered));
 }
 
-fn injecting(count: usize, modes: &[Mode]) -> GameConfig {
-    GameConfig { injections_per_step: count, injection_share: 1.0, modes: modes.to_vec(), ..config("fenced") }
+fn injecting(count: usize, modes: &[Mode]) -> BugRepairConfig {
+    config("fenced").with(|c| {
+        c.own.injections_per_step = count;
+        c.own.injection_share = 1.0;
+        c.own.modes = modes.to_vec();
+    })
 }
 
-/// What an injector of each mode does wherever it is told to begin.
+/// The responses of an injector of each mode, wherever it begins.
 fn injected(prompt: &str) -> String {
     let done = prompt.contains("My plan");
     let block = if prompt.contains("Write it anew") {
@@ -299,14 +316,21 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let Some((bed, routes)) = tool_env() else { return };
     let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
     let small = Budget { fuel: 10_000, ..budget(9) };
-    let wide = GameConfig { solver_budget: budget(9), group: 2, ..config("fenced") };
+    let wide = config("fenced").with(|c| {
+        c.own.solver_budget = budget(9);
+        c.shared.group_size = 2;
+    });
     let wide = game(bed, wide, &[bed.artifact().clone()]);
     let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut begun(&wide), 0);
     let third = repairs(&long)[0].episode.turns[2].prompt.chars().count();
     let narrow = Budget { prompt_chars: third - 1, ..budget(9) };
     for (budget, end) in [(budget(3), "out_of_turns"), (small, "out_of_fuel"), (narrow, "out_of_room")] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
-            let config = GameConfig { solver_budget: budget, grade_unfinished, group: 2, ..config("fenced") };
+            let config = config("fenced").with(|c| {
+                c.own.solver_budget = budget;
+                c.own.grade_unfinished = grade_unfinished;
+                c.shared.group_size = 2;
+            });
             let game = game(bed, config, &[bed.artifact().clone()]);
             let played = step(&game, &solver(vec![plan.clone()]), routes, &mut begun(&game), 0);
             let first = repairs(&played)[0];
@@ -334,7 +358,10 @@ impl Execute for Faulty<'_> {
 fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let Some((bed, routes)) = tool_env() else { return };
     let looks = vec!["```list\n```".to_owned()];
-    let config = GameConfig { injections_per_step: 1, modes: vec![Mode::Direct], ..config("fenced") };
+    let config = config("fenced").with(|c| {
+        c.own.injections_per_step = 1;
+        c.own.modes = vec![Mode::Direct];
+    });
     let measured = measuring(bed, config.clone(), &[bed_second(bed)]);
     let game = game(bed, config, &[bed.artifact().clone()]);
     let policy = || {
@@ -351,8 +378,8 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     assert_eq!(game.replay(routes, &played.records).unwrap().dropped, played.counts.dropped);
     let lost = step(&game, &policy(), &Faulty(routes, "python"), &mut state, 1);
     assert_eq!((lost.counts.attempts, lost.batches.len()), (0, 0));
-    let arena = Arena { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
-    assert!(matches!(measured.evaluate(&arena), Err(PlayError::Host(_))), "a number with holes is no number");
+    let context = StepContext { policy: &policy(), execute: &Faulty(routes, "python"), seed: 1 };
+    assert!(matches!(measured.evaluate(&context), Err(PlayError::Host(_))), "a number with holes is no number");
 }
 
 /// Another bug of the repository.
@@ -374,22 +401,21 @@ fn bed_second(bed: &Bed) -> BugArtifact {
 #[test]
 fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = GameConfig {
-        group: 2,
-        injections_per_step: 1,
-        injection_share: 0.5,
-        tasks_per_step: 2,
-        modes: vec![Mode::Direct],
-        anchor_bugs: 2,
-        anchor_samples: 1,
-        anchor_weight: 0.1,
-        ..config("compact")
-    };
+    let config = config("compact").with(|c| {
+        c.shared.group_size = 2;
+        c.own.injections_per_step = 1;
+        c.own.injection_share = 0.5;
+        c.own.tasks_per_step = 2;
+        c.own.modes = vec![Mode::Direct];
+        c.own.sft_bugs = 2;
+        c.shared.sft_samples = 1;
+        c.shared.sft_weight = 0.1;
+    });
     let heldout = vec![bed_second(bed)];
-    let taught = game(bed, config.clone(), &heldout).0.demonstrations(routes).unwrap();
-    let measured = measuring(bed, GameConfig { anchor_bugs: 0, ..config.clone() }, &heldout);
+    let taught = game(bed, config.clone(), &heldout).game.demonstrations(routes).unwrap();
+    let measured = measuring(bed, config.clone().with(|c| c.own.sft_bugs = 0), &heldout);
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let shown = game.0.demonstrations(routes).unwrap();
+    let shown = game.game.demonstrations(routes).unwrap();
     assert_eq!(shown.len(), 2);
     let total =
         "def total(numbers):\n    result = 0\n    for number in numbers:\n        result += number\n    return result";
@@ -405,10 +431,10 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         (Role::Solver, _) => answers.get(&turn.prompt.text).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
         _ => format!("{}\n    return None", turn.prompt.text[6..].lines().next().unwrap().replace("<INJECT>", "")),
     });
-    let arena = Arena { policy: &policy, execute: routes, seed: 10 };
-    let mut state = game.init(&arena).unwrap();
+    let context = StepContext { policy: &policy, execute: routes, seed: 10 };
+    let mut state = game.init(&context).unwrap();
     assert_eq!(state.sft_examples.len(), 2, "one of two repaired the training bug, and the injector made a bug");
-    let played = game.step(&arena, &mut state, 0).unwrap();
+    let played = game.step(&context, &mut state, 0).unwrap();
     let given = tasks(&played).into_iter().filter(|task| task.source == Source::Seed);
     let by_training: Vec<Status> =
         given.flat_map(|task| &task.attempts).map(|repair| repair.judged.verdict.as_ref().unwrap().status).collect();
@@ -419,7 +445,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
             .iter()
             .any(|batch| matches!(batch, Batch::Samples(batch) if batch.samples.iter().any(|sample| sample.imitate)))
     );
-    let held = measured.evaluate(&arena).unwrap();
+    let held = measured.evaluate(&context).unwrap();
     let row = EvalRow { row: "swe_smith".to_owned(), tasks: 1, pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 };
     assert_eq!(held.rows, [row]);
     assert_eq!(held.mean, EvalNumbers { pass1: 7.0 / 8.0, greedy: 1.0, pass8: 1.0 });

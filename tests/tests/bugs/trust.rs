@@ -16,7 +16,7 @@ const LABELS: &str = "src/parcel/labels.py";
 
 fn apart() -> Option<&'static Bed> {
     static BED: OnceLock<Option<Bed>> = OnceLock::new();
-    // Says whether pytest must be there.
+    // Reports the test as skipped where there is no pytest.
     super::bed()?;
     BED.get_or_init(|| Some(measured(pytest()?, "parcel", &corpus().join("apart/repository")))).as_ref()
 }
@@ -209,7 +209,7 @@ fn the_instance_of_the_package_sees_its_code_alone() {
 #[test]
 fn code_of_a_repair_does_not_run_beside_the_tests() {
     let Some(bed) = apart() else { return };
-    // The tests' side is told that a function is a module, by a name under which the same file can be imported there.
+    // The tests' side is led to take a function for a module, by a name under which the same file can be imported there.
     let forged = "    return int(label.split()[1])\n\n\n\
                   import sys\nimport types\n\n\
                   if __name__.startswith(\"src\"):\n    \

@@ -2,9 +2,10 @@
 
 use veriplay_core::{Digest, Layer};
 use veriplay_sandbox::{Layers, Sandbox, SandboxOptions};
+use veriplay_tests::python_image;
 use veriplay_verifier::repository::{FileRun, PytestSettings, Repository, run_file, run_tests, warming};
 
-use super::{CODE, LIMITS, TESTS, bed, corpus, files_under, pytest, python};
+use super::{CODE, LIMITS, TESTS, bed, corpus, files_under, pytest};
 
 struct Two {
     cold: Sandbox,
@@ -15,15 +16,16 @@ struct Two {
 
 impl Two {
     fn new() -> Option<Self> {
-        // Says whether pytest must be there.
+        // Reports the test as skipped where there is no pytest.
         bed()?;
         let (pytest, package) = (pytest()?, Layer::new(files_under(&corpus().join("repository"), "")).unwrap());
         let digests = (pytest.digest().clone(), package.digest().clone());
         let layers: Layers = [package, pytest].into_iter().collect();
-        let warm =
-            python().warmed("python", &warming("python", &digests.0, &digests.1, None, &[], LIMITS), &layers).unwrap();
+        let warm = python_image()
+            .warmed("python", &warming("python", &digests.0, &digests.1, None, &[], LIMITS), &layers)
+            .unwrap();
         let sandbox = |image| Sandbox::new(image, SandboxOptions::fastest()).with_layers(layers.clone());
-        Some(Self { cold: sandbox(python()), warm: sandbox(warm), pytest: digests.0, package: digests.1 })
+        Some(Self { cold: sandbox(python_image()), warm: sandbox(warm), pytest: digests.0, package: digests.1 })
     }
 
     fn run(&self, sandbox: &Sandbox, files: &[(String, Vec<u8>)], ids: Option<&[String]>, file: &str) -> FileRun {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Status};
-use veriplay_corpus::environments::cheats::{Cheat, Kind, embedded_cheats};
+use veriplay_corpus::environments::cheats::{Cheat, Kind, built_in_cheats};
 use veriplay_verifier::environments::{ArtifactGate, rules};
 
 use super::{gate, inspected, judged, python, task};
@@ -30,7 +30,7 @@ fn fault(cheat: &Cheat) -> Option<String> {
 
 #[test]
 fn every_cheat_ends_as_its_file_says_and_none_is_accepted() {
-    let cheats = embedded_cheats();
+    let cheats = built_in_cheats();
     assert!(cheats.len() >= 50, "{} cheats", cheats.len());
     let faults: Vec<String> = cheats.par_iter().filter_map(fault).collect();
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cheats.len(), faults.join("\n"));
@@ -38,7 +38,7 @@ fn every_cheat_ends_as_its_file_says_and_none_is_accepted() {
 
 #[test]
 fn honest_codes_and_artifacts_pass_where_cheats_do_not() {
-    let attacked: BTreeSet<String> = embedded_cheats().into_iter().filter_map(base).collect();
+    let attacked: BTreeSet<String> = built_in_cheats().into_iter().filter_map(base).collect();
     assert!(attacked.len() >= 4, "{attacked:?}");
     for task_id in attacked {
         let task = task(&task_id);
@@ -52,7 +52,7 @@ fn base(cheat: Cheat) -> Option<String> {
 
 #[test]
 fn every_rule_of_the_gate_refuses_something_that_no_other_rule_does() {
-    let alone: BTreeSet<String> = embedded_cheats()
+    let alone: BTreeSet<String> = built_in_cheats()
         .into_iter()
         .filter_map(|cheat| match cheat.kind {
             Kind::Artifact { rule, alone: true, .. } => Some(rule),
@@ -70,7 +70,7 @@ fn every_rule_of_the_gate_refuses_something_that_no_other_rule_does() {
 /// A search that could find nothing anywhere would show nothing.
 #[test]
 fn the_cheats_that_search_would_find_what_they_look_for() {
-    let all = embedded_cheats();
+    let all = built_in_cheats();
     let of = |name: &str| all.iter().find(|cheat| cheat.name == name).expect("a cheat");
     let reader = &of("verifier_reads_the_solution").task;
     let planted = CodeTask { verify: format!("PLANTED = 'find_customer()'\n{}", reader.verify), ..reader.clone() };
@@ -87,7 +87,7 @@ fn the_cheats_that_search_would_find_what_they_look_for() {
 
 #[test]
 fn a_rule_that_is_off_lets_its_cheat_through() {
-    let of = |name: &str| embedded_cheats().into_iter().find(|cheat| cheat.name == name).expect("a cheat").task;
+    let of = |name: &str| built_in_cheats().into_iter().find(|cheat| cheat.name == name).expect("a cheat").task;
     let found = |gate: ArtifactGate, task: &CodeTask| inspected(&gate, task).len();
     assert_eq!(found(ArtifactGate { distinct_outcomes: false, ..gate() }, &of("failures_alike")), 0);
     assert_eq!(found(ArtifactGate { min_calls: 0, ..gate() }, &of("solution_without_tools")), 0);

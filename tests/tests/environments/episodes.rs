@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use veriplay_core::{Finish, Limits, Role, Status};
-use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
-use veriplay_selfplay::games::self_challenge::{Budget, ChallengeRequest, End, Episode, Goal, Move};
+use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
+use veriplay_selfplay::games::self_challenge::{
+    ANSWERED, Budget, ChallengeRequest, Episode, Goal, PROPOSED, WorldWorkspace,
+};
+use veriplay_selfplay::multi_turn::{End, Move};
+use veriplay_selfplay::rollout::Episode as _;
 use veriplay_verifier::environments::{
     ArtifactRequest, CodeRequest, EpisodeRequest, describe, judge_artifact, judge_episode, run_code,
 };
@@ -13,23 +17,23 @@ use super::{LIMITS, environment, gate, python, task};
 
 const BUDGET: Budget = Budget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
 
-fn dialect() -> &'static dyn Dialect {
-    dialects::by_name("fenced").unwrap()
+fn format() -> &'static dyn ChallengeFormat {
+    prompts::by_name("fenced").unwrap()
 }
 
-fn begun(goal: Goal, budget: Budget) -> Episode {
+fn open(goal: Goal, budget: Budget) -> Episode {
     let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
-    Episode::new(goal, Arc::new(about), dialect(), budget)
+    WorldWorkspace::open(goal, Arc::new(about), format(), budget).unwrap()
 }
 
 fn executor(budget: Budget) -> Episode {
     let instruction = task("orders/cancel_the_letter_pad").instruction.clone();
-    begun(Goal::Execute { environment: "orders".to_owned(), instruction }, budget)
+    open(Goal::Execute { environment: "orders".to_owned(), instruction }, budget)
 }
 
 fn challenger() -> Episode {
     let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
-    begun(Goal::Challenge(ChallengeRequest { task_id, environment, tool }), BUDGET)
+    open(Goal::Challenge(ChallengeRequest { task_id, environment, tool }), BUDGET)
 }
 
 /// Plays `responses` until it is over or they are; the prompts it asked with.
@@ -39,16 +43,16 @@ fn play(episode: &mut Episode, responses: &[String]) -> Vec<String> {
         match episode.next_move() {
             Move::Over(_) => return prompts,
             Move::Ask(prompt) => {
-                prompts.push(prompt);
+                prompts.push(prompt.to_owned());
                 let Some(response) = responses.next() else { return prompts };
-                episode.hear(response, Finish::Stop);
+                episode.take_response(response, Finish::Stop);
             }
-            Move::Run(code) => {
+            Move::Call(code) => {
                 let limits = Limits { fuel: LIMITS.fuel.min(episode.fuel_left()), ..LIMITS };
-                let (environment, image, history) = (environment("orders"), "python", episode.calls());
+                let (environment, image, history) = (environment("orders"), "python", episode.workspace().calls());
                 let request = CodeRequest { environment, history, code, image, limits, seed: 3 };
                 let outcome = run_code(python(), &request).unwrap();
-                episode.see(&outcome);
+                episode.take_outcome(&outcome);
             }
         }
     }
@@ -56,7 +60,7 @@ fn play(episode: &mut Episode, responses: &[String]) -> Vec<String> {
 
 fn end(episode: &Episode) -> End {
     match episode.next_move() {
-        Move::Over(end) => end.clone(),
+        Move::Over(end) => end,
         other => panic!("not over: {other:?}"),
     }
 }
@@ -71,7 +75,8 @@ fn python_turns(codes: &[&str]) -> Vec<String> {
 
 fn verdict(episode: &Episode) -> Status {
     let verify = &task("orders/cancel_the_letter_pad").verify;
-    let (environment, calls, answer) = (environment("orders"), episode.calls(), episode.answer());
+    let (environment, calls, answer) =
+        (environment("orders"), episode.workspace().calls(), episode.workspace().answer());
     let request = EpisodeRequest { environment, verify, calls, answer, image: "python", limits: LIMITS, seed: 3 };
     judge_episode(python(), &request).unwrap().status
 }
@@ -86,8 +91,8 @@ fn an_executor_looks_acts_answers_and_is_accepted() {
         "answer(get_product('PAD-A4')['stock'])",
     ];
     let prompts = play(&mut episode, &python_turns(&codes));
-    assert_eq!(end(&episode), End::Answered);
-    assert_eq!((prompts.len(), episode.turns_taken()), (4, 4));
+    assert_eq!(end(&episode), ANSWERED);
+    assert_eq!((prompts.len(), episode.turns().len()), (4, 4));
     assert!(prompts[1].contains("['O100', 'O101', 'O106']") && prompts[1].contains("Turns left: 3"));
     assert!(prompts[2].contains("there is no order 'O999'") && prompts[2].contains("(line 1)"), "{}", prompts[2]);
     assert!(prompts[3].contains("The code printed nothing."));
@@ -113,22 +118,22 @@ fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
     let mut episode = executor(BUDGET);
     let prompts = play(&mut episode, &["I will cancel it.".to_owned(), "```python\ncancel_order('O101')".to_owned()]);
     assert!(prompts[1].contains("there is no closed block fenced as `python`") && prompts[2].contains("Turns left: 2"));
-    episode.hear(&fenced("python", "answer(8)"), Finish::Length);
+    episode.take_response(&fenced("python", "answer(8)"), Finish::Length);
     let Move::Ask(prompt) = episode.next_move() else { panic!("{:?}", episode.next_move()) };
-    assert!(prompt.contains("the response was cut off") && episode.calls().is_empty());
+    assert!(prompt.contains("the response was cut off") && episode.workspace().calls().is_empty());
 }
 
 #[test]
 fn an_executor_out_of_turns_or_fuel_is_judged_by_what_it_has_done() {
     let mut episode = executor(BUDGET);
     play(&mut episode, &python_turns(&["cancel_order('O101')", "pass", "answer(8)\nraise ValueError(1)", "pass"]));
-    assert_eq!((end(&episode), episode.answer()), (End::OutOfTurns, None));
+    assert_eq!((end(&episode), episode.workspace().answer()), (End::OutOfTurns, None));
     assert_eq!(verdict(&episode), Status::WrongAnswer, "what it answered in code that raised is no answer");
 
     let mut episode = executor(Budget { fuel: 200_000_000, ..BUDGET });
     let prompts = play(&mut episode, &python_turns(&["cancel_order('O101')", "while True: list_products()", "pass"]));
     assert_eq!((end(&episode), episode.fuel_left()), (End::OutOfFuel, 0));
-    assert_eq!((prompts.len(), episode.calls().len()), (2, 1), "what was stopped has called nothing");
+    assert_eq!((prompts.len(), episode.workspace().calls().len()), (2, 1), "what was stopped has called nothing");
 }
 
 #[test]
@@ -159,12 +164,13 @@ fn a_challenger_explores_and_proposes_what_the_gate_takes() {
     assert!(
         prompts[0].contains("Its state at first:\n{'customers'") && prompts[1].contains("['C1', 'C2', 'C3', 'C4']")
     );
-    let End::Proposed(proposed) = end(&episode) else { panic!("{:?}", end(&episode)) };
+    assert_eq!(end(&episode), PROPOSED);
+    let proposed = episode.workspace().proposed().unwrap();
     assert_eq!((proposed.task_id.as_str(), proposed.environment.as_str()), ("proposed/1", "orders"));
     assert_eq!(proposed.instruction, task("orders/ship_to_kiel").instruction);
-    let request = ArtifactRequest { environment: environment("orders"), task: &proposed, known: false };
+    let request = ArtifactRequest { environment: environment("orders"), task: proposed, known: false };
     assert_eq!(judge_artifact(python(), &gate(), &request).unwrap().status, Status::Valid);
-    assert_eq!(episode.goal().role(), Role::Proposer);
+    assert_eq!(episode.workspace().goal().role(), Role::Proposer);
 }
 
 #[test]
@@ -185,17 +191,17 @@ fn a_proposal_that_lacks_something_costs_a_turn_and_is_told() {
         prompts[1].contains("no closed block fenced as `verify`")
             && prompts[2].contains("two blocks fenced as `solution`")
     );
-    assert!(matches!(end(&episode), End::Proposed(_)));
+    assert_eq!(end(&episode), PROPOSED);
 }
 
 #[test]
 fn what_is_said_out_of_turn_changes_nothing() {
     let mut episode = executor(BUDGET);
-    episode.hear(&python_turns(&["pass"])[0], Finish::Stop);
-    episode.hear("again", Finish::Stop);
-    assert_eq!((episode.next_move(), episode.turns_taken()), (Move::Run("pass\n"), 0));
+    episode.take_response(&python_turns(&["pass"])[0], Finish::Stop);
+    episode.take_response("again", Finish::Stop);
+    assert_eq!((episode.next_move(), episode.turns().len()), (Move::Call(&"pass\n".to_owned()), 0));
     episode.out_of_room();
-    assert_eq!(episode.next_move(), Move::Run("pass\n"));
+    assert_eq!(episode.next_move(), Move::Call(&"pass\n".to_owned()));
     let bad = Budget { shown_chars: 0, ..BUDGET };
     assert!(BUDGET.check().is_ok() && bad.check().unwrap_err().to_string().contains("`shown_chars` is `0`"));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Status};
-use veriplay_corpus::environments::embedded_environment_names;
+use veriplay_corpus::environments::built_in_environment_names;
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator};
 use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::environments::compact::{Change, Sketch};
@@ -21,8 +21,8 @@ fn sketch(draft: &GeneratedTask) -> Sketch {
 #[test]
 fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
     let memo = OutcomeCache::new(python(), 100_000);
-    for name in embedded_environment_names() {
-        let generator = TaskGenerator::embedded(&[name]).unwrap();
+    for name in built_in_environment_names() {
+        let generator = TaskGenerator::built_in(&[name]).unwrap();
         let drafts = Split::ALL.into_iter().flat_map(|split| generator.tasks(split, 3).take(8).collect::<Vec<_>>());
         let tasks: Vec<CodeTask> = drafts.map(|draft| sketch(&draft).task(&draft.solution, name)).collect();
         let requests: Vec<CompleteRequest<'_>> =
@@ -46,8 +46,8 @@ fn a_generated_task_passes_the_gate_and_half_of_the_drafts_make_one_at_least() {
 #[test]
 fn something_comes_of_nearly_every_template_in_a_small_sample() {
     let memo = OutcomeCache::new(python(), 100_000);
-    for name in embedded_environment_names() {
-        let generator = TaskGenerator::embedded(&[name]).unwrap();
+    for name in built_in_environment_names() {
+        let generator = TaskGenerator::built_in(&[name]).unwrap();
         let drafts: Vec<GeneratedTask> = generator.tasks(Split::Train, 5).take(120).collect();
         let tasks: Vec<CodeTask> = drafts.iter().map(|draft| sketch(draft).task("", name)).collect();
         let requests: Vec<CompleteRequest<'_>> =

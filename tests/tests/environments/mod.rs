@@ -8,27 +8,21 @@ mod generated;
 mod play;
 mod random_calls;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use veriplay_core::{
     Checks, CodeTask, Environment, EnvironmentChecks, Execute, ExecuteError, Job, Limits, Outcome, Problem, Value,
     Verdict,
 };
-use veriplay_corpus::{EnvironmentCorpus, embedded_environments};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_corpus::{EnvironmentCorpus, built_in_environments};
+use veriplay_sandbox::Sandbox;
 use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, Finding, inspect_artifact};
 use veriplay_verifier::{ProblemRequest, judge_program};
 
 /// The Python image in a sandbox that all tests of this folder share.
 fn python() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| {
-        let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-        let spec = ImageSpec::python();
-        let built = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
-        let image: Arc<Image> = built.unwrap_or_else(|error| panic!("no Python image: {error}"));
-        Sandbox::new(image, SandboxOptions::fastest())
-    })
+    SANDBOX.get_or_init(|| Sandbox::python().unwrap_or_else(|error| panic!("no Python image: {error}")))
 }
 
 const LIMITS: Limits = Limits {
@@ -58,7 +52,7 @@ fn gate() -> ArtifactGate {
 
 fn corpus() -> &'static [EnvironmentCorpus] {
     static CORPUS: OnceLock<Vec<EnvironmentCorpus>> = OnceLock::new();
-    CORPUS.get_or_init(embedded_environments)
+    CORPUS.get_or_init(built_in_environments)
 }
 
 fn environment(name: &str) -> &'static Environment {

@@ -11,11 +11,10 @@ use veriplay_sandbox::Sandbox;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::{
-    Budget, ChallengeRequest, GameConfig, SelfChallenge, StepMetrics, World,
+    Budget, ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeSettings, StepMetrics, World,
 };
-use veriplay_selfplay::play::{Arena, StepOutput};
-use veriplay_selfplay::scoring::{Aggregation, LearnFrom};
-use veriplay_selfplay::settings::ProposerMode;
+use veriplay_selfplay::play::{StepContext, StepOutput};
+use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step;
 use veriplay_selfplay::task_pool::Source;
@@ -30,32 +29,38 @@ fn sandbox() -> &'static OutcomeCache<&'static Sandbox> {
     MEMO.get_or_init(|| OutcomeCache::new(python(), 100_000))
 }
 
-fn config(dialect: &str) -> GameConfig {
-    GameConfig {
-        dialect: dialect.to_owned(),
-        challenges_per_step: 1,
-        tasks_per_step: 1,
-        group: 4,
-        fresh_share: 1.0,
-        buffer_capacity: 10,
-        curriculum: None,
-        resample_learnable: 1.0,
-        drop_unsolved: false,
-        challenger: ProposerMode::Train,
-        challenger_weight: 0.5,
-        reward: "quickstart".to_owned(),
-        learn_from: LearnFrom::Advantages,
-        advantage: "group".to_owned(),
-        aggregation: Aggregation::TokenMean,
-        anchor_challenges: 0,
-        anchor_samples: 0,
-        anchor_weight: 0.0,
-        budget: Budget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
-        challenger_temperature: 1.0,
-        challenger_max_tokens: 8000,
-        executor_temperature: 1.0,
-        executor_max_tokens: 2000,
-        eval_samples: 8,
+fn config(format: &str) -> SelfChallengeConfig {
+    SelfChallengeConfig {
+        shared: SharedSettings {
+            format: format.to_owned(),
+            group_size: 4,
+            reward: Some("quickstart".to_owned()),
+            alpha: None,
+            advantage: Some("group".to_owned()),
+            learn_from: LearnFrom::Advantages,
+            aggregation: Aggregation::TokenMean,
+            zero_advantage: ZeroAdvantage::Drop,
+            proposer: ProposerMode::Train,
+            proposer_weight: 0.5,
+            proposer_temperature: 1.0,
+            proposer_max_tokens: 8000,
+            solver_temperature: 1.0,
+            solver_max_tokens: 2000,
+            sft_samples: 0,
+            sft_weight: 0.0,
+            buffer_capacity: 10,
+            drop_unsolved: false,
+            curriculum: "learnable".to_owned(),
+            resample_learnable: 1.0,
+            eval_samples: 8,
+        },
+        own: SelfChallengeSettings {
+            challenges_per_step: 1,
+            tasks_per_step: 1,
+            fresh_share: 1.0,
+            sft_challenges: 0,
+            budget: Budget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
+        },
     }
 }
 
@@ -74,11 +79,11 @@ fn evaluation() -> Vec<EvalTask<CodeTask>> {
 
 type Game = SelfPlay<SelfChallenge>;
 
-fn game_by(config: GameConfig, gate: ArtifactGate, given: Vec<CodeTask>) -> Game {
-    SelfPlay(SelfChallenge::new(config, gate, worlds(), given, evaluation(), Guard::default()).unwrap())
+fn game_by(config: SelfChallengeConfig, gate: ArtifactGate, given: Vec<CodeTask>) -> Game {
+    SelfPlay::new(SelfChallenge::new(config, gate, worlds(), given, evaluation(), Guard::default()).unwrap())
 }
 
-fn game(config: GameConfig) -> Game {
+fn game(config: SelfChallengeConfig) -> Game {
     game_by(config, gate(), vec![given()])
 }
 
@@ -96,11 +101,11 @@ type Step = StepOutput<StepMetrics, Record>;
 
 /// The state before step 0.
 fn begun(game: &Game, policy: &Scripted) -> State {
-    game.init(&Arena { policy, execute: sandbox(), seed: 7 }).unwrap()
+    game.init(&StepContext { policy, execute: sandbox(), seed: 7 }).unwrap()
 }
 
 fn step(game: &Game, policy: &Scripted, execute: &dyn Execute, state: &mut State, step: u64) -> Step {
-    game.step(&Arena { policy, execute, seed: 7 }, state, step).unwrap()
+    game.step(&StepContext { policy, execute, seed: 7 }, state, step).unwrap()
 }
 
 fn once(game: &Game, policy: &Scripted) -> Step {

@@ -1,7 +1,7 @@
 //! Environments hold what their README says under random calls: invariants, refusals that change nothing, one state from
 //! one list of calls, and plain values alone.
 
-use veriplay_core::{Entry, Execute, Exit, Job, Value};
+use veriplay_core::{Execute, Exit, Job, Value};
 use veriplay_verifier::environments::{CodeRequest, run_code};
 
 use super::{LIMITS, corpus, environment, python};
@@ -50,17 +50,11 @@ def drive(source, seed, count):
 "#;
 
 fn drive(source: &str, seeds: std::ops::Range<i64>) -> Vec<Value> {
-    let arguments = seeds.map(|seed| vec![Value::str(source), Value::int(seed), Value::int(250)]).collect();
+    let arguments = seeds.map(|seed| vec![Value::str(source), Value::int(seed), Value::int(250)]);
     let job = Job {
-        image: "python".to_owned(),
-        program: DRIVER.to_owned(),
-        entry: Entry::Calls { function: "drive".to_owned(), arguments },
-        stdin: Vec::new(),
-        files: Vec::new(),
         limits: veriplay_core::Limits { fuel: 20_000_000_000, ..LIMITS },
         seed: 1,
-        callee: None,
-        base: None,
+        ..Job::calls(DRIVER, "drive", arguments)
     };
     let outcome = python().execute(&job).unwrap();
     assert_eq!(outcome.exit, Exit::Returned, "{:?}", outcome.error);

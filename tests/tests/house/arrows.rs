@@ -1,47 +1,11 @@
-//! The crate arrows. The table in ARCHITECTURE.md is the rule; `cargo metadata` is the fact.
+//! The crate arrows: the table in ARCHITECTURE.md is the rule, `cargo metadata` the fact.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-/// Which crates of ours each may depend on, development dependencies included.
-const ALLOWED: &[(&str, &[&str])] = &[
-    ("veriplay-core", &[]),
-    ("veriplay-sandbox", &["veriplay-core"]),
-    ("veriplay-corpus", &["veriplay-core"]),
-    ("veriplay-verifier", &["veriplay-core"]),
-    ("veriplay-selfplay", &["veriplay-core", "veriplay-verifier"]),
-    ("veriplay-kernels", &[]),
-    ("veriplay-learner", &["veriplay-core", "veriplay-kernels"]),
-    (
-        "veriplay-fuzz",
-        &["veriplay-core", "veriplay-corpus", "veriplay-sandbox", "veriplay-selfplay", "veriplay-verifier"],
-    ),
-    (
-        "veriplay",
-        &[
-            "veriplay-core",
-            "veriplay-corpus",
-            "veriplay-learner",
-            "veriplay-sandbox",
-            "veriplay-selfplay",
-            "veriplay-verifier",
-        ],
-    ),
-    (
-        "veriplay-tests",
-        &[
-            "veriplay-core",
-            "veriplay-corpus",
-            "veriplay-learner",
-            "veriplay-sandbox",
-            "veriplay-selfplay",
-            "veriplay-verifier",
-            "xtask",
-        ],
-    ),
-    ("xtask", &["veriplay-core", "veriplay-corpus", "veriplay-sandbox"]),
-];
+/// What only tests and examples use: a crate, and what it may depend on there besides.
+const ALLOWED_FOR_EXAMPLES: (&str, &str) = ("veriplay-verifier", "veriplay-sandbox");
 
 /// Heavy or dangerous dependencies, and where alone they are used.
 const HOMES: &[(&str, &str)] = &[
@@ -56,25 +20,34 @@ const HOMES: &[(&str, &str)] = &[
 
 #[test]
 fn crates_depend_only_along_the_arrows() {
-    let metadata = metadata();
-    let known: BTreeMap<&str, &[&str]> = ALLOWED.iter().copied().collect();
+    let (metadata, rule) = (metadata(), read_arrows(&architecture()));
     for package in metadata.workspace_packages() {
-        let allowed = known.get(package.name.as_str());
-        let allowed = allowed.unwrap_or_else(|| panic!("`{}` has no line in the table of arrows", package.name));
-        let ours = package.dependencies.iter().filter(|dependency| known.contains_key(dependency.name.as_str()));
+        let allowed = rule.get(package.name.as_str());
+        let allowed = allowed.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for `{}`", package.name));
+        let ours = package.dependencies.iter().filter(|dependency| rule.contains_key(&dependency.name));
         for dependency in ours {
-            let fine = allowed.contains(&dependency.name.as_str());
+            let for_examples = dependency.kind == DependencyKind::Development
+                && ALLOWED_FOR_EXAMPLES == (package.name.as_str(), dependency.name.as_str());
+            let fine = allowed.contains(&dependency.name) || for_examples;
             assert!(fine, "forbidden arrow: {} -> {}", package.name, dependency.name);
         }
     }
 }
 
 #[test]
-fn every_line_of_the_table_of_arrows_is_a_crate() {
-    let metadata = metadata();
-    let names: BTreeSet<String> = metadata.workspace_packages().iter().map(|p| p.name.to_string()).collect();
-    let lines: BTreeSet<String> = ALLOWED.iter().map(|(name, _)| (*name).to_owned()).collect();
-    assert_eq!(names, lines);
+fn every_row_of_the_table_is_a_crate_and_every_arrow_is_used() {
+    let (metadata, rule) = (metadata(), read_arrows(&architecture()));
+    let used = metadata.workspace_packages().into_iter().map(|package| {
+        let names = package.dependencies.iter().map(|dependency| dependency.name.clone());
+        (package.name.to_string(), names.filter(|name| rule.contains_key(name)).collect())
+    });
+    assert_eq!(used.collect::<Arrows>(), rule);
+}
+
+#[test]
+fn the_check_for_arrows_can_fail() {
+    let rule = read_arrows("| `crates/a` | `a` | uses `c` | |\n| `crates/b` | `b` | it is | `a` |\n| thing | `c` |\n");
+    assert_eq!(rule, Arrows::from([("a".into(), [].into()), ("b".into(), ["a".into()].into())]));
 }
 
 #[test]
@@ -103,6 +76,33 @@ fn only_fuzz_targets_build_the_sandbox_with_a_feature() {
     }
 }
 
+/// A package holds the crate's folder and nothing else.
+#[test]
+fn published_crates_carry_all_that_they_need() {
+    let metadata = metadata();
+    let published: Vec<_> = metadata.workspace_packages().into_iter().filter(|p| p.publish.is_none()).collect();
+    assert!(!published.is_empty(), "no crate is published");
+    for package in published {
+        let folder = package.manifest_path.parent().expect("a manifest lies in a folder");
+        assert!(package.license.is_some() && package.description.is_some(), "`{}` lacks metadata", package.name);
+        for file in ["LICENSE", "README.md"] {
+            assert!(folder.join(file).is_file(), "`{folder}` has no {file}");
+        }
+        let own = folder.canonicalize().expect("the folder of a crate is there");
+        let name =
+            format!("{}/src/", folder.strip_prefix(&metadata.workspace_root).expect("crates lie in the workspace"));
+        for source in super::tracked_files().into_iter().filter(|file| file.starts_with(&name)) {
+            let source = super::root().join(source);
+            let Ok(text) = std::fs::read_to_string(&source) else { continue };
+            for path in text.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                let included = source.parent().expect("a file lies in a folder").join(path).canonicalize();
+                let included = included.unwrap_or_else(|error| panic!("{}: `{path}`: {error}", source.display()));
+                assert!(included.starts_with(&own), "{} includes `{path}` from outside its crate", source.display());
+            }
+        }
+    }
+}
+
 /// The README's first command names no binary, and another crate has one too.
 #[test]
 fn cargo_run_runs_the_command_line() {
@@ -110,6 +110,23 @@ fn cargo_run_runs_the_command_line() {
     let named = metadata.workspace_default_packages();
     let named: Vec<&str> = named.iter().filter_map(|package| package.default_run.as_deref()).collect();
     assert_eq!(named, ["veriplay"]);
+}
+
+/// Of each crate of ours, those it may depend on, development dependencies included.
+type Arrows = BTreeMap<String, BTreeSet<String>>;
+
+/// Reads the rows `| folder | crate | what it does | depends on |`.
+fn read_arrows(text: &str) -> Arrows {
+    let words = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<BTreeSet<_>>();
+    let rows = text.lines().filter_map(|line| match line.split('|').collect::<Vec<_>>()[..] {
+        ["", _, name, _, depends, ""] => Some((words(name).pop_first()?, words(depends))),
+        _ => None,
+    });
+    rows.collect()
+}
+
+fn architecture() -> String {
+    std::fs::read_to_string(super::root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there")
 }
 
 fn metadata() -> Metadata {

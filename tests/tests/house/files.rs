@@ -33,13 +33,14 @@ fn no_tracked_file_is_too_large() {
 fn every_rust_file_says_what_it_is_for() {
     for name in tracked_files().iter().filter(|name| name.ends_with(".rs")) {
         let text = fs::read_to_string(root().join(name)).expect("a tracked file is readable");
-        assert!(text.starts_with("//!"), "`{name}` does not open with `//!`");
+        let says = text.starts_with("//!") || text.starts_with("#![doc = include_str!");
+        assert!(says, "`{name}` does not open with `//!`");
     }
 }
 
 #[test]
 fn every_folder_of_data_has_a_readme() {
-    for folder in ["sandboxes/python", "task-corpus", "configs", "models/tiny"] {
+    for folder in ["crates/sandbox/guests/python", "task-corpus", "configs", "models/tiny"] {
         assert!(root().join(folder).join("README.md").is_file(), "`{folder}` has no README.md");
     }
 }

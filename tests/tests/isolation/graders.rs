@@ -5,14 +5,13 @@
 //! among those that are shown to work.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use veriplay_core::{Checks, Entry, Execute, Exit, Job, Limits, Predicted, Problem, TestStyle};
-use veriplay_corpus::embedded_forgeries;
+use veriplay_core::{Checks, Execute, Exit, Job, Limits, Predicted, Problem, TestStyle};
+use veriplay_corpus::built_in_forgeries;
 use veriplay_corpus::forgeries::{Ending, Judging};
 use veriplay_sandbox::{Sandbox, SandboxOptions};
 
-use super::python;
+use veriplay_tests::python_image;
 
 const LIMITS: Limits = Limits {
     fuel: 100_000_000,
@@ -50,17 +49,7 @@ fn one_script(problem: &Problem, attempt: &str) -> Option<String> {
 
 /// Whether the script ends with status 0, which this grader takes for success.
 fn exits_with_zero(sandbox: &Sandbox, script: String) -> bool {
-    let job = Job {
-        image: "python".to_owned(),
-        program: script,
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 1,
-        callee: None,
-        base: None,
-    };
+    let job = Job { limits: LIMITS, seed: 1, ..Job::script(script) };
     let outcome = sandbox.execute(&job).expect("the sandbox does not fail");
     let ended_itself = outcome.error.is_some_and(|error| error.message.ends_with("with code 0"));
     outcome.exit == Exit::Returned || (outcome.exit == Exit::Trapped && ended_itself)
@@ -68,8 +57,8 @@ fn exits_with_zero(sandbox: &Sandbox, script: String) -> bool {
 
 #[test]
 fn forgeries_are_accepted_by_graders_as_people_write_them_and_so_are_honest_attempts() {
-    let sandbox = Sandbox::new(Arc::clone(python()), SandboxOptions::fastest());
-    let corpus = embedded_forgeries();
+    let sandbox = Sandbox::new(python_image(), SandboxOptions::fastest());
+    let corpus = built_in_forgeries();
     for target in corpus.targets.values().filter(|target| !matches!(target.problem.checks, Checks::Calls(_))) {
         if let Some(script) = one_script(&target.problem, &target.honest) {
             assert!(exits_with_zero(&sandbox, script), "the honest attempt at {} is refused", target.name);

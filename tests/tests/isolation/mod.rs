@@ -1,44 +1,28 @@
 //! The isolation suite.
 //!
 //! `default`: every probe is contained. `files`: the lists. `sabotage`: the patches that show that probes can fail name real
-//! probes and apply; `cargo xtask sabotage` runs them. Probes are read from the directory, so that a new file is run before
-//! anything is rebuilt.
+//! probes and apply; `cargo xtask sabotage` runs them.
 
 mod default;
 mod files;
 mod graders;
 mod sabotage;
 
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use veriplay_corpus::probes::judge::Finding;
 use veriplay_corpus::probes::run::run_probes;
-use veriplay_corpus::probes::{Probe, read_probes};
-use veriplay_sandbox::Image;
+use veriplay_corpus::probes::{Probe, built_in_probes};
+use veriplay_tests::python_image;
 use xtask::probes::Ours;
 
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../sandboxes/python/probes")
-}
-
-/// All probes, from the directory.
 fn probes() -> &'static [Probe] {
     static PROBES: OnceLock<Vec<Probe>> = OnceLock::new();
-    PROBES.get_or_init(|| read_probes(&folder()).unwrap_or_else(|error| panic!("{error}")))
-}
-
-fn ours() -> &'static Ours {
-    static OURS: OnceLock<Ours> = OnceLock::new();
-    OURS.get_or_init(|| Ours::open().unwrap_or_else(|error| panic!("no Python image: {error:#}")))
-}
-
-fn python() -> &'static Arc<Image> {
-    ours().image()
+    PROBES.get_or_init(|| built_in_probes("python").expect("the image has probes"))
 }
 
 /// Runs every probe; findings in their order.
 fn run_all() -> Vec<(&'static Probe, Finding)> {
-    let findings = run_probes(ours(), probes(), "python", 2, &|_, _| ());
+    let findings = run_probes(&Ours::new(python_image()), probes(), "python", 2, &|_, _| ());
     probes().iter().zip(findings).collect()
 }

@@ -141,7 +141,7 @@ fn dpo_on_pairs_that_execution_told_apart_learns_them_and_on_coin_flips_does_not
             let batch = PreferenceBatch { pairs: pairs(&learner, judge, &mut coin) };
             learner.prefer(&batch, 2e-3).expect("learns");
         }
-        // What execution says, whatever it was trained on; a rate of 0 only looks.
+        // The verdict of execution, independent of the method; a rate of 0 only evaluates.
         let truth = PreferenceBatch { pairs: pairs(&learner, Judge::Sandbox, &mut coin) };
         let found = learner.prefer(&truth, 0.0).expect("looks");
         (found.loss, found.metrics["actor/preference_accuracy"])

@@ -1,11 +1,11 @@
-//! Four questions, six expressions, and what the sandbox says of them.
+//! Four questions, six expressions, and their verdicts.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use veriplay_core::{Attempt, IoPair, Limits, Provenance, Question, Status, Task, Value};
 use veriplay_learner::Learner;
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_tests::python_sandbox;
 use veriplay_verifier::{AnswerRequest, judge_answer};
 
 pub(super) const QUESTIONS: &[&str] = &["a?", "b?", "c?", "d?"];
@@ -22,18 +22,6 @@ fn expected(question: &str) -> [i64; 3] {
     }
 }
 
-/// Where the Python image runs, once for all tests here.
-fn python() -> &'static Sandbox {
-    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| {
-        let store = ImageStore::open(&default_cache_dir().expect("a cache")).expect("the cache opens");
-        let spec = ImageSpec::python();
-        let built = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
-        let image: Arc<Image> = built.unwrap_or_else(|error| panic!("no Python image: {error}"));
-        Sandbox::new(image, SandboxOptions::fastest())
-    })
-}
-
 /// What became of an expression as the body of a program. The verdict is a pure function of the two, so it is kept.
 pub(super) fn verdict(question: &str, expression: &str) -> Status {
     static KNOWN: Mutex<BTreeMap<(String, String), Status>> = Mutex::new(BTreeMap::new());
@@ -45,7 +33,7 @@ pub(super) fn verdict(question: &str, expression: &str) -> Status {
     let attempt = Attempt::Program(format!("def f(x):\n    return {expression}"));
     let task = task(question);
     let request = AnswerRequest { task: &task, attempt: &attempt, image: "python", seed: 5 };
-    let status = judge_answer(python(), &request).expect("the sandbox works").status;
+    let status = judge_answer(python_sandbox(), &request).expect("the sandbox works").status;
     known().insert(key, status);
     status
 }

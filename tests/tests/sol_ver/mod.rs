@@ -5,24 +5,18 @@ mod cheats;
 mod play;
 mod rounds;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use veriplay_core::{Limits, Value};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_sandbox::Sandbox;
 use veriplay_verifier::agreement::{
     AgreementRules, CountCodes, GUARDS, Guard, Judgement, RoundRequest, Suite, SuiteAttempt, Test, judge_round,
 };
 
 /// The Python image in a sandbox that all tests of this folder share.
-fn python() -> &'static Sandbox {
+pub(crate) fn python() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| {
-        let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-        let spec = ImageSpec::python();
-        let built = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
-        let image: Arc<Image> = built.unwrap_or_else(|error| panic!("no Python image: {error}"));
-        Sandbox::new(image, SandboxOptions::fastest())
-    })
+    SANDBOX.get_or_init(|| Sandbox::python().unwrap_or_else(|error| panic!("no Python image: {error}")))
 }
 
 const LIMITS: Limits = Limits {

@@ -1,5 +1,9 @@
 //! Whole steps of the game with scripted policies: every branch, and the cheats played for real.
 
+mod cheating;
+mod evaluation;
+mod refusals;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use veriplay_core::{
@@ -8,13 +12,14 @@ use veriplay_core::{
 };
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
-use veriplay_selfplay::games::sol_ver::prompts::{Wording, by_name};
+use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_selfplay::games::sol_ver::{
     AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SnippetRequest,
-    SolVer, SolVerConfig, SolVerMetrics,
+    SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
 };
-use veriplay_selfplay::play::{Arena, Batch};
+use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
+use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
@@ -23,6 +28,7 @@ use veriplay_verifier::agreement::{AgreementRules, Quality, Suite};
 
 use super::cheats::{Cheat, Target, cheats};
 use super::{python, rules, suite};
+use crate::exercise;
 
 const DOUBLE: &str = "def f(x):\n    return x * 2";
 /// What is right for the problem that is measured: no code of a step is it.
@@ -37,37 +43,50 @@ const SNIPPETS: [&str; 3] =
 fn config() -> SolVerConfig {
     let schedule = UpdateSchedule { batch: 4, epochs: 1, max_updates: 8 };
     SolVerConfig {
-        format: "compact".to_owned(),
-        selection: Selection::Consensus,
-        objective: LearningObjective::SftDpo,
-        reward: None,
-        advantage: None,
-        problems: 1,
-        codes: 4,
-        candidates: 2,
-        suites: 2,
-        tests: 2,
-        earlier_problems: 0,
-        curriculum: None,
-        memory: 64,
-        sft_codes: 2,
-        sft_suites: 2,
-        code_pairs: 2,
-        test_pairs: 2,
-        margin: 0.5,
-        code_weight: 1.0,
-        test_weight: 0.5,
-        problem_weight: 0.0,
-        sft: schedule,
-        dpo: schedule,
-        proposer_temperature: 1.0,
-        proposer_max_tokens: 400,
-        solver_temperature: 1.0,
-        solver_max_tokens: 2000,
-        verifier_temperature: 1.0,
-        verifier_max_tokens: 2000,
-        eval_candidate: EvalCandidate::Reference,
-        eval_samples: 8,
+        shared: SharedSettings {
+            format: "compact".to_owned(),
+            group_size: 4,
+            reward: None,
+            alpha: None,
+            advantage: None,
+            learn_from: LearnFrom::Advantages,
+            aggregation: Aggregation::TokenMean,
+            zero_advantage: ZeroAdvantage::Drop,
+            proposer: ProposerMode::Train,
+            proposer_weight: 0.0,
+            proposer_temperature: 1.0,
+            proposer_max_tokens: 400,
+            solver_temperature: 1.0,
+            solver_max_tokens: 2000,
+            sft_samples: 0,
+            sft_weight: 0.0,
+            buffer_capacity: 64,
+            drop_unsolved: false,
+            curriculum: "learnable".to_owned(),
+            resample_learnable: 1.0,
+            eval_samples: 8,
+        },
+        own: SolVerSettings {
+            selection: Selection::Consensus,
+            objective: LearningObjective::SftDpo,
+            problems: 1,
+            candidates: 2,
+            suites: 2,
+            tests: 2,
+            earlier_problems: 0,
+            sft_codes: 2,
+            sft_suites: 2,
+            code_pairs: 2,
+            test_pairs: 2,
+            margin: 0.5,
+            code_weight: 1.0,
+            test_weight: 0.5,
+            sft: schedule,
+            dpo: schedule,
+            verifier_temperature: 1.0,
+            verifier_max_tokens: 2000,
+            eval_candidate: EvalCandidate::Reference,
+        },
     }
 }
 
@@ -86,7 +105,7 @@ fn evaluation(program: &str) -> Vec<ProblemTask> {
 
 fn game_with(config: SolVerConfig, rules: AgreementRules, snippets: &[&str]) -> Game {
     let snippets = snippets.iter().map(|text| (*text).to_owned()).collect();
-    SelfPlay(SolVer::new(config, rules, snippets, evaluation(TWICE), Guard::default()).unwrap())
+    SelfPlay::new(SolVer::new(config, rules, snippets, evaluation(TWICE), Guard::default()).unwrap())
 }
 
 fn game(config: SolVerConfig) -> Game {
@@ -99,14 +118,14 @@ fn sandbox() -> &'static OutcomeCache<&'static veriplay_sandbox::Sandbox> {
 }
 
 fn played(game: &Game, policy: &Scripted, state: &mut State, step: u64) -> Step {
-    game.step(&Arena { policy, execute: sandbox(), seed: 5 }, state, step).unwrap()
+    game.step(&StepContext { policy, execute: sandbox(), seed: 5 }, state, step).unwrap()
 }
 
 fn once(config: SolVerConfig, policy: &Scripted) -> Step {
     played(&game(config), policy, &mut State::default(), 0)
 }
 
-fn compact() -> &'static dyn Wording {
+fn compact() -> &'static dyn SolVerFormat {
     by_name("compact").unwrap()
 }
 
@@ -125,7 +144,7 @@ fn statement(turn: &Turn<'_>) -> String {
     format!("double x in the {} way", names[place])
 }
 
-/// A suite as the compact wording has it; other texts as they are.
+/// A suite as the compact format has it; other texts as they are.
 fn written(lines: &str) -> String {
     if lines.contains("=>") { compact().suite_response(&suite(lines)) } else { lines.to_owned() }
 }
@@ -219,7 +238,7 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
     let is_pair = |pair: &PreferencePair| pair.reference == Some([0.0, 0.0]) && pair.chosen != pair.rejected;
     assert!(pairs(&step)[0].pairs.iter().all(is_pair));
     // At another temperature its log-probabilities are not the policy's own.
-    let warm = SolVerConfig { solver_temperature: 0.9, ..config() };
+    let warm = config().with(|c| c.shared.solver_temperature = 0.9);
     assert!(warm.needs_reference() && !config().needs_reference());
     let step = once(warm, &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
     assert!(pairs(&step)[0].pairs.iter().all(|pair| pair.reference.is_none()));
@@ -228,16 +247,24 @@ fn batches_are_imitation_first_then_preference_with_prompts_side_by_side() {
 #[test]
 fn objectives_and_the_sizes_of_batches_are_options() {
     let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
-    let sft = once(SolVerConfig { objective: LearningObjective::Sft, ..config() }, &policy);
+    let sft = once(config().with(|c| c.own.objective = LearningObjective::Sft), &policy);
     assert!(pairs(&sft).is_empty() && samples(&sft).len() == 1);
-    let dpo = once(SolVerConfig { objective: LearningObjective::Dpo, ..config() }, &policy);
+    let dpo = once(config().with(|c| c.own.objective = LearningObjective::Dpo), &policy);
     assert!(samples(&dpo).is_empty() && pairs(&dpo).len() == 1);
     let sft = UpdateSchedule { batch: 3, epochs: 2, max_updates: 3 };
-    let small = once(SolVerConfig { sft, ..config() }, &policy);
+    let small = once(config().with(|c| c.own.sft = sft), &policy);
     assert_eq!(samples(&small).iter().map(|batch| batch.samples.len()).collect::<Vec<_>>(), [3, 1, 3]);
-    let proposer = once(SolVerConfig { problem_weight: 0.25, ..config() }, &policy);
+    let proposer = once(config().with(|c| c.shared.proposer_weight = 0.25), &policy);
     assert!(learned(&proposer).0.iter().any(|text| text.starts_with("double x in the")));
-    let few = once(SolVerConfig { sft_codes: 1, sft_suites: 0, code_pairs: 1, test_pairs: 0, ..config() }, &policy);
+    let few = once(
+        config().with(|c| {
+            c.own.sft_codes = 1;
+            c.own.sft_suites = 0;
+            c.own.code_pairs = 1;
+            c.own.test_pairs = 0;
+        }),
+        &policy,
+    );
     assert_eq!((learned(&few).0.len(), learned(&few).1.len()), (1, 1));
 }
 
@@ -246,140 +273,19 @@ fn a_code_that_falls_short_by_less_than_the_margin_is_no_worse_side() {
     const CLOSE: &str = "def f(x):\n    return 10 if x == 5 else x * 2 + 1";
     let policy = policy(&[DOUBLE, CLOSE, ADDED, CLOSE], &[GOOD, GOOD]);
     assert_eq!(once(config(), &policy).metrics.code_pairs, 2, "it passes half of the tests");
-    assert_eq!(once(SolVerConfig { margin: 0.6, ..config() }, &policy).metrics.code_pairs, 0);
-}
-
-#[test]
-fn proposals_that_cannot_be_read_or_are_refused_are_asked_of_nobody() {
-    let answers = [
-        ("", "malformed"),
-        ("x", "statement"),
-        ("take c - 3 of c", "quotes_snippet"),
-        ("a<TESTS>", "malformed"),
-        ("Twice, x!", "held_out"),
-    ];
-    for (answer, rule) in answers {
-        let policy = Scripted::new(move |turn| match turn.prompt.role {
-            Role::Proposer => answer.to_owned(),
-            _ => panic!("nobody may be asked"),
-        });
-        let rules = AgreementRules { quote_chars: 3, ..rules() };
-        let game = game_with(config(), rules, &SNIPPETS[2..]);
-        let step = played(&game, &policy, &mut State::default(), 0);
-        let verdict = proposals(&step)[0].judged.verdict.as_ref().unwrap();
-        let found = if verdict.status == Status::Malformed { "malformed" } else { &verdict.evidence.rule };
-        assert_eq!(found, rule, "`{answer}`");
-        assert!(step.batches.is_empty() && tasks(&step.records).is_empty());
-        assert_eq!((step.counts.proposals, step.counts.valid_proposals, step.counts.attempts), (1, 0, 0));
-    }
-}
-
-#[test]
-fn a_problem_is_stated_once_while_it_is_remembered() {
-    let policy = Scripted::new(|turn| match turn.prompt.role {
-        Role::Proposer => "double x".to_owned(),
-        Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
-        Role::Verifier => written(GOOD),
-    });
-    let asked = |memory, problems| {
-        let game = game(SolVerConfig { memory, problems, ..config() });
-        let mut state = State::default();
-        (0..2).map(|step| played(&game, &policy, &mut state, step).metrics.asked).collect::<Vec<_>>()
-    };
-    assert_eq!(asked(64, 3), [1, 0]);
-    assert_eq!(asked(0, 3), [1, 1], "without memory the repeats within a step are told");
-}
-
-#[test]
-fn earlier_problems_are_asked_again_as_the_curriculum_draws_them() {
-    let policy = policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]);
-    let again = SolVerConfig { earlier_problems: 2, curriculum: Some("frontier".to_owned()), ..config() };
-    let (game, mut state) = (game(again), State::default());
-    let sources = |step: &Step| tasks(&step.records).iter().map(|task| task.source).collect::<Vec<_>>();
-    let first = played(&game, &policy, &mut state, 0);
-    assert_eq!(sources(&first), [Source::Fresh]);
-    let later: Vec<Step> = (1..8).map(|step| played(&game, &policy, &mut state, step)).collect();
-    let step = later.iter().find(|step| sources(step).len() > 1).expect("an earlier problem is asked again");
-    assert!(sources(step).contains(&Source::Pool) && step.metrics.learned > step.metrics.asked, "{:?}", step.metrics);
-    let report = game.replay(sandbox(), &step.records).unwrap();
-    assert!(report.verdicts > 0 && report.verdicts == report.same, "{report:?}");
-}
-
-#[test]
-fn rounds_that_are_too_easy_too_hard_or_undecided_teach_nothing() {
-    let cases: [(&'static [&'static str], &'static [&'static str], &str); 5] = [
-        (&[DOUBLE, ADDED], &[GOOD], "easy"),
-        (&["def f(x) return", "def f(x):\n    raise ValueError"], &[GOOD], "no_cluster"),
-        (&[DOUBLE, SQUARE, ADDED, "def f(x):\n    return x ** 2"], &["3 => 6\n5 => 10", "3 => 9\n5 => 25"], "tie"),
-        (&[DOUBLE, SQUARE, "def f(x):\n    return x - 1", "def f(x):\n    return -x"], &[GOOD], "few_codes"),
-        (&[DOUBLE, ADDED, SQUARE], &["3 => 1\n5 => 1"], "few_tests"),
-    ];
-    for (codes, suites, expected) in cases {
-        let step = once(config(), &policy(codes, suites));
-        assert_eq!(rule(&step), expected);
-        assert!(step.batches.is_empty() && step.metrics.decided == 0 && step.counts.accepted == 0, "{expected}");
-        assert_eq!(step.metrics.filters.iter().find(|one| one.name == expected).unwrap().refused, 1);
-    }
-}
-
-#[test]
-fn codes_and_tests_that_flicker_are_not_learned() {
-    const CHANCE: &str = "import random\n\ndef f(x):\n    return x * 2 + random.randrange(99)";
-    let step = once(config(), &policy(&[CHANCE, DOUBLE, ADDED, SQUARE], &[GOOD, BAD]));
-    let (examples, pairs) = learned(&step);
-    assert!(examples.contains(&DOUBLE.to_owned()) && !examples.contains(&CHANCE.to_owned()));
-    assert!(pairs.iter().all(|(chosen, rejected)| chosen != CHANCE && rejected != CHANCE));
-}
-
-#[test]
-fn a_response_that_was_cut_off_is_malformed() {
-    let config = SolVerConfig { verifier_max_tokens: 12, ..config() };
-    let step = once(config, &policy(&[DOUBLE, ADDED, SQUARE], &[GOOD]));
-    assert_eq!(rule(&step), "no_cluster", "no suite is left that names an input");
-    let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_suite").unwrap();
-    assert_eq!(malformed.refused, malformed.seen);
-}
-
-/// The sandbox, with a host that fails jobs of one program.
-struct Faulty<'a>(&'a str, AtomicUsize);
-
-impl Execute for Faulty<'_> {
-    fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
-        if job.program == self.0 {
-            self.1.fetch_add(1, Ordering::SeqCst);
-            return Err(ExecuteError::Host("the machine is on fire".to_owned()));
-        }
-        sandbox().execute(job)
-    }
-}
-
-#[test]
-fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
-    const RARE: &str = "def f(x):\n    return 2 * x";
-    let policy = Scripted::new(|turn| match turn.prompt.role {
-        Role::Proposer => statement(turn),
-        Role::Solver if turn.prompt.text.contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
-        Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
-        Role::Verifier => written([GOOD, BAD][turn.sample % 2]),
-    });
-    let game = game(SolVerConfig { problems: 3, ..config() });
-    let faulty = Faulty(RARE, AtomicUsize::new(0));
-    let step = game.step(&Arena { policy: &policy, execute: &faulty, seed: 5 }, &mut State::default(), 0).unwrap();
-    assert!(faulty.1.load(Ordering::SeqCst) > 0);
-    assert_eq!((step.metrics.asked, step.metrics.dropped, step.metrics.decided), (3, 1, 2));
-    assert_eq!((step.counts.dropped, step.counts.attempts), (8, 16));
-    assert!(learned(&step).0.iter().all(|text| text != RARE));
-    let again = game.replay(sandbox(), &step.records).unwrap();
-    assert_eq!((again.dropped, again.verdicts, again.same), (8, 3 + 2 * 9, 3 + 2 * 9));
+    assert_eq!(once(config().with(|c| c.own.margin = 0.6), &policy).metrics.code_pairs, 0);
 }
 
 #[test]
 fn the_control_learns_as_much_of_each_kind_from_anything() {
     let codes = &[DOUBLE, SQUARE, ADDED, "no code<I>"];
     let policy = policy(codes, &[GOOD, BAD]);
-    let config = SolVerConfig { problems: 3, problem_weight: 0.1, ..config() };
+    let config = config().with(|c| {
+        c.own.problems = 3;
+        c.shared.proposer_weight = 0.1;
+    });
     let honest = once(config.clone(), &policy);
-    let game = game(SolVerConfig { selection: Selection::Random, ..config });
+    let game = game(config.with(|c| c.own.selection = Selection::Random));
     let mut wrong = false;
     for step in 0..6 {
         let control = played(&game, &policy, &mut State::default(), step);
@@ -397,7 +303,7 @@ fn the_control_learns_as_much_of_each_kind_from_anything() {
 #[test]
 fn a_resumed_run_is_an_uninterrupted_one() {
     let policy = policy(&[DOUBLE, SQUARE, ADDED], &[GOOD, BAD]);
-    let game = game(SolVerConfig { memory: 2, ..config() });
+    let game = game(config().with(|c| c.shared.buffer_capacity = 2));
     let (mut state, mut resumed) = (State::default(), State::default());
     for step in 0..4 {
         let one = played(&game, &policy, &mut state, step);
@@ -409,7 +315,7 @@ fn a_resumed_run_is_an_uninterrupted_one() {
 
 #[test]
 fn the_log_is_judged_again_to_the_same_and_a_changed_line_is_found() {
-    let game = game(SolVerConfig { problems: 3, ..config() });
+    let game = game(config().with(|c| c.own.problems = 3));
     let policy = policy(&[DOUBLE, SQUARE, ADDED, "nothing<I>"], &[GOOD, BAD]);
     let step = played(&game, &policy, &mut State::default(), 0);
     let records: Vec<Record> = serde_json::from_str(&serde_json::to_string(&step.records).unwrap()).unwrap();
@@ -431,174 +337,14 @@ fn the_log_is_judged_again_to_the_same_and_a_changed_line_is_found() {
 }
 
 #[test]
-fn evaluation_problems_are_judged_by_their_references() {
-    let game = game(config());
-    // Of eight codes two are right, of eight suites four; greedily both are.
-    let policy = Scripted::new(|turn| {
-        let greedy = turn.sampling.temperature == 0.0;
-        match turn.prompt.role {
-            Role::Solver if greedy || turn.sample < 2 => ADDED.to_owned(),
-            Role::Solver => SQUARE.to_owned(),
-            _ if greedy || turn.sample % 2 == 0 => written(GOOD),
-            _ => written(["2 => 5", "malformed"][turn.sample / 2 % 2]),
-        }
-    });
-    let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
-    assert_eq!(game.init(&arena).unwrap(), State::default());
-    let table = game.evaluate(&arena).unwrap();
-    let row = |row: &str, pass1| EvalRow { row: row.to_owned(), tasks: 1, pass1, greedy: 1.0, pass8: 1.0 };
-    assert_eq!(table.rows, [row("code", 0.25), row("tests", 0.5)]);
-    assert_eq!(table.mean, EvalNumbers { pass1: 0.375, greedy: 1.0, pass8: 1.0 });
-    assert_eq!(table.numbers["false_positive_rate"], Some(0.0));
-    assert!(table.numbers["mutation_score"].unwrap() > 0.5, "{table:?}");
-    let other = Arena { seed: 6, ..arena };
-    assert_eq!(game.evaluate(&other).unwrap(), table, "a scripted policy has no chance");
-}
-
-#[test]
-fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
-    let policy = Scripted::new(|turn| match turn.prompt.role {
-        Role::Solver => SQUARE.to_owned(),
-        _ => written("2 => 4\n0 => 0"),
-    });
-    let table = game(config()).evaluate(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap();
-    assert_eq!((table.rows[0].pass1, table.rows[1].pass1), (0.0, 1.0));
-    assert_eq!(table.numbers["false_positive_rate"], Some(1.0));
-}
-
-#[test]
-fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
-    let policy = Scripted::new(|turn| match turn.prompt.role {
-        Role::Solver => SQUARE.to_owned(),
-        _ => written(if turn.prompt.text.contains(SQUARE) { BAD } else { GOOD }),
-    });
-    let arena = Arena { policy: &policy, execute: sandbox(), seed: 5 };
-    let tests =
-        |eval_candidate| game(SolVerConfig { eval_candidate, ..config() }).evaluate(&arena).unwrap().rows[1].pass1;
-    assert_eq!((tests(EvalCandidate::Reference), tests(EvalCandidate::Own)), (1.0, 0.0));
-}
-
-#[test]
-fn a_reference_that_fails_its_own_cases_is_told_before_anything_is_played() {
-    let snippets = vec![SNIPPETS[0].to_owned()];
-    let game = SelfPlay(SolVer::new(config(), rules(), snippets, evaluation(SQUARE), Guard::default()).unwrap());
-    let policy = policy(&[DOUBLE], &[GOOD]);
-    let error = game.init(&Arena { policy: &policy, execute: sandbox(), seed: 5 }).unwrap_err().to_string();
-    assert!(error.contains("`twice x` is WrongAnswer"), "{error}");
-}
-
-#[test]
-fn a_dry_run_shows_a_prompt_of_each_role() {
-    let prompts = game(config()).preview(sandbox()).unwrap();
-    let roles: Vec<Role> = prompts.iter().map(|(_, prompt)| prompt.role).collect();
-    assert_eq!(roles, [Role::Proposer, Role::Solver, Role::Verifier]);
-    assert_eq!(prompts[2].1.text, format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
-}
-
-/// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
-fn cheating(cheat: &Cheat) -> Scripted {
-    let wording = by_name("fenced").unwrap();
-    let written = cheat.written.clone();
-    let program = |text: &str| if text == "malformed" { String::new() } else { wording.program_response(text) };
-    let codes: Vec<String> = written.codes.iter().map(|text| program(text)).collect();
-    Scripted::new(move |turn| match turn.prompt.role {
-        Role::Proposer => wording.problem_response(&written.statement),
-        Role::Solver => codes[turn.sample].clone(),
-        Role::Verifier => {
-            let is_for = |(candidate, _): &&(usize, String)| {
-                turn.prompt.text.contains(&format!("```python\n{}\n```", written.codes[*candidate]))
-            };
-            let mut suites = written.suites.iter().filter(is_for);
-            suites.nth(turn.sample).map_or_else(String::new, |(_, lines)| response(wording, lines))
-        }
-    })
-}
-
-fn response(wording: &dyn Wording, lines: &str) -> String {
-    let read: Suite = if lines == "malformed" { Suite::default() } else { suite(lines) };
-    wording.suite_response(&read)
-}
-
-/// What the target's text is in a response.
-fn target_text(cheat: &Cheat) -> String {
-    let wording = by_name("fenced").unwrap();
-    match cheat.target {
-        Target::Problem => String::new(),
-        Target::Code(code) => wording.program_response(&cheat.written.codes[code]),
-        Target::Suite(place) => response(wording, &cheat.written.suites[place].1),
-    }
-}
-
-fn play_cheat(cheat: &Cheat) -> Step {
-    let codes = cheat.written.codes.len().max(2);
-    let config = SolVerConfig {
-        format: "fenced".to_owned(),
-        codes,
-        candidates: codes,
-        suites: 3,
-        sft_codes: 9,
-        sft_suites: 9,
-        code_pairs: 99,
-        test_pairs: 99,
-        margin: 0.1,
-        ..config()
-    };
-    let game = game_with(config, cheat.rules.clone(), &[&cheat.snippet]);
-    let policy = cheating(cheat);
-    let mut state = State::default();
-    if cheat.known {
-        played(&game, &policy, &mut state, 0);
-    }
-    played(&game, &policy, &mut state, 1)
-}
-
-#[test]
-fn no_cheat_becomes_an_example_or_the_chosen_side_of_a_pair() {
-    let (mut honest, mut faults) = (0, Vec::new());
-    for cheat in cheats() {
-        let step = play_cheat(&cheat);
-        let (examples, pairs) = learned(&step);
-        let target = target_text(&cheat);
-        let taken = examples.iter().chain(pairs.iter().map(|(chosen, _)| chosen));
-        let taken = taken.filter(|text| target.is_empty() || **text == target).count();
-        if cheat.rule.is_empty() {
-            honest += 1;
-            assert!(taken > 0, "{}: an honest one is learned from", cheat.name);
-        } else if taken > 0 {
-            faults.push(format!("{}: {taken} times", cheat.name));
-        }
-        assert_eq!(proposals(&step).len(), 1);
-    }
-    assert!(honest >= 3 && faults.is_empty(), "{faults:?}");
-}
-
-#[test]
-fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_learned_from() {
-    const RENAMED: &str = "def f(y):  # twice\n    return 2*y";
-    let measured = once(config(), &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
-    assert_eq!(rule(&measured), HELD_OUT, "{:?}", measured.records);
-    assert!(measured.batches.is_empty() && measured.metrics.learned == 0);
-    assert_eq!((measured.counts.valid_proposals, measured.counts.proposals_in_held_out), (0, 1));
-    let filter = measured.metrics.filters.iter().find(|filter| filter.name == "held_out_code").unwrap();
-    assert_eq!((filter.seen, filter.refused), (1, 1));
-    let again = game(config()).replay(sandbox(), &measured.records).unwrap();
-    assert_eq!(again.verdicts, again.same);
-    let other = once(config(), &policy(&[DOUBLE, SQUARE, DOUBLE, SQUARE], &[GOOD, BAD]));
-    assert!(!other.batches.is_empty());
-    assert_eq!((other.counts.valid_proposals, other.counts.proposals_in_held_out), (1, 0));
-    let random = SolVerConfig { selection: Selection::Random, ..config() };
-    let control = once(random, &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
-    assert!(control.batches.is_empty(), "the control learns nothing of what is measured either");
-}
-
-#[test]
 fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
-    let gradient = |proposer_weight| SolVerConfig {
-        objective: LearningObjective::PolicyGradient,
-        reward: Some("quickstart".to_owned()),
-        advantage: Some("grpo".to_owned()),
-        problem_weight: proposer_weight,
-        ..config()
+    let gradient = |proposer_weight| {
+        config().with(|c| {
+            c.own.objective = LearningObjective::PolicyGradient;
+            c.shared.reward = Some("quickstart".to_owned());
+            c.shared.advantage = Some("grpo".to_owned());
+            c.shared.proposer_weight = proposer_weight;
+        })
     };
     let step = once(gradient(0.0), &policy(&[DOUBLE, SQUARE, ADDED, SQUARE], &[GOOD, BAD]));
     let [batch] = samples(&step)[..] else { panic!("one batch: {:?}", step.batches) };
@@ -615,4 +361,15 @@ fn a_policy_gradient_rewards_what_was_decided_and_nothing_else() {
     let easy = once(gradient(1.0), &policy(&[DOUBLE, ADDED], &[GOOD]));
     assert_eq!(rule(&easy), "easy");
     assert!(easy.batches.is_empty() && tasks(&easy.records)[0].attempts.iter().all(|one| one.episode.reward.is_none()));
+}
+
+#[test]
+fn methods_of_ones_own_play_this_game() {
+    let config = config().with(|c| {
+        c.own.objective = LearningObjective::PolicyGradient;
+        (c.shared.reward, c.shared.advantage) = (Some("quickstart".to_owned()), Some("grpo".to_owned()));
+        c.shared.proposer_weight = 1.0;
+        (c.own.problems, c.own.earlier_problems) = (3, 1);
+    });
+    exercise::play(game(config).game, &policy(&[DOUBLE, SQUARE, ADDED], &[GOOD, BAD]), sandbox());
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use veriplay_core::{Checks, Comparison, Dropped, Limits, Problem, Status, Trust, Verdict};
 use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
-use veriplay_corpus::{Forgery, ForgeryCorpus, embedded_forgeries};
+use veriplay_corpus::{Forgery, ForgeryCorpus, built_in_forgeries};
 use veriplay_verifier::judges::Kind;
 use veriplay_verifier::{JUDGES, ProblemRequest, judge_programs};
 
@@ -28,7 +28,7 @@ type Judged = Result<Verdict, Dropped>;
 
 fn corpus() -> &'static ForgeryCorpus {
     static CORPUS: OnceLock<ForgeryCorpus> = OnceLock::new();
-    CORPUS.get_or_init(embedded_forgeries)
+    CORPUS.get_or_init(built_in_forgeries)
 }
 
 /// A problem as one judge, or one trust, sees it.
@@ -133,7 +133,7 @@ fn judged(cells: &[Cell<'_>]) -> Vec<Judged> {
     judge_programs(python(), &requests)
 }
 
-/// What is wrong with how a cell ended, if anything is.
+/// The fault of a cell's ending, if any.
 fn fault(cell: &Cell<'_>, judged: &Judged) -> Option<String> {
     let right = match (cell.ending, judged) {
         (Ending::Status(status), Ok(verdict)) => verdict.status == status && verdict.passed < verdict.total,

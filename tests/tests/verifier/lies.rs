@@ -50,7 +50,7 @@ fn text_that_evaluates_to_the_output_is_not_the_output() {
     assert_eq!(abduce(echo, "'2'", &text("2")).status, Status::Accepted);
 }
 
-/// Programs that return something which says it equals anything.
+/// Programs that return an object that equals anything.
 const LIARS: &[&str] = &[
     "class Liar:\n    __eq__ = lambda s, o: True\n    __ne__ = lambda s, o: False\n    __hash__ = None\ndef f(x):\n    return Liar()\n",
     "class Liar(int):\n    __eq__ = lambda s, o: True\n    __hash__ = int.__hash__\ndef f(x):\n    return Liar(0)\n",
@@ -158,7 +158,7 @@ fn searched(line: &str) -> String {
 #[test]
 fn the_expected_output_is_nowhere_in_the_guest() {
     assert_eq!(searched(""), "`False` instead of `1000000007`");
-    // The search finds what is there: here the program holds a copy of its own.
+    // The search works: it finds the program's own copy.
     for copy in ["copy = [10 ** 9 + 7]", "copy = {'a': (10 ** 9 + 7).to_bytes(8, 'little')}", "copy = str(10 ** 9 + 7)"]
     {
         assert_eq!(searched(copy), "`True` instead of `1000000007`", "{copy}");

@@ -1,6 +1,6 @@
 //! The verifier on the real sandbox: mistakes 5 to 10 of Absolute Zero's release, one file each, and the words of verdicts.
 //!
-//! Each file says what the release does, and shows that Veriplay does otherwise: an attack that must fail, and beside it
+//! Each file describes what the release does, and shows that Veriplay differs: an attack that must fail, and beside it
 //! an honest program that must pass.
 
 mod failures;
@@ -19,28 +19,14 @@ mod truncation;
 mod uncollected;
 mod words;
 
-use std::sync::{Arc, OnceLock};
-
 use veriplay_core::{
     Attempt, Dropped, Execute, IoPair, Judged, Limits, Proposal, Provenance, Question, Status, Task, TaskType, Value,
     Verdict,
 };
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::{
     AnswerRequest, Gate, InductionRules, ProbeRules, ProposalRequest, judge_answer, judge_proposal,
 };
-
-/// The Python image in a sandbox that all tests share.
-fn python() -> &'static Sandbox {
-    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| {
-        let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-        let spec = ImageSpec::python();
-        let built = store.load(&spec).map_or_else(|| store.load_or_build(&spec, &WheelSource::from_env(), &|_| ()), Ok);
-        let image: Arc<Image> = built.unwrap_or_else(|error| panic!("no Python image: {error}"));
-        Sandbox::new(image, SandboxOptions::fastest())
-    })
-}
 
 const LIMITS: Limits = Limits {
     fuel: 200_000_000,

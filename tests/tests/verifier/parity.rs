@@ -5,13 +5,13 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use rayon::prelude::*;
-use veriplay_core::{Checks, Entry, Execute, Exit, Job, Value};
-use veriplay_corpus::{SeedTriplet, embedded_corpus};
+use veriplay_core::{Checks, Execute, Exit, Job, Value};
+use veriplay_corpus::{SeedTriplet, built_in_seeds};
+use veriplay_tests::external::report_skipped;
 
 use super::{LIMITS, python};
 
 /// What `python3` prints for each program, all in one process, each in a namespace of its own.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn native(programs: &[String]) -> Option<Vec<String>> {
     const RUNNER: &str = "import contextlib, io, json, sys
 for line in sys.stdin:
@@ -25,7 +25,7 @@ for line in sys.stdin:
     let mut command = Command::new("python3");
     command.args(["-I", "-S", "-c", RUNNER]).env("PYTHONHASHSEED", "0").stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
-        eprintln!("skipped: there is no `python3` to compare with");
+        report_skipped("there is no `python3` to compare with");
         return None;
     };
     let mut stdin = child.stdin.take().unwrap();
@@ -38,17 +38,7 @@ for line in sys.stdin:
 }
 
 fn guest(program: &str) -> String {
-    let job = Job {
-        image: "python".to_owned(),
-        program: program.to_owned(),
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 0,
-        callee: None,
-        base: None,
-    };
+    let job = Job { limits: LIMITS, ..Job::script(program) };
     let outcome = python().execute(&job).unwrap();
     let raised = match (&outcome.exit, &outcome.error) {
         (Exit::Returned, _) => String::new(),
@@ -75,7 +65,7 @@ fn the_projects_own_programs_print_the_same() {
         let call = |input: &Vec<Value>| format!("{}\nprint(repr(f({})))\n", seed.program, Value::arguments_text(input));
         seed.inputs.iter().map(call).collect::<Vec<_>>()
     };
-    let mut programs: Vec<String> = embedded_corpus().into_iter().flat_map(calls).collect();
+    let mut programs: Vec<String> = built_in_seeds().into_iter().flat_map(calls).collect();
     assert!(programs.len() > 20);
     programs.extend(LANGUAGE.iter().map(|text| (*text).to_owned()));
     assert_same(&programs);

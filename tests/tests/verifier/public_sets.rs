@@ -1,11 +1,9 @@
-//! HumanEval and CRUXEval as published, on the real sandbox. The files are not ours to ship: the folder is VERIPLAY_DATA,
-//! or `../shared/data`, and where they are absent the tests say so and pass.
-
-use std::path::PathBuf;
+//! HumanEval and CRUXEval as published, on the real sandbox.
 
 use rayon::prelude::*;
 use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Value, Verdict};
 use veriplay_corpus::{ProblemRow, ReadOptions, problem_format, read_problems};
+use veriplay_tests::external::published_file;
 use veriplay_verifier::{ProblemRequest, check_prediction, judge_program};
 
 use super::python;
@@ -18,21 +16,8 @@ const LIMITS: Limits = Limits {
     deadline_ns: 300_000_000_000,
 };
 
-/// The file `name` of the data folder, if it is there.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn data(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("VERIPLAY_DATA")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")), PathBuf::from);
-    let path = folder.join(name);
-    if !path.exists() {
-        eprintln!("skipped: `{name}` is not in `{}`; VERIPLAY_DATA names the folder", folder.display());
-        return None;
-    }
-    Some(path)
-}
-
 pub(super) fn problems(name: &str, format: &str) -> Vec<Problem> {
-    let Some(path) = data(name) else { return Vec::new() };
+    let Some(path) = published_file(name) else { return Vec::new() };
     let file = read_problems(&path, problem_format(format).unwrap(), &ReadOptions::default()).unwrap();
     assert_eq!(file.bad, vec![]);
     let ready = |row| match row {
@@ -44,7 +29,7 @@ pub(super) fn problems(name: &str, format: &str) -> Vec<Problem> {
 
 /// The set's own solutions, by task id.
 fn canonical_solutions() -> Vec<(String, String)> {
-    let Some(path) = data("HumanEval.jsonl.gz") else { return Vec::new() };
+    let Some(path) = published_file("HumanEval.jsonl.gz") else { return Vec::new() };
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()), &mut text)
         .unwrap();

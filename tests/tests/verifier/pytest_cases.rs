@@ -1,4 +1,4 @@
-//! The image's pytest beside pytest 9.2, which says of each case of `pytest_cases.py` what is written there.
+//! The image's pytest beside pytest 9.2, whose result of each case stands in `pytest_cases.py`.
 
 use veriplay_core::{Checks, Limits, Problem, Status, TestCode, TestStyle, Trust, Verdict};
 use veriplay_verifier::{ProblemRequest, judge_program};
@@ -27,7 +27,7 @@ fn judged(trust: Trust, source: &str, program: &str) -> Verdict {
     judge_program(python(), &request).unwrap()
 }
 
-/// Whether a verdict is what the case says. Where no test is run, none has passed.
+/// Whether a verdict matches the case. Where no test is run, none has passed.
 fn agrees(verdict: &Verdict, expected: &str) -> bool {
     match expected {
         "failed" => matches!(verdict.status, Status::WrongAnswer | Status::RuntimeError),

@@ -1,5 +1,5 @@
 //! Mistake 10: the release refuses any source with `input(` in it, and reads the printed text instead of the value when the
-//! last line prints. Here nothing is looked for in text, and what is printed is neither a value nor a verdict.
+//! last line prints. Here no text is searched, and printed text is neither a value nor a verdict.
 
 use veriplay_core::{Attempt, Status, Value};
 use veriplay_verifier::triplets::rules;

@@ -7,7 +7,7 @@ use veriplay_verifier::triplets::rules;
 
 use super::{answer, gate, propose_to, python, task};
 
-/// A text of `chars` letters that says which input it is for.
+/// A text of `chars` letters that names its input.
 fn long(chars: usize) -> String {
     format!("def f(x):\n    return (str(x) + 'abcdefghij' * {chars})[:{chars}]\n")
 }

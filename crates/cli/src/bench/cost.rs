@@ -2,8 +2,8 @@
 //!
 //! Each program runs twice, with all of the fuel it is given and with half of it, so that what it sets up first does not hide what it
 //! then repeats: the dearer of the whole run and its second half counts. Host work after the job (decoding, judging, printing) is
-//! part of it: values and answers are judged by the verifier. All is told as a ratio to an ordinary loop of the same run.
-//! [`report`] says what came out.
+//! part of it: the verifier judges values and answers. Results are ratios to an ordinary loop of the same run.
+//! [`report`] formats the result.
 
 pub(crate) mod report;
 
@@ -21,7 +21,7 @@ use crate::exit::{ExitCode, Failure};
 
 /// The name of the job on the command line.
 pub(crate) const NAME: &str = "cost";
-/// A program that uses less counts as using this much: what happens once harms nobody, if it is short.
+/// A program that uses less counts as using this much: a short cost that occurs once is harmless.
 const LEAST_FUEL: u64 = 100_000_000;
 /// A run shorter than this is made so often: what disturbs it for a moment is a large part of it.
 const SHORT_SECONDS: f64 = 0.1;
@@ -231,7 +231,7 @@ fn host(error: &ExecuteError) -> Failure {
     Failure::message(ExitCode::Host, error)
 }
 
-/// Runs `work` and says how many seconds of a processor it took.
+/// Runs `work` and measures its processor time in seconds.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let (processor, started) = (processor_seconds(), Instant::now());
     let done = work();

@@ -1,5 +1,5 @@
-//! Ways that live in a process of their own, which runs a round and times each job itself: what it costs to ask for a
-//! round counts for nobody. The protocol is described in `peer.py`.
+//! Contenders in a process of their own, which runs a round and times each job itself: asking for a round costs no contender anything.
+//! The protocol is described in `contender.py`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::jobs::Work;
 use super::machine::{Python, clean};
-use super::way::{ContenderError, Round, Worker};
+use super::worker::{ContenderError, Round, Worker};
 
-const PEER: &str = include_str!("peer.py");
-const PYODIDE: &str = include_str!("pyodide.js");
+const PYTHON: &str = include_str!("contender.py");
+const NODE: &str = include_str!("contender.js");
 
 /// One helper process.
 pub(crate) struct Helper {
@@ -46,28 +46,28 @@ struct Answer {
 }
 
 impl Helper {
-    /// A way of `peer.py` that needs the standard library alone.
+    /// A contender of `contender.py` that needs nothing but the standard library.
     ///
     /// # Errors
-    /// Why the way is absent.
-    pub(crate) fn bare_python(python: &Python, way: &str) -> Result<Self, String> {
-        Self::start(python.command().args(["-I", "-S", "-c", PEER, way]))
+    /// Why the contender is absent.
+    pub(crate) fn bare_python(python: &Python, contender: &str) -> Result<Self, String> {
+        Self::start(python.command().args(["-I", "-S", "-c", PYTHON, contender]))
     }
 
-    /// A way of `peer.py` that needs an installed package.
+    /// A contender of `contender.py` that needs an installed package.
     ///
     /// # Errors
-    /// Why the way is absent.
-    pub(crate) fn python(python: &Python, way: &str) -> Result<Self, String> {
-        Self::start(python.command().args(["-c", PEER, way]))
+    /// Why the contender is absent.
+    pub(crate) fn python(python: &Python, contender: &str) -> Result<Self, String> {
+        Self::start(python.command().args(["-c", PYTHON, contender]))
     }
 
     /// Pyodide on Node.
     ///
     /// # Errors
-    /// Why the way is absent.
+    /// Why the contender is absent.
     pub(crate) fn pyodide(node: &Path) -> Result<Self, String> {
-        Self::start(clean(node).args(["-e", PYODIDE]))
+        Self::start(clean(node).args(["-e", NODE]))
     }
 
     fn start(command: &mut Command) -> Result<Self, String> {
@@ -76,7 +76,7 @@ impl Helper {
         let (asks, answers) = (child.stdin.take(), child.stdout.take());
         let answers = BufReader::new(answers.expect("stdout was asked for as a pipe"));
         let mut helper = Self { child, asks, answers, serial: 0 };
-        let hello = helper.read().map_err(|trouble| match trouble {
+        let hello = helper.read().map_err(|error| match error {
             ContenderError::Wrong(what) | ContenderError::Failed(what) => what,
         })?;
         match hello {

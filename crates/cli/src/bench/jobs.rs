@@ -2,7 +2,7 @@
 
 use crate::exit::{ExitCode, Failure};
 
-/// A job, the same for every way.
+/// A job, the same for every contender.
 #[derive(Debug, Clone)]
 pub(crate) struct Work {
     /// Its name on the command line and in reports.
@@ -16,11 +16,11 @@ pub(crate) enum Kind {
     /// Run it; it must end without an exception.
     Script(String),
     /// Is `program` on `input` valid (it runs, to `output`), is it deterministic (it does so again, in a fresh state where
-    /// the way has one), and does `answer` reach the same output?
+    /// the contender has one), and does `answer` reach the same output?
     Triplet { program: &'static str, input: &'static str, output: &'static str, answer: &'static str },
 }
 
-/// One program of a job, for the ways that know nothing but programs.
+/// One program of a job, for the contenders that know nothing but programs.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) program: String,
@@ -107,7 +107,7 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<Work>, Failure> {
 }
 
 impl Work {
-    /// The same job with a bug in it, which every way must find.
+    /// The same job with a bug in it, which every contender must find.
     pub(crate) fn broken(&self) -> Work {
         let kind = match &self.kind {
             Kind::Script(text) => Kind::Script(format!("{text}assert 1 == 2\n")),

@@ -26,9 +26,9 @@ pub(crate) enum Shape {
     HalfBillion,
 }
 
-/// How both sides work.
-pub(crate) struct Setting {
-    /// Ours.
+/// Options of both sides.
+pub(crate) struct BenchSetting {
+    /// VeriplaySide.
     pub(crate) options: LearnerOptions,
     /// Threads on the CPU.
     pub(crate) threads: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Setting {
     pub(crate) python: PathBuf,
 }
 
-impl Setting {
+impl BenchSetting {
     /// The device as PyTorch names it.
     fn torch_device(&self) -> String {
         match self.options.device {
@@ -131,7 +131,7 @@ impl Work {
         self.prompt_rows().into_iter().map(request).collect()
     }
 
-    /// What a training step needs; see the module for the formula.
+    /// Floating-point operations of a training step; see the module for the formula.
     fn train_flops(&self) -> f64 {
         let c = &self.config;
         let (queries, keys) = (c.num_attention_heads * c.head_dim, c.num_key_value_heads * c.head_dim);
@@ -141,8 +141,8 @@ impl Work {
         6.0 * (self.sequences * (products + layers * queries * length * length)) as f64
     }
 
-    /// What the peer is told.
-    fn told(&self, setting: &Setting) -> Value {
+    /// The work as the PyTorch script reads it.
+    fn describe_for_torch(&self, setting: &BenchSetting) -> Value {
         let c = &self.config;
         let shape = json!({
             "model_type": c.model_type.name(), "vocab_size": c.vocab_size, "hidden_size": c.hidden_size,
@@ -164,11 +164,11 @@ pub(crate) struct Side {
     train_tokens_per_s: f64,
     /// Of new tokens.
     generate_tokens_per_s: f64,
-    /// Of training; `null` where nothing says what the machine can do.
+    /// Of training; `null` where the peak of the machine is unknown.
     train_mfu: Option<f64>,
 }
 
-/// What was measured of one shape.
+/// The measurements of one shape.
 #[derive(Debug, Serialize)]
 pub(crate) struct LearnerReport {
     schema_version: u32,
@@ -181,7 +181,7 @@ pub(crate) struct LearnerReport {
     rounds: usize,
     veriplay: Side,
     torch: Option<Side>,
-    /// What the peer is, or why it is absent.
+    /// The versions of the PyTorch side, or why it is absent.
     peer: String,
     /// Rate of PyTorch's float32 product, in FLOP a second.
     gemm_flops: Option<f64>,
@@ -209,7 +209,7 @@ impl Best {
 
 impl Best {
     /// Keeps a round, unless it is the first, which warms up.
-    fn keep(&mut self, round: usize, train: f64, generate: f64) {
+    fn record(&mut self, round: usize, train: f64, generate: f64) {
         if round > 0 {
             (self.train, self.generate) = (self.train.min(train), self.generate.min(generate));
         }
@@ -217,16 +217,16 @@ impl Best {
 }
 
 /// Our side.
-struct Ours {
+struct VeriplaySide {
     learner: Learner,
     batch: TrainBatch,
     requests: Vec<Request>,
     best: Best,
 }
 
-impl Ours {
-    fn new(work: &Work, setting: &Setting) -> anyhow::Result<Self> {
-        let learner = Learner::initialize(work.config.clone(), Tokenizer::none(), 1, setting.options.clone())?;
+impl VeriplaySide {
+    fn new(work: &Work, setting: &BenchSetting) -> anyhow::Result<Self> {
+        let learner = Learner::initialize(work.config.clone(), Tokenizer::missing(), 1, setting.options.clone())?;
         Ok(Self { learner, batch: work.batch(), requests: work.requests(), best: Best::NONE })
     }
 
@@ -235,28 +235,28 @@ impl Ours {
         self.learner.update(&self.batch, 1e-5)?;
         let (train, begin) = (begin.elapsed(), Instant::now());
         self.learner.complete(&self.requests)?;
-        self.best.keep(round, train.as_secs_f64(), begin.elapsed().as_secs_f64());
+        self.best.record(round, train.as_secs_f64(), begin.elapsed().as_secs_f64());
         Ok(())
     }
 }
 
 /// The other side: absent, or running.
-struct Theirs {
+struct TorchSide {
     torch: Result<Torch, String>,
     best: Best,
     peak: f64,
 }
 
-impl Theirs {
-    fn new(work: &Work, setting: &Setting) -> Self {
-        Self { torch: Torch::start(&setting.python, &work.told(setting)), best: Best::NONE, peak: 0.0 }
+impl TorchSide {
+    fn new(work: &Work, setting: &BenchSetting) -> Self {
+        Self { torch: Torch::start(&setting.python, &work.describe_for_torch(setting)), best: Best::NONE, peak: 0.0 }
     }
 
     fn round(&mut self, round: usize) -> anyhow::Result<()> {
         let Ok(torch) = &mut self.torch else { return Ok(()) };
         let mut time = |what: &str| torch.time(what).map_err(|why| anyhow::anyhow!("PyTorch: {why}"));
         let (train, generate, gemm) = (time("train")?, time("generate")?, time("gemm")?);
-        self.best.keep(round, train.seconds, generate.seconds);
+        self.best.record(round, train.seconds, generate.seconds);
         self.peak = self.peak.max(gemm.flops.unwrap_or(0.0));
         Ok(())
     }
@@ -267,23 +267,23 @@ impl Theirs {
 ///
 /// # Errors
 /// What failed.
-pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow::Result<LearnerReport> {
+pub(crate) fn measure(shape: Shape, setting: &BenchSetting, rounds: usize) -> anyhow::Result<LearnerReport> {
     let work = shape.work();
-    let mut ours = Ours::new(&work, setting)?;
+    let mut ours = VeriplaySide::new(&work, setting)?;
     let parameters = ours.learner.parameter_count();
     let (best, theirs) = if shape == Shape::Tiny {
-        let mut theirs = Theirs::new(&work, setting);
+        let mut theirs = TorchSide::new(&work, setting);
         (0..=rounds).try_for_each(|round| ours.round(round).and_then(|()| theirs.round(round)))?;
         (ours.best, theirs)
     } else {
         (0..=rounds).try_for_each(|round| ours.round(round))?;
         let best = ours.best;
         drop(ours);
-        let mut theirs = Theirs::new(&work, setting);
+        let mut theirs = TorchSide::new(&work, setting);
         (0..=rounds).try_for_each(|round| theirs.round(round))?;
         (best, theirs)
     };
-    let Theirs { torch, best: other, peak } = theirs;
+    let TorchSide { torch, best: other, peak } = theirs;
     let gemm_flops = torch.is_ok().then_some(peak);
     Ok(LearnerReport {
         schema_version: SCHEMA_VERSION,
@@ -301,7 +301,7 @@ pub(crate) fn measure(shape: Shape, setting: &Setting, rounds: usize) -> anyhow:
 }
 
 impl LearnerReport {
-    /// For people.
+    /// The report as a table.
     pub(crate) fn text(&self) -> String {
         let percent = |mfu: Option<f64>| mfu.map_or_else(|| "?".to_owned(), |mfu| format!("{:.0} %", 100.0 * mfu));
         let row = |name: &str, side: &Side| {

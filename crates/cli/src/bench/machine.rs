@@ -75,10 +75,10 @@ impl Python {
 }
 
 /// The interpreter behind `python3` on the `PATH`. What lies there may be a script that looks for one, and its time is not
-/// the interpreter's; so the interpreter is asked where it is.
+/// the interpreter's; so the interpreter itself is asked for its path.
 ///
 /// # Errors
-/// Why there is none.
+/// Why it is missing.
 pub(crate) fn find_python() -> Result<Python, String> {
     let asked = "import sys; print(sys.executable); print(sys.version.split()[0])";
     let output = clean(Path::new("python3")).args(["-I", "-S", "-c", asked]).output();
@@ -95,7 +95,7 @@ pub(crate) fn find_python() -> Result<Python, String> {
 /// `node` on the `PATH`.
 ///
 /// # Errors
-/// When there is none.
+/// It is missing.
 pub(crate) fn find_node() -> Result<PathBuf, String> {
     let node = PathBuf::from("node");
     let version = clean(&node).arg("--version").output();

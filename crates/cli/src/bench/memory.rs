@@ -18,7 +18,7 @@ const INSTANCES: usize = 8;
 /// Bytes the busy program holds.
 const HELD_BYTES: u64 = 4 << 20;
 
-/// Resident bytes by way.
+/// Resident bytes of an instance and of a process.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Memory {
     /// Bytes the program of a busy instance holds; they are part of `busy`.
@@ -43,14 +43,17 @@ impl Memory {
     pub(crate) fn measure(image: &Arc<Image>, python: Option<&Python>) -> Self {
         Self {
             held_bytes: HELD_BYTES,
-            veriplay: veriplay(image),
+            veriplay: measure_instances(image),
             subprocess: python.and_then(|python| {
-                Some(Resident { idle_bytes: process(python, "")?, busy_bytes: process(python, &held("b"))? })
+                Some(Resident {
+                    idle_bytes: measure_process(python, "")?,
+                    busy_bytes: measure_process(python, &allocation("b"))?,
+                })
             }),
         }
     }
 
-    /// By way, in words.
+    /// One line for each.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         let line = |what: &str, resident: Option<Resident>| match resident {
@@ -66,12 +69,12 @@ impl Memory {
     }
 }
 
-fn held(name: &str) -> String {
+fn allocation(name: &str) -> String {
     format!("{name} = bytearray(b'\\x01') * {HELD_BYTES}\n")
 }
 
 /// Sandboxes of one instance each, so that all of them exist whatever the scheduler does.
-fn veriplay(image: &Arc<Image>) -> Option<Resident> {
+fn measure_instances(image: &Arc<Image>) -> Option<Resident> {
     let options = SandboxOptions { max_parallel: 1, ..SandboxOptions::fastest() };
     let sandbox = || Arc::new(Sandbox::new(Arc::clone(image), options));
     let used = |sandbox: &Arc<Sandbox>| run(sandbox, "pass\n".to_owned());
@@ -84,7 +87,7 @@ fn veriplay(image: &Arc<Image>) -> Option<Resident> {
     let idle = pss("self")?;
     let idle_bytes = idle.saturating_sub(before) / INSTANCES as u64;
     // One after another, and the largest counts: on a busy machine a look may come too late for some of them.
-    let program = format!("{}for i in range(3000000): pass\n", held("b"));
+    let program = format!("{}for i in range(3000000): pass\n", allocation("b"));
     let peaks: Vec<u64> =
         sandboxes.iter().map(|sandbox| peak_while_running(sandbox, &program)).collect::<Option<_>>()?;
     let busy = peaks.into_iter().max()?;
@@ -109,7 +112,7 @@ fn peak_while_running(sandbox: &Arc<Sandbox>, program: &str) -> Option<u64> {
 }
 
 /// Pss of a native interpreter that has run `program` and waits.
-fn process(python: &Python, program: &str) -> Option<u64> {
+fn measure_process(python: &Python, program: &str) -> Option<u64> {
     let program = format!("{program}import sys\nprint('ready', flush=True)\nsys.stdin.read()\n");
     let mut command = python.command();
     command.args(["-I", "-S", "-c", &program]).stdin(Stdio::piped()).stdout(Stdio::piped());

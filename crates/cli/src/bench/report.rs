@@ -1,4 +1,4 @@
-//! What a run of the benchmark says, as data and as a table.
+//! The report of a benchmark, as data and as a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -6,10 +6,10 @@ use std::fmt::Write;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
 
+use super::contenders::VERIPLAY;
 use super::machine::Machine;
 use super::memory::Memory;
 use super::rounds::{ROUNDS, Samples};
-use super::way::VERIPLAY;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -25,21 +25,21 @@ pub(crate) struct BenchReport {
     /// `null` when only one thread was measured.
     scaling: Option<Scaling>,
     memory: Memory,
-    /// Ways that are not there, and why.
+    /// Contenders that could not be started, and why.
     absent: BTreeMap<&'static str, String>,
     machine: Machine,
 }
 
-/// One job in all ways.
+/// One job of all contenders.
 #[derive(Debug, Serialize)]
 struct JobReport {
     #[serde(flatten)]
-    ways: BTreeMap<&'static str, Cell>,
-    /// How many times as many jobs a second Veriplay runs, by the other way.
+    contenders: BTreeMap<&'static str, Cell>,
+    /// How many times as many jobs a second Veriplay runs, by the other contender.
     ratio: BTreeMap<&'static str, f64>,
 }
 
-/// One job in one way.
+/// One job of one contender.
 #[derive(Debug, Serialize)]
 struct Cell {
     /// Jobs a second: the median over rounds.
@@ -61,11 +61,11 @@ struct Scaling {
     threads: usize,
     /// Of Veriplay, on the job that scales worst.
     ratio: f64,
-    /// By job and way.
+    /// By job and contender.
     jobs: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
 }
 
-/// One job's samples by way, with one thread and with several.
+/// One job's samples by contender, with one thread and with several.
 pub(crate) struct MeasuredContender {
     pub(crate) job: &'static str,
     pub(crate) one: Vec<(&'static str, Samples)>,
@@ -98,7 +98,7 @@ impl BenchReport {
         }
     }
 
-    /// For people. Jobs and ways stand in the order they were measured in.
+    /// For people. Jobs and contenders stand in the order they were measured in.
     pub(crate) fn text(&self, measured: &[MeasuredContender]) -> String {
         let mut out = format!("{}\n{} rounds of {:.2} s each\n", self.machine.text(), self.rounds, self.round_seconds);
         for job in measured {
@@ -106,8 +106,8 @@ impl BenchReport {
         }
         out += "\nresident memory\n";
         self.memory.lines().iter().for_each(|line| out += &format!("  {line}\n"));
-        for (way, why) in &self.absent {
-            out += &format!("absent: {way}: {why}\n");
+        for (contender, why) in &self.absent {
+            out += &format!("absent: {contender}: {why}\n");
         }
         out
     }
@@ -123,37 +123,44 @@ impl BenchReport {
             let _ = write!(out, "{:>16}{:>13}{:>9}", format!("{threads} thr. jobs/s"), "veriplay is", "scaling");
         }
         out.push('\n');
-        for (way, _) in &job.one {
-            self.add_line(out, job.job, way);
+        for (contender, _) in &job.one {
+            self.add_line(out, job.job, contender);
         }
     }
 
-    fn add_line(&self, out: &mut String, job: &str, way: &str) {
+    fn add_line(&self, out: &mut String, job: &str, contender: &str) {
         let times = |ratio: Option<&f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.2} ×"));
         let report = &self.jobs[job];
-        let cell = &report.ways[way];
+        let cell = &report.contenders[contender];
         let spread = format!("{:.0} %", cell.spread * 100.0);
-        let ratio = times(report.ratio.get(way));
+        let ratio = times(report.ratio.get(contender));
         let _ = write!(
             out,
-            "  {way:<14}{:>10.1}{spread:>9}{:>11.0}{:>11.0}{ratio:>13}",
+            "  {contender:<14}{:>10.1}{spread:>9}{:>11.0}{:>11.0}{ratio:>13}",
             cell.per_s, cell.p50_us, cell.p99_us
         );
         if let (Some(several), Some(scaling)) = (self.all_cores.get(job), &self.scaling) {
-            let ratio = times(several.ratio.get(way));
-            let _ = write!(out, "{:>16.1}{ratio:>13}{:>9.2}", several.ways[way].per_s, scaling.jobs[job][way]);
+            let ratio = times(several.ratio.get(contender));
+            let _ = write!(
+                out,
+                "{:>16.1}{ratio:>13}{:>9.2}",
+                several.contenders[contender].per_s, scaling.jobs[job][contender]
+            );
         }
         out.push('\n');
     }
 }
 
 impl JobReport {
-    fn new(ways: &[(&'static str, Samples)]) -> Self {
-        let own = ways.iter().find(|(way, _)| *way == VERIPLAY).map(|(_, samples)| samples);
-        let others = ways.iter().filter(|(way, _)| *way != VERIPLAY);
+    fn new(contenders: &[(&'static str, Samples)]) -> Self {
+        let own = contenders.iter().find(|(contender, _)| *contender == VERIPLAY).map(|(_, samples)| samples);
+        let others = contenders.iter().filter(|(contender, _)| *contender != VERIPLAY);
         Self {
-            ways: ways.iter().filter_map(|(way, samples)| Some((*way, Cell::new(samples)?))).collect(),
-            ratio: others.filter_map(|(way, samples)| Some((*way, own?.ratio(samples)?))).collect(),
+            contenders: contenders
+                .iter()
+                .filter_map(|(contender, samples)| Some((*contender, Cell::new(samples)?)))
+                .collect(),
+            ratio: others.filter_map(|(contender, samples)| Some((*contender, own?.ratio(samples)?))).collect(),
         }
     }
 }
@@ -175,10 +182,10 @@ impl Scaling {
     fn new(measured: &[MeasuredContender], threads: usize) -> Option<Self> {
         let by_way = |job: &MeasuredContender| -> Option<BTreeMap<&'static str, f64>> {
             let pairs = job.several.as_ref()?.iter().zip(&job.one);
-            pairs.map(|((way, several), (_, one))| Some((*way, several.ratio(one)?))).collect()
+            pairs.map(|((contender, several), (_, one))| Some((*contender, several.ratio(one)?))).collect()
         };
         let jobs: BTreeMap<_, _> = measured.iter().map(|job| Some((job.job, by_way(job)?))).collect::<Option<_>>()?;
-        let ratio = jobs.values().filter_map(|ways| ways.get(VERIPLAY)).copied().min_by(f64::total_cmp)?;
+        let ratio = jobs.values().filter_map(|contenders| contenders.get(VERIPLAY)).copied().min_by(f64::total_cmp)?;
         Some(Self { threads, ratio, jobs })
     }
 }

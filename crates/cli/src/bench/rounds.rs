@@ -1,39 +1,39 @@
-//! Runs all ways in turn, round by round, and keeps what each did.
+//! Runs all contenders in turn, round by round.
 
 use std::sync::Barrier;
 use std::time::Duration;
 
+use super::contenders::{CONTENDERS, Contender, Setting};
 use super::jobs::Work;
-use super::statistics::{median, percentile, spread};
-use super::way::{CONTENDERS, Contender, ContenderError, Round, Setting, Worker};
+use super::worker::{ContenderError, Round, Worker};
 use crate::exit::{ExitCode, Failure};
 
 /// Rounds that count. One more goes before them and does not.
 pub(crate) const ROUNDS: usize = 5;
 
-/// A way with all its workers started.
-pub(crate) struct Open {
+/// A contender with all its workers started.
+pub(crate) struct StartedContender {
     pub(crate) name: &'static str,
     workers: Vec<Box<dyn Worker>>,
 }
 
-/// A way that is not there, and why.
+/// A contender that is not there, and why.
 pub(crate) type Absent = (&'static str, String);
 
-/// Starts `threads` workers of every way that is there.
-pub(crate) fn open(setting: &Setting, threads: usize) -> (Vec<Open>, Vec<Absent>) {
+/// Starts `threads` workers of every contender that is there.
+pub(crate) fn open(setting: &Setting, threads: usize) -> (Vec<StartedContender>, Vec<Absent>) {
     let (mut opened, mut absent) = (Vec::new(), Vec::new());
     for Contender { name, open } in CONTENDERS {
         let workers: Result<Vec<_>, String> = (0..threads).map(|_| open(setting)).collect();
         match workers {
-            Ok(workers) => opened.push(Open { name, workers }),
+            Ok(workers) => opened.push(StartedContender { name, workers }),
             Err(why) => absent.push((*name, why)),
         }
     }
     (opened, absent)
 }
 
-/// What one way did on one job, over all rounds that count.
+/// What one contender did on one job, over all rounds that count.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Samples {
     /// Jobs a second, one number a round.
@@ -71,26 +71,26 @@ impl Samples {
     }
 }
 
-/// One job's samples: for each number of threads, for each way.
+/// One job's samples: for each number of threads, for each contender.
 pub(crate) type Table = Vec<Vec<Samples>>;
 
-/// Runs `work` in every way, with each number of threads, round after round of `span`.
+/// Runs `work` in every contender, with each number of threads, round after round of `span`.
 ///
 /// # Errors
-/// A way that gave a wrong result, or failed.
+/// A contender that gave a wrong result, or failed.
 pub(crate) fn measure(
-    ways: &mut [Open],
+    contenders: &mut [StartedContender],
     work: &Work,
     threads: &[usize],
     span: Duration,
     tick: &dyn Fn(),
 ) -> Result<Table, Failure> {
-    let mut table = vec![vec![Samples::default(); ways.len()]; threads.len()];
+    let mut table = vec![vec![Samples::default(); contenders.len()]; threads.len()];
     for round in 0..=ROUNDS {
         for (threads, row) in threads.iter().zip(&mut table) {
-            for (way, samples) in ways.iter_mut().zip(row) {
-                let rounds = together(&mut way.workers[..*threads], work, span);
-                let rounds = rounds.map_err(|trouble| failure(way.name, work, &trouble))?;
+            for (contender, samples) in contenders.iter_mut().zip(row) {
+                let rounds = together(&mut contender.workers[..*threads], work, span);
+                let rounds = rounds.map_err(|error| failure(contender.name, work, &error))?;
                 if round > 0 {
                     samples.add(&rounds);
                 }
@@ -124,43 +124,71 @@ fn at_once(
     worker.round(work, span)
 }
 
-/// Checks that every way accepts `work` and finds the bug in its broken copy: the time of a wrong result means nothing.
+/// Checks that every contender accepts `work` and finds the bug in its broken copy: the time of a wrong result means nothing.
 ///
 /// # Errors
-/// Names the first way that does not.
-pub(crate) fn check(ways: &mut [Open], work: &Work) -> Result<(), Failure> {
-    for way in ways {
-        let worker = &mut way.workers[0];
-        worker.round(work, Duration::ZERO).map_err(|trouble| failure(way.name, work, &trouble))?;
+/// Names the first contender that does not.
+pub(crate) fn check(contenders: &mut [StartedContender], work: &Work) -> Result<(), Failure> {
+    for contender in contenders {
+        let worker = &mut contender.workers[0];
+        worker.round(work, Duration::ZERO).map_err(|error| failure(contender.name, work, &error))?;
         match worker.round(&work.broken(), Duration::ZERO) {
             Err(ContenderError::Wrong(_)) => {}
-            Err(trouble) => return Err(failure(way.name, work, &trouble)),
+            Err(error) => return Err(failure(contender.name, work, &error)),
             Ok(_) => {
-                let trouble = ContenderError::Wrong("it did not find the bug in a broken copy".to_owned());
-                return Err(failure(way.name, work, &trouble));
+                let error = ContenderError::Wrong("it did not find the bug in a broken copy".to_owned());
+                return Err(failure(contender.name, work, &error));
             }
         }
     }
     Ok(())
 }
 
-fn failure(way: &str, work: &Work, trouble: &ContenderError) -> Failure {
-    match trouble {
-        ContenderError::Wrong(what) => {
-            Failure::message(ExitCode::Bug, format!("way `{way}` gives a wrong result for job `{}`: {what}", work.name))
-        }
+fn failure(contender: &str, work: &Work, error: &ContenderError) -> Failure {
+    match error {
+        ContenderError::Wrong(what) => Failure::message(
+            ExitCode::Bug,
+            format!("contender `{contender}` gives a wrong result for job `{}`: {what}", work.name),
+        ),
         ContenderError::Failed(what) => {
-            Failure::message(ExitCode::Host, format!("way `{way}` fails on job `{}`: {what}", work.name))
+            Failure::message(ExitCode::Host, format!("contender `{contender}` fails on job `{}`: {what}", work.name))
         }
     }
 }
 
+/// The value below which a share of `percent` of all values lies, by nearest rank: always one of the values.
+///
+/// `None` of no values.
+fn percentile(values: &[f64], percent: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (percent / 100.0 * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
+}
+
+/// The middle value, or the mean of the two in the middle. `None` of no values.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = sorted.get(sorted.len() / 2)?;
+    let lower = sorted[(sorted.len() - 1) / 2];
+    Some(f64::midpoint(lower, *upper))
+}
+
+/// The distance between the largest and the smallest value, as a share of the median. `None` of no values.
+fn spread(values: &[f64]) -> Option<f64> {
+    let (low, high) = (percentile(values, 0.0)?, percentile(values, 100.0)?);
+    Some((high - low) / median(values)?)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::bench::jobs;
 
-    /// A way that says of every job what it was made to say.
+    /// A contender with a fixed answer to every job.
     struct Says(fn(&Work) -> Result<(), ContenderError>);
 
     impl Worker for Says {
@@ -169,8 +197,8 @@ mod tests {
         }
     }
 
-    fn way(says: fn(&Work) -> Result<(), ContenderError>) -> Vec<Open> {
-        vec![Open { name: "told", workers: vec![Box::new(Says(says)), Box::new(Says(says))] }]
+    fn contender(says: fn(&Work) -> Result<(), ContenderError>) -> Vec<StartedContender> {
+        vec![StartedContender { name: "told", workers: vec![Box::new(Says(says)), Box::new(Says(says))] }]
     }
 
     fn honest(work: &Work) -> Result<(), ContenderError> {
@@ -181,7 +209,7 @@ mod tests {
     #[test]
     fn a_way_that_tells_right_from_wrong_passes_the_check() {
         for work in jobs::all() {
-            check(&mut way(honest), &work).unwrap();
+            check(&mut contender(honest), &work).unwrap();
         }
     }
 
@@ -193,7 +221,7 @@ mod tests {
             |_| Err(ContenderError::Wrong("never".to_owned())),
             |_| Err(ContenderError::Failed("gone".to_owned())),
         ] {
-            let text = check(&mut way(says), work).unwrap_err().to_string();
+            let text = check(&mut contender(says), work).unwrap_err().to_string();
             assert!(text.contains("`told`") && text.contains("`assert-small`"), "{text}");
         }
     }
@@ -201,7 +229,7 @@ mod tests {
     #[test]
     fn a_wrong_result_in_the_middle_of_a_measurement_ends_it() {
         let result = measure(
-            &mut way(|_| Err(ContenderError::Wrong("x".to_owned()))),
+            &mut contender(|_| Err(ContenderError::Wrong("x".to_owned()))),
             &jobs::all()[0],
             &[1],
             Duration::ZERO,
@@ -213,10 +241,56 @@ mod tests {
     #[test]
     fn rates_of_threads_add_up_and_the_warm_up_does_not_count() {
         let span = Duration::from_millis(2);
-        let table = measure(&mut way(honest), &jobs::all()[0], &[1, 2], span, &|| ()).unwrap();
+        let table = measure(&mut contender(honest), &jobs::all()[0], &[1, 2], span, &|| ()).unwrap();
         let (one, two) = (&table[0][0], &table[1][0]);
         assert_eq!((one.per_s.len(), one.us.len(), two.us.len()), (ROUNDS, ROUNDS, 2 * ROUNDS));
         assert_eq!(two.ratio(one), Some(2.0));
         assert_eq!(one.latency_us(99.0), Some(1.0));
+    }
+
+    #[test]
+    fn no_values_have_no_statistics() {
+        assert_eq!((median(&[]), percentile(&[], 50.0), spread(&[])), (None, None, None));
+    }
+
+    #[test]
+    fn known_lists_have_known_statistics() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        let hundred: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(percentile(&hundred, 99.0), Some(99.0));
+        assert_eq!(percentile(&hundred, 50.0), Some(50.0));
+        assert_eq!(percentile(&[7.0], 99.0), Some(7.0));
+        assert_eq!(spread(&[8.0, 10.0, 12.0]), Some(0.4));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn at_least_the_share_asked_for_lies_at_or_below_a_percentile_and_less_lies_below_it(
+            values in prop::collection::vec(0.0f64..1e9, 1..60), percent in 1.0f64..=100.0,
+        ) {
+            let found = percentile(&values, percent).unwrap();
+            let share = |count: usize| count as f64 / values.len() as f64;
+            prop_assert!(values.contains(&found));
+            prop_assert!(share(values.iter().filter(|v| **v <= found).count()) >= percent / 100.0 - 1e-9);
+            prop_assert!(share(values.iter().filter(|v| **v < found).count()) < percent / 100.0 + 1e-9);
+        }
+
+        #[test]
+        fn statistics_do_not_depend_on_the_order_and_scale_with_the_values(
+            values in prop::collection::vec(1.0f64..1e6, 1..40),
+        ) {
+            let reversed: Vec<f64> = values.iter().rev().copied().collect();
+            let doubled: Vec<f64> = values.iter().map(|v| v * 2.0).collect();
+            prop_assert_eq!(median(&values), median(&reversed));
+            prop_assert_eq!(spread(&values), spread(&reversed));
+            prop_assert_eq!(median(&doubled), median(&values).map(|m| m * 2.0));
+            let (half, whole) = (percentile(&values, 50.0).unwrap(), percentile(&values, 99.0).unwrap());
+            prop_assert!(half <= whole);
+            // The 99th percentile of fewer than a hundred values is the largest.
+            prop_assert!((percentile(&values, 0.0).unwrap()..=whole).contains(&median(&values).unwrap()));
+        }
     }
 }

@@ -10,7 +10,7 @@ use veriplay_sandbox::Sandbox;
 use super::jobs::numbered;
 use super::memory::pss;
 use super::veriplay::run_script;
-use super::way::ContenderError;
+use super::worker::ContenderError;
 
 /// Jobs before the first look: allocators and caches have their size by then.
 const WARM: u64 = 10_000;

@@ -10,13 +10,13 @@ use super::machine::clean;
 
 const SCRIPT: &str = include_str!("../../../../benches/learner_torch.py");
 
-/// A running peer.
+/// A running PyTorch process.
 pub(crate) struct Torch {
     child: Child,
-    /// `None` once it has been told to end.
-    asks: Option<ChildStdin>,
-    answers: BufReader<ChildStdout>,
-    /// What it is.
+    /// `None` once its input is closed.
+    requests: Option<ChildStdin>,
+    responses: BufReader<ChildStdout>,
+    /// Versions of Python, torch and transformers.
     pub(crate) versions: String,
 }
 
@@ -27,15 +27,15 @@ struct Hello {
     absent: Option<String>,
 }
 
-/// What one thing took.
+/// The time of one round.
 #[derive(Deserialize)]
-pub(crate) struct Took {
+pub(crate) struct Timing {
     pub(crate) seconds: f64,
     pub(crate) flops: Option<f64>,
 }
 
 impl Torch {
-    /// Starts it with its work.
+    /// Starts the process and sends its work.
     ///
     /// # Errors
     /// Why it is absent.
@@ -44,11 +44,11 @@ impl Torch {
         command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let started = command.spawn();
         let mut child = started.map_err(|e| format!("`{}` cannot be started: {e}", python.display()))?;
-        let (asks, answers) = (child.stdin.take(), child.stdout.take());
-        let answers = BufReader::new(answers.expect("stdout was asked for as a pipe"));
-        let mut torch = Self { child, asks, answers, versions: String::new() };
+        let (requests, responses) = (child.stdin.take(), child.stdout.take());
+        let responses = BufReader::new(responses.expect("stdout is a pipe"));
+        let mut torch = Self { child, requests, responses, versions: String::new() };
         let work = serde_json::to_string(work).map_err(|e| e.to_string())?;
-        let hello: Hello = torch.ask(&work)?;
+        let hello: Hello = torch.request(&work)?;
         torch.versions = hello.ready.ok_or_else(|| hello.absent.unwrap_or_else(|| "it gives no reason".to_owned()))?;
         Ok(torch)
     }
@@ -56,24 +56,24 @@ impl Torch {
     /// `train`, `generate` or `gemm`.
     ///
     /// # Errors
-    /// What went wrong with it.
-    pub(crate) fn time(&mut self, what: &str) -> Result<Took, String> {
-        self.ask(what)
+    /// The round failed.
+    pub(crate) fn time(&mut self, what: &str) -> Result<Timing, String> {
+        self.request(what)
     }
 
-    fn ask<T: for<'a> Deserialize<'a>>(&mut self, line: &str) -> Result<T, String> {
-        let asks = self.asks.as_mut().expect("it has not been told to end");
-        writeln!(asks, "{line}").map_err(|e| format!("it cannot be asked: {e}"))?;
+    fn request<T: for<'a> Deserialize<'a>>(&mut self, line: &str) -> Result<T, String> {
+        let requests = self.requests.as_mut().expect("its input is open");
+        writeln!(requests, "{line}").map_err(|e| format!("it takes no request: {e}"))?;
         let mut answer = String::new();
-        self.answers.read_line(&mut answer).map_err(|e| format!("it cannot be heard: {e}"))?;
-        serde_json::from_str(&answer).map_err(|e| format!("it said `{}`: {e}", answer.trim()))
+        self.responses.read_line(&mut answer).map_err(|e| format!("it gives no response: {e}"))?;
+        serde_json::from_str(&answer).map_err(|e| format!("invalid response `{}`: {e}", answer.trim()))
     }
 }
 
 impl Drop for Torch {
     fn drop(&mut self) {
         // The end of its input is its end.
-        drop(self.asks.take());
+        drop(self.requests.take());
         let _ = self.child.wait();
     }
 }

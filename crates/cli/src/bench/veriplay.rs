@@ -1,4 +1,4 @@
-//! Veriplay's own way: the sandbox, a fresh state for every job, fuel on; for a triplet the verifier's own gate and judge.
+//! Veriplay's own contender: the sandbox, a fresh state for every job, fuel on; for a triplet the verifier's own gate and judge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use veriplay_sandbox::Sandbox;
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, judge_answer, judge_proposal};
 
 use super::jobs::{Kind, Work, numbered};
-use super::way::{ContenderError, Round, Worker, timed};
-use crate::config::PlayConfig;
+use super::worker::{ContenderError, Round, Worker, time_round};
 use crate::embedded;
 use crate::games::AbsoluteZeroSetup;
+use crate::play_config::PlayConfig;
 
 /// Fuel of a script: several times what the longest named job takes.
 const FUEL: u64 = 200_000_000_000;
@@ -80,7 +80,7 @@ impl Veriplay {
 
 impl Worker for Veriplay {
     fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
-        timed(span, || self.one(work).map(Some))
+        time_round(span, || self.one(work).map(Some))
     }
 }
 

@@ -4,33 +4,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{ArgMatches, Args};
-use veriplay_corpus::{ORDINARY_LOOP, embedded_cost_programs};
+use clap::Args;
+use veriplay_corpus::{ORDINARY_LOOP, built_in_cost_programs};
 use veriplay_learner::LearnerOptions;
 use veriplay_sandbox::SandboxOptions;
 
-use super::{Spec, arguments};
+use crate::bench::contenders::Setting;
 use crate::bench::cost::report::CostReport;
 use crate::bench::cost::{self, CostBench};
 use crate::bench::jobs::{self, Work};
 use crate::bench::learner::{self, Shape};
 use crate::bench::report::{BenchReport, Facts, MeasuredContender};
-use crate::bench::rounds::{self, Open, ROUNDS, Samples};
-use crate::bench::way::ContenderError;
-use crate::bench::way::Setting;
+use crate::bench::rounds::{self, ROUNDS, Samples, StartedContender};
+use crate::bench::worker::ContenderError;
 use crate::bench::{Machine, Memory, Soak, find_node, find_python};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>(
-    "bench",
-    "Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run",
-    run,
-);
-
-/// The longest a cell may be asked to take.
+/// Upper bound of `--seconds`.
 const MAX_SECONDS: f64 = 3600.0;
 
 /// What is measured.
@@ -42,8 +35,9 @@ enum What {
     Learner,
 }
 
+/// Measure Veriplay beside a subprocess, a fork and a process pool, on this machine in one run
 #[derive(Debug, Args)]
-struct Arguments {
+pub(super) struct Arguments {
     /// What is measured
     #[arg(value_enum, default_value = "sandbox")]
     what: What,
@@ -51,13 +45,13 @@ struct Arguments {
     /// unit of fuel costs at worst, over the programs of task-corpus/cost
     #[arg(long, value_name = "NAME")]
     job: Vec<String>,
-    /// Seconds of each job in each way, warm-up apart
+    /// Seconds for each job of each contender, without the warm-up
     #[arg(long, value_name = "S", default_value_t = 2.5)]
     seconds: f64,
     /// Threads of the second measurement; the first has one [default: one for each processor]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Instead of that: run N empty jobs, and say what memory and descriptors are held before and after
+    /// Run N empty jobs instead, and report memory and descriptors before and after
     #[arg(long, value_name = "N", conflicts_with_all = ["job", "seconds"])]
     soak: Option<u64>,
     /// `learner`: the model's shape [repeatable; default: tiny]
@@ -69,7 +63,7 @@ struct Arguments {
     /// `cost`: only this program [repeatable; default: all]
     #[arg(long, value_name = "NAME")]
     program: Vec<String>,
-    /// `learner` and `cost`: rounds that count, of which the best is told [default: 5; of `cost` 2]
+    /// `learner` and `cost`: rounds that count, of which the best is reported [default: 5; of `cost` 2]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
     /// `learner`: a Python with torch and transformers
@@ -85,8 +79,7 @@ struct Arguments {
     json: bool,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     check(&asked)?;
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.threads.unwrap_or_else(processors);
@@ -102,9 +95,9 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let works = jobs::named(&asked.job)?;
     let span = Duration::from_secs_f64(asked.seconds / ROUNDS as f64);
     let (setting, memory, machine) = setting(threads, asked.workers)?;
-    progress::say("starting the ways");
-    let (mut ways, absent) = rounds::open(&setting, threads);
-    let measured = measure(&mut ways, &works, threads, span)?;
+    progress::say("starting the contenders");
+    let (mut contenders, absent) = rounds::open(&setting, threads);
+    let measured = measure(&mut contenders, &works, threads, span)?;
     let facts = Facts { round_seconds: span.as_secs_f64(), threads, memory, absent, machine };
     let report = BenchReport::new(&measured, facts);
     if asked.json {
@@ -118,7 +111,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
     let options = asked.device.options(LearnerOptions { shards: threads, ..LearnerOptions::default() });
     device::check(&options)?;
-    let setting = learner::Setting { options, threads, python: asked.python.clone() };
+    let setting = learner::BenchSetting { options, threads, python: asked.python.clone() };
     let shapes = if asked.shape.is_empty() { &[Shape::Tiny][..] } else { &asked.shape };
     for &shape in shapes {
         let report = learner::measure(shape, &setting, asked.rounds.unwrap_or(5)).or_fail(ExitCode::Model)?;
@@ -129,7 +122,7 @@ fn learner(asked: &Arguments, threads: usize) -> Result<(), Failure> {
 }
 
 fn cost(asked: &Arguments) -> Result<(), Failure> {
-    let mut programs = embedded_cost_programs();
+    let mut programs = built_in_cost_programs();
     let known = |name: &&String| programs.iter().any(|program| program.name == **name);
     if let Some(unknown) = asked.program.iter().find(|name| !known(name)) {
         let failure = Failure::message(ExitCode::Input, format!("--program `{unknown}` is not in task-corpus/cost"));
@@ -163,7 +156,7 @@ fn cost(asked: &Arguments) -> Result<(), Failure> {
 fn soak(jobs: u64, threads: usize, workers: Workers, json: bool) -> Result<(), Failure> {
     let options = SandboxOptions { max_parallel: threads, ..SandboxOptions::fastest() };
     let sandbox = workers::sandbox(image::python()?, options, workers)?;
-    let soak = Soak::run(&sandbox, jobs, threads).map_err(|trouble| match trouble {
+    let soak = Soak::run(&sandbox, jobs, threads).map_err(|error| match error {
         ContenderError::Wrong(what) => Failure::message(ExitCode::Bug, what),
         ContenderError::Failed(what) => Failure::message(ExitCode::Host, what),
     })?;
@@ -185,7 +178,7 @@ fn check(asked: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Everything ways need. Memory is measured here, before any of them is started.
+/// What contenders are started with. Memory is measured here, before any of them is.
 fn setting(threads: usize, workers: Workers) -> Result<(Setting, Memory, Machine), Failure> {
     let image = image::python()?;
     let python = find_python();
@@ -199,21 +192,21 @@ fn setting(threads: usize, workers: Workers) -> Result<(Setting, Memory, Machine
 
 /// All jobs, one after another, with one thread and with `threads`.
 fn measure(
-    ways: &mut [Open],
+    contenders: &mut [StartedContender],
     works: &[Work],
     threads: usize,
     span: Duration,
 ) -> Result<Vec<MeasuredContender>, Failure> {
     let counts = if threads == 1 { vec![1] } else { vec![1, threads] };
-    let names: Vec<&'static str> = ways.iter().map(|way| way.name).collect();
-    let steps = works.len() * (ROUNDS + 1) * counts.len() * ways.len();
+    let names: Vec<&'static str> = contenders.iter().map(|contender| contender.name).collect();
+    let steps = works.len() * (ROUNDS + 1) * counts.len() * contenders.len();
     let bar = progress::bar(steps as u64, "rounds");
     let mut measured = Vec::with_capacity(works.len());
     for work in works {
         bar.set_message(work.name);
-        bar.suspend(|| progress::say(format!("{}: {} ways, threads: {counts:?}", work.name, names.len())));
-        rounds::check(ways, work)?;
-        let table = rounds::measure(ways, work, &counts, span, &|| bar.inc(1))?;
+        bar.suspend(|| progress::say(format!("{}: {} contenders, threads: {counts:?}", work.name, names.len())));
+        rounds::check(contenders, work)?;
+        let table = rounds::measure(contenders, work, &counts, span, &|| bar.inc(1))?;
         measured.push(named(work.name, &names, table));
     }
     bar.finish_and_clear();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
-use clap::{ArgMatches, Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use veriplay_core::{Layer, SCHEMA_VERSION};
 use veriplay_corpus::Split;
@@ -11,17 +11,14 @@ use veriplay_verifier::bugs::{INJECTORS, Injector};
 use veriplay_verifier::repository::Baseline;
 
 use super::verify::TestTrust;
-use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 use crate::repository::{self, Plan, Requirement, Source, Sources, Stored, TableRequest, Tests};
 use crate::workers::Workers;
 
-pub(super) const COMMAND: Spec =
-    Spec::new::<Arguments>("corpus", "Real repositories with a baseline of tests, and bugs in them", run);
-
+/// Real repositories with a baseline of tests, and bugs in them
 #[derive(Debug, Args)]
-struct Arguments {
+pub(super) struct Arguments {
     #[command(subcommand)]
     action: Action,
 }
@@ -30,7 +27,7 @@ struct Arguments {
 enum Action {
     /// Fetch a package's sources and record which of its tests pass in the sandbox
     AddRepo(AddRepo),
-    /// Record many packages and print what their tests come to as one table
+    /// Record many packages and print the results of their tests as one table
     TabulateRepos(TabulateRepos),
     /// Make bugs in a repository by operators over its syntax trees, and validate them by its tests
     InjectBugs(InjectBugs),
@@ -40,7 +37,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct GenerateRepo {
-    /// Directory to write it into
+    /// Directory to write to
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Which part of the generator's world: training never sees the others
@@ -52,12 +49,12 @@ struct GenerateRepo {
     /// How many functions, each with a module and a module of tests
     #[arg(long, value_name = "N", default_value = "60")]
     functions: usize,
-    /// Draws them
+    /// Seed of the draw
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 }
 
-/// [`Split`], as an option says it.
+/// [`Split`] as the value of an option.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum SplitName {
     Train,
@@ -83,16 +80,16 @@ struct InjectBugs {
     /// How many valid bugs to make
     #[arg(long, value_name = "N", default_value = "100")]
     count: usize,
-    /// Draws the mutants
+    /// Seed of the mutants
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
-    /// Where they go, one JSON object a line; a half-done file is continued
+    /// Output file, one JSON object a line; a half-written file is continued
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Where the tests run that a bug must fail: with the package in an instance of its own, or beside it
+    /// Where the tests that a bug must fail run: with the package in an instance of its own, or beside it
     #[arg(long, value_enum, default_value = "split")]
     trust: TestTrust,
-    /// Only these operators; all of them when left out
+    /// Only these operators [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = injectors())]
     injectors: Vec<String>,
     /// Where guests run
@@ -112,20 +109,20 @@ struct AddRepo {
     /// One version of a package, as pip knows it. pip runs its build script, outside the sandbox
     #[arg(value_name = "NAME==VERSION")]
     requirement: Requirement,
-    /// A source distribution that is here already (.tar.gz, .zip); nothing of it is run outside the sandbox
+    /// A local source distribution (.tar.gz, .zip); nothing of it is run outside the sandbox
     #[arg(long, value_name = "FILE")]
     sdist: Option<PathBuf>,
     /// Tests that the source distribution lacks: the project's own files, as an archive, a directory or a commit that git
-    /// fetches. What the source distribution has, it has as it is
+    /// fetches. Files that the source distribution has are not replaced
     #[arg(long, value_name = "FILE|DIR|URL@COMMIT")]
     tests: Option<Tests>,
     /// A dependency of the tests that the package's metadata does not name: a pure-Python wheel
     #[arg(long, value_name = "NAME==VERSION")]
     with: Vec<Requirement>,
-    /// The dependencies that an earlier run pinned, to the same bytes: its `baseline.json`
+    /// The `baseline.json` of an earlier run, whose pinned dependencies are taken to the same bytes
     #[arg(long, value_name = "FILE", conflicts_with = "with")]
     pins: Option<PathBuf>,
-    /// Where the repository goes; else the cache's `repositories/NAME-VERSION`
+    /// Where the repository goes [default: `repositories/NAME-VERSION` in the cache]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Where guests run
@@ -141,10 +138,10 @@ struct TabulateRepos {
     /// The list of packages; beside it a lock pins their files and dependencies
     #[arg(long, value_name = "FILE", default_value = "task-corpus/repositories/packages.toml")]
     list: PathBuf,
-    /// Where the table goes as Markdown, between its marks where the page has them; else it is printed
+    /// Markdown file for the table, which goes between its marks where the page has them [default: print it]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Run the tests of packages that are recorded already too
+    /// Also run the tests of packages that are recorded already
     #[arg(long)]
     again: bool,
     /// Where guests run
@@ -173,8 +170,8 @@ struct Report<'a> {
     wall_ns: u64,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    match arguments::<Arguments>(matches).action {
+pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.action {
         Action::AddRepo(asked) => add_repo(&asked),
         Action::TabulateRepos(asked) => repository::tabulate(&TableRequest {
             list: &asked.list,
@@ -218,7 +215,7 @@ fn add_repo(asked: &AddRepo) -> Result<(), Failure> {
     let plan = Plan { requirement: &asked.requirement, package: &package, dependencies, workers: asked.workers };
     let measured = repository::measure(&plan)?;
     let directory = directory(asked)?;
-    repository::write(&directory, &package, &measured)?;
+    measured.write(&directory, &package)?;
     tell(asked, &package, &measured, &directory)
 }
 

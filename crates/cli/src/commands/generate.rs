@@ -4,30 +4,27 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
-use clap::{ArgMatches, Args};
+use clap::Args;
 use serde::Serialize;
 use veriplay_core::{Finish, Policy, Prompt, Role, Rollout, SCHEMA_VERSION, Sampling};
 use veriplay_learner::{
     Chat, Continuation, End, Learner, LearnerOptions, Request, RequestError, ServerPolicy, TokenSampler, Tokenizer,
 };
 
-use super::{Spec, arguments};
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::model::Model;
 use crate::{embedded, progress};
 
-pub(super) const COMMAND: Spec =
-    Spec::new::<Arguments>("generate", "Continue a prompt: text, token ids or a conversation", run);
-
+/// Continue a prompt: text, token ids or a conversation
 #[derive(Debug, Args)]
-struct Arguments {
+pub(super) struct Arguments {
     /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
     #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
     model: String,
     #[command(flatten)]
     prompt: PromptArguments,
-    /// Tokens at most, the end token included
+    /// Maximum number of tokens, the end token included
     #[arg(long, value_name = "N", default_value_t = 128)]
     max_tokens: usize,
     /// Softmax temperature; 0 takes the likeliest token
@@ -42,21 +39,21 @@ struct Arguments {
     /// Draw from tokens at least P times as likely as the likeliest
     #[arg(long, value_name = "P", default_value_t = 0.0, allow_negative_numbers = true)]
     min_p: f32,
-    /// End where the text comes to hold this; may be given several times
+    /// Stop when the text contains this [repeatable]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     stop: Vec<String>,
-    /// Go on behind an end token, to --max-tokens
+    /// Continue after an end token, up to --max-tokens
     #[arg(long)]
     ignore_eos: bool,
     /// Seed of the samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Independent samples
+    /// Number of independent samples
     #[arg(long, value_name = "N", default_value_t = 1)]
     samples: usize,
     #[command(flatten)]
     device: DeviceArguments,
-    /// Print one JSON object a sample, each on a line
+    /// Print one JSON object for each sample, one a line
     #[arg(long)]
     json: bool,
 }
@@ -80,9 +77,9 @@ struct PromptArguments {
 #[derive(Serialize)]
 struct Report {
     schema_version: u32,
-    /// Generated tokens, the end token included; empty where a server does not tell them.
+    /// Generated tokens, the end token included; empty where a server does not return them.
     tokens: Vec<u32>,
-    /// Of each token, in nats, in the distribution it was drawn from; 0 at temperature 0; empty where a server does not tell them.
+    /// Of each token, in nats, in the distribution it was drawn from; 0 at temperature 0; empty where a server does not return them.
     logprobs: Vec<f32>,
     /// Without the end token and the stop string; `null` where the checkpoint has no tokenizer.
     text: Option<String>,
@@ -93,8 +90,7 @@ struct Report {
     stop: Option<String>,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let reports = match Model::open_by_ids(&asked.model, &asked.device.options(LearnerOptions::default()))? {
         Model::Ours(learner) => {
             let prompt = prompt_tokens(learner.tokenizer(), Some(&learner), &asked.prompt)?;

@@ -2,17 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Subcommand};
-use veriplay_sandbox::{CacheReport, ImageSpec, WheelSource};
+use clap::{Args, Subcommand};
+use veriplay_sandbox::{CacheReport, ImageSpec};
 
-use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure};
 use crate::{image, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>("image", "Build, list, check or remove the guest images", run);
-
+/// Build, list, check or remove the guest images
 #[derive(Debug, Args)]
-struct Arguments {
+pub(super) struct Arguments {
     #[command(subcommand)]
     action: Action,
 }
@@ -36,8 +34,8 @@ enum Action {
     Prune,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    match arguments::<Arguments>(matches).action {
+pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.action {
         Action::Build { name, wheel } => build(&name, wheel),
         Action::List => list(),
         Action::Check => check(),
@@ -46,12 +44,14 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 fn build(name: &str, wheel: Option<PathBuf>) -> Result<(), Failure> {
-    let store = image::store()?;
+    let store = match wheel {
+        Some(path) => image::store()?.with_wheel(path),
+        None => image::store()?,
+    };
     let spec = ImageSpec::builtin(name).map_err(|error| {
         image::failure(error).hint(format!("images of this version: {}", ImageSpec::names().join(", ")))
     })?;
-    let source = wheel.map_or_else(WheelSource::from_env, WheelSource::File);
-    let built = image::with_bar(|progress| store.build(&spec, &source, progress))?;
+    let built = image::with_bar(|progress| store.build(&spec, progress))?;
     progress::data(format!("{} {}", built.name(), built.digest()));
     Ok(())
 }
@@ -69,7 +69,7 @@ fn check() -> Result<(), Failure> {
     match reports.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
         damaged => Err(Failure::message(ExitCode::Image, format!("{damaged} cached images are damaged"))
-            .hint("they are rebuilt on next use; `veriplay image build` does it now")),
+            .hint("they are rebuilt on next use, or now by `veriplay image build`")),
     }
 }
 
@@ -85,7 +85,7 @@ fn prune() -> Result<(), Failure> {
     match removed.iter().filter(|report| report.state.is_err()).count() {
         0 => Ok(()),
         left => Err(Failure::message(ExitCode::Image, format!("{left} cached images cannot be removed"))
-            .hint("what stands in the way is told above; remove these folders by hand")),
+            .hint("the reasons are above; remove these folders by hand")),
     }
 }
 

@@ -1,33 +1,27 @@
-//! `veriplay isolate`: tries to break out, and says what held.
+//! `veriplay isolate`: tries to break out, and reports what held.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{ArgMatches, Args};
 use veriplay_corpus::probes::run::run_probe;
-use veriplay_corpus::probes::{CLASSES, Probe, embedded_probes};
+use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
 use veriplay_sandbox::{ImageSpec, SandboxOptions};
 
-use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::isolate::bait::Bait;
 use crate::isolate::ours::Ours;
 use crate::isolate::report::{IsolationReport, NotTried};
-use crate::isolate::{Tried, forgeries, junit, target, try_all};
+use crate::isolate::{Tried, forgeries, open_target, report, target, try_all};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>(
-    "isolate",
-    "Try to break out of the sandbox, or of somebody else's, and report what held",
-    run,
-);
-
+/// Try to break out of this sandbox, or of another one, and report what held
 #[derive(Debug, Args)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The image whose probes are tried
     #[arg(long, value_name = "NAME", default_value = "python", value_parser = images())]
     image: String,
@@ -40,7 +34,7 @@ struct Arguments {
     /// Write a JUnit report to this file
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Probes tried at once; one for each processor when left out
+    /// Probes tried at once [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// Where Python programs run; modules in WebAssembly always run in threads
@@ -66,8 +60,7 @@ struct Attack {
     not_tried: Vec<NotTried>,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let started = Instant::now();
     let attack = match &asked.target {
         None => own(&asked)?,
@@ -75,7 +68,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     };
     let took = started.elapsed();
     if let Some(path) = &asked.junit {
-        let xml = junit::xml(&attack.target, &attack.tried, took).or_fail(ExitCode::Bug)?;
+        let xml = report::junit_xml(&attack.target, &attack.tried, took).or_fail(ExitCode::Bug)?;
         write(path, &xml)?;
     }
     let report = IsolationReport::new(attack.target, &attack.tried, attack.not_tried, took);
@@ -93,9 +86,9 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display())).or_fail(ExitCode::Input)
 }
 
-/// The probes that were asked for, and a word on those that were not.
+/// The selected probes, and a note on the others.
 fn chosen(asked: &Arguments) -> Result<(Vec<Probe>, Vec<NotTried>), Failure> {
-    let all = embedded_probes(&asked.image)
+    let all = built_in_probes(&asked.image)
         .ok_or_else(|| Failure::message(ExitCode::Input, format!("image `{}` has no probes", asked.image)))?;
     let wanted = |probe: &Probe| asked.class.is_empty() || asked.class.iter().any(|class| class == probe.class);
     let (probes, rest): (Vec<Probe>, Vec<Probe>) = all.into_iter().partition(wanted);
@@ -142,7 +135,7 @@ fn theirs(asked: &Arguments, text: &str) -> Result<Attack, Failure> {
         }
     }
     let bait = Bait::lay()?;
-    let target = target::open(text, &bait)?;
+    let target = open_target(text, &bait)?;
     let bar = progress::bar(probes.len() as u64, "probes");
     let attempt = |probe: &Probe| target::attempt(target.as_ref(), &bait, probe);
     let tried = try_all(&probes, threads(asked), &attempt, &|| bar.inc(1));

@@ -2,27 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{ArgMatches, Args};
+use clap::Args;
 
-use super::{Spec, arguments};
-use crate::config::{PlayConfig, default_out, read_text};
+use crate::config::{default_out, read_text};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{Setup, named_in};
+use crate::games::{GameAction, Setup, Teach, run_for_named_in};
 use crate::play::{Session, report};
+use crate::play_config::PlayConfig;
 use crate::rundir::RunDir;
 use crate::workers::Workers;
 use crate::{embedded, memory, model, progress};
 
-pub(super) const COMMAND: Spec = Spec::new::<PlayArgs>("play", "Run self-play and measure what it changed", run);
-
-/// Without options: the quickstart, on the embedded model.
+/// Run self-play and measure what it changed
 #[derive(Debug, Args)]
-pub(crate) struct PlayArgs {
-    /// Configuration file; the embedded quickstart when left out
+pub(super) struct Arguments {
+    /// Configuration file [default: the built-in quickstart]
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
-    /// Run directory to make; `runs/NAME-seedN` when left out
+    /// Run directory to create [default: `runs/NAME-seedN`]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Steps, instead of the configuration's
@@ -34,7 +32,7 @@ pub(crate) struct PlayArgs {
     /// Continue this run directory from its last checkpoint
     #[arg(long, value_name = "DIR", conflicts_with_all = ["device", "precision"])]
     resume: Option<PathBuf>,
-    /// Say what the configuration would do, and do nothing: roles with real prompts, rewards, jobs a step, memory
+    /// Print what the configuration would do, without doing it: roles with real prompts, rewards, jobs a step, memory
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
     #[command(flatten)]
@@ -47,33 +45,35 @@ pub(crate) struct PlayArgs {
     json: bool,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: PlayArgs = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let (text, origin) = configuration(&asked)?;
-    (named_in(&text, &origin)?.play)(&asked)
+    run_for_named_in(&text, &origin, &asked)
 }
 
-/// Plays one game.
-pub(crate) fn of<S: Setup>(asked: &PlayArgs) -> Result<(), Failure> {
-    let session = match &asked.resume {
-        Some(dir) => Session::<S>::resume(dir, asked.workers)?,
-        None => {
-            let (text, origin) = configuration(asked)?;
-            let config: PlayConfig<S> = resolved(asked, &text, &origin)?;
-            if asked.dry_run {
-                return dry_run(&config, asked.workers);
+impl GameAction for &Arguments {
+    /// Plays one game.
+    fn run<S: Teach>(self) -> Result<(), Failure> {
+        let asked = self;
+        let session = match &asked.resume {
+            Some(dir) => Session::<S>::resume(dir, asked.workers)?,
+            None => {
+                let (text, origin) = configuration(asked)?;
+                let config: PlayConfig<S> = resolved(asked, &text, &origin)?;
+                if asked.dry_run {
+                    return dry_run(&config, asked.workers);
+                }
+                device::check(&config.run.learn.learner_options())?;
+                let out = asked.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
+                Session::start(config, &out, asked.workers)?
             }
-            device::check(&config.run.learn.learner_options())?;
-            let out = asked.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
-            Session::start(config, &out, asked.workers)?
-        }
-    };
-    let summary = session.play()?;
-    report(&summary, asked.json).or_fail(ExitCode::Bug)
+        };
+        let summary = session.play()?;
+        report(&summary, asked.json).or_fail(ExitCode::Bug)
+    }
 }
 
 /// The text of the configuration, and where it is from.
-fn configuration(asked: &PlayArgs) -> Result<(String, PathBuf), Failure> {
+fn configuration(asked: &Arguments) -> Result<(String, PathBuf), Failure> {
     match (&asked.resume, &asked.config) {
         (Some(dir), _) => {
             let path = RunDir::open(dir)?.path("config.toml");
@@ -84,7 +84,7 @@ fn configuration(asked: &PlayArgs) -> Result<(String, PathBuf), Failure> {
     }
 }
 
-fn resolved<S: Setup>(asked: &PlayArgs, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
+fn resolved<S: Setup>(asked: &Arguments, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
     let mut config = PlayConfig::<S>::parse(text, origin)?;
     config.run.steps = asked.steps.unwrap_or(config.run.steps);
     config.run.seed = asked.seed.unwrap_or(config.run.seed);
@@ -97,12 +97,12 @@ fn resolved<S: Setup>(asked: &PlayArgs, text: &str, origin: &Path) -> Result<Pla
 fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
-    config.setup.told().into_iter().for_each(progress::data);
+    config.setup.describe_step().into_iter().for_each(progress::data);
     // A model that is not here yet is no reason to say nothing of the rest.
-    match model::trainable(&run.model, &run.learn.learner_options()) {
+    match model::open_trainable(&run.model, &run.learn.learner_options()) {
         Ok(learner) => {
             let demand = config.setup.demand(learner.config());
-            progress::data(memory::told(&learner, &demand));
+            progress::data(memory::describe(&learner, &demand));
         }
         Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
     }

@@ -5,26 +5,25 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{ArgMatches, Args};
+use clap::Args;
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_selfplay::play::ReplayReport;
 
-use super::{Spec, arguments};
-use crate::config::{PlayConfig, read_text};
+use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{Setup, named_in};
+use crate::games::{GameAction, Teach, run_for_named_in};
+use crate::play_config::PlayConfig;
 use crate::progress;
 use crate::rundir::RunDir;
 use crate::workers::Workers;
 
-pub(super) const COMMAND: Spec = Spec::new::<ReplayArgs>("replay", "Judge every logged rollout of a run again", run);
-
 /// Lines judged together.
 const BLOCK: usize = 512;
 
+/// Judge every logged rollout of a run again
 #[derive(Debug, Args)]
-pub(crate) struct ReplayArgs {
+pub(super) struct Arguments {
     /// The run directory
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -52,32 +51,34 @@ struct Report {
     deadline: u64,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: ReplayArgs = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let path = RunDir::open(&asked.run)?.path("config.toml");
-    (named_in(&read_text(&path)?, &path)?.replay)(&asked)
+    run_for_named_in(&read_text(&path)?, &path, &asked)
 }
 
-/// Judges the run of one game again.
-pub(crate) fn of<S: Setup>(asked: &ReplayArgs) -> Result<(), Failure> {
-    let dir = RunDir::open(&asked.run)?;
-    let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
-    let (referee, game) = config.setup.open(asked.workers)?;
-    let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
-    let mut block = Vec::with_capacity(BLOCK);
-    for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {
-        let line = line.with_context(|| format!("line {} of the log", number + 1)).or_fail(ExitCode::Input)?;
-        block.push(
-            serde_json::from_str(&line)
-                .with_context(|| format!("line {} of the log is damaged or of another version", number + 1))
-                .or_fail(ExitCode::Input)?,
-        );
-        if block.len() == BLOCK {
-            report.add(game.replay(&referee, &std::mem::take(&mut block))?);
+impl GameAction for &Arguments {
+    /// Judges the run of one game again.
+    fn run<S: Teach>(self) -> Result<(), Failure> {
+        let asked = self;
+        let dir = RunDir::open(&asked.run)?;
+        let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
+        let (referee, game) = config.setup.open(asked.workers)?;
+        let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
+        let mut block = Vec::with_capacity(BLOCK);
+        for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {
+            let line = line.with_context(|| format!("line {} of the log", number + 1)).or_fail(ExitCode::Input)?;
+            block.push(
+                serde_json::from_str(&line)
+                    .with_context(|| format!("line {} of the log is damaged or of another version", number + 1))
+                    .or_fail(ExitCode::Input)?,
+            );
+            if block.len() == BLOCK {
+                report.add(game.replay(&referee, &std::mem::take(&mut block))?);
+            }
         }
+        report.add(game.replay(&referee, &block)?);
+        finish(&report, asked.json)
     }
-    report.add(game.replay(&referee, &block)?);
-    finish(&report, asked.json)
 }
 
 impl Report {

@@ -4,22 +4,20 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
-use clap::{ArgMatches, Args};
+use clap::Args;
 use serde::Serialize;
 use veriplay_core::{
     CallResult, EncodeCaps, Entry, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome, SCHEMA_VERSION, Value,
 };
 
-use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::{self, Workers};
 use crate::{image, progress};
 use veriplay_sandbox::SandboxOptions;
 
-pub(super) const COMMAND: Spec = Spec::new::<Arguments>("run", "Run one Python file in the sandbox", run);
-
+/// Run one Python file in the sandbox
 #[derive(Debug, Args)]
-struct Arguments {
+pub(super) struct Arguments {
     /// The program
     #[arg(value_name = "FILE.py")]
     file: PathBuf,
@@ -65,8 +63,7 @@ struct Report {
     wall_ns: u128,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     let program = read(&asked.file)?;
     let program = String::from_utf8(program)
         .with_context(|| format!("`{}` is not UTF-8", asked.file.display()))

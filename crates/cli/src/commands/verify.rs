@@ -6,14 +6,13 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
-use clap::{ArgMatches, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use veriplay_core::{Predicted, Trust};
 use veriplay_corpus::{PROBLEM_FORMATS, ReadOptions, problem_format, read_attempts};
 use veriplay_sandbox::{Image, SandboxOptions, default_cache_dir};
 use veriplay_verifier::JUDGES;
 
-use super::{Spec, arguments};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::verdict_cache::{FOLDER, VerdictCache};
 use crate::verify::{
@@ -21,9 +20,6 @@ use crate::verify::{
 };
 use crate::workers::{self, Workers};
 use crate::{image, progress};
-
-pub(super) const COMMAND: Spec =
-    Spec::new::<Arguments>("verify", "Judge a file of attempts at a file of tasks: a verdict a line, in order", run);
 
 /// Seeds every job: a program that depends on it is judged on this one.
 const SEED: u64 = 0;
@@ -37,10 +33,11 @@ fault of the host; 9 attempts cannot be judged by their tasks, through a fault o
 /// The format whose tasks are bugs in repositories.
 const BUG_FORMAT: &str = "bug";
 
+/// Judge a file of attempts at a file of tasks: a verdict a line, in order
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
-struct Arguments {
-    /// What is asked: JSONL or one JSON array, plain or gzip
+pub(super) struct Arguments {
+    /// The tasks: JSONL or one JSON array, plain or gzip
     #[arg(long, value_name = "FILE")]
     tasks: PathBuf,
     /// The attempts: a row is {"task_id", "attempt_id"?, "completion"}, or "program" for a whole program
@@ -49,22 +46,22 @@ struct Arguments {
     /// be accepted, and the empty one must not
     #[arg(long, value_name = "FILE")]
     attempts: Option<PathBuf>,
-    /// How the tasks are written
+    /// Format of the tasks
     #[arg(long, value_name = "NAME", default_value = "veriplay", value_parser = formats())]
     format: String,
-    /// Of format bug: the repositories, as `corpus add-repo` made them; else the cache's
+    /// For format bug: the repositories that `corpus add-repo` made [default: those of the cache]
     #[arg(long, value_name = "NAME==VERSION|DIR")]
     repo: Vec<String>,
     /// Judge by this judge instead of each task's own
     #[arg(long, value_name = "NAME", value_parser = judges())]
     judge: Option<String>,
-    /// What attempts at cruxeval tasks name; the output when left out
+    /// What attempts at cruxeval tasks predict [default: the output]
     #[arg(long, value_enum)]
     predict: Option<Side>,
     /// Where test code runs, instead of what each task says: in an instance of its own, or in the program's
     #[arg(long, value_enum)]
     trust: Option<TestTrust>,
-    /// Attempts judged at once; one for each processor when left out
+    /// Attempts judged at once [default: one for each processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Wasm fuel of each job, instead of the tasks' and the image's own
@@ -76,22 +73,22 @@ struct Arguments {
     /// Linear memory of each job in MiB, the interpreter's own share included
     #[arg(long, value_name = "N")]
     memory_mib: Option<u64>,
-    /// Stop each attempt at its first case that is not passed
+    /// Stop each attempt at its first failed case
     #[arg(long)]
     early_stop: bool,
-    /// Write the verdicts to this file; a half-done one is continued
+    /// Write the verdicts to this file; a half-written one is continued
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Keep verdicts in this folder instead of the user's cache directory
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Judge everything anew, and keep nothing for later runs
+    /// Do not read or write cached verdicts
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
     /// Where guests run
     #[arg(long, value_enum, default_value = "process")]
     workers: Workers,
-    /// Give the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
+    /// Print the summary as one JSON object: the last line of stdout, or of stderr when the verdicts go to stdout
     #[arg(long)]
     json: bool,
 }
@@ -125,8 +122,7 @@ fn judges() -> PossibleValuesParser {
     PossibleValuesParser::new(JUDGES.iter().map(|judge| judge.name()))
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: Arguments = arguments(matches);
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
     if asked.format == BUG_FORMAT {
         return judge_bugs(&asked);
     }

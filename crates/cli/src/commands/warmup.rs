@@ -2,44 +2,44 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args};
+use clap::Args;
 
-use super::{Spec, arguments};
-use crate::config::{PlayConfig, read_text};
+use crate::config::read_text;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure};
-use crate::games::named_in;
-use crate::warmup::{Recipe, Teach, audit, warm_up};
+use crate::games::{GameAction, Teach, run_for_named_in};
+use crate::play_config::PlayConfig;
+use crate::warmup::{Recipe, audit, warm_up};
 
-pub(super) const COMMAND: Spec =
-    Spec::new::<WarmupArgs>("warmup", "Train a tokenizer and a start model on executed programs", run);
-
+/// Train a tokenizer and a start model on executed programs
 #[derive(Debug, Args)]
-pub(crate) struct WarmupArgs {
+pub(super) struct Arguments {
     /// The recipe
     #[arg(long, value_name = "FILE", default_value = "configs/warmup.toml")]
     config: PathBuf,
     /// Directory of the checkpoint
     #[arg(long, value_name = "DIR", required_unless_present = "audit")]
     out: Option<PathBuf>,
-    /// Train nothing: say which examples hold what a run of this configuration measures
+    /// Train nothing, and list the examples that contain what a run of this configuration evaluates on
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     audit: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArguments,
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
-    let asked: WarmupArgs = arguments(matches);
-    (named_in(&read_text(&asked.config)?, &asked.config)?.warm_up)(&asked)
+pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
+    run_for_named_in(&read_text(&asked.config)?, &asked.config, &asked)
 }
 
-/// Makes a start model for one game.
-pub(crate) fn of<T: Teach>(asked: &WarmupArgs) -> Result<(), Failure> {
-    let recipe = Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?;
-    match (&asked.audit, &asked.out) {
-        (Some(measuring), _) => audit(&recipe, &PlayConfig::<T>::read(measuring)?.setup),
-        (None, Some(out)) => warm_up(recipe.on(asked.device)?, out),
-        (None, None) => Err(Failure::message(ExitCode::Bug, "neither `--out` nor `--audit`")),
+impl GameAction for &Arguments {
+    /// Makes a start model for one game.
+    fn run<T: Teach>(self) -> Result<(), Failure> {
+        let asked = self;
+        let recipe = Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?;
+        match (&asked.audit, &asked.out) {
+            (Some(measuring), _) => audit(&recipe, &PlayConfig::<T>::read(measuring)?.setup),
+            (None, Some(out)) => warm_up(recipe.on(asked.device)?, out),
+            (None, None) => Err(Failure::message(ExitCode::Bug, "neither `--out` nor `--audit`")),
+        }
     }
 }

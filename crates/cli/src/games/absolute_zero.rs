@@ -1,24 +1,62 @@
 //! `absolute_zero`: its configuration, and its tasks from the corpus.
 
-mod config;
 mod teach;
 
 use std::sync::LazyLock;
 
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, TaskSource, draft_tasks};
+use veriplay_selfplay::driver::{Methods, SelfPlay};
+use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, AbsoluteZeroConfig, TaskSource, draft_tasks};
 use veriplay_selfplay::splits::Guard;
+use veriplay_verifier::Gate;
 
 use super::{Demand, EvalSet, Setup};
-use crate::config::LearnConfig;
+use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-pub(crate) use config::AbsoluteZeroSetup;
+/// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/quickstart.toml` shows them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AbsoluteZeroSetup {
+    /// The game.
+    pub(crate) game: AbsoluteZeroConfig,
+    /// When a proposal is valid, and what every job may use.
+    pub(crate) gate: Gate,
+    /// Where seeds and the held-out set come from.
+    pub(crate) tasks: TaskConfig,
+    /// How the held-out set is measured.
+    pub(crate) eval: EvalConfig,
+}
+
+/// Where seeds and the held-out set come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TaskConfig {
+    /// The mix of families that seeds are drawn from, as the grammar names it.
+    pub(crate) seed_mix: String,
+    /// Seed tasks of each type.
+    pub(crate) seeds_per_type: usize,
+    /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
+    pub(crate) sft_per_type: usize,
+    /// The mix of families of the held-out and validation sets.
+    pub(crate) eval_mix: String,
+    /// Seeds the held-out and validation sets; not the run's seed, so that all runs share them.
+    pub(crate) eval_seed: u64,
+}
+
+/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EvalConfig {
+    /// `held_out` for claims, `validation` for tuning.
+    pub(crate) set: EvalSet,
+    /// Tasks of each type.
+    pub(crate) tasks_per_type: usize,
+}
 
 impl Setup for AbsoluteZeroSetup {
     type Game = AbsoluteZero;
@@ -26,11 +64,28 @@ impl Setup for AbsoluteZeroSetup {
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
-        self.check(learn)
+        if self.eval.tasks_per_type == 0 {
+            return Err(bad_value("eval.tasks_per_type", &self.eval.tasks_per_type, "at least 1"));
+        }
+        let (game, shared, gate) = (&self.game.own, &self.game.shared, &self.gate.induction);
+        if (game.induction_visible, game.induction_hidden) != (gate.visible, gate.hidden) {
+            let value = format!("{} visible, {} hidden", gate.visible, gate.hidden);
+            let want = "what `game.induction_visible` and `game.induction_hidden` say";
+            return Err(bad_value("gate.induction", &value, want));
+        }
+        learn.check_temperature("game.proposer_temperature", shared.proposer_temperature)?;
+        learn.check_temperature("game.solver_temperature", shared.solver_temperature)?;
+        self.gate.check().or_fail(ExitCode::Input)?;
+        self.game.check().or_fail(ExitCode::Input)
     }
 
+    /// All prompts as long as the context, all responses as long as they may be.
     fn demand(&self, model: &ModelConfig) -> Demand {
-        self.most(model)
+        let (game, shared) = (&self.game.own, &self.game.shared);
+        let (context, types) = (model.max_position_embeddings, TaskType::ALL.len());
+        let solver = types * game.tasks_per_type * (context + shared.group_size * shared.solver_max_tokens);
+        let proposer = (types * game.proposals_per_type + shared.sft_samples) * context;
+        Demand { tokens: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
     }
 
     fn measure_on(&mut self, set: EvalSet) {
@@ -41,8 +96,17 @@ impl Setup for AbsoluteZeroSetup {
         self.tasks.eval_seed
     }
 
-    fn told(&self) -> Vec<String> {
-        self.lines()
+    fn describe_step(&self) -> Vec<String> {
+        let (game, shared, types) = (&self.game.own, &self.game.shared, TaskType::ALL.len());
+        let (proposals, tasks) = (types * game.proposals_per_type, types * game.tasks_per_type);
+        let methods = Methods::named_by(shared);
+        let control = if methods.reward.shuffled() { ", shuffled: the control" } else { "" };
+        let (reward, advantage) = (methods.reward.name(), methods.advantage.name());
+        vec![
+            format!("a step: {proposals} proposals, then {} attempts at each of {tasks} tasks", shared.group_size),
+            format!("jobs of a step: at most {}", 3 * proposals + shared.group_size * tasks),
+            format!("reward `{reward}`{control}; advantage `{advantage}`; prompts `{}`", shared.format),
+        ]
     }
 
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<AbsoluteZero>), Failure> {
@@ -61,12 +125,12 @@ impl Setup for AbsoluteZeroSetup {
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(evaluation);
         let game = AbsoluteZero::new(self.game.clone(), source, guard).or_fail(ExitCode::Input)?;
-        Ok((referee, SelfPlay(game)))
+        Ok((referee, SelfPlay::new(game)))
     }
 }
 
 /// Tasks are drawn from it for as long as the process lives.
-static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::embedded_tiny);
+static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::built_in);
 
 impl AbsoluteZeroSetup {
     /// One of the two sets: the same for every run, whatever its seed.
@@ -88,14 +152,13 @@ impl AbsoluteZeroSetup {
                 Box::new(drafts.into_iter().flatten())
             }),
             seeds_per_type: self.tasks.seeds_per_type,
-            sft_per_type: self.tasks.anchors_per_type,
+            sft_per_type: self.tasks.sft_per_type,
             evaluation,
-            eval_samples: self.eval.samples,
         }
     }
 
     fn drafts(&self, split: Split, mix: &str, task_type: TaskType, seed: u64) -> Result<Drafts<'static>, Failure> {
-        let inputs = self.game.induction_inputs();
+        let inputs = self.game.own.induction_inputs();
         Drafts::new(&GRAMMAR, split, mix, seed, task_type, inputs).or_fail(ExitCode::Input)
     }
 }
@@ -106,22 +169,22 @@ mod tests {
 
     use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
-    use veriplay_selfplay::play::Arena;
+    use veriplay_selfplay::play::StepContext;
     use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
     use super::*;
-    use crate::config::PlayConfig;
     use crate::embedded;
+    use crate::play_config::PlayConfig;
 
     fn small() -> AbsoluteZeroSetup {
         let config = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart".as_ref());
         let mut setup = config.expect("it is valid").setup;
-        (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.anchors_per_type) = (3, 4, 2);
-        (setup.game.proposals_per_type, setup.game.tasks_per_type, setup.game.group) = (2, 2, 2);
+        (setup.eval.tasks_per_type, setup.tasks.seeds_per_type, setup.tasks.sft_per_type) = (3, 4, 2);
+        (setup.game.own.proposals_per_type, setup.game.own.tasks_per_type, setup.game.shared.group_size) = (2, 2, 2);
         // The scripted policy has a token for each letter.
-        setup.game.proposer_max_tokens = 512;
+        setup.game.shared.proposer_max_tokens = 512;
         setup
     }
 
@@ -149,21 +212,21 @@ mod tests {
         let setup = small();
         let mut guard = Guard::default();
         guard.measure_program(MeasuredSet::Validation, "task 9", program);
-        SelfPlay(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
+        SelfPlay::new(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
     }
 
     #[test]
     fn a_proposal_with_a_measured_program_is_refused_and_counted_and_another_is_admitted() {
         let (referee, played) = small().open(Workers::Thread).expect("the image is there");
-        let measured = played.0.evaluation_tasks()[0].task.clone();
+        let measured = played.game.evaluation_tasks()[0].task.clone();
         let policy = policy(&measured);
-        let arena = Arena { policy: &policy, execute: &referee, seed: 1 };
-        let mut state = played.init(&arena).expect("nothing of the seeds is measured");
+        let context = StepContext { policy: &policy, execute: &referee, seed: 1 };
+        let mut state = played.init(&context).expect("nothing of the seeds is measured");
         let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
         let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| told(&anchor.tokens)).collect();
         assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
         assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
-        let step = played.step(&arena, &mut state, 0).expect("a step");
+        let step = played.step(&context, &mut state, 0).expect("a step");
         let mut rules: HashMap<&str, usize> = HashMap::new();
         for record in &step.records {
             if let LogRecord::Proposal(record) = record {
@@ -184,10 +247,18 @@ mod tests {
         let again = played.replay(&referee, &step.records).expect("no host fault");
         assert_eq!(again.verdicts, again.same);
         let seed = state.pool.entries()[0].task.question.program().to_owned();
-        let error = measuring(&seed).init(&arena).expect_err("a seed is measured").to_string();
+        let error = measuring(&seed).init(&context).expect_err("a seed is measured").to_string();
         assert!(
             error.starts_with("seed 0 of type `deduction` of `tasks.seed_mix`") && error.contains("task 9"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_step_demands_all_its_prompts_and_responses() {
+        let quickstart = PlayConfig::<AbsoluteZeroSetup>::parse(embedded::QUICKSTART, "quickstart".as_ref());
+        let demand = quickstart.expect("it is valid").setup.demand(&ModelConfig::default());
+        // 96 tasks of 512 + 8 · 48 tokens, 96 proposals and 16 supervised examples of 512.
+        assert_eq!(demand, Demand { tokens: 96 * 896 + 112 * 512, longest: 64 });
     }
 }

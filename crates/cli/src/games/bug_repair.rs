@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Layer, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
-use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::bug_repair::{self, BugRepair, GameConfig, Place, Repositories, SetupError};
+use veriplay_selfplay::driver::{Methods, SelfPlay};
+use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository, SetupError};
 use veriplay_verifier::bugs::BugArtifact;
 
 use super::{Demand, EvalSet, Setup};
@@ -25,7 +25,7 @@ use crate::workers::{self, Workers};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BugRepairSetup {
     /// The game.
-    game: GameConfig,
+    game: BugRepairConfig,
     /// Where bugs are.
     repositories: RepositoryNames,
     /// Bugs that are there before the run.
@@ -91,7 +91,7 @@ struct Bugs {
     held_out: Vec<PathBuf>,
 }
 
-/// How the held-out set is measured. How often each bug is sampled says `game.eval_samples`.
+/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each bug.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EvalConfig {
@@ -109,21 +109,21 @@ impl Setup for BugRepairSetup {
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
-        self.game.validate().or_fail(ExitCode::Input)?;
+        self.game.check().or_fail(ExitCode::Input)?;
         if self.eval.bugs == 0 {
             return Err(bad_value("eval.bugs", &self.eval.bugs, "at least 1"));
         }
-        learn.check_temperature("game.solver_temperature", self.game.solver_temperature)?;
-        learn.check_temperature("game.injector_temperature", self.game.injector_temperature)
+        learn.check_temperature("game.solver_temperature", self.game.shared.solver_temperature)?;
+        learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
     }
 
     /// Every turn is a sample with a prompt of its own, as long as the context at most.
     fn demand(&self, model: &ModelConfig) -> Demand {
-        let (game, context) = (&self.game, model.max_position_embeddings);
-        let solver = game.tasks_per_step * game.group * game.solver_budget.turns;
+        let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
+        let solver = game.tasks_per_step * shared.group_size * game.solver_budget.turns;
         let injector = game.injections_per_step * game.injector_budget.turns;
-        let longest = game.solver_max_tokens.max(game.injector_max_tokens);
-        Demand { tokens: (solver + injector + game.anchor_samples) * context, longest }
+        let longest = shared.solver_max_tokens.max(shared.proposer_max_tokens);
+        Demand { tokens: (solver + injector + shared.sft_samples) * context, longest }
     }
 
     fn measure_on(&mut self, set: EvalSet) {
@@ -134,13 +134,15 @@ impl Setup for BugRepairSetup {
         self.eval.seed
     }
 
-    fn told(&self) -> Vec<String> {
-        let game = &self.game;
-        let (solver, injector) = (game.tasks_per_step * game.group, game.injections_per_step);
+    fn describe_step(&self) -> Vec<String> {
+        let (game, shared) = (&self.game.own, &self.game.shared);
+        let (solver, injector) = (game.tasks_per_step * shared.group_size, game.injections_per_step);
+        let Methods { reward, advantage, .. } = Methods::named_by(shared);
+        let alpha = shared.alpha.map_or_else(String::new, |alpha| format!(", alpha {alpha}"));
         vec![
             format!(
                 "a step: {injector} episodes that make bugs, {} mutants, then {} episodes at each of {} bugs",
-                game.mutants_per_step, game.group, game.tasks_per_step
+                game.mutants_per_step, shared.group_size, game.tasks_per_step
             ),
             format!(
                 "turns of a step: at most {}, each a prompt and a call of a tool",
@@ -150,15 +152,12 @@ impl Setup for BugRepairSetup {
                 "jobs of a step: at most {} calls of tools, two runs of tests for each of {solver} repairs, and the checks of each bug",
                 solver * game.solver_budget.turns + injector * game.injector_budget.turns
             ),
-            format!(
-                "reward `{}`, alpha {}; advantage `{}`; dialect `{}`",
-                game.reward, game.alpha, game.advantage, game.dialect
-            ),
+            format!("reward `{}`{alpha}; advantage `{}`; prompts `{}`", reward.name(), advantage.name(), shared.format),
         ]
     }
 
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<BugRepair>), Failure> {
-        let opened = Opened::open(&self.repositories, self.game.trust, workers)?;
+        let opened = Opened::open(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
         };
@@ -170,7 +169,7 @@ impl Setup for BugRepairSetup {
         held_out.truncate(self.eval.bugs);
         let Opened { referee, repositories } = opened;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
-        Ok((referee, SelfPlay(game.map_err(failure)?)))
+        Ok((referee, SelfPlay::new(game.map_err(failure)?)))
     }
 }
 
@@ -195,26 +194,26 @@ impl Opened {
         if stored.is_empty() {
             return Err(bad_value("repositories.training", &"[]", "at least one repository"));
         }
-        let images = RepoImages::warm(&pytest, &stored)?;
+        let images = Stored::warm_images(&pytest, &stored)?;
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
         sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
         let referee = Referee::over(sandboxes);
         let place = |stored: &Stored| {
-            let place = place(stored, &referee, &images, pytest.digest())?;
-            Ok(Place { trust, ..place })
+            let repository = repository(stored, &referee, &images, pytest.digest())?;
+            Ok(Repository { trust, ..repository })
         };
-        let mut places = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
-        let mut held_out = places.split_off(names.training.len());
+        let mut repositories = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
+        let mut held_out = repositories.split_off(names.training.len());
         let validation = held_out.drain(..names.validation.len()).collect();
-        Ok(Self { repositories: Repositories { training: places, validation, held_out }, referee })
+        Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, referee })
     }
 }
 
-fn place(stored: &Stored, referee: &Referee, images: &RepoImages, pytest: &Digest) -> Result<Place, Failure> {
+fn repository(stored: &Stored, referee: &Referee, images: &RepoImages, pytest: &Digest) -> Result<Repository, Failure> {
     let map = stored.map(referee, images, pytest)?;
     let repo = stored.repo(images, pytest, &map);
-    Ok(Place {
+    Ok(Repository {
         image: repo.image.to_owned(),
         tool_env_image: repo.split_image.to_owned(),
         pytest: pytest.clone(),

@@ -5,8 +5,10 @@ mod teach;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
-use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::self_challenge::{self, GameConfig, SelfChallenge, SetupError, dialects, measure_task};
+use veriplay_selfplay::driver::{Methods, SelfPlay};
+use veriplay_selfplay::games::self_challenge::{
+    self, SelfChallenge, SelfChallengeConfig, SetupError, measure_task, prompts,
+};
 use veriplay_selfplay::splits::Guard;
 use veriplay_verifier::environments::ArtifactGate;
 
@@ -16,13 +18,13 @@ use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-use tasks::{EvalConfig, Source, TaskConfig};
+use tasks::{EvalConfig, TaskConfig, TaskSource};
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SelfChallengeSetup {
     /// The game.
-    game: GameConfig,
+    game: SelfChallengeConfig,
     /// When a Code-as-Task is worth asking.
     gate: ArtifactGate,
     /// Where environments and tasks come from.
@@ -34,8 +36,8 @@ pub(crate) struct SelfChallengeSetup {
 impl SelfChallengeSetup {
     /// Turns of an executor and of a challenger.
     fn turns(&self) -> (usize, usize) {
-        let single = dialects::by_name(&self.game.dialect).is_some_and(dialects::Dialect::is_single_turn);
-        let budget = self.game.budget;
+        let single = prompts::by_name(&self.game.shared.format).is_some_and(prompts::ChallengeFormat::is_single_turn);
+        let budget = self.game.own.budget;
         if single { (1, 1) } else { (budget.executor_turns, budget.explore_turns + 1) }
     }
 }
@@ -46,7 +48,7 @@ impl Setup for SelfChallengeSetup {
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
-        self.game.validate().or_fail(ExitCode::Input)?;
+        self.game.check().or_fail(ExitCode::Input)?;
         self.gate.check().or_fail(ExitCode::Input)?;
         if self.eval.tasks == 0 {
             return Err(bad_value("eval.tasks", &self.eval.tasks, "at least 1"));
@@ -54,19 +56,19 @@ impl Setup for SelfChallengeSetup {
         if self.tasks.environments.is_empty() {
             return Err(bad_value("tasks.environments", &"[]", "at least one environment"));
         }
-        learn.check_temperature("game.executor_temperature", self.game.executor_temperature)?;
-        learn.check_temperature("game.challenger_temperature", self.game.challenger_temperature)
+        learn.check_temperature("game.solver_temperature", self.game.shared.solver_temperature)?;
+        learn.check_temperature("game.proposer_temperature", self.game.shared.proposer_temperature)
     }
 
     /// Every turn is a sample; those of the first share their group's prompt, the others have one as long as the context at most.
     fn demand(&self, model: &ModelConfig) -> Demand {
-        let (game, context) = (&self.game, model.max_position_embeddings);
+        let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
         let (executor, challenger) = self.turns();
-        let attempts = game.tasks_per_step * game.group;
-        let first = game.tasks_per_step * context + attempts * game.executor_max_tokens;
+        let attempts = game.tasks_per_step * shared.group_size;
+        let first = game.tasks_per_step * context + attempts * shared.solver_max_tokens;
         let later = attempts * (executor - 1) * context;
-        let others = (game.challenges_per_step * challenger + game.anchor_samples) * context;
-        let longest = game.executor_max_tokens.max(game.challenger_max_tokens);
+        let others = (game.challenges_per_step * challenger + shared.sft_samples) * context;
+        let longest = shared.solver_max_tokens.max(shared.proposer_max_tokens);
         Demand { tokens: first + later + others, longest }
     }
 
@@ -78,13 +80,14 @@ impl Setup for SelfChallengeSetup {
         self.tasks.eval_seed
     }
 
-    fn told(&self) -> Vec<String> {
-        let game = &self.game;
-        let ((executor, challenger), attempts) = (self.turns(), game.tasks_per_step * game.group);
+    fn describe_step(&self) -> Vec<String> {
+        let (game, shared) = (&self.game.own, &self.game.shared);
+        let ((executor, challenger), attempts) = (self.turns(), game.tasks_per_step * shared.group_size);
+        let Methods { reward, advantage, .. } = Methods::named_by(shared);
         vec![
             format!(
                 "a step: {} challengers of at most {challenger} turns, then {} executors of at most {executor} turns at each of {} tasks",
-                game.challenges_per_step, game.group, game.tasks_per_step
+                game.challenges_per_step, shared.group_size, game.tasks_per_step
             ),
             format!(
                 "jobs of a step: at most {} for attempts, and about {} for each artifact that is judged",
@@ -92,15 +95,18 @@ impl Setup for SelfChallengeSetup {
                 4 * (self.gate.failures + 1) + 2 * (self.gate.failures + 2 + self.gate.canned_answers.len())
             ),
             format!(
-                "reward `{}`, learned from {:?}; advantage `{}`; dialect `{}`",
-                game.reward, game.learn_from, game.advantage, game.dialect
+                "reward `{}`, learned from {:?}; advantage `{}`; prompts `{}`",
+                reward.name(),
+                shared.learn_from,
+                advantage.name(),
+                shared.format
             ),
         ]
     }
 
     fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SelfChallenge>), Failure> {
         let referee = Referee::open(workers)?;
-        let source = Source::open(&self.tasks, &self.gate, &referee)?;
+        let source = TaskSource::open(&self.tasks, &self.gate, &referee)?;
         let worlds = source.worlds()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
@@ -112,7 +118,7 @@ impl Setup for SelfChallengeSetup {
         }
         let given = source.given()?;
         let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, evaluation, guard);
-        Ok((referee, SelfPlay(game.map_err(failure)?)))
+        Ok((referee, SelfPlay::new(game.map_err(failure)?)))
     }
 }
 

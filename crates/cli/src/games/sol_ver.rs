@@ -43,13 +43,13 @@ impl Setup for SolVerSetup {
         if self.eval.problems == 0 {
             return Err(bad_value("eval.problems", &self.eval.problems, "at least 1"));
         }
-        learn.check_temperature("game.solver_temperature", self.game.solver_temperature)?;
-        learn.check_temperature("game.verifier_temperature", self.game.verifier_temperature)
+        learn.check_temperature("game.solver_temperature", self.game.shared.solver_temperature)?;
+        learn.check_temperature("game.verifier_temperature", self.game.own.verifier_temperature)
     }
 
     fn demand(&self, model: &ModelConfig) -> Demand {
-        let (game, context) = (&self.game, model.max_position_embeddings);
-        let longest = game.solver_max_tokens.max(game.verifier_max_tokens).max(game.proposer_max_tokens);
+        let (game, shared, context) = (&self.game.own, &self.game.shared, model.max_position_embeddings);
+        let longest = shared.solver_max_tokens.max(game.verifier_max_tokens).max(shared.proposer_max_tokens);
         // Of a pair, both responses behind one prompt.
         let of_stage = |batch: usize, responses: usize| batch * (context + responses * longest);
         Demand { tokens: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
@@ -67,8 +67,8 @@ impl Setup for SolVerSetup {
         self.game.needs_reference()
     }
 
-    fn told(&self) -> Vec<String> {
-        let game = &self.game;
+    fn describe_step(&self) -> Vec<String> {
+        let (game, codes) = (&self.game.own, self.game.shared.group_size);
         let (suites, stages) = (
             game.candidates * game.suites,
             match game.objective {
@@ -80,12 +80,12 @@ impl Setup for SolVerSetup {
         );
         vec![
             format!(
-                "a step: {} problems, for each {} codes, and {} suites of tests for each of {} of the codes",
-                game.problems, game.codes, game.suites, game.candidates
+                "a step: {} problems, for each {codes} codes, and {} suites of tests for each of {} of the codes",
+                game.problems, game.suites, game.candidates
             ),
             format!(
                 "jobs of a step: about {}, and as many for mutants and scans",
-                game.problems * (2 * game.codes + suites)
+                game.problems * (2 * codes + suites)
             ),
             format!("learned from what codes and tests agree on (`selection = {:?}`), by {stages}", game.selection),
         ]
@@ -104,6 +104,6 @@ impl Setup for SolVerSetup {
             }
         }
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
-        Ok((referee, SelfPlay(game)))
+        Ok((referee, SelfPlay::new(game)))
     }
 }

@@ -17,7 +17,7 @@ use super::bait::VARIABLE;
 use super::target::{MEMORY_MIB, ProbeRequest, Target, own_directory};
 use crate::exit::{ExitCode, Failure};
 
-/// Seconds after which nobody waits any longer. Every probe ends by itself long before.
+/// Seconds to wait at most. Every probe ends by itself long before.
 const PATIENCE: u64 = 30;
 /// Bytes of output that are kept; the rest is read and dropped.
 const KEPT: usize = 16 << 20;
@@ -89,7 +89,7 @@ fn watch(mut child: Child, stdin: &str) -> std::io::Result<Text> {
         let _ = said.send(kept);
     });
     if let Some(mut input) = child.stdin.take() {
-        // A program that does not read is none of our business.
+        // A program need not read its input.
         let _ = input.write_all(stdin.as_bytes());
     }
     let deadline = Instant::now() + Duration::from_secs(PATIENCE);

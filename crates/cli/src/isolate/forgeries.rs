@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use veriplay_core::{Checks, Execute, Limits, Problem, Status, Trust};
-use veriplay_corpus::embedded_forgeries;
+use veriplay_corpus::built_in_forgeries;
 use veriplay_corpus::forgeries::{Ending, Expected, Judging, Target};
 use veriplay_corpus::probes::judge::{Containment, Finding};
 use veriplay_verifier::{ProblemRequest, judge_programs};
@@ -17,7 +17,7 @@ pub(crate) const CLASS: &str = "verifier";
 
 /// Judges all of them.
 pub(crate) fn try_all(execute: &dyn Execute, image: &str) -> Vec<Tried> {
-    let corpus = embedded_forgeries();
+    let corpus = built_in_forgeries();
     let mut tried = Vec::new();
     for forgery in &corpus.forgeries {
         for expected in forgery.expected.iter().filter(|one| one.judging != Judging::Shared) {

@@ -14,7 +14,7 @@ pub(crate) struct Ours {
     image: Arc<Image>,
     /// Where guests run.
     workers: Workers,
-    /// Sandboxes of one worker process that nobody uses.
+    /// Idle sandboxes of one worker process.
     idle: Mutex<Vec<Sandbox>>,
 }
 

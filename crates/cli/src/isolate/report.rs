@@ -1,8 +1,10 @@
-//! What a run of the suite says, as data and as a table.
+//! The report of a run, as data, as a table and as JUnit's XML.
 
 use std::fmt::Write;
 use std::time::Duration;
 
+use anyhow::Context;
+use quick_junit::{NonSuccessKind, Report as JunitReport, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 use veriplay_core::SCHEMA_VERSION;
 use veriplay_corpus::probes::judge::Containment;
@@ -21,7 +23,7 @@ pub(crate) struct IsolationReport {
     #[serde(flatten)]
     counts: Counts,
     classes: Vec<ClassReport>,
-    /// The verifier's own, counted apart; `null` when it was not asked.
+    /// The verifier's forgeries, counted apart; `null` where they were not run.
     verifier: Option<Counts>,
     probes: Vec<ProbeReport>,
     /// What was left out, and why.
@@ -101,7 +103,7 @@ impl IsolationReport {
         }
     }
 
-    /// How many were not held: escapes, and what nobody can tell.
+    /// How many were not contained: escapes, and unclear ones.
     pub(crate) fn failures(&self) -> (usize, usize) {
         let verifier = self.verifier.unwrap_or_default();
         (self.counts.escaped + verifier.escaped, self.counts.unclear + verifier.unclear)
@@ -157,4 +159,45 @@ impl ProbeReport {
 /// What to look at where a probe of this class was not held.
 pub(crate) fn hint(name: &str) -> &'static str {
     class(name).map_or("a wrong program was judged right: see task-corpus/forgeries", |class| class.hint)
+}
+
+/// The report a CI renders, in JUnit's XML: a suite for each class, a case for each probe. An escape is a failure, and what is unclear an
+/// error: GitHub and GitLab show both in red, with the evidence.
+pub(crate) fn junit_xml(target: &str, tried: &[Tried], took: Duration) -> anyhow::Result<String> {
+    let mut report = JunitReport::new(format!("veriplay isolate: {target}"));
+    report.set_time(took);
+    let mut classes: Vec<&str> = Vec::new();
+    for one in tried {
+        if !classes.contains(&one.class.as_str()) {
+            classes.push(&one.class);
+        }
+    }
+    for class in classes {
+        let own = || tried.iter().filter(|one| one.class == class);
+        let mut suite = TestSuite::new(format!("isolation.{class}"));
+        suite.set_time(own().map(|one| one.took).sum());
+        suite.add_test_cases(own().map(junit_case));
+        report.add_test_suite(suite);
+    }
+    report.to_string().context("the report cannot be written as XML")
+}
+
+fn junit_case(tried: &Tried) -> TestCase {
+    let finding = &tried.finding;
+    let failed = |kind| {
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_type(finding.verdict.word());
+        status.set_message(finding.evidence.as_str());
+        status.set_description(format!("{}\n{}\nhint: {}", tried.title, finding.evidence, hint(&tried.class)));
+        status
+    };
+    let status = match finding.verdict {
+        Containment::Contained => TestCaseStatus::success(),
+        Containment::Escaped => failed(NonSuccessKind::Failure),
+        Containment::Unclear => failed(NonSuccessKind::Error),
+    };
+    let mut case = TestCase::new(tried.name.as_str(), status);
+    case.set_classname(format!("isolation.{}", tried.class));
+    case.set_time(tried.took);
+    case
 }

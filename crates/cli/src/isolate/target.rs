@@ -8,14 +8,11 @@ use veriplay_corpus::probes::run::filled;
 use veriplay_corpus::probes::{Order, Probe, Program};
 
 use super::bait::Bait;
-use super::command::CommandTarget;
-use super::fusion::FusionTarget;
-use crate::exit::{ExitCode, Failure};
 
-/// MiB a run is allowed, where the target can be asked to allow so many.
+/// MiB a run may use, where the target can limit it.
 pub(crate) const MEMORY_MIB: u64 = 256;
 
-/// One run that is asked of a target.
+/// One run on a target.
 pub(crate) struct ProbeRequest<'a> {
     /// Source text.
     pub(crate) program: &'a str,
@@ -33,16 +30,6 @@ pub(crate) struct ProbeRequest<'a> {
 pub(crate) trait Target: Sync {
     /// Runs it to its end.
     fn run(&self, asked: &ProbeRequest<'_>) -> Text;
-}
-
-/// Reads `--target`.
-pub(crate) fn open(text: &str, bait: &Bait) -> Result<Box<dyn Target>, Failure> {
-    match text.split_once(':') {
-        Some(("cmd", command)) => Ok(Box::new(CommandTarget::new(command, bait.secret())?)),
-        Some(("sandboxfusion", url)) => Ok(Box::new(FusionTarget::new(url)?)),
-        _ => Err(Failure::message(ExitCode::Input, format!("--target `{text}` is of no known kind"))
-            .hint("say `cmd:\"python3 {file}\"` or `sandboxfusion:http://host:8080`")),
-    }
 }
 
 /// Tries one language-level probe there.

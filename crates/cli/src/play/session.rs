@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -11,18 +13,17 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::play::{Arena, Batch, Counts};
+use veriplay_selfplay::play::{Batch, Measurement, StepContext};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
-use super::{learner, stop};
-use crate::config::PlayConfig;
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
 use crate::logfile::LogFile;
-use crate::progress;
+use crate::play_config::PlayConfig;
 use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
 use crate::workers::Workers;
+use crate::{device, embedded, memory, model, progress};
 
 /// What a game carries from step to step.
 type State<S> = GameState<<<S as Setup>::Game as Environment>::Task>;
@@ -61,9 +62,9 @@ struct Event<M> {
     /// What the loss says of itself; the default one says nothing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     loss_terms: BTreeMap<&'static str, f64>,
-    /// Proposals that the guard of splits refused.
-    #[serde(rename = "play/proposals_in_held_out")]
-    proposals_in_held_out: u64,
+    /// What monitors measured, each under `play/` and its name.
+    #[serde(flatten)]
+    monitors: BTreeMap<String, Measurement>,
     play: M,
 }
 
@@ -95,22 +96,22 @@ impl<S: Setup> Session<S> {
             return Self::at_start(config, dir, workers);
         };
         let state: PlayState<State<S>> = dir.load_state(step)?;
-        let learner = learner::resumed(&config, &dir.checkpoint_path(step))?;
+        let learner = resume_learner(&config, &dir.checkpoint_path(step))?;
         let (referee, game) = config.setup.open(workers)?;
         Self::assemble(config, dir, referee, game, learner, state)
     }
 
     fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
-        let learner = learner::at_start(&config)?;
+        let learner = start_learner(&config)?;
         let (referee, game) = config.setup.open(workers)?;
-        let begun = game.init(&Arena { policy: &learner, execute: &referee, seed: config.run.seed })?;
+        let initial = game.init(&StepContext { policy: &learner, execute: &referee, seed: config.run.seed })?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
             step: 0,
             events_bytes: 0,
             rollouts_bytes: 0,
             totals: Totals::default(),
-            game: begun,
+            game: initial,
         };
         Self::assemble(config, dir, referee, game, learner, state)
     }
@@ -140,22 +141,22 @@ impl<S: Setup> Session<S> {
         })
     }
 
-    /// Plays to the end, measuring before and after.
+    /// Plays to the end, with an evaluation before and after.
     pub(crate) fn play(mut self) -> Result<Summary, Failure> {
-        stop::listen();
+        listen_for_interrupt();
         let started = Instant::now();
-        let before = self.measured_before()?;
+        let before = self.evaluate_before()?;
         let bar = progress::bar(self.config.run.steps, "self-play");
         bar.set_position(self.step);
         while self.step < self.config.run.steps {
-            let told = self.one_step()?;
+            let text = self.play_step()?;
             bar.set_position(self.step);
-            bar.set_message(told);
+            bar.set_message(text);
             let last = self.step == self.config.run.steps;
             if last || self.step.is_multiple_of(self.config.run.checkpoint_every) {
                 self.checkpoint()?;
             }
-            if !last && stop::requested() {
+            if !last && interrupt_requested() {
                 self.checkpoint()?;
                 let what = format!("stopped after step {} of {}", self.step, self.config.run.steps);
                 let hint = format!("continue with `veriplay play --resume {}`", self.dir.path("").display());
@@ -189,8 +190,8 @@ impl<S: Setup> Session<S> {
         })
     }
 
-    /// The measurement of the start checkpoint: read back where an earlier process has made it.
-    fn measured_before(&self) -> Result<EvalTable, Failure> {
+    /// The evaluation of the start checkpoint: read back where an earlier process has made it.
+    fn evaluate_before(&self) -> Result<EvalTable, Failure> {
         let path = self.dir.path("before.json");
         if path.exists() {
             return read_json(&path);
@@ -205,28 +206,29 @@ impl<S: Setup> Session<S> {
     }
 
     fn evaluate(&self) -> Result<EvalTable, Failure> {
-        let arena = Arena { policy: &self.learner, execute: &self.referee, seed: self.config.setup.eval_seed() };
-        Ok(self.game.evaluate(&arena)?)
+        let context =
+            StepContext { policy: &self.learner, execute: &self.referee, seed: self.config.setup.eval_seed() };
+        Ok(self.game.evaluate(&context)?)
     }
 
-    /// One step; returns what the bar says of it.
-    fn one_step(&mut self) -> Result<String, Failure> {
+    /// Plays one step; returns the text of the progress bar.
+    fn play_step(&mut self) -> Result<String, Failure> {
         let (step, jobs, started) = (self.step, self.referee.jobs(), Instant::now());
-        let arena = Arena { policy: &self.learner, execute: &self.referee, seed: self.config.run.seed };
-        let played = self.game.step(&arena, &mut self.state, step)?;
+        let context = StepContext { policy: &self.learner, execute: &self.referee, seed: self.config.run.seed };
+        let output = self.game.step(&context, &mut self.state, step)?;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
-        let updates = self.learn(&played.batches, rate)?;
-        let event = event(step, rate, &updates, played.counts, played.metrics);
+        let updates = self.learn(&output.batches, rate)?;
+        let event = event(step, rate, &updates, output.monitors, output.metrics);
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
-        self.rollouts.append(&played.records).or_fail(ExitCode::Input)?;
+        self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
         let timing = Timing { step, play_s, update_s, jobs: self.referee.jobs() - jobs };
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
-        self.totals.add(played.counts);
+        self.totals.add(output.counts);
         self.step += 1;
         tracing::info!(step = self.step, "step done");
-        Ok(self.totals.told())
+        Ok(self.totals.bar_text())
     }
 
     fn learn(&mut self, batches: &[Batch], rate: f64) -> Result<Vec<Update>, Failure> {
@@ -260,14 +262,20 @@ impl<S: Setup> Session<S> {
     }
 }
 
-fn event<M>(step: u64, learning_rate: f64, updates: &[Update], counts: Counts, play: M) -> Event<M> {
+fn event<M>(
+    step: u64,
+    learning_rate: f64,
+    updates: &[Update],
+    measured: BTreeMap<&'static str, Measurement>,
+    play: M,
+) -> Event<M> {
     let mean = |of: fn(&Update) -> f64| {
         (!updates.is_empty()).then(|| updates.iter().map(of).sum::<f64>() / updates.len() as f64)
     };
     let mut loss_terms: BTreeMap<&'static str, f64> = BTreeMap::new();
     for (name, value) in updates.iter().flat_map(|update| &update.metrics) {
-        let told = updates.iter().filter(|update| update.metrics.contains_key(name)).count();
-        *loss_terms.entry(name).or_default() += value / told as f64;
+        let count = updates.iter().filter(|update| update.metrics.contains_key(name)).count();
+        *loss_terms.entry(name).or_default() += value / count as f64;
     }
     Event {
         schema_version: SCHEMA_VERSION,
@@ -278,7 +286,65 @@ fn event<M>(step: u64, learning_rate: f64, updates: &[Update], counts: Counts, p
         gradient_norm: mean(|update| update.gradient_norm),
         tokens: updates.iter().map(|update| update.tokens).sum(),
         loss_terms,
-        proposals_in_held_out: counts.proposals_in_held_out,
+        monitors: measured.into_iter().map(|(name, number)| (format!("play/{name}"), number)).collect(),
         play,
     }
+}
+
+/// The start model, ready to learn.
+fn start_learner<S: Setup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
+    let learn = &config.run.learn;
+    let mut learner = model::open_trainable(&config.run.model, &learn.learner_options())?;
+    memory::check(&learner, &config.setup.demand(learner.config()))?;
+    if learn.needs_reference() || config.setup.needs_reference() {
+        learner.hold_reference().or_fail(ExitCode::Model)?;
+    }
+    Ok(learner)
+}
+
+/// The model of a checkpoint, ready to learn on as if nothing had happened.
+fn resume_learner<S: Setup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+    let learn = &config.run.learn;
+    let options = learn.learner_options();
+    if learn.trains_adapters() {
+        // The checkpoint's own weights are merged: the base is the start model, and adapters that start are the reference.
+        let mut learner = start_learner(config)?;
+        learner.load_adapters(checkpoint).or_fail(ExitCode::Model)?;
+        learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
+        return Ok(learner);
+    }
+    device::check(&options)?;
+    let mut learner = Learner::load(checkpoint, options.clone()).or_fail(ExitCode::Model)?;
+    memory::check(&learner, &config.setup.demand(learner.config()))?;
+    learner.load_trainer_state(checkpoint).or_fail(ExitCode::Model)?;
+    if learn.needs_reference() || config.setup.needs_reference() {
+        let start = embedded::load_model(&config.run.model, &options)?;
+        learner.hold_reference_of(&start).or_fail(ExitCode::Model)?;
+    }
+    Ok(learner)
+}
+
+/// Set by the first Ctrl-C.
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+static INSTALLED: OnceLock<()> = OnceLock::new();
+
+/// Listens for Ctrl-C: the first one ends the run after this step with everything saved, the second one ends the process. Where no
+/// handler can be set, Ctrl-C kills the process, and the run can be resumed too.
+fn listen_for_interrupt() {
+    INSTALLED.get_or_init(|| {
+        let handler = || {
+            if REQUESTED.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+            progress::say("stopping after this step; press Ctrl-C again to stop at once");
+        };
+        if let Err(error) = ctrlc::set_handler(handler) {
+            tracing::warn!("Ctrl-C will not be handled: {error}");
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+fn interrupt_requested() -> bool {
+    REQUESTED.load(Ordering::SeqCst)
 }

@@ -1,9 +1,13 @@
 //! The baseline of a repository: every test file twice, with different seeds, files beside each other, largest first.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Instant;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use anyhow::Context;
+use indicatif::ProgressBar;
 use rayon::prelude::*;
 use veriplay_core::{Digest, Execute, Layer, Limits};
 use veriplay_corpus::repository::{Layout, Selection};
@@ -14,12 +18,12 @@ use veriplay_verifier::repository::{
 };
 
 use super::dependencies::{Resolved, Source, resolve};
-use super::steps::Steps;
+use super::records::write_record;
 use super::warm::{WarmSources, warmed_for};
 use super::{Requirement, pytest_layer};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::image;
 use crate::workers::{self, Workers};
+use crate::{image, progress};
 
 /// The tests of a file. The default of the image is for one small program.
 const FUEL: u64 = 400_000_000_000;
@@ -30,11 +34,11 @@ const DEADLINE_NS: u64 = 600_000_000_000;
 const SEEDS: [u64; 2] = [1, 2];
 /// Of a file whose tests stop the interpreter.
 const MAX_JOBS: usize = 40;
-/// Fuel of a part of a file in the second run: by the fuel of the first run and not by what is idle, so that the record is the
+/// Fuel of a part of a file in the second run: by the fuel of the first run and not by idle cores, so that the record is the
 /// same on every machine.
 const PART_FUEL: u64 = 20_000_000_000;
 
-/// What is to be recorded.
+/// A package to record.
 pub(crate) struct Plan<'a> {
     pub(crate) requirement: &'a Requirement,
     pub(crate) package: &'a Layer,
@@ -47,6 +51,21 @@ pub(crate) struct MeasuredBaseline {
     pub(crate) baseline: Baseline,
     pub(crate) dependencies: Option<Layer>,
     pub(crate) timing: Timing,
+}
+
+impl MeasuredBaseline {
+    /// Writes the files into `dir`. `baseline.json` comes last: where it is, the others are.
+    pub(crate) fn write(&self, dir: &Path, package: &Layer) -> Result<(), Failure> {
+        std::fs::create_dir_all(dir)
+            .with_context(|| format!("cannot make `{}`", dir.display()))
+            .or_fail(ExitCode::Input)?;
+        write_record(dir, "layer.json", package)?;
+        if let Some(dependencies) = &self.dependencies {
+            write_record(dir, "dependencies.json", dependencies)?;
+        }
+        write_record(dir, "timing.json", &self.timing)?;
+        write_record(dir, "baseline.json", &self.baseline)
+    }
 }
 
 /// How long it took, on this machine, beside others: the one record that differs from run to run.
@@ -71,7 +90,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
     let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
     let warmed = |package| {
         let sources = WarmSources { package, dependencies, library: &inspection.library, limits: limits() };
-        warmed_for(Arc::clone(&image), "recording", &pytest, [sources])
+        warmed_for(Arc::clone(&image), "recording", &pytest, &[sources])
     };
     // Sources that cannot be compiled in advance are no fault of the host's: their tests will tell.
     let image = warmed(package).or_else(|_| warmed(&nothing))?;
@@ -121,7 +140,7 @@ pub(crate) fn measure(plan: &Plan<'_>) -> Result<MeasuredBaseline, Failure> {
     Ok(MeasuredBaseline { baseline, dependencies: resolved.layer, timing })
 }
 
-/// What the repository says of itself, what it needs, and where its tests are.
+/// Reads the repository's configuration, its dependencies, and where its tests are.
 fn read(plan: &Plan<'_>, pytest: &Layer, image: Arc<Image>) -> Result<(Inspection, Resolved, Layout), Failure> {
     let package = plan.package;
     let paths = || package.files().keys().map(String::as_str);
@@ -233,4 +252,52 @@ fn run_parts(
 
 fn nanoseconds(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Between two lines where there is no terminal.
+const EVERY: Duration = Duration::from_secs(15);
+
+/// How far it is: a bar on a terminal, else a line every so often.
+struct Steps<'a> {
+    what: &'a str,
+    files: usize,
+    bar: ProgressBar,
+    is_terminal: bool,
+    started: Instant,
+    so_far: Mutex<SoFar>,
+}
+
+struct SoFar {
+    files: usize,
+    passed: usize,
+    others: usize,
+    said: Instant,
+}
+
+impl<'a> Steps<'a> {
+    fn new(what: &'a str, files: usize) -> Self {
+        let (bar, started) = (progress::bar(files as u64, "test files"), Instant::now());
+        let so_far = Mutex::new(SoFar { files: 0, passed: 0, others: 0, said: started });
+        Self { what, files, bar, is_terminal: std::io::stderr().is_terminal(), started, so_far }
+    }
+
+    fn done(&self, file: &FileBaseline) {
+        // Counts are whole after every step: a panic elsewhere leaves nothing half-made.
+        let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        so_far.files += 1;
+        so_far.passed += file.passed.len();
+        so_far.others += file.unsupported.len();
+        let counts = format!("{}: {} tests pass, {} do not", self.what, so_far.passed, so_far.others);
+        if !self.is_terminal && so_far.said.elapsed() >= EVERY {
+            so_far.said = Instant::now();
+            let seconds = self.started.elapsed().as_secs();
+            progress::say(format!("{counts}; {} of {} test files, {seconds} s", so_far.files, self.files));
+        }
+        self.bar.set_position(so_far.files as u64);
+        self.bar.set_message(counts);
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
 }

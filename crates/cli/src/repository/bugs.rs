@@ -6,9 +6,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
+use anyhow::Context;
 use rayon::prelude::*;
 use serde::Serialize;
 use veriplay_core::{Digest, Dropped, Execute, Layer, SCHEMA_VERSION, Trust, content_hash};
@@ -19,13 +21,12 @@ use veriplay_verifier::bugs::{BugArtifact, BugRules, Candidate, Injector, RepoCo
 use super::Stored;
 use super::journal::{Journal, Tried};
 use super::pip::pytest_layer;
-use super::warm::RepoImages;
 use crate::executor::Sandboxes;
-use crate::exit::{ExitCode, Failure};
+use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 use crate::workers::Workers;
 
-/// Mutants that are validated beside each other. Part of nothing: a bug behind the last one asked for is let go.
+/// Mutants that are validated beside each other. It does not change the result: bugs after the last one asked for are dropped.
 const CHUNK: usize = 8;
 /// Outcomes that are remembered: proposing and validating a mutant run the same job.
 const REMEMBERED: usize = 256;
@@ -77,7 +78,7 @@ struct Mutant {
 pub(crate) fn make_bugs(asked: &InjectRequest<'_>) -> Result<Yield, Failure> {
     let started = Instant::now();
     let pytest = pytest_layer()?;
-    let images = RepoImages::warm(&pytest, std::slice::from_ref(asked.repository))?;
+    let images = Stored::warm_images(&pytest, std::slice::from_ref(asked.repository))?;
     let layers: Vec<Layer> = asked.repository.layers().chain([pytest.clone()]).collect();
     let sandboxes = Sandboxes(images.sandboxes(SandboxOptions::fastest(), asked.workers, &layers)?);
     let map = asked.repository.map(&sandboxes, &images, pytest.digest())?;
@@ -192,5 +193,27 @@ impl fmt::Display for Yield {
         }
         let Self { valid, tried, candidates, wall_s, .. } = self;
         write!(f, "{valid} bugs of {tried} mutants tried ({candidates} drawn); {wall_s:.1} s")
+    }
+}
+
+/// All bugs of a file, in its order; of one that ends in `.zst`, after decompressing it.
+pub(crate) fn read_bugs(path: &Path) -> Result<Vec<BugArtifact>, Failure> {
+    let text = read_text(path).with_context(|| format!("cannot read `{}`", path.display())).or_fail(ExitCode::Input)?;
+    let bug = |(index, line): (usize, &str)| {
+        let place = || format!("{}:{}: not a bug that this build reads", path.display(), index + 1);
+        let bug: BugArtifact = serde_json::from_str(line).with_context(place).or_fail(ExitCode::Input)?;
+        match bug.schema_version {
+            BugArtifact::SCHEMA_VERSION => Ok(bug),
+            other => Err(Failure::message(ExitCode::Input, format!("{}: schema version `{other}`", place()))),
+        }
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(bug).collect()
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let file = File::open(path)?;
+    match path.extension().is_some_and(|extension| extension == "zst") {
+        true => std::io::read_to_string(zstd::Decoder::new(file)?),
+        false => std::io::read_to_string(file),
     }
 }

@@ -1,4 +1,4 @@
-//! Which wheels a repository needs: what the package requires, what its tests import, and what is asked for by name.
+//! Which wheels a repository needs: those that the package requires, that its tests import, and that are named.
 //!
 //! pip finds each wheel, of pure-Python ones alone and without its dependencies, so that nothing of a package is run outside the
 //! sandbox and one that cannot be had costs itself and not the others. What each requires is read in the sandbox.
@@ -13,8 +13,8 @@ use veriplay_verifier::repository::{
 };
 
 use super::Requirement;
-use super::open::read as read_record;
 use super::pip::{last_error, pinned_wheel, pure_wheels, sha256};
+use super::records::read_record;
 use crate::exit::{ExitCode, Failure, OrFail};
 
 /// Wheels of one repository at most: what a chain of requirements may cost.
@@ -69,7 +69,7 @@ struct Chosen {
     wheel: DependencyWheel,
     sha256: String,
     extras: BTreeSet<String>,
-    /// All that is asked of its version.
+    /// All constraints on its version.
     specifiers: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ struct Resolution<'a> {
     inspector: Inspector<'a>,
     own: String,
     chosen: BTreeMap<String, Chosen>,
-    /// What cannot be had, asked for once.
+    /// Those that cannot be fetched, tried once.
     failed: BTreeSet<String>,
     notes: Vec<String>,
 }
@@ -88,7 +88,7 @@ impl<'a> Resolution<'a> {
         Self { inspector, own, chosen: BTreeMap::new(), failed: BTreeSet::new(), notes: Vec::new() }
     }
 
-    /// Whoever names a dependency is told when it cannot be had.
+    /// A named dependency that cannot be fetched is an error.
     fn add_named(&mut self, with: &[Requirement]) -> Result<(), Failure> {
         for requirement in with {
             let name = canonical(&requirement.name);
@@ -106,7 +106,7 @@ impl<'a> Resolution<'a> {
             self.settle(vec![wanted])?;
             if !self.chosen.contains_key(&name) {
                 let why = self.notes.split_off(before).join("; ");
-                let text = format!("`--with {requirement}` cannot be had: {why}");
+                let text = format!("`--with {requirement}` cannot be fetched: {why}");
                 return Err(Failure::message(ExitCode::Input, text)
                     .hint("only pure-Python wheels, tagged py3-none-any, are taken"));
             }
@@ -319,7 +319,7 @@ fn read(bytes: &[u8]) -> Result<(DependencyWheel, String), String> {
     Ok((wheel, sha256(bytes)))
 }
 
-/// As pip is asked: without extras, which decide only what else is wanted.
+/// The requirement for pip: without extras, which only add further requirements.
 fn asked(wanted: &Wanted) -> String {
     format!("{}{}", wanted.name, wanted.specifiers)
 }

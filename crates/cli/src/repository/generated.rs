@@ -12,7 +12,7 @@ use veriplay_selfplay::randomness::generator;
 use super::baseline::limits;
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::warmup::{Executed, Worth};
+use crate::programs::{Executed, Worth};
 use crate::workers::Workers;
 
 /// Tests of a function.
@@ -23,7 +23,7 @@ const WORTH: Worth = Worth { max_output_chars: 22, min_distinct_outputs: 4 };
 /// Writes `functions` modules, with programs of `split` and `mix` alone, into `out`.
 pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, seed: u64) -> Result<(), Failure> {
     let referee = Referee::open(Workers::Thread)?;
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let programs = Programs::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");
     let (mut seen, mut written) = (HashSet::new(), 0);
@@ -44,7 +44,7 @@ pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, se
             written += 1;
         }
     }
-    let what = format!("the generator gave only {written} of {functions} functions");
+    let what = format!("the generator made only {written} of {functions} functions");
     Err(Failure::message(ExitCode::Input, what).hint("ask for fewer, or name another mix"))
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Tried {
     pub(super) injector: String,
     /// File and function.
     pub(super) scope: String,
-    /// The check it failed; none for a bug.
+    /// The check it failed; `None` for a bug.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rejected: Option<String>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -44,7 +44,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens or continues `out`. `asked` names what it is made of.
+    /// Opens or continues `out`; `asked` identifies the request.
     pub(super) fn open(out: &Path, asked: &Digest) -> Result<Self, Failure> {
         let beside = beside(out);
         let head = Head { schema_version: SCHEMA_VERSION, asked: asked.clone() };
@@ -122,6 +122,7 @@ fn line(file: &mut File, record: &impl Serialize) -> Result<(), Failure> {
 }
 
 fn strange(path: &Path) -> Failure {
-    let text = format!("`{}` is about another repository, seed or set of operators", path.display());
-    Failure::message(ExitCode::Input, text).hint("ask as the earlier run did to continue it, or name another `--out`")
+    let text = format!("`{}` is of another repository, seed or set of operators", path.display());
+    Failure::message(ExitCode::Input, text)
+        .hint("repeat the options of the earlier run to continue it, or name another `--out`")
 }

@@ -1,20 +1,23 @@
-//! A repository that `corpus add-repo` wrote, with the map of its tests, in a sandbox that has its layers.
+//! A repository that `corpus add-repo` wrote, with the map of its tests. A plain directory of sources becomes one: its tests are run once, and
+//! what they came to is kept in the cache.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
-use serde::de::DeserializeOwned;
 use veriplay_core::{Digest, Execute, Layer, Limits, TextFiles, Trust};
 use veriplay_sandbox::default_cache_dir;
 use veriplay_verifier::bugs::{OwnNames, RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
-use super::warm::RepoImages;
-use super::write::put;
-use super::{Requirement, sources};
+use super::Requirement;
+use super::baseline::{Plan, measure};
+use super::dependencies::Source;
+use super::records::{read_record, write_record};
+use super::warm::{RepoImages, WarmSources};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
+use crate::workers::Workers;
 
 /// A bug or repair that stops the interpreter is not taken apart test by test: the fuel for that would be a limit's each.
 const MAX_JOBS: usize = 0;
@@ -37,25 +40,39 @@ impl Stored {
             _ => PathBuf::from(named),
         };
         if directory.is_dir() && !directory.join("layer.json").exists() {
-            return sources::open(&directory);
+            return open_sources(&directory);
         }
         Self::open_written(directory)
     }
 
-    /// Opens what [`super::write()`] wrote.
+    /// Opens what [`super::MeasuredBaseline::write`] wrote.
     pub(super) fn open_written(directory: PathBuf) -> Result<Self, Failure> {
         let (baseline, package): (Baseline, Layer) =
-            (read(&directory, "baseline.json")?, read(&directory, "layer.json")?);
+            (read_record(&directory, "baseline.json")?, read_record(&directory, "layer.json")?);
         let dependencies: Option<Layer> = match &baseline.dependencies {
-            Some(_) => Some(read(&directory, "dependencies.json")?),
+            Some(_) => Some(read_record(&directory, "dependencies.json")?),
             None => None,
         };
         let pinned = baseline.dependencies.as_ref().map(|pinned| &pinned.layer);
         if baseline.package != *package.digest() || pinned != dependencies.as_ref().map(Layer::digest) {
-            let text = format!("`{}` holds a baseline of other files", directory.display());
-            return Err(Failure::message(ExitCode::Input, text).hint("make it anew with `veriplay corpus add-repo`"));
+            let text = format!("`{}` contains a baseline of other files", directory.display());
+            return Err(Failure::message(ExitCode::Input, text).hint("create it again with `veriplay corpus add-repo`"));
         }
         Ok(Self { texts: package.texts(), directory, baseline, package, dependencies })
+    }
+
+    /// The images for its tests, and for those of the other `repositories`.
+    pub(crate) fn warm_images(pytest: &Layer, repositories: &[Self]) -> Result<RepoImages, Failure> {
+        RepoImages::warm(pytest, &repositories.iter().map(Self::warm_sources).collect::<Vec<_>>())
+    }
+
+    fn warm_sources(&self) -> WarmSources<'_> {
+        WarmSources {
+            package: &self.package,
+            dependencies: self.dependencies.as_ref(),
+            library: &self.baseline.library,
+            limits: self.baseline.limits,
+        }
     }
 
     /// The layers that its jobs name, beside pytest's.
@@ -65,7 +82,7 @@ impl Stored {
 
     /// The map of its tests: read, or measured and kept.
     pub(crate) fn map(&self, execute: &dyn Execute, images: &RepoImages, pytest: &Digest) -> Result<TestMap, Failure> {
-        if let Ok(map) = read::<TestMap>(&self.directory, MAP)
+        if let Ok(map) = read_record::<TestMap>(&self.directory, MAP)
             && (map.schema_version, &map.package) == (TestMap::SCHEMA_VERSION, &self.baseline.package)
         {
             return Ok(map);
@@ -78,7 +95,7 @@ impl Stored {
         };
         let map = TestMap::measure(execute, &self.repo(images, pytest, &nothing));
         let map = map.map_err(|dropped| Failure::message(ExitCode::Host, dropped.why))?;
-        put(&self.directory, MAP, &map)?;
+        write_record(&self.directory, MAP, &map)?;
         Ok(map)
     }
 
@@ -100,18 +117,64 @@ impl Stored {
 
 const MAP: &str = "map.json";
 
-/// Where `add-repo` puts a repository when nobody says otherwise.
+/// Where `add-repo` puts a repository by default.
 pub(crate) fn cached(requirement: &Requirement) -> Result<PathBuf, Failure> {
     let Requirement { name, version } = requirement;
     let cache = default_cache_dir().map_err(image::failure)?;
     Ok(cache.join("repositories").join(format!("{name}-{version}")))
 }
 
-pub(super) fn read<T: DeserializeOwned>(directory: &Path, name: &str) -> Result<T, Failure> {
-    let path = directory.join(name);
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()));
-    let text = text.or_fail(ExitCode::Input).map_err(|failure| failure.hint("`veriplay corpus add-repo` makes it"))?;
-    serde_json::from_str(&text)
-        .with_context(|| format!("`{}` is no such record", path.display()))
+/// Opens `directory`, after running its tests where that has not been done before.
+fn open_sources(directory: &Path) -> Result<Stored, Failure> {
+    let package = layer_of(directory)?;
+    let kept = default_cache_dir().map_err(image::failure)?;
+    let kept = kept.join("repositories").join(format!("sources-{}", &package.digest().as_str()[..16]));
+    if !kept.join("baseline.json").is_file() {
+        let measured = measure(&Plan {
+            requirement: &requirement_of(directory)?,
+            package: &package,
+            dependencies: Source::Resolve { with: &[] },
+            workers: Workers::Thread,
+        })?;
+        measured.write(&kept, &package)?;
+    }
+    Stored::open_written(kept)
+}
+
+/// The repository's name is the directory's.
+fn requirement_of(directory: &Path) -> Result<Requirement, Failure> {
+    let name =
+        directory.file_name().map_or_else(|| "repository".into(), |name| name.to_string_lossy().replace('_', "-"));
+    Requirement::from_str(&format!("{name}==0")).map_err(|why| Failure::message(ExitCode::Input, why))
+}
+
+/// The files of a directory.
+pub(super) fn layer_of(directory: &Path) -> Result<Layer, Failure> {
+    let mut files = Vec::new();
+    collect(directory, directory, &mut files)?;
+    Layer::new(files)
+        .with_context(|| format!("`{}` is not a valid layer", directory.display()))
         .or_fail(ExitCode::Input)
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, Vec<u8>)>) -> Result<(), Failure> {
+    let cannot = || format!("cannot read the sources in `{}`", folder.display());
+    let entries = std::fs::read_dir(folder).with_context(cannot).or_fail(ExitCode::Input)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<_>>()
+        .with_context(cannot)
+        .or_fail(ExitCode::Input)?;
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.is_dir() && name != "__pycache__" && !name.starts_with('.') {
+            collect(root, &path, files)?;
+        } else if path.is_file() && !name.ends_with(".pyc") {
+            let inside =
+                path.strip_prefix(root).map(|path| path.to_string_lossy().into_owned()).or_fail(ExitCode::Bug)?;
+            files.push((inside, std::fs::read(&path).with_context(cannot).or_fail(ExitCode::Input)?));
+        }
+    }
+    Ok(())
 }

@@ -69,7 +69,7 @@ pub(crate) fn pytest_layer() -> Result<Layer, Failure> {
     wheels::layer(&wheels).or_fail(ExitCode::Bug)
 }
 
-/// The newest pure-Python wheels that these requirements allow, without what those require. `Err` inside is what pip said.
+/// The newest pure-Python wheels that these requirements allow, without what those require. The inner `Err` is pip's message.
 ///
 /// # Errors
 /// When pip cannot be run.
@@ -93,7 +93,7 @@ pub(crate) fn pinned_wheel(wheel: &PinnedWheel) -> Result<Vec<u8>, Failure> {
     pinned(&requirement.to_string(), &wheel.sha256, &PURE)
 }
 
-/// The wheel of this hash: what is in the cache is believed as little as what comes from elsewhere.
+/// The wheel of this hash, which is checked for a cached file as for a downloaded one.
 fn pinned(requirement: &str, sha256_pinned: &str, options: &[&str]) -> Result<Vec<u8>, Failure> {
     let kept = kept_as(sha256_pinned)?;
     if let Ok(bytes) = std::fs::read(&kept)
@@ -131,7 +131,7 @@ fn keep(path: &Path, bytes: &[u8]) {
     }
 }
 
-/// Runs `pip download` without dependencies. `Err` inside is what pip said.
+/// Runs `pip download` without dependencies. The inner `Err` is pip's message.
 fn download(options: &[&str], requirements: &[String]) -> Result<Result<Vec<Downloaded>, String>, Failure> {
     let scratch = tempfile::tempdir().or_fail(ExitCode::Bug)?;
     let program = std::env::var("VERIPLAY_PYTHON").unwrap_or_else(|_| "python3".to_owned());
@@ -154,7 +154,7 @@ fn download(options: &[&str], requirements: &[String]) -> Result<Result<Vec<Down
     files_in(scratch.path()).map(Ok).or_fail(ExitCode::Input)
 }
 
-/// What pip says last says what was wrong.
+/// The last line of pip's output names the cause.
 pub(super) fn last_error(said: &str) -> &str {
     let line = said.lines().map(str::trim).rfind(|line| line.starts_with("ERROR:"));
     line.map_or(said, |line| line.trim_start_matches("ERROR:").trim())

@@ -9,8 +9,9 @@ use veriplay_core::Layer;
 use veriplay_corpus::repository::{Archive, strip_top, unpack};
 use veriplay_sandbox::default_cache_dir;
 
+use super::Requirement;
+use super::open::layer_of;
 use super::pip::source_distribution;
-use super::{Requirement, sources};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 
@@ -67,7 +68,7 @@ impl Sources<'_> {
             }
         }
         let kept = files.into_iter().filter(|(path, _)| !is_built(path));
-        Layer::new(kept).with_context(|| format!("`{name}` makes no layer")).or_fail(ExitCode::Input)
+        Layer::new(kept).with_context(|| format!("`{name}` is not a valid layer")).or_fail(ExitCode::Input)
     }
 }
 
@@ -75,7 +76,7 @@ impl Tests {
     fn files(&self) -> Result<Files, Failure> {
         match self {
             Self::Path(path) if path.is_dir() => {
-                let layer = sources::layer(path)?;
+                let layer = layer_of(path)?;
                 Ok(layer.files().iter().map(|(path, bytes)| (path.clone(), bytes.as_ref().clone())).collect())
             }
             Self::Path(path) => unpacked(&path.display().to_string(), &read(path)?),
@@ -86,7 +87,8 @@ impl Tests {
 
 fn unpacked(name: &str, bytes: &[u8]) -> Result<Files, Failure> {
     let archive = Archive::of_name(name).ok_or_else(|| {
-        Failure::message(ExitCode::Input, format!("`{name}` is no source distribution")).hint("take a .tar.gz or .zip")
+        Failure::message(ExitCode::Input, format!("`{name}` is not a source distribution"))
+            .hint("take a .tar.gz or .zip")
     })?;
     unpack(bytes, archive)
         .and_then(strip_top)
@@ -133,5 +135,5 @@ fn git(bare: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     Err(Failure::message(ExitCode::Input, format!("`{command}` failed: {said}"))
-        .hint("`--tests` also takes an archive or a directory that is here"))
+        .hint("`--tests` also takes a local archive or directory"))
 }

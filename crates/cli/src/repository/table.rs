@@ -3,7 +3,6 @@
 //! Each package is recorded as `add-repo` does it, so a run that was stopped goes on where it was, and one that cannot be
 //! recorded is a row with its reason.
 
-mod reasons;
 mod row;
 
 use std::collections::BTreeMap;
@@ -16,9 +15,8 @@ use veriplay_verifier::repository::PinnedWheel;
 
 use self::row::{Row, Rows};
 use super::baseline::Timing;
-use super::open::read;
-use super::write::put;
-use super::{Plan, Requirement, Source, Sources, Stored, Tests, cached, measure, write};
+use super::records::{read_record, write_record};
+use super::{Plan, Requirement, Source, Sources, Stored, Tests, cached, measure};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 use crate::{image, progress};
@@ -73,7 +71,7 @@ struct Locked {
     wheels: Vec<PinnedWheel>,
 }
 
-/// Records what is not recorded yet, and makes the table.
+/// Records the packages that are not recorded yet, and makes the table.
 pub(crate) fn tabulate(request: &TableRequest<'_>) -> Result<(), Failure> {
     let list = read_list(request.list)?;
     let lock_path = lock_path(request.list);
@@ -85,7 +83,7 @@ pub(crate) fn tabulate(request: &TableRequest<'_>) -> Result<(), Failure> {
         let row = match recorded(request, &package, &requirement, lock.packages.get(&key), &image) {
             Ok((stored, timing)) => {
                 lock.packages.insert(key, locked(&stored));
-                put(lock_path.parent().unwrap_or(Path::new("")), &file_name(&lock_path), &lock)?;
+                write_record(lock_path.parent().unwrap_or(Path::new("")), &file_name(&lock_path), &lock)?;
                 Row::recorded(&stored, &timing)
             }
             // A fault of ours or of the host's is no property of a package.
@@ -139,7 +137,7 @@ fn recorded(
         && stored.baseline.image == *image
         && locked.is_some_and(|locked| is_of(&stored, locked))
     {
-        let timing = read(&directory, "timing.json").unwrap_or_default();
+        let timing = read_record(&directory, "timing.json").unwrap_or_default();
         return Ok((stored, timing));
     }
     let invalid = |why: String| Failure::message(ExitCode::Input, format!("`{}`: {why}", request.list.display()));
@@ -158,7 +156,7 @@ fn recorded(
     }
     let dependencies = locked.map_or(Source::Resolve { with: &with }, |locked| Source::Pinned(&locked.wheels));
     let measured = measure(&Plan { requirement, package: &layer, dependencies, workers: request.workers })?;
-    write(&directory, &layer, &measured)?;
+    measured.write(&directory, &layer)?;
     Ok((Stored::open_written(directory)?, measured.timing))
 }
 
@@ -176,7 +174,7 @@ fn is_of(stored: &Stored, lock: &Locked) -> bool {
 fn read_list(path: &Path) -> Result<Vec<(Package, Requirement)>, Failure> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()));
     let list: List = toml::from_str(&text.or_fail(ExitCode::Input)?)
-        .with_context(|| format!("`{}` is no list of packages", path.display()))
+        .with_context(|| format!("`{}` is not a list of packages", path.display()))
         .or_fail(ExitCode::Input)?;
     let named = |package: Package| match package.requirement.parse() {
         Ok(requirement) => Ok((package, requirement)),
@@ -200,5 +198,5 @@ fn read_lock(path: &Path) -> Result<Lock, Failure> {
     if !path.exists() {
         return Ok(Lock { schema_version: SCHEMA_VERSION, packages: BTreeMap::new() });
     }
-    read(path.parent().unwrap_or(Path::new("")), &file_name(path))
+    read_record(path.parent().unwrap_or(Path::new("")), &file_name(path))
 }

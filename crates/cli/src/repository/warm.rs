@@ -6,7 +6,6 @@ use veriplay_core::{Layer, Limits};
 use veriplay_sandbox::{Image, Layers, Sandbox, SandboxOptions};
 use veriplay_verifier::repository::warming;
 
-use super::Stored;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 use crate::workers::{self, Workers};
@@ -28,13 +27,18 @@ pub(crate) struct RepoImages {
 }
 
 impl RepoImages {
-    /// Warms the Python image for `repositories`, which may not be empty.
-    pub(crate) fn warm(pytest: &Layer, repositories: &[Stored]) -> Result<Self, Failure> {
-        let limits = repositories.iter().map(|stored| stored.baseline.limits).max_by_key(|limits| limits.fuel);
+    /// Warms the Python image for `sources`, which may not be empty.
+    pub(super) fn warm(pytest: &Layer, sources: &[WarmSources<'_>]) -> Result<Self, Failure> {
+        let limits = sources.iter().map(|one| one.limits).max_by_key(|limits| limits.fuel);
         let limits =
             limits.ok_or_else(|| Failure::message(ExitCode::Input, "there is no repository to warm an image for"))?;
-        let beside = warmed(image::python()?, pytest, repositories)?;
-        Ok(Self { beside, split: warmed_for_tools(image::python()?, pytest, limits)? })
+        let image = image::python()?;
+        let beside = warmed_for(Arc::clone(&image), &format!("{}+pytest", image.name()), pytest, sources)?;
+        // Nothing of any repository is compiled in this one.
+        let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
+        let sources = [WarmSources { package: &nothing, dependencies: None, library: &[], limits }];
+        let name = format!("{}+desk", image.name());
+        Ok(Self { beside, split: warmed_for(image, &name, pytest, &sources)? })
     }
 
     /// A sandbox on each.
@@ -52,36 +56,14 @@ impl RepoImages {
     }
 }
 
-/// `image`, warmed for `repositories`, whose sources are compiled in it.
-fn warmed<'a>(
-    image: Arc<Image>,
-    pytest: &Layer,
-    repositories: impl IntoIterator<Item = &'a Stored>,
-) -> Result<Arc<Image>, Failure> {
-    let name = format!("{}+pytest", image.name());
-    let sources = |stored: &'a Stored| WarmSources {
-        package: &stored.package,
-        dependencies: stored.dependencies.as_ref(),
-        library: &stored.baseline.library,
-        limits: stored.baseline.limits,
-    };
-    warmed_for(image, &name, pytest, repositories.into_iter().map(sources))
-}
-
-/// `image`, warmed for pytest alone: nothing of any repository has been compiled in it.
-fn warmed_for_tools(image: Arc<Image>, pytest: &Layer, limits: Limits) -> Result<Arc<Image>, Failure> {
-    let name = format!("{}+desk", image.name());
-    let nothing = Layer::new([]).or_fail(ExitCode::Bug)?;
-    warmed_for(image, &name, pytest, [WarmSources { package: &nothing, dependencies: None, library: &[], limits }])
-}
-
-pub(super) fn warmed_for<'a>(
+/// `image`, warmed for these sources, which are compiled in it.
+pub(super) fn warmed_for(
     image: Arc<Image>,
     name: &str,
     pytest: &Layer,
-    sources: impl IntoIterator<Item = WarmSources<'a>>,
+    sources: &[WarmSources<'_>],
 ) -> Result<Arc<Image>, Failure> {
-    sources.into_iter().try_fold(image, |image, WarmSources { package, dependencies, library, limits }| {
+    sources.iter().try_fold(image, |image, &WarmSources { package, dependencies, library, limits }| {
         let layers: Layers = [Some(package), Some(pytest), dependencies].into_iter().flatten().cloned().collect();
         let dependencies = dependencies.map(Layer::digest);
         let job = warming(image.name(), pytest.digest(), package.digest(), dependencies, library, limits);

@@ -31,7 +31,7 @@ const PAGE_CACHE: usize = 32 << 20;
 /// Why a store cannot be used.
 #[derive(Debug)]
 pub(super) enum StoreError {
-    /// The file says something it cannot have been told.
+    /// The file contains something that was never written to it.
     NotWhole(String),
     /// Something else: the disk is full, or may not be written to.
     Fault(String),
@@ -78,7 +78,7 @@ fn not_whole(what: &str) -> StoreError {
 pub(super) enum Change {
     /// A new verdict. One that is there already stays, and counts as used.
     Put(Box<Verdict>),
-    /// It was asked for.
+    /// A verdict was read.
     Used,
 }
 
@@ -172,7 +172,7 @@ fn unsealed(key: &Digest, entry: &[u8]) -> Result<Verdict, StoreError> {
     serde_json::from_slice(json).map_err(|_| damaged())
 }
 
-/// With the name in it, so that a verdict that comes back under another name is told.
+/// With the name in it, so that a verdict that comes back under another name is noticed.
 fn seal(key: &Digest, json: &[u8]) -> Digest {
     Digest::of(&[key.as_str().as_bytes(), json].concat())
 }

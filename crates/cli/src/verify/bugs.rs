@@ -20,7 +20,7 @@ use crate::progress;
 use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
 use crate::workers::Workers;
 
-/// What `attempt_id` says of the rows that a validation makes.
+/// The `attempt_id` of the rows that a validation makes.
 const ARTIFACT: &str = "artifact";
 const REVERSE: &str = "reverse";
 const EMPTY: &str = "empty";
@@ -72,7 +72,7 @@ impl Places {
     }
 }
 
-/// Judges what is asked for.
+/// Judges attempts, or validates bugs.
 pub(crate) fn judge(asked: &BugOptions<'_>) -> Result<(), Failure> {
     let bugs = read_bugs(asked.tasks)?;
     let (sandboxes, places) = open(asked, &bugs)?;
@@ -116,7 +116,7 @@ fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, Plac
     }
     let stored = names.iter().map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
     let pytest = pytest_layer()?;
-    let images = RepoImages::warm(&pytest, &stored)?;
+    let images = Stored::warm_images(&pytest, &stored)?;
     let options = SandboxOptions { max_parallel: asked.jobs, ..SandboxOptions::fastest() };
     let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
     let sandboxes = Sandboxes(images.sandboxes(options, asked.workers, &layers)?);
@@ -128,7 +128,7 @@ fn open(asked: &BugOptions<'_>, bugs: &[BugArtifact]) -> Result<(Sandboxes, Plac
     Ok((sandboxes, Places { stored, pytest: pytest.digest().clone(), images, trust: asked.trust }))
 }
 
-/// Rows of attempts at a bug there is not, and rows that are none, are told and left out.
+/// Rows about an unknown bug and invalid rows are reported and left out.
 fn attempts(path: &Path, bugs: &[BugArtifact], seed: u64) -> Result<(Vec<Work>, usize), Failure> {
     let by_id: HashMap<&str, usize> =
         bugs.iter().enumerate().map(|(index, bug)| (bug.task_id.as_str(), index)).collect();
@@ -187,7 +187,7 @@ impl Places {
     }
 }
 
-/// The checks again, and that they come to what the artifact says.
+/// Runs the checks again, and compares the result with the artifact.
 fn validated(execute: &dyn Execute, repo: &RepoContext<'_>, artifact: &BugArtifact) -> Result<Verdict, Dropped> {
     let again = validate(execute, repo, &artifact.bug, &BugRules::LEAST)?;
     let mut verdict = again.verdict;

@@ -30,7 +30,7 @@ pub(crate) struct VerdictRow {
     pub(crate) judged: Digest,
 }
 
-/// A verdict's status, or that there is none.
+/// A verdict's status, or that the attempt was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RowStatus {
@@ -167,7 +167,7 @@ impl FileOutput {
         format!("cannot {action} `{}`", self.path.display())
     }
 
-    /// The next row of an earlier run. A last line without its end is none.
+    /// The next row of an earlier run. An incomplete last line is not a row.
     fn earlier_row(&mut self) -> Result<Option<VerdictRow>, Failure> {
         let mut line = Vec::new();
         let read = self.earlier.read_until(b'\n', &mut line);
@@ -178,24 +178,24 @@ impl FileOutput {
         self.line += 1;
         self.bytes += line.len() as u64;
         let row: VerdictRow =
-            serde_json::from_slice(&line).map_err(|error| self.strange(&format!("is no verdict: {error}")))?;
+            serde_json::from_slice(&line).map_err(|error| self.strange(&format!("is not a verdict: {error}")))?;
         match row.schema_version {
             SCHEMA_VERSION => Ok(Some(row)),
             other => Err(self.strange(&format!("has schema version `{other}`; this build reads {SCHEMA_VERSION}"))),
         }
     }
 
-    /// Whether `row`, the one read last, is about what is asked in its place.
+    /// Whether `row`, the one read last, is about the attempt in its place.
     fn check(&self, row: &VerdictRow, asked: Option<&Work>) -> Result<(), Failure> {
         let about = format!("is about attempt `{}` at `{}`", row.attempt_id, row.task_id);
         match asked {
             None => Err(self.strange(&format!("{about}; the attempts end before it"))),
             Some(asked) if (&asked.task_id, &asked.attempt_id) != (&row.task_id, &row.attempt_id) => {
-                let what = format!("{about}; asked is attempt `{}` at `{}`", asked.attempt_id, asked.task_id);
+                let what = format!("{about}; expected is attempt `{}` at `{}`", asked.attempt_id, asked.task_id);
                 Err(self.strange(&what))
             }
             Some(asked) if asked.judged != row.judged => {
-                Err(self.strange(&format!("{about}, with another program, task, image, limit or judge than asked now")))
+                Err(self.strange(&format!("{about}, with another program, task, image, limit or judge than this run")))
             }
             Some(_) => Ok(()),
         }
@@ -204,10 +204,10 @@ impl FileOutput {
     fn strange(&self, what: &str) -> Failure {
         let text = format!("{}:{}: the row {what}", self.path.display(), self.line);
         Failure::message(ExitCode::Input, text)
-            .hint("ask as the earlier run did to continue it, or name another `--out`")
+            .hint("repeat the options of the earlier run to continue it, or name another `--out`")
     }
 
-    /// Cuts a torn last line off; what is written next stands behind the last whole row.
+    /// Cuts an incomplete last line off; the next write follows the last complete row.
     fn begin(&mut self) -> Result<(), Failure> {
         let cut = self.file.set_len(self.bytes).and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
         cut.map(drop).with_context(|| self.what("write")).or_fail(ExitCode::Input)

@@ -24,7 +24,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) execute: &'a dyn Execute,
     /// Name of the image.
     pub(crate) image: &'a str,
-    /// Limits of a job where its problem names none.
+    /// Limits of a job whose problem has none.
     pub(crate) limits: Limits,
     /// Whether tasks whose reference needs more than `limits` get more.
     pub(crate) scaled: bool,

@@ -33,7 +33,7 @@ pub(crate) struct Conditions {
     pub(crate) early_stop: bool,
 }
 
-/// The attempts that can be judged, in file order. The others are told on stderr, with file and line, and counted.
+/// The attempts that can be judged, in file order. The others are reported on stderr, with file and line, and counted.
 pub(crate) struct Source<'a> {
     rows: AttemptRows,
     path: &'a Path,

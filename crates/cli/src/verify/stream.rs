@@ -45,7 +45,7 @@ fn run<W, V>(
     finish: mpsc::Sender<Finished<V>>,
 ) {
     loop {
-        // A receiver is whole between any two statements, so another thread's panic says nothing against it.
+        // A receiver is consistent between any two statements, so it stays usable after another thread's panic.
         let next = taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((index, work)) = next else { return };
         if stop.load(Ordering::Relaxed) {

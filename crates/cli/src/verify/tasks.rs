@@ -1,4 +1,4 @@
-//! What is asked: the rows of the tasks file, with what the command line says instead of them.
+//! The tasks: the rows of their file, with the overrides of the command line.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::reference::{self, Bench, NoProblem};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::progress;
 
-/// What the command line says instead of the rows.
+/// Overrides of the command line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Overrides {
     pub(crate) judge: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Overrides {
 }
 
 impl Overrides {
-    /// `limits`, with what the command line says instead.
+    /// `limits`, with the overrides.
     pub(crate) fn limits(&self, limits: Limits) -> Limits {
         Limits {
             fuel: self.fuel.unwrap_or(limits.fuel),
@@ -49,7 +49,7 @@ impl Overrides {
     }
 }
 
-/// Where a row says its limits, its judge, and where its test code runs.
+/// The limits, judge and trust of a row.
 fn places(row: &mut ProblemRow) -> (&mut Option<Limits>, Option<&mut Comparison>, Option<&mut Trust>) {
     match row {
         ProblemRow::Unexecuted(Unexecuted { limits, checks, .. }) => (limits, Some(&mut checks.comparison), None),
@@ -101,7 +101,7 @@ pub(crate) struct TaskSet {
 }
 
 impl TaskSet {
-    /// Reads `path`; bad rows are told on stderr and counted.
+    /// Reads `path`; bad rows are reported on stderr and counted.
     pub(crate) fn read(
         path: &Path,
         format: &ProblemFormat,

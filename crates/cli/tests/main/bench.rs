@@ -1,4 +1,4 @@
-//! `veriplay bench`: what it prints and what it refuses. How fast anything is, no test says.
+//! `veriplay bench`: what it prints and what it refuses. No test measures speed.
 
 use serde_json::Value;
 

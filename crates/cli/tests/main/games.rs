@@ -26,7 +26,7 @@ fn set(config: &mut toml::Table, place: &str, value: impl Into<toml::Value>) {
     assert!(table.insert(last.to_owned(), value.into()).is_some(), "`{place}` is no key of the configuration");
 }
 
-/// What a dry run says.
+/// The output of a dry run.
 fn told(config: &toml::Table) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);
@@ -98,7 +98,7 @@ fn small_sol_ver() -> toml::Table {
         ("steps", 4),
         ("checkpoint_every", 2),
         ("game.problems", 12),
-        ("game.codes", 8),
+        ("game.group_size", 8),
         ("game.suites", 4),
         ("agreement.min_codes", 2),
         ("agreement.min_tests", 1),
@@ -118,8 +118,8 @@ fn small_self_challenge() -> toml::Table {
         ("checkpoint_every", 2),
         ("game.challenges_per_step", 6),
         ("game.tasks_per_step", 4),
-        ("game.group", 4),
-        ("game.anchor_challenges", 8),
+        ("game.group_size", 4),
+        ("game.sft_challenges", 8),
         ("tasks.given", 10),
         ("eval.tasks", 2),
     ] {
@@ -134,18 +134,18 @@ fn small_bug_repair() -> toml::Table {
     let learn = configuration("sol-ver-quickstart.toml")["learn"].clone();
     config.insert("learn".to_owned(), learn);
     set(&mut config, "model", "embedded:tiny");
-    set(&mut config, "game.dialect", "compact");
+    set(&mut config, "game.format", "compact");
     set(&mut config, "game.modes", vec!["direct"]);
     for (place, value) in [
         ("steps", 3),
         ("checkpoint_every", 2),
         ("game.tasks_per_step", 2),
-        ("game.group", 2),
+        ("game.group_size", 2),
         ("game.injections_per_step", 1),
         ("game.mutants_per_step", 1),
         ("game.higher_order_per_step", 0),
         ("game.solver_max_tokens", 24),
-        ("game.injector_max_tokens", 24),
+        ("game.proposer_max_tokens", 24),
         ("game.solver_budget.prompt_chars", 400),
         ("game.injector_budget.prompt_chars", 400),
     ] {
@@ -233,7 +233,7 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
     for (place, value) in [
         ("steps", 1),
         ("game.tasks_per_step", 8),
-        ("game.group", 2),
+        ("game.group_size", 2),
         ("game.injections_per_step", 32),
         ("game.mutants_per_step", 16),
         ("eval.bugs", 1),
@@ -288,7 +288,7 @@ fn no_site_prompt_or_proposal_of_bug_repairs_quickstart_is_about_a_function_that
     assert!(sites == 32 && seen > 100, "{sites} sites, {seen} texts");
 }
 
-/// What the command says when a configuration is refused.
+/// The error of a refused configuration.
 fn refused(config: &toml::Table) -> String {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);

@@ -2,7 +2,7 @@
 
 use super::{finished, small_config, stderr, veriplay, write_config};
 
-/// Plays with `config` and returns the exit status and what was said.
+/// Plays with `config` and returns the exit status and stderr.
 fn refused(config: &toml::Table) -> (i32, String) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = write_config(dir.path(), config);

@@ -1,4 +1,4 @@
-//! `veriplay isolate`: our own sandbox holds, a plain interpreter does not, and both are told so that a CI understands.
+//! `veriplay isolate`: our own sandbox holds, a plain interpreter does not, and CI understands the report of both.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,15 +6,16 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use veriplay_corpus::probes::{CLASSES, Probe, embedded_probes};
+use veriplay_corpus::probes::{CLASSES, Probe, built_in_probes};
 
+use super::external::report_skipped;
 use super::{finished, last_json, stderr, veriplay};
 
 /// The exit code of a suite that found something.
 const NOT_CONTAINED: i32 = 8;
 
 fn probes() -> Vec<Probe> {
-    embedded_probes("python").expect("the image has probes")
+    built_in_probes("python").expect("the image has probes")
 }
 
 /// Verdict and evidence by probe.
@@ -126,7 +127,7 @@ fn a_target_that_makes_no_sense_is_refused_with_a_hint() {
     }
 }
 
-/// A wrapper that gives a program nothing of the host but the interpreter; `None` with a reason where there is none.
+/// A wrapper that gives a program nothing of the host but the interpreter; or the reason why there is no such wrapper.
 fn bubblewrap() -> Result<String, String> {
     let printed = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;
@@ -149,8 +150,7 @@ fn a_namespace_with_limits_holds_what_it_is_for_and_not_the_rest() {
     let target = match bubblewrap() {
         Ok(target) => target,
         Err(reason) => {
-            let _ = writeln!(std::io::stderr(), "skipped: there is no bubblewrap that works here: {reason}");
-            return;
+            return report_skipped(&format!("there is no bubblewrap that works here: {reason}"));
         }
     };
     // Processes may be forked in there, nothing is virtual about its clock, and it may write as long as it likes.

@@ -1,4 +1,4 @@
-//! The command line as its users meet it: the real binary, the real Python image, the embedded model.
+//! The command line as its users meet it: the real binary, the real Python image, the built-in model.
 
 mod bench;
 #[path = "../../../learner/tests/main/completions_server.rs"]
@@ -6,8 +6,14 @@ mod bench;
 mod completions_server;
 mod corpus;
 mod devices;
+#[path = "../../../../tests/src/external.rs"]
+#[expect(unreachable_pub, reason = "other packages use it too")]
+mod external;
 mod games;
 mod generate;
+#[path = "../../../../tests/src/image.rs"]
+#[expect(dead_code, unreachable_pub, reason = "other tests use the rest of it")]
+mod image;
 mod inputs;
 mod isolate;
 mod losses;
@@ -23,8 +29,9 @@ mod verify_cat;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The binary under test.
+/// The binary under test. Its image is built before, where that is reported.
 fn veriplay() -> Command {
+    drop(image::python_image());
     let mut command = Command::new(env!("CARGO_BIN_EXE_veriplay"));
     command.env_remove("VERIPLAY_LOG");
     command
@@ -58,9 +65,9 @@ fn small_config() -> toml::Table {
     set("", "checkpoint_every", 2.into());
     set("game", "proposals_per_type", 4.into());
     set("game", "tasks_per_type", 3.into());
-    set("game", "anchor_samples", 4.into());
+    set("game", "sft_samples", 4.into());
     set("tasks", "seeds_per_type", 12.into());
-    set("tasks", "anchors_per_type", 8.into());
+    set("tasks", "sft_per_type", 8.into());
     set("eval", "tasks_per_type", 4.into());
     config
 }

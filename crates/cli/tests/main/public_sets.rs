@@ -1,11 +1,10 @@
 //! Tasks with a reference program, in EvalPlus' format: rows of our own, and MBPP+ as published where it is there.
-//!
-//! The published file is not ours to ship: VERIPLAY_DATA names its folder, else it is `../shared/data`.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::external::published_file;
 use super::verify::{Bench, FUEL, column, rows};
 use super::{stderr, veriplay};
 
@@ -110,7 +109,7 @@ fn a_task_whose_reference_fails_judges_nothing_and_says_why() {
         assert!(detail.contains(&format!("`{name}`")) && detail.contains(why), "{name}: {detail}");
     }
     assert_eq!((&summary["unjudgeable"], &summary["dropped"]), (&json!(6), &json!(0)));
-    // What its task cannot judge says nothing about a model.
+    // An unjudgeable attempt is no evidence about a model.
     assert_eq!(summary["pass_at_k"], json!({"1": 1.0}));
     let told = bench.run(&["--out", "out.jsonl"]);
     assert_eq!(told.status.code(), Some(9), "a continued file keeps the code");
@@ -118,15 +117,9 @@ fn a_task_whose_reference_fails_judges_nothing_and_says_why() {
 }
 
 /// MBPP+ as EvalPlus published it, if it is there.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn mbpp_plus() -> Option<(PathBuf, Vec<Value>)> {
-    let folder = std::env::var_os("VERIPLAY_DATA")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")), PathBuf::from);
-    let path = folder.join("MbppPlus.jsonl");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("skipped: `MbppPlus.jsonl` is not in `{}`; VERIPLAY_DATA names the folder", folder.display());
-        return None;
-    };
+    let path = published_file("MbppPlus.jsonl")?;
+    let text = std::fs::read_to_string(&path).expect("the file can be read");
     Some((path, rows(&text)))
 }
 

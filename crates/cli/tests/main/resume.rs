@@ -33,7 +33,7 @@ pub(crate) fn assert_same(one: &Path, two: &Path) {
     }
 }
 
-/// Runs a command and sends it what Ctrl-C sends once its log says that a step is done; returns its exit status.
+/// Runs a command and sends it the signal of Ctrl-C after a step, by its log; returns its exit status.
 fn interrupted(command: &mut Command) -> Option<i32> {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
     let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines().map_while(Result::ok);
@@ -44,7 +44,7 @@ fn interrupted(command: &mut Command) -> Option<i32> {
     child.wait().expect("it ended").code()
 }
 
-/// Runs a command and kills it the moment its log says `events` times that something was done; true if it was killed.
+/// Runs a command and kills it after `events` events in its log; true if it was killed.
 pub(crate) fn killed_after(command: &mut Command, events: usize) -> bool {
     let mut child = command.env("VERIPLAY_LOG", "veriplay=info").stderr(Stdio::piped()).spawn().expect("it starts");
     let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();

@@ -1,10 +1,11 @@
 //! `veriplay verify`: verdicts in order, whatever the rows are, and files that are continued.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
+use super::external::published_file;
 use super::{finished, last_json, stderr, veriplay};
 
 /// A folder with a tasks file and an attempts file, and how they are judged.
@@ -122,7 +123,7 @@ fn verdicts_come_in_the_order_of_the_attempts() {
     assert!(rows.iter().all(|row| row["schema_version"] == 1 && row["fuel"] == row["evidence"]["fuel"]));
     assert_eq!(summary["statuses"]["accepted"], 3);
     assert_eq!((&summary["attempts"], &summary["tasks"], &summary["dropped"]), (&json!(8), &json!(2), &json!(0)));
-    // One of four and two of four; nobody made five.
+    // One of four and two of four; no task has five.
     assert_eq!(summary["pass_at_k"], json!({"1": 0.375}));
 }
 
@@ -225,7 +226,7 @@ fn a_file_of_something_else_is_refused_and_left_alone() {
 
     let text = bench.out();
     bench.write("out.jsonl", &format!("{{}}\n{text}"));
-    refused(&bench, &[], &["out.jsonl:1:", "no verdict"]);
+    refused(&bench, &[], &["out.jsonl:1:", "not a verdict"]);
     bench.write("out.jsonl", &text.replacen("\"schema_version\":1", "\"schema_version\":9", 1));
     refused(&bench, &[], &["out.jsonl:1:", "`9`"]);
     bench.write("out.jsonl", &text);
@@ -301,7 +302,7 @@ fn the_published_formats_are_judged_by_their_own_rules() {
     assert_eq!(column(&rows(&String::from_utf8_lossy(&inputs.stdout)), "status"), ["accepted", "accepted"]);
 }
 
-/// Runs with options that make no sense, and returns what is said.
+/// Runs with invalid options, and returns stderr.
 fn senseless(tasks: &[Value], options: &[&str], code: i32) -> String {
     let output = Bench::new(tasks, &[completion("one", "    return x + 1\n")], options).run(&[]);
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
@@ -342,21 +343,9 @@ fn files_that_are_not_there_are_named() {
     assert!(stderr(&bench.run(&[])).contains("tasks.jsonl"));
 }
 
-/// The public file of that name, where it is.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn published(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let path = std::env::var_os("VERIPLAY_DATA").map_or_else(beside, PathBuf::from).join(name);
-    let found = path.is_file();
-    if !found {
-        eprintln!("skipped: there is no `{}`; VERIPLAY_DATA names the folder", path.display());
-    }
-    found.then_some(path)
-}
-
 #[test]
 fn the_outputs_of_cruxeval_are_accepted_and_changed_ones_are_not() {
-    let Some(path) = published("cruxeval.jsonl") else { return };
+    let Some(path) = published_file("cruxeval.jsonl") else { return };
     let tasks = rows(&std::fs::read_to_string(path).expect("the file can be read"));
     let answer = |change: fn(&str) -> String| {
         let attempt = move |task: &Value| json!({"task_id": task["id"], "completion": change(task["output"].as_str().expect("a text"))});

@@ -1,4 +1,4 @@
-//! `veriplay verify` with a cache of verdicts: the same bytes whatever the cache says or is, and only what may be repeated.
+//! `veriplay verify` with a verdict cache: the same bytes whatever state the cache is in, and only repeatable verdicts in it.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

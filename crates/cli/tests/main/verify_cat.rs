@@ -1,12 +1,12 @@
 //! `veriplay verify --format cat`: executors' code at Code-as-Task artifacts.
 
 use serde_json::{Value, json};
-use veriplay_corpus::{CodeTaskRow, embedded_environments};
+use veriplay_corpus::{CodeTaskRow, built_in_environments};
 
 use super::verify::{Bench, column, completion, rows};
 
 fn artifacts() -> Vec<CodeTaskRow> {
-    let all = embedded_environments().into_iter().flat_map(|one| one.tasks);
+    let all = built_in_environments().into_iter().flat_map(|one| one.tasks);
     all.take(2).map(|hand| CodeTaskRow { schema_version: 1, code_task: hand.task }).collect()
 }
 

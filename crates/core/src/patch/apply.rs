@@ -46,7 +46,7 @@ impl Patch {
         Ok(after)
     }
 
-    /// Only what changes, for whoever lays it over files that stay where they are.
+    /// Only the changed files, to be laid over the unchanged ones.
     ///
     /// # Errors
     /// The first thing that does not fit.
@@ -71,7 +71,7 @@ fn check_room(path: &str, files: &TextFiles, edits: &Edits) -> Result<(), PatchE
     };
     let mut above = path.rmatch_indices('/').map(|(at, _)| &path[..at]);
     if let Some(file) = above.find(|dir| stays(dir)) {
-        return Err(PatchError::of(PatchProblem::Exists(file.to_owned())));
+        return Err(PatchError::new(PatchProblem::Exists(file.to_owned())));
     }
     let inside = format!("{path}/");
     let below = |names: &mut dyn Iterator<Item = &String>| {
@@ -80,7 +80,7 @@ fn check_room(path: &str, files: &TextFiles, edits: &Edits) -> Result<(), PatchE
     let from = inside.clone()..;
     let found = below(&mut files.range(from.clone()).map(|(name, _)| name));
     match found.or_else(|| below(&mut edits.range(from).map(|(name, _)| name))) {
-        Some(file) => Err(PatchError::of(PatchProblem::Exists(file))),
+        Some(file) => Err(PatchError::new(PatchProblem::Exists(file))),
         None => Ok(()),
     }
 }
@@ -88,12 +88,12 @@ fn check_room(path: &str, files: &TextFiles, edits: &Edits) -> Result<(), PatchE
 /// The new text of one file.
 fn edited(file: &FilePatch, before: Option<&str>, fuzz: Fuzz) -> Result<Option<String>, PatchError> {
     let before = match (file.change, before) {
-        (Change::Created, Some(_)) => return Err(PatchError::of(PatchProblem::Exists(file.path.clone()))),
+        (Change::Created, Some(_)) => return Err(PatchError::new(PatchProblem::Exists(file.path.clone()))),
         (Change::Created, None) => "",
-        (_, None) => return Err(PatchError::of(PatchProblem::Missing)),
+        (_, None) => return Err(PatchError::new(PatchProblem::Missing)),
         (_, Some(text)) if text.len() > MAX_FILE_BYTES => {
             let what = "bytes of a file";
-            return Err(PatchError::of(PatchProblem::TooLarge { what, allowed: MAX_FILE_BYTES }));
+            return Err(PatchError::new(PatchProblem::TooLarge { what, allowed: MAX_FILE_BYTES }));
         }
         (_, Some(text)) => text,
     };
@@ -101,7 +101,7 @@ fn edited(file: &FilePatch, before: Option<&str>, fuzz: Fuzz) -> Result<Option<S
     let after = spliced(&file.hunks, &old, fuzz)?;
     match (file.change, Line::split(&after).count()) {
         (Change::Deleted, 0) => Ok(None),
-        (Change::Deleted, left) => Err(PatchError::of(PatchProblem::Left(left))),
+        (Change::Deleted, left) => Err(PatchError::new(PatchProblem::Left(left))),
         _ => Ok(Some(after)),
     }
 }
@@ -140,7 +140,7 @@ struct Output {
 impl Output {
     fn push(&mut self, line: &Line) -> Result<(), PatchError> {
         if self.ended {
-            return Err(PatchError::of(PatchProblem::NoNewline));
+            return Err(PatchError::new(PatchProblem::NoNewline));
         }
         self.ended = !line.newline;
         line.push_to(&mut self.text);
@@ -156,7 +156,7 @@ impl Output {
 fn place(hunk: &Hunk, old: &[Line], from: usize, wanted: usize, fuzz: Fuzz) -> Result<usize, PatchError> {
     let exact = check_hunk_at(hunk, old, wanted, 0);
     if fuzz == Fuzz::NONE || exact.is_ok() {
-        return exact.map(|()| wanted).map_err(PatchError::of);
+        return exact.map(|()| wanted).map_err(PatchError::new);
     }
     for context in 0..=fuzz.context {
         for offset in 0..=fuzz.offset {
@@ -168,7 +168,7 @@ fn place(hunk: &Hunk, old: &[Line], from: usize, wanted: usize, fuzz: Fuzz) -> R
         }
     }
     let Fuzz { offset, context } = fuzz;
-    Err(PatchError::of(PatchProblem::NoPlace { line: wanted + 1, offset, context }))
+    Err(PatchError::new(PatchProblem::NoPlace { line: wanted + 1, offset, context }))
 }
 
 /// Whether the old lines of `hunk` are those at `at`, but for `context` lines of context at each end.

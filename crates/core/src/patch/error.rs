@@ -167,7 +167,7 @@ impl fmt::Display for PatchError {
 impl std::error::Error for PatchError {}
 
 impl PatchError {
-    pub(super) fn of(problem: impl Into<PatchProblem>) -> Self {
+    pub(super) fn new(problem: impl Into<PatchProblem>) -> Self {
         Self { line: None, file: None, hunk: None, problem: problem.into() }
     }
 

@@ -16,7 +16,7 @@ impl Patch {
     /// The patch that makes `new` of `old`, files in the order of their paths, three lines of context.
     ///
     /// # Errors
-    /// When a path that differs is none a patch may name, or a text is too large.
+    /// When the path of a changed file is not allowed in a patch, or a text is too large.
     pub fn make(old: &TextFiles, new: &TextFiles) -> Result<Self, PatchError> {
         let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let mut files = Vec::new();
@@ -25,7 +25,7 @@ impl Patch {
             if before == after {
                 continue;
             }
-            check_path(path).map_err(|error| PatchError::of(error).file(path))?;
+            check_path(path).map_err(|error| PatchError::new(error).file(path))?;
             files.push(between(path, before.map(String::as_str), after.map(String::as_str))?);
         }
         Ok(Self { files })
@@ -41,7 +41,7 @@ fn between(path: &str, before: Option<&str>, after: Option<&str>) -> Result<File
     let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
     if before.len().max(after.len()) > MAX_FILE_BYTES {
         let problem = PatchProblem::TooLarge { what: "bytes of a file", allowed: MAX_FILE_BYTES };
-        return Err(PatchError::of(problem).file(path));
+        return Err(PatchError::new(problem).file(path));
     }
     let old: Vec<Line> = Line::split(before).collect();
     let new: Vec<Line> = Line::split(after).collect();

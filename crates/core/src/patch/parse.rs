@@ -1,9 +1,11 @@
 //! Reading a patch, strictly: what is not understood is refused, with its line.
 
+mod header;
+
 use std::collections::HashSet;
 
 use super::error::quote_line;
-use super::{Change, FilePatch, Hunk, Kind, Line, MAX_FILES, MAX_PATCH_BYTES, Patch, PatchError, PatchProblem, header};
+use super::{Change, FilePatch, Hunk, Kind, Line, MAX_FILES, MAX_PATCH_BYTES, Patch, PatchError, PatchProblem};
 
 /// Lines of a file a header may speak of: beyond any file that is taken.
 const MAX_LINE_NUMBER: usize = 100_000_000;
@@ -32,7 +34,7 @@ impl Patch {
     /// The first line that cannot be taken, and why.
     pub fn parse(text: &str) -> Result<Self, PatchError> {
         if text.len() > MAX_PATCH_BYTES {
-            return Err(PatchError::of(PatchProblem::TooLarge { what: "bytes", allowed: MAX_PATCH_BYTES }));
+            return Err(PatchError::new(PatchProblem::TooLarge { what: "bytes", allowed: MAX_PATCH_BYTES }));
         }
         let mut lines = Lines { rest: text, number: 0 };
         let (mut files, mut seen) = (Vec::new(), HashSet::new());
@@ -51,7 +53,7 @@ impl Patch {
 }
 
 fn read_file(lines: &mut Lines<'_>) -> Result<FilePatch, PatchError> {
-    let (path, change, has_hunks) = header::read(lines)?;
+    let (path, change, has_hunks) = header::read_file_header(lines)?;
     let mut file = FilePatch { path, change, hunks: Vec::new() };
     if !has_hunks {
         return Ok(file);
@@ -246,7 +248,7 @@ impl<'a> Lines<'a> {
     }
 
     fn error_at(&self, taken: usize, problem: impl Into<PatchProblem>) -> PatchError {
-        PatchError { line: Some(taken + 1), ..PatchError::of(problem) }
+        PatchError { line: Some(taken + 1), ..PatchError::new(problem) }
     }
 
     pub(super) fn unexpected(&self, expected: &'static str) -> PatchError {

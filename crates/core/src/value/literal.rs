@@ -2,16 +2,14 @@
 //!
 //! Two dialects. *Literal* is what `ast.literal_eval` takes: numbers (no complex), strings, bytes, None, True, False,
 //! signs, tuples, lists, sets, dicts, `set()`. *Repr* takes in addition what `repr` writes for values that have no
-//! literal: `inf`, `nan`, `frozenset(…)`, complex numbers and the calls of [`super::object`]; stored records use it.
+//! literal: `inf`, `nan`, `frozenset(…)`, complex numbers and the calls of [`calls`]; stored records use it.
 
+mod calls;
 mod number;
 mod string;
 
-pub(super) use number::{MAX_DIGITS, length as number_length};
-
 use std::collections::HashMap;
 
-use super::object::calls;
 use super::{EncodeCaps, Value};
 
 /// Bytes of a text that is read as literals: it is a model's, and no fuel is charged for reading it. As much as a job may write by

@@ -23,24 +23,21 @@
 //! A numpy scalar is a class of its own for each dtype; its state is a bool, int, float, or `(real, imag)` that the dtype
 //! holds exactly, and its code is the dtype's character ([`NumpyType::code`]).
 
-mod calendar;
-pub(super) mod calls;
-mod decimal;
+pub(super) mod calendar;
+pub(super) mod decimal;
 pub(super) mod numbers;
-mod numpy;
 mod repr;
 
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
 
 use super::Value;
-pub use numpy::NumpyType;
 
 /// Bits of a part of a `Fraction` or `range` at most: comparing larger ones with other numbers takes time that no fuel pays for.
 pub(super) const MAX_PART_BITS: u64 = 2048;
 
 /// Names of the built-in types that may be a `defaultdict`'s factory.
-const FACTORIES: &[&str] = &[
+pub(super) const FACTORIES: &[&str] = &[
     "bool",
     "bytearray",
     "bytes",
@@ -306,4 +303,152 @@ fn is_deque(parts: &[Value]) -> bool {
 fn is_fraction(parts: &[Value]) -> bool {
     let [numerator, denominator] = parts else { return false };
     is_part(numerator).is_some() && is_part(denominator).is_some_and(Signed::is_positive)
+}
+
+/// A numpy scalar type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NumpyType {
+    /// `bool_`
+    Bool,
+    /// `int8`
+    Int8,
+    /// `int16`
+    Int16,
+    /// `int32`
+    Int32,
+    /// `int64`
+    Int64,
+    /// `uint8`
+    UInt8,
+    /// `uint16`
+    UInt16,
+    /// `uint32`
+    UInt32,
+    /// `uint64`
+    UInt64,
+    /// `float16`
+    Float16,
+    /// `float32`
+    Float32,
+    /// `float64`
+    Float64,
+    /// `complex64`
+    Complex64,
+    /// `complex128`
+    Complex128,
+}
+
+/// What a numpy scalar type holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NumpyKind {
+    Bool,
+    Int { bits: u32 },
+    UInt { bits: u32 },
+    Float { bits: u32 },
+    Complex { bits: u32 },
+}
+
+const NUMPY_TYPES: &[(u8, NumpyType, &str, NumpyKind)] = &[
+    (b'?', NumpyType::Bool, "bool", NumpyKind::Bool),
+    (b'b', NumpyType::Int8, "int8", NumpyKind::Int { bits: 8 }),
+    (b'h', NumpyType::Int16, "int16", NumpyKind::Int { bits: 16 }),
+    (b'i', NumpyType::Int32, "int32", NumpyKind::Int { bits: 32 }),
+    (b'q', NumpyType::Int64, "int64", NumpyKind::Int { bits: 64 }),
+    (b'B', NumpyType::UInt8, "uint8", NumpyKind::UInt { bits: 8 }),
+    (b'H', NumpyType::UInt16, "uint16", NumpyKind::UInt { bits: 16 }),
+    (b'I', NumpyType::UInt32, "uint32", NumpyKind::UInt { bits: 32 }),
+    (b'Q', NumpyType::UInt64, "uint64", NumpyKind::UInt { bits: 64 }),
+    (b'e', NumpyType::Float16, "float16", NumpyKind::Float { bits: 16 }),
+    (b'f', NumpyType::Float32, "float32", NumpyKind::Float { bits: 32 }),
+    (b'd', NumpyType::Float64, "float64", NumpyKind::Float { bits: 64 }),
+    (b'F', NumpyType::Complex64, "complex64", NumpyKind::Complex { bits: 32 }),
+    (b'D', NumpyType::Complex128, "complex128", NumpyKind::Complex { bits: 64 }),
+];
+
+impl NumpyType {
+    fn row(self) -> (u8, &'static str, NumpyKind) {
+        let row = NUMPY_TYPES.iter().find(|(_, known, ..)| *known == self);
+        row.map_or((b'?', "bool", NumpyKind::Bool), |(code, _, name, kind)| (*code, *name, *kind))
+    }
+
+    /// Its name in numpy.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The character of its dtype.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self.row().0
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        NUMPY_TYPES.iter().find(|(known, ..)| *known == code).map(|(_, numpy, ..)| *numpy)
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        NUMPY_TYPES.iter().find(|(_, _, known, _)| *known == name).map(|(_, numpy, ..)| *numpy)
+    }
+
+    /// Whether it holds that number, exactly.
+    fn holds(self, state: &Value) -> bool {
+        match (self.row().2, state) {
+            (NumpyKind::Bool, Value::Bool(_)) => true,
+            (NumpyKind::Int { bits }, Value::Int(value)) => {
+                let highest = BigInt::from(1_u8) << (bits - 1);
+                -&highest <= *value && *value < highest
+            }
+            (NumpyKind::UInt { bits }, Value::Int(value)) => {
+                BigInt::ZERO <= *value && *value < BigInt::from(1_u8) << bits
+            }
+            (NumpyKind::Float { bits }, Value::Float(value)) => is_exact(*value, bits),
+            (NumpyKind::Complex { bits }, Value::Tuple(parts)) => match parts[..] {
+                [Value::Float(real), Value::Float(imag)] => is_exact(real, bits) && is_exact(imag, bits),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// The nearest number that it holds: its shortest digits are read as a float first.
+    pub(super) fn rounded(self, value: f64) -> f64 {
+        match self.row().2 {
+            NumpyKind::Float { bits } | NumpyKind::Complex { bits } => nearest(value, bits),
+            _ => value,
+        }
+    }
+
+    /// Whether it holds complex numbers.
+    pub(super) fn is_complex(self) -> bool {
+        matches!(self.row().2, NumpyKind::Complex { .. })
+    }
+
+    /// Whether it holds floats.
+    pub(super) fn is_float(self) -> bool {
+        matches!(self.row().2, NumpyKind::Float { .. })
+    }
+}
+
+fn is_exact(value: f64, bits: u32) -> bool {
+    value.is_nan() || nearest(value, bits).to_bits() == value.to_bits()
+}
+
+fn nearest(value: f64, bits: u32) -> f64 {
+    match bits {
+        16 => nearest_half(value),
+        32 => f64::from(value as f32),
+        _ => value,
+    }
+}
+
+/// Eleven bits of precision, multiples of 2^-24, infinite from 65520 on.
+fn nearest_half(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    let unit = 2_f64.powi(exponent.max(-14) - 10);
+    let rounded = (value / unit).round_ties_even() * unit;
+    if rounded.abs() >= 65_536.0 { f64::INFINITY.copysign(value) } else { rounded }
 }

@@ -6,8 +6,9 @@ use std::fmt::{self, Display, Formatter, Write};
 use num_bigint::BigInt;
 
 use super::Value;
-use super::literal::MAX_DIGITS;
 
+/// Decimal digits of an int in text at most: Python's own limit.
+pub(super) const MAX_DIGITS: usize = 4300;
 /// Bits of the least number that has more than [`MAX_DIGITS`] decimal digits: 10^4300.
 const MAX_DECIMAL_BITS: u64 = 14_285;
 
@@ -23,7 +24,7 @@ impl Value {
     }
 }
 
-/// Takes so many characters, and then refuses, which ends whoever writes.
+/// Takes so many characters and then returns an error, which ends the writer.
 struct Excerpt {
     text: String,
     left: usize,

@@ -5,6 +5,7 @@ mod codec;
 mod equality;
 mod literals;
 mod objects;
+mod outcomes;
 mod patch;
 mod program;
 mod python;

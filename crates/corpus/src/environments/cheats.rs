@@ -1,14 +1,13 @@
 //! Attempts to cheat with a Code-as-Task, one Markdown file each: codes that must not be accepted, artifacts that the gate
 //! must refuse. `task-corpus/environment_cheats/README.md` is the format.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use veriplay_core::{CodeTask, Status};
 
-use super::{EnvironmentCorpus, embedded, embedded_environments};
+use super::{EnvironmentCorpus, built_in_environments};
 use crate::CorpusError;
-use crate::seeds::markdown::{self, Block};
+use crate::files::{CHEATS, list_files, stem};
+use crate::markdown::{self, Block};
 
 /// One attempt to cheat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,30 +59,24 @@ struct Front {
 /// # Panics
 /// Never: a test reads them all.
 #[must_use]
-pub fn embedded_cheats() -> Vec<Cheat> {
-    let environments = embedded_environments();
-    let read = |(name, text): &(&str, &str)| cheat(name, text, &environments);
-    embedded::CHEATS.iter().map(read).collect::<Result<_, _>>().expect("the embedded cheats are checked by a test")
+pub fn built_in_cheats() -> Vec<Cheat> {
+    let environments = built_in_environments();
+    let cheats = list_files(&CHEATS, "md").into_iter().map(|(path, text)| parse_cheat(path, text, &environments));
+    cheats.collect::<Result<_, _>>().expect("the built-in cheats are checked by a test")
 }
 
-/// The names of the embedded files, for the test that compares them with the directory.
-#[must_use]
-pub fn embedded_cheat_names() -> Vec<&'static str> {
-    embedded::CHEATS.iter().map(|(name, _)| *name).collect()
-}
-
-/// Reads one file's text; `path` names it in errors.
+/// Parses a file's text; `path` names it in errors.
 ///
 /// # Errors
 /// What is missing, unknown, or asks to be accepted, with its line.
-pub fn cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Result<Cheat, CorpusError> {
+pub fn parse_cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Result<Cheat, CorpusError> {
     let wrong = |line: usize, problem: String| CorpusError::Seed {
         path: path.to_owned(),
         line,
         problem,
         hint: "task-corpus/environment_cheats/README.md says what may stand here".to_owned(),
     };
-    let (statement, blocks) = markdown::read(text).map_err(|(line, problem)| wrong(line, problem))?;
+    let (statement, blocks) = markdown::parse_blocks(text).map_err(|(line, problem)| wrong(line, problem))?;
     if statement.lines().count() < 2 {
         return Err(wrong(1, "there is no prose under the title".to_owned()));
     }
@@ -104,8 +97,7 @@ pub fn cheat(path: &str, text: &str, environments: &[EnvironmentCorpus]) -> Resu
         }
         _ => return Err(wrong(toml.line, "say one of `status` and `rule`".to_owned())),
     };
-    let name = Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    Ok(Cheat { name, statement, task, kind })
+    Ok(Cheat { name: stem(path), statement, task, kind })
 }
 
 type Read<T> = Result<T, (usize, String)>;

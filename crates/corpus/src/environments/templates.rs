@@ -20,7 +20,7 @@ use rand::Rng;
 use rand::seq::IndexedRandom;
 use veriplay_core::{Digest, program_hash};
 
-use super::embedded;
+use super::{check_name, text_of};
 use crate::random::{first_word, stream};
 use crate::{CorpusError, Split};
 
@@ -108,16 +108,15 @@ impl TaskGenerator {
     ///
     /// # Panics
     /// Never: a test reads all templates.
-    pub fn embedded<S: AsRef<str>>(names: &[S]) -> Result<Self, CorpusError> {
+    pub fn built_in<S: AsRef<str>>(names: &[S]) -> Result<Self, CorpusError> {
         let read = |name: &S| {
-            let found = embedded::TEMPLATES.iter().find(|(known, _)| *known == name.as_ref());
-            let known: Vec<String> = embedded::TEMPLATES.iter().map(|(known, _)| (*known).to_owned()).collect();
-            let (name, text) = found.ok_or_else(|| CorpusError::unknown("environment", name.as_ref(), known.iter()))?;
-            Ok(Templates::read(name, text).expect("the embedded templates are checked by a test"))
+            let name = check_name(name.as_ref())?;
+            let text = text_of(name, "templates.toml");
+            Ok(Templates::read(name, text).expect("the built-in templates are checked by a test"))
         };
         let environments = names.iter().map(read).collect::<Result<Vec<_>, CorpusError>>()?;
         if environments.is_empty() {
-            return Err(CorpusError::unknown("environment", "", [].iter()));
+            return Err(CorpusError::unknown("environment", "", [""; 0]));
         }
         Ok(Self { environments })
     }

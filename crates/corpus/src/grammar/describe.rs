@@ -1,7 +1,7 @@
 //! Says in words what a program of the grammar does: `reverse it, then add 3 to each`.
 //!
 //! A description is made from the program's text, statement by statement, by the operations whose templates match it; the words are
-//! the data's own. Called by games whose problems are sentences. Invariant: what is described computes what the program computes, as
+//! the data's own. Called by games whose problems are sentences. Invariant: the description computes what the program computes, as
 //! far as the data's words are true; which of an operation's words are taken is the caller's randomness.
 
 use rand::Rng;
@@ -45,7 +45,7 @@ impl Grammar {
     }
 }
 
-/// A program being told, and the type `x` has where `rest` begins.
+/// A program being described, and the type `x` has where `rest` begins.
 struct Teller<'a> {
     grammar: &'a Grammar,
     kind: &'a str,

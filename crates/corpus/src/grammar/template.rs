@@ -34,10 +34,10 @@ pub(crate) enum Piece {
 }
 
 impl Template {
-    /// Splits `text` at its placeholders; `resolve` says what a name stands for.
+    /// Splits `text` at its placeholders; `resolve` looks a name up.
     ///
     /// # Errors
-    /// What is wrong, for people: an open brace, or what `resolve` says.
+    /// The problem, for people: an open brace, or the error of `resolve`.
     pub(crate) fn parse(text: &str, mut resolve: impl FnMut(char) -> Result<Piece, String>) -> Result<Self, String> {
         let (mut pieces, mut names) = (Vec::new(), Vec::new());
         let mut rest = text;

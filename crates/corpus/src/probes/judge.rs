@@ -1,7 +1,7 @@
 //! What a run of a probe means: contained, escaped, or unclear, with the evidence.
 //!
 //! Called by [`super::run`] for our own sandbox, and by the command line for other people's. Host facts come first: an
-//! outcome that went beyond its limits, or a host that failed, is an escape whatever the program says. `Unclear` is a
+//! outcome that went beyond its limits, or a host that failed, is an escape whatever the program reports. `Unclear` is a
 //! failure too: a probe that could not be run shows nothing.
 
 use serde::Serialize;
@@ -117,7 +117,7 @@ pub fn of_outcomes(probe: &Probe, runs: &[Ran]) -> Finding {
     harmed(probe, of_runs(probe, runs))
 }
 
-/// What is unclear elsewhere is an escape where an honest program came to harm.
+/// An unclear result is an escape where an honest program was harmed.
 fn harmed(probe: &Probe, finding: Finding) -> Finding {
     if probe.honest && finding.verdict == Containment::Unclear {
         return Finding::escaped(&format!("an honest program after it did not end as it must: {}", finding.evidence));

@@ -1,6 +1,6 @@
 //! Runs probes through the seam [`Execute`].
 //!
-//! Each probe gets a sandbox of its own, so that none meets what another left behind; within a probe the runs share it.
+//! Each probe gets a sandbox of its own, without traces of others; within a probe the runs share it.
 //! Who calls brings a [`Range`]: the command line and the tests have one each.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ const SEED: u64 = 20_260_101;
 /// An executor, new for one probe.
 pub type Fresh<'a> = Box<dyn Execute + 'a>;
 
-/// A port nobody listens at, for programs that run in our own sandbox.
+/// A port without a listener, for programs that run in our own sandbox.
 const PORT: &str = "9";
 /// What they look for on the host.
 const CANARY: &str = "/etc/passwd";
@@ -45,13 +45,13 @@ pub trait Range: Sync {
     fn module_image(&self, id: &str) -> String;
 }
 
-/// Runs one probe and says what became of it.
+/// Runs one probe and judges it.
 #[must_use]
 pub fn run_probe(range: &dyn Range, probe: &Probe, image: &str) -> Finding {
     judge::of_outcomes(probe, &runs(range, probe, image))
 }
 
-/// Runs all of `probes` on so many threads; findings in their order. `each` is told of every one as it ends.
+/// Runs all of `probes` on so many threads; findings in their order. `each` is called for every one as it ends.
 #[must_use]
 pub fn run_probes(
     range: &dyn Range,
@@ -113,7 +113,7 @@ fn runs(range: &dyn Range, probe: &Probe, image: &str) -> Vec<Ran> {
     }
 }
 
-/// The program of each run. A module is told the number of its run.
+/// The program of each run. A module gets the number of its run.
 fn texts(probe: &Probe, programs: Vec<String>) -> Vec<String> {
     let runs = match probe.order {
         Order::AtOnce(count) | Order::Repeated(count) => count,

@@ -40,19 +40,19 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn open(path: &Path, cap: u64) -> Result<Self, CorpusError> {
-        let file = File::open(path).map_err(CorpusError::io("read", path))?;
+        let file = File::open(path).map_err(CorpusError::io(path))?;
         Self::over(path, BufReader::new(file), cap)
     }
 
     /// The rows of `plain`, which `path` names.
     pub(super) fn over(path: &Path, mut plain: impl BufRead + Send + 'static, cap: u64) -> Result<Self, CorpusError> {
-        let start = plain.fill_buf().map_err(CorpusError::io("read", path))?;
+        let start = plain.fill_buf().map_err(CorpusError::io(path))?;
         let reader: Box<dyn BufRead + Send> = match start.starts_with(&GZIP) {
             true => Box::new(BufReader::new(MultiGzDecoder::new(plain))),
             false => Box::new(plain),
         };
         let mut rows = Self { path: path.to_owned(), reader, cap, line: 0, array: None, done: false };
-        rows.skip_blank().and_then(|()| rows.read_array()).map_err(CorpusError::io("read", path))?;
+        rows.skip_blank().and_then(|()| rows.read_array()).map_err(CorpusError::io(path))?;
         Ok(rows)
     }
 
@@ -117,7 +117,7 @@ impl Iterator for Rows {
         if self.done {
             return None;
         }
-        let row = self.next_line().map_err(CorpusError::io("read", &self.path));
+        let row = self.next_line().map_err(CorpusError::io(&self.path));
         self.done = !matches!(row, Ok(Some(_)));
         row.transpose()
     }

@@ -19,13 +19,13 @@ pub struct DependencyWheel {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What it says of itself, and what it requires.
+    /// Its metadata.
     pub metadata: String,
     /// Files by their path on the search path.
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Why a wheel may be none.
+/// Why a file is not accepted as a dependency's wheel.
 #[derive(Debug, thiserror::Error)]
 pub enum WheelError {
     /// It holds compiled code, or is for other interpreters.
@@ -34,7 +34,7 @@ pub enum WheelError {
     /// It cannot be unpacked.
     #[error("a wheel cannot be unpacked: {0}")]
     Unpack(#[from] UnpackError),
-    /// No metadata, or none that is text.
+    /// No metadata, or metadata that is not text.
     #[error("a wheel holds no readable `{0}`")]
     NoMetadata(&'static str),
     /// A module of pytest or of the interpreter's start.
@@ -113,7 +113,7 @@ pub fn canonical(name: &str) -> String {
     parts.join("-").to_ascii_lowercase()
 }
 
-/// Whether a wheel says of itself that any Python 3 runs it, on any machine.
+/// Whether a wheel's tags allow any Python 3 on any machine.
 fn is_pure(tags: &str) -> bool {
     let tags: Vec<&str> = fields(tags, "Tag").collect();
     tags.contains(&"py3-none-any") && tags.iter().all(|tag| tag.ends_with("-none-any"))
@@ -133,7 +133,7 @@ fn information(members: &BTreeMap<String, Vec<u8>>, name: &'static str) -> Resul
     bytes.and_then(|bytes| String::from_utf8(bytes).ok()).ok_or(WheelError::NoMetadata(name))
 }
 
-/// The top-level module that a file is of; folders of metadata are none.
+/// The top-level module that a file belongs to; `None` for folders of metadata.
 fn module_of(path: &str) -> Option<&str> {
     match path.split_once('/') {
         Some((folder, _)) => (!folder.contains('.')).then_some(folder),

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::pattern::matches;
-
 /// Directories whose files are no tests of the package, whatever their names, unless its configuration names them.
 const NO_TESTS: [&str; 7] = ["docs", "doc", "build", "dist", "examples", "examplefiles", "node_modules"];
 
-/// What is imported from where, and what is tested.
+/// Which modules are imported from where, and which files are tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Directories of the search path, relative to the root, which is "".
@@ -18,7 +16,7 @@ pub struct Layout {
     pub ignored_selection: bool,
 }
 
-/// What a package's configuration says of its tests. Empty lists leave pytest's default.
+/// A package's configuration of its tests. Empty lists stand for pytest's defaults.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Selection<'a> {
     /// Directories and files, with `*` as in a shell.
@@ -94,7 +92,9 @@ fn is_selected(path: &str, selection: Selection<'_>) -> bool {
     }
     let named = match selection.file_patterns {
         [] => is_named_by_default(name),
-        patterns => patterns.iter().any(|pattern| matches(pattern, if pattern.contains('/') { path } else { name })),
+        patterns => {
+            patterns.iter().any(|pattern| matches_pattern(pattern, if pattern.contains('/') { path } else { name }))
+        }
     };
     let placed = match selection.test_paths {
         [] => !dirs.split('/').any(|dir| NO_TESTS.contains(&dir)),
@@ -112,11 +112,73 @@ fn is_named_by_default(name: &str) -> bool {
 /// Whether `path`, or a directory above it, is what `place` names.
 fn is_below(path: &str, place: &str) -> bool {
     let above = path.match_indices('/').map(|(at, _)| &path[..at]);
-    place.is_empty() || above.chain([path]).any(|above| matches(place, above))
+    place.is_empty() || above.chain([path]).any(|above| matches_pattern(place, above))
 }
 
 /// `./tests/` is `tests`, and `.` is the root.
 fn plain(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     if path == "." { "" } else { path.trim_start_matches("./") }
+}
+
+/// Whether `pattern` matches the whole of `text`: with `*`, `?` and `[…]` as Python's `fnmatch` has them, case included.
+fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    // `reached[at]`: what was read of the pattern so far can end before `text[at]`.
+    let mut reached = vec![false; text.len() + 1];
+    reached[0] = true;
+    let mut rest = pattern.as_slice();
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        if *first == '*' {
+            let start = reached.iter().position(|found| *found).unwrap_or(reached.len());
+            reached[start..].fill(true);
+            continue;
+        }
+        let set = if *first == '[' { character_class(behind) } else { None };
+        if let Some((_, length)) = set {
+            rest = &behind[length..];
+        }
+        for at in (0..text.len()).rev() {
+            let fits = match set {
+                Some((members, _)) => is_in(members, text[at]),
+                None => *first == '?' || *first == text[at],
+            };
+            reached[at + 1] = reached[at] && fits;
+        }
+        reached[0] = false;
+    }
+    reached[text.len()]
+}
+
+/// What is between the brackets, and how much of the pattern that is; `None` where they are not closed.
+fn character_class(behind: &[char]) -> Option<(&[char], usize)> {
+    // A `]` that comes first is a member.
+    let mut start = usize::from(behind.first() == Some(&'!'));
+    start += usize::from(behind.get(start) == Some(&']'));
+    let end = start + behind.get(start..)?.iter().position(|found| *found == ']')?;
+    Some((&behind[..end], end + 1))
+}
+
+fn is_in(members: &[char], found: char) -> bool {
+    let (members, negated) = match members {
+        ['!', members @ ..] => (members, true),
+        members => (members, false),
+    };
+    let mut at = 0;
+    let mut inside = false;
+    while at < members.len() {
+        match members[at..] {
+            [low, '-', high, ..] => {
+                inside |= (low..=high).contains(&found);
+                at += 3;
+            }
+            [one, ..] => {
+                inside |= one == found;
+                at += 1;
+            }
+            [] => break,
+        }
+    }
+    inside != negated
 }

@@ -108,7 +108,7 @@ impl Taken {
         if self.members > MAX_MEMBERS { Err(UnpackError::TooLarge("20000 members")) } else { Ok(()) }
     }
 
-    /// Reads one file. What an archive says of its size is not believed.
+    /// Reads one file. The size that an archive declares is not trusted.
     fn file(&mut self, path: &str, content: impl Read) -> Result<(), UnpackError> {
         let path = path.strip_prefix("./").unwrap_or(path);
         check_path(path)?;
@@ -140,7 +140,7 @@ struct Link {
 fn unpack_tar(bytes: &[u8]) -> Result<Files, UnpackError> {
     let mut taken = Taken::new();
     let mut links = Vec::new();
-    // Headers, padding and names count as well: what is read of the stream is bounded, whatever the members say.
+    // Headers, padding and names count as well: the bytes read from the stream are bounded, whatever the members declare.
     let stream = GzDecoder::new(bytes).take(2 * MAX_BYTES);
     for entry in tar::Archive::new(stream).entries()? {
         let entry = entry?;

@@ -4,7 +4,7 @@ use veriplay_core::Layer;
 
 use super::unpack::{Archive, UnpackError, unpack};
 
-/// A wheel as pip is asked for it.
+/// A wheel as pip takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wheel {
     /// `name==version`.

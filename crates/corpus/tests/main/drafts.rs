@@ -8,7 +8,7 @@ use veriplay_corpus::{Drafts, Grammar, Split, held_out, validation, warmup};
 
 #[test]
 fn drafts_are_distinct_of_the_asked_type_and_inside_their_split() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     for task_type in TaskType::ALL {
         let drafts: Vec<Proposal> = held_out(&grammar, 1, task_type, 6).unwrap().take(300).collect();
         assert_eq!(drafts.len(), 300);
@@ -20,7 +20,7 @@ fn drafts_are_distinct_of_the_asked_type_and_inside_their_split() {
 
 #[test]
 fn an_induction_draft_has_as_many_distinct_inputs_as_asked() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     for draft in validation(&grammar, 4, TaskType::Induction, 10).unwrap().take(50) {
         let Proposal::Inputs { inputs, message, .. } = draft else { panic!("not an induction draft") };
         assert_eq!(inputs.len(), 10);
@@ -31,7 +31,7 @@ fn an_induction_draft_has_as_many_distinct_inputs_as_asked() {
 
 #[test]
 fn warm_up_repeats_one_statement_programs_and_never_sees_four() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let programs: Vec<_> = warmup(&grammar, 2).unwrap().take(3000).collect();
     let one: Vec<_> = programs.iter().filter(|generated| generated.family == "one").collect();
     let distinct: HashSet<&str> = one.iter().map(|generated| generated.program.as_str()).collect();
@@ -42,7 +42,7 @@ fn warm_up_repeats_one_statement_programs_and_never_sees_four() {
 
 #[test]
 fn an_unknown_mix_is_refused_before_the_first_draft() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     assert!(Drafts::new(&grammar, Split::Train, "nature", 0, TaskType::Deduction, 1).is_err());
 }
 
@@ -60,7 +60,7 @@ proptest! {
 
     #[test]
     fn a_stream_depends_on_its_seed_and_type_alone(seed: u64, at in 0..3_usize) {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let task_type = TaskType::ALL[at];
         let take = |seed| held_out(&grammar, seed, task_type, 6).unwrap().take(20).collect::<Vec<_>>();
         prop_assert_eq!(take(seed), take(seed));
@@ -73,7 +73,7 @@ proptest! {
 
     #[test]
     fn sets_of_different_splits_share_no_program(first: u64, second: u64) {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let held: HashSet<String> = held_out(&grammar, first, TaskType::Deduction, 1).unwrap()
             .take(120).map(|draft| draft.program().to_owned()).collect();
         let tuned: HashSet<String> = validation(&grammar, second, TaskType::Abduction, 1).unwrap()

@@ -1,45 +1,26 @@
 //! Environments and cheats: the shipped files, and ways one can break the formats.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use veriplay_corpus::environments::cheats::{Kind, cheat, embedded_cheat_names, embedded_cheats};
-use veriplay_corpus::environments::{embedded_environment_names, read_environments};
+use veriplay_corpus::environments::cheats::{Kind, built_in_cheats, parse_cheat};
+use veriplay_corpus::environments::{built_in_environment_names, parse_environment};
 use veriplay_corpus::{
-    ProblemRow, ReadOptions, embedded_environments, environment_by_name, parse_problems, problem_format,
+    ProblemRow, ReadOptions, built_in_environments, environment_by_name, parse_problems, problem_format,
 };
-
-fn shipped(folder: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus").join(folder)
-}
-
-fn names_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.filter(|path| wanted(path)).map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
-}
-
-#[test]
-fn the_embedded_lists_hold_every_environment_and_every_cheat() {
-    let hint = "add or remove lines in crates/corpus/src/environments/embedded.rs";
-    let folders = names_in(&shipped("environments"), Path::is_dir);
-    assert_eq!(BTreeSet::from_iter(embedded_environment_names().into_iter().map(str::to_owned)), folders, "{hint}");
-    assert_eq!(embedded_environments(), read_environments(&shipped("environments")).unwrap());
-    let is_cheat = |path: &Path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("README.md");
-    let files = names_in(&shipped("environment_cheats"), is_cheat);
-    assert_eq!(BTreeSet::from_iter(embedded_cheat_names().into_iter().map(str::to_owned)), files, "{hint}");
-}
 
 #[test]
 fn the_readme_names_every_environment() {
-    let readme = std::fs::read_to_string(shipped("environments/README.md")).unwrap();
-    for name in embedded_environment_names() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/environments/README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    for name in built_in_environment_names() {
         assert!(readme.contains(&format!("| `{name}` |")), "no line for `{name}`");
     }
 }
 
 #[test]
 fn tasks_are_whole_and_named_after_their_environment() {
-    for corpus in embedded_environments() {
+    for corpus in built_in_environments() {
         for hand in &corpus.tasks {
             let task = &hand.task;
             assert!(task.task_id.starts_with(&format!("{}/", corpus.environment.name)), "{}", task.task_id);
@@ -53,13 +34,9 @@ fn tasks_are_whole_and_named_after_their_environment() {
 
 #[test]
 fn a_broken_folder_is_refused_with_file_and_line() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = dir.path().join("shop");
-    std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join("environment.py"), "TOOLS = []\n").unwrap();
     let read = |tasks: &str| {
-        std::fs::write(folder.join("tasks.toml"), tasks).unwrap();
-        read_environments(dir.path()).map(|all| all.len()).map_err(|error| error.to_string())
+        let parsed = parse_environment("shop", "TOOLS = []\n", ("shop/tasks.toml", tasks));
+        parsed.map(|corpus| corpus.tasks.len()).map_err(|error| error.to_string())
     };
     let one = "[[task]]\nname = \"a\"\ninstruction = \"i\"\nverify = \"v\"\nsolution = \"s\"\nfailures = []\n";
     assert_eq!(read(one), Ok(1));
@@ -71,16 +48,14 @@ fn a_broken_folder_is_refused_with_file_and_line() {
         let error = read(&text).expect_err(words);
         assert!(error.contains(words) && error.contains(&format!("tasks.toml:{line}: ")), "{words}: {error}");
     }
-    std::fs::remove_file(folder.join("tasks.toml")).unwrap();
-    assert!(read_environments(dir.path()).unwrap_err().to_string().contains("tasks.toml"));
 }
 
 const GOOD: &str = "# Title\n\nProse.\n\n```toml\ntask = \"orders/ship_to_kiel\"\nstatus = \"wrong_answer\"\n```\n\n```python\npass\n```\n";
 
 #[test]
 fn a_cheat_is_read_and_a_broken_one_is_refused_with_its_line() {
-    let environments = embedded_environments();
-    let read = |text: &str| cheat("one.md", text, &environments).map_err(|error| error.to_string());
+    let environments = built_in_environments();
+    let read = |text: &str| parse_cheat("one.md", text, &environments).map_err(|error| error.to_string());
     assert!(matches!(read(GOOD).unwrap().kind, Kind::Code { code, .. } if code == "pass\n"));
     for (old, new, line, words) in [
         ("Prose.\n", "", 1, "no prose"),
@@ -106,7 +81,7 @@ fn a_cheat_is_read_and_a_broken_one_is_refused_with_its_line() {
 #[test]
 fn no_two_cheats_are_one() {
     let mut seen = BTreeSet::new();
-    for cheat in embedded_cheats() {
+    for cheat in built_in_cheats() {
         assert!(seen.insert(format!("{:?}{:?}", cheat.task, cheat.kind)), "`{}` is another file", cheat.name);
     }
 }

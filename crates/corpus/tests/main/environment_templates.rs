@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_corpus::environments::embedded_environment_names;
+use veriplay_corpus::environments::built_in_environment_names;
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator};
 
 fn generator() -> TaskGenerator {
-    TaskGenerator::embedded(&embedded_environment_names()).expect("all templates are read")
+    TaskGenerator::built_in(&built_in_environment_names()).expect("all templates are read")
 }
 
 fn tasks(split: Split, count: usize) -> Vec<GeneratedTask> {
@@ -16,10 +16,10 @@ fn tasks(split: Split, count: usize) -> Vec<GeneratedTask> {
 #[test]
 fn every_environment_has_templates_and_an_unknown_one_is_an_error() {
     let seen: BTreeSet<String> = tasks(Split::Train, 200).into_iter().map(|task| task.environment).collect();
-    assert_eq!(seen, embedded_environment_names().into_iter().map(str::to_owned).collect());
-    let refused = TaskGenerator::embedded(&["casino"]).expect_err("there is none").to_string();
+    assert_eq!(seen, built_in_environment_names().into_iter().map(str::to_owned).collect());
+    let refused = TaskGenerator::built_in(&["casino"]).expect_err("there is none").to_string();
     assert!(refused.contains("`casino`") && refused.contains("`orders`"), "{refused}");
-    assert!(TaskGenerator::embedded::<&str>(&[]).is_err());
+    assert!(TaskGenerator::built_in::<&str>(&[]).is_err());
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! The corpus of forgeries: the shipped files, and every way one can break the format.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use veriplay_core::Status;
-use veriplay_corpus::forgeries::{Ending, Judging, embedded_forgery_names};
-use veriplay_corpus::{CorpusError, ForgeryCorpus, embedded_forgeries, read_forgeries};
+use veriplay_corpus::forgeries::{Ending, Judging};
+use veriplay_corpus::{CorpusError, ForgeryCorpus, built_in_forgeries, parse_forgeries};
 
 const GOOD: &str = "# Title\n\nProse.\n\n```toml\nrows = [\"8.1/4\", \"3.6\"]\n\n[host]\ncalls = \"wrong_answer\"\n\n[split]\nlines = \"runtime_error\"\n\n\
                     [shared]\nlines = \"undefended\"\n\n[by_rule]\ncalls = [\"float\"]\n```\n\n```python\ndef f(x):\n    return 2\n```\n";
@@ -41,23 +40,14 @@ const CASES: &[(&str, &str, usize, &str)] = &[
 ];
 
 fn corpus_of(forgeries: &[(&str, &str)], problems: &[(&str, &str)]) -> Result<ForgeryCorpus, CorpusError> {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::create_dir(dir.path().join("problems")).unwrap();
-    for (name, text) in forgeries {
-        std::fs::write(dir.path().join(name), text).unwrap();
-    }
-    for (name, text) in problems {
-        std::fs::write(dir.path().join("problems").join(name), text).unwrap();
-    }
-    read_forgeries(dir.path())
+    let problems: Vec<(String, &str)> =
+        problems.iter().map(|(name, text)| (format!("problems/{name}"), *text)).collect();
+    let problems = problems.iter().map(|(path, text)| (path.as_str(), *text));
+    parse_forgeries(&forgeries.iter().copied().chain(problems).collect::<Vec<_>>())
 }
 
 fn read_one(text: &str) -> Result<ForgeryCorpus, CorpusError> {
-    corpus_of(&[("one.md", text), ("README.md", "not a forgery")], &[("calls.md", CALLS), ("lines.md", LINES)])
-}
-
-fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/forgeries")
+    corpus_of(&[("one.md", text)], &[("calls.md", CALLS), ("lines.md", LINES)])
 }
 
 #[test]
@@ -130,26 +120,11 @@ fn two_files_with_one_attempt_are_refused_and_both_are_named() {
 }
 
 #[test]
-fn the_embedded_list_holds_every_file_of_the_directory() {
-    let mut files = BTreeSet::new();
-    for (folder, prefix) in [(shipped(), ""), (shipped().join("problems"), "problems/")] {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            if name.ends_with(".md") && name != "README.md" {
-                files.insert(format!("{prefix}{name}"));
-            }
-        }
-    }
-    let embedded: BTreeSet<String> = embedded_forgery_names().into_iter().map(str::to_owned).collect();
-    assert_eq!(embedded, files, "add or remove lines in crates/corpus/src/forgeries/embedded.rs");
-    assert_eq!(embedded_forgeries(), read_forgeries(&shipped()).unwrap());
-}
-
-#[test]
 fn every_row_is_covered_or_the_readme_says_why_not_and_it_names_every_file() {
-    let corpus = embedded_forgeries();
+    let corpus = built_in_forgeries();
     assert!(corpus.forgeries.len() >= 50, "{} forgeries", corpus.forgeries.len());
-    let readme = std::fs::read_to_string(shipped().join("README.md")).unwrap();
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/forgeries/README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
     let line_of = |row: &str| readme.lines().find(|line| line.starts_with(&format!("| {row} |")));
     for number in 1..=21 {
         let row = format!("8.1/{number}");

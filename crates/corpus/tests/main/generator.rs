@@ -25,7 +25,7 @@ fn cut<'a>(mut program: &'a str, fragments: &[String]) -> Vec<&'a str> {
 }
 
 fn mean_tokens(family: &str, seed: u64) -> f64 {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let mut rng = rng(seed);
     let count = 400;
     let lengths =
@@ -35,7 +35,7 @@ fn mean_tokens(family: &str, seed: u64) -> f64 {
 
 #[test]
 fn the_first_hundred_programs_of_seed_0_never_change() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let mut rng = rng(0);
     let programs: Vec<String> = (0..100).map(|_| grammar.sample(&mut rng, "natural").unwrap().program).collect();
     assert_eq!(Digest::of(programs.join("\n\n").as_bytes()).short(), "07ac52a1484f", "first:\n{}", programs[0]);
@@ -43,12 +43,12 @@ fn the_first_hundred_programs_of_seed_0_never_change() {
 
 #[test]
 fn fragments_are_few_distinct_and_stable() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let fragments = grammar.fragments();
     assert!((60..=90).contains(&fragments.len()), "{}", fragments.len());
     assert_eq!(fragments.iter().collect::<HashSet<_>>().len(), fragments.len());
     assert!(fragments.iter().all(|fragment| fragment.is_ascii() && fragment.len() > 1));
-    assert_eq!(fragments, Grammar::embedded_tiny().fragments());
+    assert_eq!(fragments, Grammar::built_in().fragments());
     for wanted in ["def f(x):\n    return ", "\n    x = ", "\n    return ", "x[::-1]", " for v in x]", ", "] {
         assert!(fragments.iter().any(|fragment| fragment == wanted), "`{wanted}` is missing");
     }
@@ -65,7 +65,7 @@ fn fragments_cut_programs_into_few_tokens() {
 
 #[test]
 fn a_mix_draws_its_families_in_proportion() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let mut rng = rng(5);
     let families: Vec<String> = (0..4000).map(|_| grammar.sample(&mut rng, "natural").unwrap().family).collect();
     for (family, share) in [("one", 0.30), ("two", 0.36), ("three", 0.22), ("four", 0.12)] {
@@ -78,7 +78,7 @@ fn a_mix_draws_its_families_in_proportion() {
 
 #[test]
 fn an_unknown_family_or_mix_is_refused_with_the_names_there_are() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let error = grammar.program(&mut rng(0), "five").unwrap_err();
     assert!(matches!(&error, CorpusError::Unknown { what: "family", .. }));
     assert!(error.to_string().contains("`five`") && error.to_string().contains("`four`"), "{error}");
@@ -88,7 +88,7 @@ fn an_unknown_family_or_mix_is_refused_with_the_names_there_are() {
 
 #[test]
 fn a_kind_with_few_inputs_gives_all_of_them_and_stops() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let inputs = grammar.inputs(&mut rng(1), InputKind::Int, 50);
     assert_eq!(inputs.len(), 13, "0 to 12");
 }
@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn inputs_are_distinct_and_in_their_kinds_range(seed: u64, kind in 0..3_usize, count in 1..10_usize) {
         let kind = InputKind::ALL[kind];
-        let inputs = Grammar::embedded_tiny().inputs(&mut rng(seed), kind, count);
+        let inputs = Grammar::built_in().inputs(&mut rng(seed), kind, count);
         prop_assert_eq!(inputs.len(), count);
         prop_assert!(inputs.iter().all(|input| is_in_range(kind, input)));
         let texts: HashSet<String> = inputs.iter().map(|input| Value::arguments_text(input)).collect();
@@ -120,7 +120,7 @@ proptest! {
 
     #[test]
     fn a_program_has_the_shape_its_family_says(seed: u64) {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let generated = grammar.sample(&mut rng(seed), "natural").unwrap();
         prop_assert_eq!(&generated, &grammar.sample(&mut rng(seed), "natural").unwrap());
         let body: Vec<&str> = generated.program.lines().skip(1).filter(|line| !line.starts_with("     ")).collect();

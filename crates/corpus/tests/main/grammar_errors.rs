@@ -95,5 +95,5 @@ fn the_embedded_file_is_right() {
     let grammar = Grammar::parse(TINY, "task-corpus/tiny/grammar.toml").unwrap();
     assert_eq!(grammar.families().collect::<Vec<_>>(), ["four", "one", "three", "two"]);
     assert_eq!(grammar.mixes().collect::<Vec<_>>(), ["multi", "natural", "warmup"]);
-    assert_eq!(grammar.fragments(), Grammar::embedded_tiny().fragments());
+    assert_eq!(grammar.fragments(), Grammar::built_in().fragments());
 }

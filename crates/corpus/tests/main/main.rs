@@ -6,6 +6,9 @@ mod descriptions;
 mod drafts;
 mod environment_files;
 mod environment_templates;
+#[path = "../../../../tests/src/external.rs"]
+#[expect(dead_code, unreachable_pub, reason = "other tests use the rest of it")]
+mod external;
 mod forgery_files;
 mod generator;
 mod grammar_errors;
@@ -19,7 +22,6 @@ mod python;
 mod repository_archives;
 mod seed_files;
 mod splits;
-mod task_file;
 
 use std::path::PathBuf;
 

@@ -1,14 +1,12 @@
 //! The probes: the shipped files, and every way one can break the format.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use veriplay_core::{Exit, LimitKind, Outcome};
 use veriplay_corpus::CorpusError;
 use veriplay_corpus::probes::judge::{Containment, Ended, Ran, Text, of_outcomes, of_texts};
-use veriplay_corpus::probes::{
-    CLASSES, Expect, Order, Probe, Program, embedded_probe_names, embedded_probes, read_probes,
-};
+use veriplay_corpus::probes::{CLASSES, Expect, Order, Probe, Program, built_in_probes, parse_probes};
 
 const GOOD: &str = "# Title\n\nProse.\n\n```toml\nexpect = \"trapped\"\nkind = \"protocol\"\nruns = 2\n\n[limits]\nfuel_millions = 3\n```\n\n```python\nprint(1)\n```\n";
 
@@ -34,15 +32,7 @@ const CASES: &[(&str, &str, usize, &str)] = &[
 ];
 
 fn read_in(folder: &str, text: &str) -> Result<Vec<Probe>, CorpusError> {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("prelude.wat"), "(a)\n;; part turn\n(b)\n;; part end\n(c)\n").unwrap();
-    std::fs::create_dir(dir.path().join(folder)).unwrap();
-    std::fs::write(dir.path().join(folder).join("one.md"), text).unwrap();
-    read_probes(dir.path())
-}
-
-fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sandboxes/python/probes")
+    parse_probes("(a)\n;; part turn\n(b)\n;; part end\n(c)\n", &[(&format!("{folder}/one.md"), text)])
 }
 
 #[test]
@@ -89,12 +79,10 @@ fn every_broken_file_is_refused_with_its_line() {
 }
 
 #[test]
-fn the_embedded_list_holds_every_file_of_the_directory_and_the_readme_every_class() {
-    let read = read_probes(&shipped()).unwrap();
-    assert_eq!(embedded_probes("python").unwrap(), read, "change lines in crates/corpus/src/probes/embedded.rs");
-    assert_eq!(embedded_probe_names("python").len(), read.len());
-    assert!(embedded_probes("cobol").is_none() && embedded_probe_names("cobol").is_empty());
-    let readme = std::fs::read_to_string(shipped().join("README.md")).unwrap();
+fn the_readme_names_every_class() {
+    assert!(built_in_probes("cobol").is_none());
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/probes/README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
     for class in CLASSES {
         assert!(readme.contains(&format!("| `{}` |", class.name)), "the README has no row for `{}`", class.name);
     }
@@ -102,7 +90,7 @@ fn the_embedded_list_holds_every_file_of_the_directory_and_the_readme_every_clas
 
 #[test]
 fn no_two_probes_are_the_same() {
-    let probes = read_probes(&shipped()).unwrap();
+    let probes = built_in_probes("python").unwrap();
     let titles: BTreeSet<&str> = probes.iter().map(|probe| probe.title.as_str()).collect();
     assert_eq!(titles.len(), probes.len(), "two probes have one title");
 }

@@ -1,10 +1,10 @@
-//! Every field that can be wrong, and what is said about it.
+//! Every field that can be wrong, and its error.
 
 use veriplay_corpus::{BadRow, ReadOptions, problem_format, read_problems};
 
 use super::file;
 
-/// What is said about the one row of a file.
+/// The error of the one row of a file.
 pub(super) fn fault(format: &str, row: &str) -> BadRow {
     fault_with(format, row, &ReadOptions::default())
 }

@@ -205,7 +205,7 @@ fn json_value() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// What serde_json says about it, as a plain value.
+/// The result of serde_json, as a plain value.
 fn plain(json: &serde_json::Value) -> Value {
     use serde_json::Value as Json;
     match json {

@@ -50,7 +50,7 @@ fn literal(text: &str) -> Value {
     Value::parse_repr(text).expect("a literal")
 }
 
-/// Cases as `repr` writes them: arguments, and what is expected.
+/// Cases as `repr` writes them: arguments and expected value.
 fn cases(checks: &CallChecks) -> Vec<(String, String)> {
     let text = |case: &veriplay_core::CallCase| (Value::arguments_text(&case.input), case.expected.to_string());
     checks.cases.iter().map(text).collect()

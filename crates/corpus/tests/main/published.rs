@@ -1,24 +1,12 @@
-//! The public files themselves, where they are: the folder VERIPLAY_DATA, or `../shared/data` beside the repository.
-
-use std::path::{Path, PathBuf};
+//! The readers on the files as published.
 
 use veriplay_core::{Checks, TestStyle};
 use veriplay_corpus::{ProblemFile, ProblemRow, ReadOptions, problem_format, read_problems};
 
-/// The file of that name; `None`, with a message, where it is not.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn published(name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let path = std::env::var_os("VERIPLAY_DATA").map_or_else(beside, PathBuf::from).join(name);
-    let found = path.is_file();
-    if !found {
-        eprintln!("skipped: there is no `{}`; VERIPLAY_DATA names the folder", path.display());
-    }
-    found.then_some(path)
-}
+use super::external::published_file;
 
 fn read(name: &str, format: &str) -> Option<ProblemFile> {
-    let path = published(name)?;
+    let path = published_file(name)?;
     let file = read_problems(&path, problem_format(format).expect("the format is known"), &ReadOptions::default());
     Some(file.expect("the file can be read"))
 }

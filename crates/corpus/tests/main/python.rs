@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use veriplay_core::Value;
-use veriplay_corpus::{Generated, Grammar, Programs, Split, embedded_corpus};
+use veriplay_corpus::{Generated, Grammar, Programs, Split, built_in_seeds};
 
 /// Reads `[[program, [argument, …]], …]` as JSON and prints the `repr` of every result, or `!` and the exception.
 const RUNNER: &str = r"
@@ -36,7 +36,7 @@ fn run(cases: &[Case]) -> Option<Vec<String>> {
 }
 
 fn sample(mix: &str, count: usize) -> Vec<(Generated, Case)> {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let mut programs = Programs::new(&grammar, Split::Train, mix, 7).unwrap();
     let mut cases = Vec::new();
     for _ in 0..count {
@@ -86,7 +86,7 @@ fn generated_programs_compile_run_and_have_short_varied_outputs() {
 #[test]
 fn hand_written_seeds_run_on_every_input_and_their_outputs_vary() {
     let text = |inputs: &[Vec<Value>]| inputs.iter().map(|input| Value::arguments_text(input)).collect();
-    let seeds = embedded_corpus();
+    let seeds = built_in_seeds();
     let cases: Vec<Case> = seeds.iter().map(|seed| (seed.program.clone(), text(&seed.inputs))).collect();
     let Some(outputs) = run(&cases) else { return };
     let mut outputs = outputs.into_iter();

@@ -1,9 +1,7 @@
 //! Hand-written seeds: the shipped ones, and every way a file can be incomplete.
 
-use std::path::Path;
-
 use veriplay_core::{Proposal, TaskType, Value};
-use veriplay_corpus::{CorpusError, embedded_corpus, read_corpus, seeds::embedded_names};
+use veriplay_corpus::{CorpusError, SeedTriplet, built_in_seeds, parse_seeds};
 
 const GOOD: &str =
     "# Title\n\nProse.\n\n```python\ndef f(x):\n    return x + 1\n```\n\n```input\n1\n```\n\n```input\n2\n```\n";
@@ -21,11 +19,8 @@ const CASES: &[(&str, &str, usize, &str)] = &[
     ("Prose.\n", "Prose.\n```toml\nzeero = true\n```\n", 4, "unknown field `zeero`"),
 ];
 
-fn read_one(text: &str) -> Result<Vec<veriplay_corpus::SeedTriplet>, CorpusError> {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("one.md"), text).unwrap();
-    std::fs::write(dir.path().join("notes.txt"), "not a seed").unwrap();
-    read_corpus(dir.path())
+fn read_one(text: &str) -> Result<Vec<SeedTriplet>, CorpusError> {
+    parse_seeds(&[("one.md", text)])
 }
 
 #[test]
@@ -51,34 +46,13 @@ fn every_incomplete_file_is_refused_with_its_line() {
 
 #[test]
 fn two_files_with_one_program_are_refused_and_both_are_named() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("a.md"), GOOD).unwrap();
-    std::fs::write(dir.path().join("b.md"), GOOD.replace("Prose", "Another")).unwrap();
-    let error = read_corpus(dir.path()).unwrap_err().to_string();
+    let error = parse_seeds(&[("a.md", GOOD), ("b.md", &GOOD.replace("Prose", "Another"))]).unwrap_err().to_string();
     assert!(error.contains("a.md") && error.contains("b.md"), "{error}");
 }
 
 #[test]
-fn a_missing_directory_is_named() {
-    let error = read_corpus(Path::new("no/such/place")).unwrap_err().to_string();
-    assert!(error.contains("no/such/place") && error.contains("hint: "), "{error}");
-}
-
-#[test]
-fn the_embedded_list_holds_every_file_of_the_directory() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../task-corpus/absolute_zero");
-    let mut files: Vec<String> = Vec::new();
-    for entry in std::fs::read_dir(&dir).unwrap() {
-        files.push(entry.unwrap().file_name().into_string().unwrap());
-    }
-    files.sort();
-    assert_eq!(embedded_names(), files, "add or remove lines in crates/corpus/src/seeds/embedded.rs");
-    assert_eq!(embedded_corpus(), read_corpus(&dir).unwrap());
-}
-
-#[test]
 fn exactly_one_seed_is_the_zero_triplet_and_it_is_the_identity() {
-    let seeds = embedded_corpus();
+    let seeds = built_in_seeds();
     let zero: Vec<_> = seeds.iter().filter(|seed| seed.zero).collect();
     assert_eq!(zero.len(), 1);
     assert_eq!(zero[0].program, "def f(x):\n    return x");

@@ -32,7 +32,7 @@ fn shares_are_what_they_say() {
 
 #[test]
 fn every_split_of_the_tiny_grammar_has_programs_of_every_family() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for family in ["one", "two", "three", "four"] {
         let mut programs: BTreeMap<String, Split> = BTreeMap::new();
@@ -50,7 +50,7 @@ fn every_split_of_the_tiny_grammar_has_programs_of_every_family() {
 
 #[test]
 fn layout_does_not_move_a_program_to_another_split() {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     for n in 0..300 {
         let program = format!("def f(x):\n    return x * {n}");
         let layouts =
@@ -75,7 +75,7 @@ proptest! {
 
     #[test]
     fn any_text_has_a_split(program: String) {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         prop_assert!(Split::ALL.contains(&grammar.split_of(&program)));
     }
 }

@@ -2,16 +2,16 @@
 
 use pulp::{Simd, WithSimd};
 
-use super::{Group, HeadSizes, Heads, Scratch, Spans, VisibleRows, Workspace, load_panels, panel_stride};
+use super::{AttentionWorkspace, Group, HeadSizes, Heads, Scratch, Spans, VisibleRows, load_panels, panel_stride};
 use crate::math::{dot, exp};
 use crate::simd::dispatch;
 
-/// What [`attention_backward`] reads.
+/// The tensors that [`attention_backward`] reads.
 #[derive(Debug)]
-pub struct Saved<'a> {
+pub struct AttentionSaved<'a> {
     /// Raw projections, as given to forward.
     pub qkv: &'a [f32],
-    /// What forward returned.
+    /// The result of forward.
     pub out: &'a [f32],
     /// Its log-sum-exp.
     pub lse: &'a [f32],
@@ -23,10 +23,10 @@ pub struct Saved<'a> {
 pub fn attention_backward(
     dqkv: &mut [f32],
     dgains: (&mut [f32], &mut [f32]),
-    saved: &Saved<'_>,
+    saved: &AttentionSaved<'_>,
     groups: &[Group],
     heads: &Heads<'_>,
-    space: &mut Workspace,
+    space: &mut AttentionWorkspace,
 ) {
     dqkv.fill(0.0);
     dispatch(Backward { dqkv, dgains, saved, groups, heads, scratch: &mut space.first });
@@ -35,7 +35,7 @@ pub fn attention_backward(
 struct Backward<'a> {
     dqkv: &'a mut [f32],
     dgains: (&'a mut [f32], &'a mut [f32]),
-    saved: &'a Saved<'a>,
+    saved: &'a AttentionSaved<'a>,
     groups: &'a [Group],
     heads: &'a Heads<'a>,
     scratch: &'a mut Scratch,

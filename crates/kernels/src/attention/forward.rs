@@ -1,4 +1,6 @@
 //! Forward of attention: one row after the other, query heads that share a key-value head in pairs.
+//!
+//! The threads of a pool share the rows: each takes a contiguous range, and all ranges attend to about as many positions.
 
 use std::ops::Range;
 
@@ -6,23 +8,24 @@ use pulp::{Simd, WithSimd};
 
 use super::{Group, HeadSizes, Heads, Scratch, Spans, VisibleRows, load_panels, panel_stride, softmax};
 use crate::simd::dispatch;
+use crate::thread_pool::ThreadPool;
 
 /// Some rows of a micro-batch.
-pub(super) struct Forward<'a> {
-    pub(super) rows: Range<usize>,
+struct Forward<'a> {
+    rows: Range<usize>,
     /// Of those rows [rows, heads·dim].
-    pub(super) out: &'a mut [f32],
+    out: &'a mut [f32],
     /// Of those rows [rows, heads].
-    pub(super) lse: &'a mut [f32],
+    lse: &'a mut [f32],
     /// Of all rows of the micro-batch.
-    pub(super) qkv: &'a [f32],
-    pub(super) groups: &'a [Group],
-    pub(super) heads: &'a Heads<'a>,
-    pub(super) scratch: &'a mut Scratch,
+    qkv: &'a [f32],
+    groups: &'a [Group],
+    heads: &'a Heads<'a>,
+    scratch: &'a mut Scratch,
 }
 
 impl Forward<'_> {
-    pub(super) fn run(&mut self) {
+    fn run(&mut self) {
         dispatch(self);
     }
 }
@@ -91,6 +94,89 @@ impl Forward<'_> {
         for (out, total) in out.chunks_exact_mut(dim).zip(totals) {
             let inverse = 1.0 / total;
             out.iter_mut().for_each(|x| *x *= inverse);
+        }
+    }
+}
+
+/// The buffers of attention.
+#[derive(Debug, Default)]
+pub struct AttentionWorkspace {
+    pool: ThreadPool,
+    /// Of the calling thread, and for backward.
+    pub(super) first: Scratch,
+    others: Vec<Scratch>,
+}
+
+impl AttentionWorkspace {
+    /// Lets `pool` share the work that is worth it.
+    pub fn set_pool(&mut self, pool: &ThreadPool) {
+        self.pool = pool.clone();
+        self.others.resize_with(pool.threads() - 1, Scratch::default);
+    }
+}
+
+/// Forward: `out` [rows, heads·dim] and the log-sum-exp `lse` [rows, heads] from raw `qkv` [rows, (heads + 2·kv_heads)·dim].
+pub fn attention(
+    out: &mut [f32],
+    lse: &mut [f32],
+    qkv: &[f32],
+    groups: &[Group],
+    heads: &Heads<'_>,
+    space: &mut AttentionWorkspace,
+) {
+    let rows = 0..lse.len() / heads.heads;
+    if space.pool.threads() == 1 {
+        return Forward { rows, out, lse, qkv, groups, heads, scratch: &mut space.first }.run();
+    }
+    let seen: Vec<usize> =
+        groups.iter().flat_map(Group::visible_rows).map(|visible| visible.shared + visible.own.len()).collect();
+    debug_assert_eq!(seen.len(), rows.end, "groups lie side by side");
+    // A query and a weight for each row seen.
+    let threads = space.pool.threads_worth_waking(2 * heads.heads * heads.dim * seen.iter().sum::<usize>());
+    let mut scratches = std::iter::once(&mut space.first).chain(&mut space.others);
+    let (mut outs, mut lses) = (out, lse);
+    let mut parts = Vec::with_capacity(threads);
+    for (rows, scratch) in split_evenly(&seen, threads).into_iter().zip(&mut scratches) {
+        let (out, lse);
+        (out, outs) = outs.split_at_mut(rows.len() * heads.heads * heads.dim);
+        (lse, lses) = lses.split_at_mut(rows.len() * heads.heads);
+        parts.push(Forward { rows, out, lse, qkv, groups, heads, scratch });
+    }
+    space.pool.for_each(&mut parts, Forward::run);
+}
+
+/// All of `costs` in at most `parts` ranges of about the same sum.
+fn split_evenly(costs: &[usize], parts: usize) -> Vec<Range<usize>> {
+    let share = costs.iter().sum::<usize>().div_ceil(parts).max(1);
+    let (mut ranges, mut first, mut sum) = (Vec::with_capacity(parts), 0, 0);
+    for (at, cost) in costs.iter().enumerate() {
+        sum += cost;
+        if sum >= share * (ranges.len() + 1) || at + 1 == costs.len() {
+            ranges.push(first..at + 1);
+            first = at + 1;
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::split_evenly;
+
+    proptest! {
+        #[test]
+        fn even_parts_hold_everything_once_and_none_is_much_more_than_its_share(
+            costs in prop::collection::vec(1_usize..50, 0..200), parts in 1_usize..9,
+        ) {
+            let ranges = split_evenly(&costs, parts);
+            prop_assert!(ranges.len() <= parts);
+            prop_assert_eq!(ranges.iter().cloned().flatten().collect::<Vec<_>>(), (0..costs.len()).collect::<Vec<_>>());
+            let share = costs.iter().sum::<usize>().div_ceil(parts);
+            for range in ranges {
+                prop_assert!(costs[range].iter().sum::<usize>() <= share + 50);
+            }
         }
     }
 }

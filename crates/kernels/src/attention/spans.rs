@@ -1,11 +1,12 @@
-//! What one row sees, as two runs of columns: the shared prompt and its own segment.
+//! The positions that one row attends to, as two runs of columns (the shared prompt and the row's own segment), and the inner loops
+//! over them: small products of one or two queries with many keys or values, held in registers.
 
 use std::ops::Range;
 
 use pulp::Simd;
 
-use super::tiles::{mix, scores, spread};
 use super::{VisibleRows, padded};
+use crate::math::axpy;
 
 /// Where the scores of one row lie: `shared` of the prompt, then from `split` on `own.len()` of its own segment, up to `end`. The
 /// gaps that fill up whole vectors hold −∞.
@@ -20,11 +21,11 @@ pub(crate) struct Spans {
 impl Spans {
     #[inline(always)]
     pub(super) fn new(visible: &VisibleRows) -> Self {
-        Self::of(visible.shared, visible.own.clone())
+        Self::from_lengths(visible.shared, visible.own.clone())
     }
 
     #[inline(always)]
-    pub(crate) fn of(shared: usize, own: Range<usize>) -> Self {
+    pub(crate) fn from_lengths(shared: usize, own: Range<usize>) -> Self {
         let split = padded(shared);
         Self { shared, split, end: split + padded(own.len()), own }
     }
@@ -94,5 +95,168 @@ impl Spans {
         let dim = x.len() / G;
         spread::<S, G>(simd, &mut rows[..self.shared * dim], weights, (0, self.end), x);
         spread::<S, G>(simd, &mut rows[self.own.start * dim..self.own.end * dim], weights, (self.split, self.end), x);
+    }
+}
+
+/// Columns `from..to` of `out` [G, end]: dot products of `G` queries with the columns of a transposed panel.
+#[inline(always)]
+fn scores<S: Simd, const G: usize>(
+    simd: S,
+    out: &mut [f32],
+    span: (usize, usize, usize),
+    queries: &[f32],
+    panel: (&[f32], usize),
+) {
+    let (from, to, end) = span;
+    let lanes = S::F32_LANES;
+    let mut at = from;
+    while at < to {
+        let (out, panel_at) = (&mut out[at..], &panel.0[at - from..]);
+        // The tiles are as wide as registers allow: every key is loaded once for all queries.
+        let taken = match (to - at) / lanes {
+            0 | 1 => put(out, end, &columns::<S, G, 1>(simd, queries, panel_at, panel.1)),
+            2 => put(out, end, &columns::<S, G, 2>(simd, queries, panel_at, panel.1)),
+            3 => put(out, end, &columns::<S, G, 3>(simd, queries, panel_at, panel.1)),
+            _ => put(out, end, &columns::<S, G, 4>(simd, queries, panel_at, panel.1)),
+        };
+        at += taken;
+    }
+}
+
+/// Stores a tile; returns how many columns it has.
+#[inline(always)]
+fn put<V: pulp::bytemuck::Pod, const G: usize, const N: usize>(
+    out: &mut [f32],
+    stride: usize,
+    tile: &[[V; N]; G],
+) -> usize {
+    let mut columns = 0;
+    for (g, vectors) in tile.iter().enumerate() {
+        let values: &[f32] = pulp::bytemuck::cast_slice(vectors);
+        columns = values.len();
+        out[g * stride..g * stride + columns].copy_from_slice(values);
+    }
+    columns
+}
+
+/// Dot products of `G` queries with `N` vectors of columns, held in registers. `G` is 1 or 2.
+#[inline(always)]
+fn columns<S: Simd, const G: usize, const N: usize>(
+    simd: S,
+    queries: &[f32],
+    keys_t: &[f32],
+    stride: usize,
+) -> [[S::f32s; N]; G] {
+    let dim = queries.len() / G;
+    let (first, second) = queries.split_at(if G == 2 { dim } else { 0 });
+    let first = if G == 2 { first } else { second };
+    // Two plain arrays: the compiler keeps them in registers, which it does not do for an array of arrays.
+    let mut a = [simd.splat_f32s(0.0); N];
+    let mut b = a;
+    for (d, (&x, &y)) in first.iter().zip(second).enumerate() {
+        let (row, _) = S::as_simd_f32s(&keys_t[d * stride..][..N * S::F32_LANES]);
+        let (x, y) = (simd.splat_f32s(x), simd.splat_f32s(y));
+        for i in 0..N {
+            a[i] = simd.mul_add_e_f32s(x, row[i], a[i]);
+        }
+        if G == 2 {
+            for i in 0..N {
+                b[i] = simd.mul_add_e_f32s(y, row[i], b[i]);
+            }
+        }
+    }
+    let mut out = [a; G];
+    if let Some(last) = out.get_mut(1) {
+        *last = b;
+    }
+    out
+}
+
+/// `out` [G, dim] += Σ over j of weight (g, j) · row j. The weights of g start at `span.0 + g · span.1`.
+#[inline(always)]
+fn mix<S: Simd, const G: usize>(simd: S, out: &mut [f32], weights: &[f32], span: (usize, usize), rows: &[f32]) {
+    let dim = out.len() / G;
+    let pair = 2 * S::F32_LANES;
+    let wide = dim / pair * pair;
+    for at in (0..wide).step_by(pair) {
+        let sum = mix_pair::<S, G>(simd, weights, span, rows, dim, at);
+        for g in 0..G {
+            let (out, _) = S::as_mut_simd_f32s(&mut out[g * dim + at..][..pair]);
+            out[0] = simd.add_f32s(out[0], sum[g][0]);
+            out[1] = simd.add_f32s(out[1], sum[g][1]);
+        }
+    }
+    if wide < dim {
+        for (j, row) in rows.chunks_exact(dim).enumerate() {
+            for g in 0..G {
+                axpy(&mut out[g * dim + wide..(g + 1) * dim], weights[span.0 + g * span.1 + j], &row[wide..]);
+            }
+        }
+    }
+}
+
+/// Two vectors of [`mix`], summed in independent chains to hide the latency of the additions.
+#[inline(always)]
+fn mix_pair<S: Simd, const G: usize>(
+    simd: S,
+    weights: &[f32],
+    span: (usize, usize),
+    rows: &[f32],
+    dim: usize,
+    at: usize,
+) -> [[S::f32s; 2]; G] {
+    const CHAINS: usize = 4;
+    let mut acc = [[[simd.splat_f32s(0.0); 2]; G]; CHAINS];
+    let count = rows.len() / dim;
+    let mut j = 0;
+    while j + CHAINS <= count {
+        for c in 0..CHAINS {
+            fma_row(simd, &mut acc[c], &rows[(j + c) * dim + at..], &weights[span.0 + j + c..], span.1);
+        }
+        j += CHAINS;
+    }
+    while j < count {
+        fma_row(simd, &mut acc[0], &rows[j * dim + at..], &weights[span.0 + j..], span.1);
+        j += 1;
+    }
+    let mut sum = acc[0];
+    for g in 0..G {
+        for i in 0..2 {
+            let (even, odd) = (simd.add_f32s(acc[0][g][i], acc[2][g][i]), simd.add_f32s(acc[1][g][i], acc[3][g][i]));
+            sum[g][i] = simd.add_f32s(even, odd);
+        }
+    }
+    sum
+}
+
+/// `acc[g]` += `weights[g · stride]` · the first two vectors of `row`.
+#[inline(always)]
+fn fma_row<S: Simd, const G: usize>(simd: S, acc: &mut [[S::f32s; 2]; G], row: &[f32], weights: &[f32], stride: usize) {
+    let (row, _) = S::as_simd_f32s(&row[..2 * S::F32_LANES]);
+    for g in 0..G {
+        let w = simd.splat_f32s(weights[g * stride]);
+        acc[g] = [simd.mul_add_e_f32s(w, row[0], acc[g][0]), simd.mul_add_e_f32s(w, row[1], acc[g][1])];
+    }
+}
+
+/// The transpose of [`mix`]: row j += Σ over g of weight (g, j) · `x[g]`.
+#[inline(always)]
+fn spread<S: Simd, const G: usize>(simd: S, rows: &mut [f32], weights: &[f32], span: (usize, usize), x: &[f32]) {
+    let dim = x.len() / G;
+    let whole = dim / S::F32_LANES * S::F32_LANES;
+    for (j, row) in rows.chunks_exact_mut(dim).enumerate() {
+        let weights = &weights[span.0 + j..];
+        let (vectors, rest) = S::as_mut_simd_f32s(row);
+        for (i, vector) in vectors.iter_mut().enumerate() {
+            for g in 0..G {
+                let (x, _) = S::as_simd_f32s(&x[g * dim + i * S::F32_LANES..][..S::F32_LANES]);
+                *vector = simd.mul_add_e_f32s(simd.splat_f32s(weights[g * span.1]), x[0], *vector);
+            }
+        }
+        if !rest.is_empty() {
+            for g in 0..G {
+                axpy(rest, weights[g * span.1], &x[g * dim + whole..(g + 1) * dim]);
+            }
+        }
     }
 }

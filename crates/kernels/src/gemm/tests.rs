@@ -2,7 +2,7 @@
 
 use pulp::Arch;
 
-use super::{Multiply, PackRight, Packed, Target, View, Workspace};
+use super::{GemmWorkspace, Multiply, PackRight, Packed, Target, View};
 use crate::simd::Buffer;
 use crate::thread_pool::ThreadPool;
 
@@ -83,8 +83,8 @@ fn a_row_comes_to_the_same_bits_alone_and_among_others() {
 #[test]
 fn a_product_comes_to_the_same_bits_however_threads_share_it() {
     for threads in [2, 3, 5] {
-        let mut space = Workspace::default();
-        space.shared_by(&ThreadPool::new(threads).expect("threads start"));
+        let mut space = GemmWorkspace::default();
+        space.set_pool(&ThreadPool::new(threads).expect("threads start"));
         for (rows, depth, cols) in shapes().chain([(100, 40, 200), (3, 300, 321)]) {
             let (a, b, c) = (numbers(rows * depth, 7), numbers(depth * cols, 8), numbers(rows * cols, 9));
             let mut packed = Packed::default();
@@ -95,7 +95,7 @@ fn a_product_comes_to_the_same_bits_however_threads_share_it() {
                     share(View::rows(&a, depth), Target { data: &mut c, stride: cols, add });
                     c
                 };
-                let want = shared(&mut |a, c| super::multiply(rows, a, &packed, c, &mut Workspace::default()));
+                let want = shared(&mut |a, c| super::multiply(rows, a, &packed, c, &mut GemmWorkspace::default()));
                 let by_rows = shared(&mut |a, c| space.by_rows(threads, rows, a, &packed, c));
                 let by_columns = shared(&mut |a, c| space.by_columns(threads, rows, a, &packed, c));
                 assert_eq!(want, by_rows, "{threads} threads, {rows} × {depth} × {cols}");

@@ -1,12 +1,13 @@
 //! A conversation, as a template sees it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use minijinja::Value;
 use minijinja::value::ValueKind;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::ChatError;
-use super::json::parse;
 
 /// Messages and what else a template may ask for. Keys of messages and tools keep their order, which templates can see.
 #[derive(Debug, Clone)]
@@ -23,9 +24,9 @@ impl Chat {
     /// variables of the template, such as `enable_thinking`.
     ///
     /// # Errors
-    /// [`ChatError::Parse`] with what is wrong.
+    /// [`ChatError::Parse`], which names the problem.
     pub fn parse(text: &str) -> Result<Self, ChatError> {
-        let value = parse(text).map_err(|e| ChatError::Parse(e.to_string()))?;
+        let value = parse_json(text).map_err(|e| ChatError::Parse(e.to_string()))?;
         let mut variables = BTreeMap::from([
             ("add_generation_prompt".to_owned(), Value::from(true)),
             ("tools".to_owned(), Value::from(())),
@@ -58,7 +59,7 @@ impl Chat {
         Self { variables: variables.map(|(name, value)| (name.to_owned(), value)).into(), now: None }
     }
 
-    /// With the time that templates are told, in seconds since 1970: for those that write the date.
+    /// With the time that templates see, in seconds since 1970: for those that write the date.
     #[must_use]
     pub fn at(mut self, seconds: i64) -> Self {
         self.now = Some(seconds);
@@ -93,4 +94,84 @@ fn check_messages(messages: Option<&Value>) -> Result<(), ChatError> {
         }
     }
     Ok(())
+}
+
+/// Under `arbitrary_precision` serde_json hands a number over as an object of one entry with this key and the digits.
+const NUMBER: &str = "$serde_json::private::Number";
+
+fn parse_json(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str::<Ordered>(text).map(|Ordered(value)| value)
+}
+
+/// A value whose objects keep their order.
+struct Ordered(Value);
+
+impl<'de> Deserialize<'de> for Ordered {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OrderedVisitor).map(Ordered)
+    }
+}
+
+struct OrderedVisitor;
+
+impl<'de> Visitor<'de> for OrderedVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::from(()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut out = Vec::new();
+        while let Some(Ordered(value)) = list.next_element()? {
+            out.push(value);
+        }
+        Ok(Value::from(out))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut out: Vec<(String, Value)> = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == NUMBER {
+                return number(&map.next_value::<String>()?).map_err(serde::de::Error::custom);
+            }
+            let Ordered(value) = map.next_value()?;
+            match out.iter_mut().find(|(old, _)| *old == key) {
+                Some((_, old)) => *old = value,
+                None => out.push((key, value)),
+            }
+        }
+        Ok(Value::from_pairs(out))
+    }
+}
+
+fn number(digits: &str) -> Result<Value, String> {
+    if let Ok(whole) = digits.parse::<i128>() {
+        return Ok(i64::try_from(whole).map_or_else(|_| Value::from(whole), Value::from));
+    }
+    digits.parse::<f64>().map(Value::from).map_err(|e| format!("`{digits}`: {e}"))
 }

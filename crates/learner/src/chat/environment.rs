@@ -1,43 +1,41 @@
 //! The environment a template runs in: transformers' settings and functions on minijinja.
 //!
-//! What differs from Jinja and cannot be seen in templates we know of: lists and objects that are printed whole (not by `tojson`)
-//! look as minijinja writes them, not as Python does.
+//! One difference from Jinja remains, in no template we know of: lists and objects that are printed whole (not by `tojson`) look as
+//! minijinja writes them, not as Python does.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::fmt;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
+use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Value};
 
-use super::strftime::strftime;
-use super::tojson::tojson;
 use super::{Chat, ChatError};
 
 /// Steps a template may take: far more than any conversation needs, and still over in about a second.
 const FUEL: u64 = 5_000_000;
 
-/// What `raise_exception` was called with.
+/// The argument of `raise_exception`.
 #[derive(Debug)]
-struct Raised(String);
+struct RaisedException(String);
 
-impl fmt::Display for Raised {
+impl fmt::Display for RaisedException {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Raised {}
+impl std::error::Error for RaisedException {}
 
 pub(super) fn render(text: &str, tokens: &BTreeMap<String, Value>, chat: &Chat) -> Result<String, ChatError> {
     let text = without_generation_tags(text);
     let environment = environment(chat.now());
-    let template = environment.template_from_str(&text).map_err(|e| ChatError::Compile(describe(&e)))?;
+    let template = environment.template_from_str(&text).map_err(|e| ChatError::Compile(describe_error(&e)))?;
     let variables = tokens.iter().chain(chat.variables()).map(|(name, value)| (name.as_str(), value.clone()));
-    template.render(Value::from_pairs(variables)).map_err(|error| match raised(&error) {
+    template.render(Value::from_pairs(variables)).map_err(|error| match raised_message(&error) {
         Some(message) => ChatError::Refused(message),
-        None => ChatError::Render(describe(&error)),
+        None => ChatError::Render(describe_error(&error)),
     })
 }
 
@@ -50,7 +48,7 @@ fn environment(now: Option<i64>) -> Environment<'static> {
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_filter("tojson", tojson);
     environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
-        Err(Error::new(ErrorKind::InvalidOperation, "raise_exception").with_source(Raised(message)))
+        Err(Error::new(ErrorKind::InvalidOperation, "raise_exception").with_source(RaisedException(message)))
     });
     environment.add_function("strftime_now", move |format: String| -> Result<String, Error> {
         let fail = |what: String| Error::new(ErrorKind::InvalidOperation, what);
@@ -79,7 +77,7 @@ fn python_formatter(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Val
     out.write_str(word).map_err(Error::from)
 }
 
-/// `generation` blocks mark what the model said, for masks that nobody asks for here: they become blocks that are always taken.
+/// `generation` blocks mark the model's own tokens for masks, which this learner does not make: they become `if true` blocks.
 fn without_generation_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -99,10 +97,10 @@ fn without_generation_tags(text: &str) -> String {
     out + rest
 }
 
-fn raised(error: &Error) -> Option<String> {
+fn raised_message(error: &Error) -> Option<String> {
     let mut source = error.source();
     while let Some(cause) = source {
-        if let Some(Raised(message)) = cause.downcast_ref() {
+        if let Some(RaisedException(message)) = cause.downcast_ref() {
             return Some(message.clone());
         }
         source = cause.source();
@@ -110,7 +108,191 @@ fn raised(error: &Error) -> Option<String> {
     None
 }
 
-fn describe(error: &Error) -> String {
+fn describe_error(error: &Error) -> String {
     let line = error.line().map_or_else(String::new, |line| format!(" (line {line})"));
     format!("{}{line}", error.detail().map_or_else(|| error.kind().to_string(), |d| format!("{}: {d}", error.kind())))
+}
+
+/// The options of `json.dumps`.
+struct Style {
+    indent: Option<usize>,
+    item: String,
+    key: String,
+    sort_keys: bool,
+    ensure_ascii: bool,
+}
+
+/// `value | tojson(indent=None, separators=None, sort_keys=False, ensure_ascii=False)`.
+pub(super) fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
+    let indent: Option<usize> = options.get("indent")?;
+    let separators: Option<(String, String)> =
+        options.get::<Option<Vec<String>>>("separators")?.map(pair).transpose()?;
+    let item = if indent.is_some() { "," } else { ", " };
+    let (item, key) = separators.unwrap_or_else(|| (item.to_owned(), ": ".to_owned()));
+    let sort_keys = options.get::<Option<bool>>("sort_keys")?.unwrap_or(false);
+    let ensure_ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false);
+    options.assert_all_used()?;
+    let mut out = String::new();
+    Style { indent, item, key, sort_keys, ensure_ascii }.write(&mut out, value, 0)?;
+    Ok(out)
+}
+
+fn pair(list: Vec<String>) -> Result<(String, String), Error> {
+    <[String; 2]>::try_from(list)
+        .map(|[item, key]| (item, key))
+        .map_err(|_| Error::new(ErrorKind::InvalidOperation, "tojson: want two separators"))
+}
+
+impl Style {
+    fn write(&self, out: &mut String, value: &Value, depth: usize) -> Result<(), Error> {
+        match value.kind() {
+            ValueKind::None => out.push_str("null"),
+            ValueKind::Bool => out.push_str(if value.is_true() { "true" } else { "false" }),
+            ValueKind::Number => out.push_str(&format_number(value)),
+            ValueKind::String => self.write_string(out, value.as_str().unwrap_or_default()),
+            ValueKind::Map => {
+                let mut keys: Vec<Value> = value.try_iter()?.collect();
+                if self.sort_keys {
+                    keys.sort_by_key(ToString::to_string);
+                }
+                self.write_list(out, ['{', '}'], depth, keys, |out, key| {
+                    self.write_string(out, &key.to_string());
+                    out.push_str(&self.key);
+                    self.write(out, &value.get_item(&key)?, depth + 1)
+                })?;
+            }
+            ValueKind::Seq | ValueKind::Iterable => {
+                let items = value.try_iter()?.collect();
+                self.write_list(out, ['[', ']'], depth, items, |out, item| self.write(out, &item, depth + 1))?;
+            }
+            other => return Err(Error::new(ErrorKind::InvalidOperation, format!("tojson: {other} is not JSON"))),
+        }
+        Ok(())
+    }
+
+    fn write_list(
+        &self,
+        out: &mut String,
+        [open, close]: [char; 2],
+        depth: usize,
+        items: Vec<Value>,
+        mut write: impl FnMut(&mut String, Value) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        out.push(open);
+        let any = !items.is_empty();
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                out.push_str(&self.item);
+            }
+            self.break_line(out, depth + 1);
+            write(out, item)?;
+        }
+        if any {
+            self.break_line(out, depth);
+        }
+        out.push(close);
+        Ok(())
+    }
+
+    fn break_line(&self, out: &mut String, depth: usize) {
+        if let Some(indent) = self.indent {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent * depth));
+        }
+    }
+
+    fn write_string(&self, out: &mut String, text: &str) {
+        let quoted = serde_json::to_string(text).unwrap_or_default();
+        if !self.ensure_ascii {
+            return out.push_str(&quoted);
+        }
+        for unit in quoted.encode_utf16() {
+            match u8::try_from(unit).ok().filter(u8::is_ascii) {
+                Some(ascii) => out.push(char::from(ascii)),
+                None => out.push_str(&format!("\\u{unit:04x}")),
+            }
+        }
+    }
+}
+
+/// A number as Python writes it: floats with a point or an exponent of two digits.
+fn format_number(value: &Value) -> String {
+    if value.is_integer() {
+        return value.to_string();
+    }
+    let Ok(x) = f64::try_from(value.clone()) else { return value.to_string() };
+    if !x.is_finite() {
+        return if x.is_nan() {
+            "NaN"
+        } else if x > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }
+        .to_owned();
+    }
+    // Python switches to exponents below 1e-4 and from 1e16 on.
+    if x != 0.0 && !(1e-4..1e16).contains(&x.abs()) {
+        let text = format!("{x:e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let (sign, exponent) = exponent.strip_prefix('-').map_or(("+", exponent), |e| ("-", e));
+        return format!("{digits}e{sign}{exponent:0>2}");
+    }
+    format!("{x:?}")
+}
+
+const MONTHS: &str = "January February March April May June July August September October November December";
+const DAYS: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
+
+/// Year, month from 1, and day of the month of a day since 1970, by the proleptic Gregorian calendar (Hinnant 2013,
+/// "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`): years begin in March, so that a leap day is a year's last.
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    let (era, of_era) = ((days + 719_468).div_euclid(146_097), (days + 719_468).rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let month = (from_march + 2) % 12 + 1;
+    (era * 400 + year_of_era + i64::from(month <= 2), month, of_year - (153 * from_march + 2) / 5 + 1)
+}
+
+/// `strftime` of Python in the C locale and in UTC, for the directives that chat templates use. `Err` is an unknown directive.
+fn strftime(seconds: i64, format: &str) -> Result<String, String> {
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let ((year, month, day), (hour, minute, second)) = (civil_date(days), (rest / 3600, rest / 60 % 60, rest % 60));
+    let name = |names: &'static str, at: i64| names.split(' ').nth(at as usize).unwrap_or_default();
+    let month_name = name(MONTHS, month - 1);
+    // 1970 began on a Thursday.
+    let day_name = name(DAYS, (days + 3).rem_euclid(7));
+    let new_year = (days - 366..=days).find(|&first| civil_date(first) == (year, 1, 1)).unwrap_or(days);
+    let mut out = String::new();
+    let mut chars = format.chars();
+    while let Some(c) = chars.next() {
+        let directive = if c == '%' { chars.next() } else { None };
+        let text = match (c, directive) {
+            ('%', Some('Y')) => format!("{year:04}"),
+            ('%', Some('y')) => format!("{:02}", year.rem_euclid(100)),
+            ('%', Some('m')) => format!("{month:02}"),
+            ('%', Some('d')) => format!("{day:02}"),
+            ('%', Some('e')) => format!("{day:2}"),
+            ('%', Some('j')) => format!("{:03}", days - new_year + 1),
+            ('%', Some('B')) => month_name.to_owned(),
+            ('%', Some('b' | 'h')) => month_name[..3].to_owned(),
+            ('%', Some('A')) => day_name.to_owned(),
+            ('%', Some('a')) => day_name[..3].to_owned(),
+            ('%', Some('H')) => format!("{hour:02}"),
+            ('%', Some('I')) => format!("{:02}", (hour + 11) % 12 + 1),
+            ('%', Some('p')) => if hour < 12 { "AM" } else { "PM" }.to_owned(),
+            ('%', Some('M')) => format!("{minute:02}"),
+            ('%', Some('S')) => format!("{second:02}"),
+            ('%', Some('F')) => format!("{year:04}-{month:02}-{day:02}"),
+            ('%', Some('T')) => format!("{hour:02}:{minute:02}:{second:02}"),
+            ('%', Some('Z')) => "UTC".to_owned(),
+            ('%', Some('z')) => "+0000".to_owned(),
+            ('%', Some('%')) => "%".to_owned(),
+            ('%', unknown) => return Err(unknown.map_or_else(|| "%".to_owned(), |unknown| format!("%{unknown}"))),
+            (plain, _) => plain.to_string(),
+        };
+        out.push_str(&text);
+    }
+    Ok(out)
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::error::CheckpointError;
-use super::files::{make_dir, read_text_if_there, write};
+use super::files::CheckpointError;
+use super::files::{make_dir, read_text_if_there, write_file};
 use crate::config::end_tokens;
 
 pub(crate) const GENERATION: &str = "generation_config.json";
@@ -19,14 +19,14 @@ const MORE_TEMPLATES: &str = "additional_chat_templates";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Companions {
     /// How errors name the directory.
-    place: String,
+    origin: String,
     texts: BTreeMap<String, String>,
 }
 
 impl Companions {
     /// No file at all.
-    pub(crate) fn none(place: &str) -> Self {
-        Self { place: place.to_owned(), texts: BTreeMap::new() }
+    pub(crate) fn empty(origin: &str) -> Self {
+        Self { origin: origin.to_owned(), texts: BTreeMap::new() }
     }
 
     /// The same with one file more.
@@ -47,14 +47,14 @@ impl Companions {
                 texts.insert(name, text);
             }
         }
-        Ok(Self { place: dir.display().to_string(), texts })
+        Ok(Self { origin: dir.display().to_string(), texts })
     }
 
     pub(super) fn write(&self, dir: &Path) -> Result<(), CheckpointError> {
         for (name, text) in &self.texts {
             let path = dir.join(name);
             path.parent().map_or(Ok(()), make_dir)?;
-            write(&path, text.as_bytes())?;
+            write_file(&path, text.as_bytes())?;
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl Companions {
 
     /// How errors name a file.
     pub(crate) fn path(&self, name: &str) -> String {
-        format!("{}/{name}", self.place)
+        format!("{}/{name}", self.origin)
     }
 
     /// A JSON file, parsed; `None` where there is none.
@@ -92,6 +92,6 @@ impl Companions {
     /// The end tokens of `generation_config.json`: they go before those of `config.json`. Empty where it names none.
     pub(crate) fn end_tokens(&self) -> Result<Vec<u32>, CheckpointError> {
         let Some(value) = self.json(GENERATION)? else { return Ok(Vec::new()) };
-        end_tokens(&value).map_err(|source| CheckpointError::Config { place: self.path(GENERATION), source })
+        end_tokens(&value).map_err(|source| CheckpointError::Config { origin: self.path(GENERATION), source })
     }
 }

@@ -9,8 +9,8 @@ use candle_core::{DType, Device, Tensor};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::error::CheckpointError;
-use super::files::io;
+use super::files::CheckpointError;
+use super::files::io_error;
 use crate::device::Precision;
 
 /// Bytes before the header: its length.
@@ -20,7 +20,7 @@ const MAX_HEADER: u64 = 100 << 20;
 
 /// Name and shape of a tensor that a file must hold.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted<'a> {
+pub(super) struct ExpectedTensor<'a> {
     pub(super) name: String,
     pub(super) shape: &'a [usize],
 }
@@ -38,13 +38,13 @@ pub(super) struct TensorFile<R> {
 
 impl TensorFile<BufReader<File>> {
     pub(super) fn open(path: &Path) -> Result<Self, CheckpointError> {
-        let file = File::open(path).map_err(io(path))?;
+        let file = File::open(path).map_err(io_error(path))?;
         Self::new(path.display().to_string(), BufReader::new(file))
     }
 }
 
 impl<'a> TensorFile<Cursor<&'a [u8]>> {
-    pub(super) fn of_bytes(name: String, bytes: &'a [u8]) -> Result<Self, CheckpointError> {
+    pub(super) fn from_bytes(name: String, bytes: &'a [u8]) -> Result<Self, CheckpointError> {
         Self::new(name, Cursor::new(bytes))
     }
 }
@@ -86,40 +86,48 @@ impl<R: Read + Seek> TensorFile<R> {
     }
 
     /// Reads all of `wanted`, as f32. Nothing else may be in the file.
-    pub(super) fn read_all(&mut self, wanted: &[Wanted<'_>]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+    pub(super) fn read_all(&mut self, wanted: &[ExpectedTensor<'_>]) -> Result<Vec<Vec<f32>>, CheckpointError> {
         check_names(&self.name, wanted, self.header.offset_keys())?;
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         order.sort_by_key(|&i| self.header.info(&wanted[i].name).map_or(0, |info| info.data_offsets.0));
         let mut out = vec![Vec::new(); wanted.len()];
         for i in order {
-            out[i] = self.read(&wanted[i])?;
+            out[i] = self.read_tensor(&wanted[i])?;
         }
         Ok(out)
     }
 
-    fn read(&mut self, wanted: &Wanted<'_>) -> Result<Vec<f32>, CheckpointError> {
-        let (file, tensor) = (self.name.clone(), wanted.name.clone());
-        let Some(TensorInfo { dtype, shape, data_offsets: (from, to) }) = self.header.info(&tensor).cloned() else {
-            return Err(CheckpointError::Missing { file, names: vec![tensor] });
+    fn read_tensor(&mut self, wanted: &ExpectedTensor<'_>) -> Result<Vec<f32>, CheckpointError> {
+        let (file, tensor, want) = (self.name.clone(), &wanted.name, wanted.shape);
+        let invalid = |problem: String| CheckpointError::Invalid { file: file.clone(), problem };
+        let Some(TensorInfo { dtype, shape, data_offsets: (from, to) }) = self.header.info(tensor).cloned() else {
+            return Err(missing_tensors(&file, std::slice::from_ref(tensor)));
         };
-        if shape != wanted.shape {
-            return Err(CheckpointError::Shape { file, tensor, found: shape, want: wanted.shape.to_vec() });
+        if shape != want {
+            return Err(invalid(format!(
+                "`{tensor}` has shape {shape:?}, and config.json says {want:?}; hint: they may be of two checkpoints"
+            )));
         }
-        let Some(dtype) = float(dtype) else {
-            return Err(CheckpointError::Dtype { file, tensor, found: dtype.to_string() });
+        let Some(float) = float_dtype(dtype) else {
+            return Err(invalid(format!(
+                "`{tensor}` has dtype {dtype}; want F32, BF16 or F16: convert or dequantise the checkpoint"
+            )));
         };
         let mut bytes = vec![0; to - from];
         let broken = |what: String| CheckpointError::Format { file: file.clone(), what: format!("`{tensor}`: {what}") };
         self.source.seek(SeekFrom::Start(self.start + from as u64)).map_err(|e| broken(e.to_string()))?;
         self.source.read_exact(&mut bytes).map_err(|e| broken(e.to_string()))?;
-        let values = widened(&bytes, dtype, &shape).map_err(|e| broken(e.to_string()))?;
-        let bad = values.iter().find(|x| !x.is_finite());
-        bad.map_or(Ok(()), |bad| Err(CheckpointError::NotFinite { file, tensor, value: *bad }))?;
-        Ok(values)
+        let values = read_floats(&bytes, float, &shape).map_err(|e| broken(e.to_string()))?;
+        match values.iter().find(|x| !x.is_finite()) {
+            None => Ok(values),
+            Some(bad) => Err(invalid(format!(
+                "`{tensor}` holds `{bad}`, which is not finite; hint: the run that made it diverged, take an earlier one"
+            ))),
+        }
     }
 }
 
-fn float(dtype: Dtype) -> Option<DType> {
+fn float_dtype(dtype: Dtype) -> Option<DType> {
     match dtype {
         Dtype::F32 => Some(DType::F32),
         Dtype::BF16 => Some(DType::BF16),
@@ -128,29 +136,40 @@ fn float(dtype: Dtype) -> Option<DType> {
     }
 }
 
-fn widened(bytes: &[u8], dtype: DType, shape: &[usize]) -> candle_core::Result<Vec<f32>> {
+fn read_floats(bytes: &[u8], dtype: DType, shape: &[usize]) -> candle_core::Result<Vec<f32>> {
     Tensor::from_raw_buffer(bytes, dtype, shape, &Device::Cpu)?.to_dtype(DType::F32)?.flatten_all()?.to_vec1()
 }
 
 /// Fails unless `found` are the names of `wanted`, up to the rotary frequencies that old Llama files hold and nobody reads.
 pub(super) fn check_names(
     file: &str,
-    wanted: &[Wanted<'_>],
+    wanted: &[ExpectedTensor<'_>],
     found: impl IntoIterator<Item = String>,
 ) -> Result<(), CheckpointError> {
     let wanted: BTreeSet<&str> = wanted.iter().map(|w| w.name.as_str()).collect();
     let found: BTreeSet<String> = found.into_iter().filter(|name| !name.ends_with(".rotary_emb.inv_freq")).collect();
     let names: Vec<String> = wanted.iter().filter(|name| !found.contains(**name)).map(|&n| n.to_owned()).collect();
     if !names.is_empty() {
-        return Err(CheckpointError::Missing { file: file.to_owned(), names });
+        return Err(missing_tensors(file, &names));
     }
     let names: Vec<String> = found.into_iter().filter(|name| !wanted.contains(name.as_str())).collect();
-    if names.is_empty() { Ok(()) } else { Err(CheckpointError::Extra { file: file.to_owned(), names }) }
+    if names.is_empty() {
+        return Ok(());
+    }
+    let problem = format!(
+        "it holds {names:?}, which config.json does not ask for; hint: check model_type, num_hidden_layers and tie_word_embeddings"
+    );
+    Err(CheckpointError::Invalid { file: file.to_owned(), problem })
+}
+
+fn missing_tensors(file: &str, names: &[String]) -> CheckpointError {
+    let problem = format!("it lacks {names:?}; hint: config.json may belong to another checkpoint");
+    CheckpointError::Invalid { file: file.to_owned(), problem }
 }
 
 /// A tensor to be written.
 #[derive(Debug, Clone)]
-pub(super) struct Entry<'a> {
+pub(super) struct TensorEntry<'a> {
     pub(super) name: String,
     pub(super) shape: &'a [usize],
     pub(super) data: &'a [f32],
@@ -173,7 +192,7 @@ fn encode(precision: Precision, values: &[f32]) -> Vec<u8> {
 /// Writes a safetensors file in the order of the tensors' names: equal tensors give equal bytes.
 pub(super) fn write_tensors(
     out: &mut impl Write,
-    mut entries: Vec<Entry<'_>>,
+    mut entries: Vec<TensorEntry<'_>>,
     precision: Precision,
 ) -> std::io::Result<()> {
     entries.sort_by(|a, b| a.name.cmp(&b.name));
@@ -187,8 +206,8 @@ pub(super) fn write_tensors(
         )
     });
     // `transformers` refuses a file that does not say which framework wrote it.
-    let said = HashMap::from([("format".to_owned(), "pt".to_owned())]);
-    let header = Metadata::new(Some(said), infos.collect()).map_err(std::io::Error::other)?;
+    let metadata = HashMap::from([("format".to_owned(), "pt".to_owned())]);
+    let header = Metadata::new(Some(metadata), infos.collect()).map_err(std::io::Error::other)?;
     let mut header = serde_json::to_vec(&header)?;
     header.resize(header.len().next_multiple_of(PREFIX as usize), b' ');
     out.write_all(&(header.len() as u64).to_le_bytes())?;

@@ -1,17 +1,16 @@
-//! From a `config.json` to a [`ModelConfig`]: the layouts of transformers 4 and 5, and what is refused.
+//! From a `config.json` to a [`ModelConfig`]: the layouts of transformers 4 and 5, and the options that are rejected.
 //!
 //! Absent keys have the defaults of the class in transformers. Keys that do not change the computation are not looked at.
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::keys::Keys;
-use super::rope::{Rope, read_rope};
-use super::{Architecture, ConfigError, ModelConfig};
+use super::{Architecture, ConfigError, MAX_CONTEXT, ModelConfig, check};
 
-pub(super) fn read(value: &Value) -> Result<ModelConfig, ConfigError> {
-    let keys = Keys::of(value)?;
-    let model_type = architecture(&keys)?;
-    refuse(&keys, model_type)?;
+pub(super) fn read_config(value: &Value) -> Result<ModelConfig, ConfigError> {
+    let keys = Keys::from_value(value)?;
+    let model_type = read_architecture(&keys)?;
+    reject_unsupported(&keys, model_type)?;
     let Rope { theta, scaling } = read_rope(&keys)?;
     let num_attention_heads = keys.required_size("num_attention_heads")?;
     let hidden_size = keys.required_size("hidden_size")?;
@@ -22,7 +21,7 @@ pub(super) fn read(value: &Value) -> Result<ModelConfig, ConfigError> {
         num_hidden_layers: keys.required_size("num_hidden_layers")?,
         num_attention_heads,
         num_key_value_heads: keys.size("num_key_value_heads")?.unwrap_or(num_attention_heads),
-        head_dim: head_dim(&keys, model_type, hidden_size, num_attention_heads)?,
+        head_dim: read_head_dim(&keys, model_type, hidden_size, num_attention_heads)?,
         intermediate_size: keys.required_size("intermediate_size")?,
         rms_norm_eps: keys.number("rms_norm_eps")?.unwrap_or(1e-6),
         rope_theta: theta,
@@ -36,17 +35,17 @@ pub(super) fn read(value: &Value) -> Result<ModelConfig, ConfigError> {
     })
 }
 
-fn architecture(keys: &Keys<'_>) -> Result<Architecture, ConfigError> {
+fn read_architecture(keys: &Keys<'_>) -> Result<Architecture, ConfigError> {
     let name = keys.text("model_type")?.ok_or_else(|| ConfigError::Missing("model_type".to_owned()))?;
     let known = Architecture::ALL.into_iter().find(|architecture| architecture.name() == name);
     let known = known.ok_or_else(|| ConfigError::ModelType(name.to_owned()))?;
     let want = format!("only `{}` of this model_type is supported: save the model as one", known.class());
     let fine = |v: &Value| v.as_array().is_some_and(|a| a.is_empty() || a.iter().any(|c| c == known.class()));
-    keys.refuse_unless("architectures", &want, fine)?;
+    keys.reject_unless("architectures", &want, fine)?;
     Ok(known)
 }
 
-fn head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usize) -> Result<usize, ConfigError> {
+fn read_head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usize) -> Result<usize, ConfigError> {
     if let Some(given) = keys.size("head_dim")?.or(model_type.default_head_dim()) {
         return Ok(given);
     }
@@ -57,33 +56,33 @@ fn head_dim(keys: &Keys<'_>, model_type: Architecture, hidden: usize, heads: usi
 }
 
 /// Refuses options that this learner does not compute.
-fn refuse(keys: &Keys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
-    keys.refuse_unless("hidden_act", "only `silu` is supported: use another checkpoint", |v| v == "silu")?;
+fn reject_unsupported(keys: &Keys<'_>, model_type: Architecture) -> Result<(), ConfigError> {
+    keys.reject_unless("hidden_act", "only `silu` is supported: use another checkpoint", |v| v == "silu")?;
     let convert = "biases here are not supported: use a checkpoint without them";
     // Qwen2's biases are part of the architecture; its code reads no such key.
     if model_type != Architecture::Qwen2 {
-        keys.refuse_unless("attention_bias", convert, |v| v == false)?;
+        keys.reject_unless("attention_bias", convert, |v| v == false)?;
     }
-    keys.refuse_unless("mlp_bias", convert, |v| v == false)?;
-    keys.refuse_unless("attention_dropout", "want 0: this learner has no dropout", |v| v.as_f64() == Some(0.0))?;
-    keys.refuse_unless(
+    keys.reject_unless("mlp_bias", convert, |v| v == false)?;
+    keys.reject_unless("attention_dropout", "want 0: this learner has no dropout", |v| v.as_f64() == Some(0.0))?;
+    keys.reject_unless(
         "quantization_config",
         "quantised weights cannot be trained: dequantise the checkpoint",
         |_| false,
     )?;
     for key in ["torch_dtype", "dtype"] {
         let known = |v: &Value| v.as_str().is_some_and(|t| matches!(t, "float32" | "bfloat16" | "float16"));
-        keys.refuse_unless(key, "want `float32`, `bfloat16` or `float16`: convert the checkpoint", known)?;
+        keys.reject_unless(key, "want `float32`, `bfloat16` or `float16`: convert the checkpoint", known)?;
     }
-    refuse_windows(keys)
+    reject_sliding_windows(keys)
 }
 
 /// Refuses a sliding window that some layer uses and that is shorter than the context. Qwen files carry the keys switched off.
-fn refuse_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
+fn reject_sliding_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
     const WANT: &str = "sliding windows are not supported: use a checkpoint with full attention in every layer";
     let full = |v: &Value| v.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"));
     if keys.get("layer_types").is_some() {
-        return keys.refuse_unless("layer_types", WANT, full);
+        return keys.reject_unless("layer_types", WANT, full);
     }
     if !keys.flag("use_sliding_window")? {
         return Ok(());
@@ -92,7 +91,203 @@ fn refuse_windows(keys: &Keys<'_>) -> Result<(), ConfigError> {
     let context = keys.required_size("max_position_embeddings")?;
     let some_layer = first < keys.required_size("num_hidden_layers")?;
     if !keys.has("sliding_window") {
-        return keys.refuse_unless("use_sliding_window", WANT, |_| !some_layer);
+        return keys.reject_unless("use_sliding_window", WANT, |_| !some_layer);
     }
-    keys.refuse_unless("sliding_window", WANT, |v| !some_layer || v.as_u64().is_some_and(|w| w >= context as u64))
+    keys.reject_unless("sliding_window", WANT, |v| !some_layer || v.as_u64().is_some_and(|w| w >= context as u64))
+}
+
+/// The keys of an object. `path` goes before a key's name in errors, such as `rope_parameters.`.
+#[derive(Debug, Clone, Copy)]
+struct Keys<'a> {
+    map: &'a Map<String, Value>,
+    path: &'static str,
+}
+
+impl<'a> Keys<'a> {
+    fn from_value(value: &'a Value) -> Result<Self, ConfigError> {
+        let map = value.as_object().ok_or_else(|| ConfigError::Parse("it is not a JSON object".to_owned()))?;
+        Ok(Self { map, path: "" })
+    }
+
+    /// The object under `key`, whose keys go by `path` in errors. `None` when the key is absent or null.
+    fn object(&self, key: &str, path: &'static str) -> Result<Option<Keys<'a>>, ConfigError> {
+        let object = |value: &'a Value| value.as_object().map(|map| Keys { map, path });
+        self.optional(key, "want an object", object)
+    }
+
+    /// The value under `key`; null is absent.
+    fn get(&self, key: &str) -> Option<&'a Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Whether the key is there, be it null.
+    fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// The value under `key`, as `read` has it.
+    fn optional<T>(
+        &self,
+        key: &str,
+        want: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, ConfigError> {
+        self.get(key).map(|value| read(value).ok_or_else(|| self.invalid_value(key, value, want))).transpose()
+    }
+
+    /// A whole number, if there is one.
+    fn size(&self, key: &str) -> Result<Option<usize>, ConfigError> {
+        self.optional(key, "want a whole number", |v| v.as_u64().and_then(|n| usize::try_from(n).ok()))
+    }
+
+    /// A whole number that must be there.
+    fn required_size(&self, key: &str) -> Result<usize, ConfigError> {
+        self.size(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// A number, if there is one.
+    fn number(&self, key: &str) -> Result<Option<f64>, ConfigError> {
+        self.optional(key, "want a number", Value::as_f64)
+    }
+
+    /// A number that must be there.
+    fn required_number(&self, key: &str) -> Result<f64, ConfigError> {
+        self.number(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    /// A flag; absent is false.
+    fn flag(&self, key: &str) -> Result<bool, ConfigError> {
+        Ok(self.optional(key, "want true or false", Value::as_bool)?.unwrap_or(false))
+    }
+
+    /// A string, if there is one.
+    fn text(&self, key: &str) -> Result<Option<&'a str>, ConfigError> {
+        self.optional(key, "want a string", Value::as_str)
+    }
+
+    /// One token id, if there is one. Some files say −1 for none.
+    fn token(&self, key: &str) -> Result<Option<u32>, ConfigError> {
+        let read = |v: &Value| if v.as_i64() == Some(-1) { Some(None) } else { token(v).map(Some) };
+        Ok(self.optional(key, "want a token id", read)?.flatten())
+    }
+
+    /// One token id, or a list of them, or none.
+    fn tokens(&self, key: &str) -> Result<Vec<u32>, ConfigError> {
+        let read = |v: &Value| match v {
+            Value::Array(list) => list.iter().map(token).collect(),
+            one => Some(vec![token(one)?]),
+        };
+        Ok(self.optional(key, "want a token id or a list of them", read)?.unwrap_or_default())
+    }
+
+    /// The error for a value that cannot be used.
+    fn invalid_value(&self, key: &str, value: &Value, want: &str) -> ConfigError {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        ConfigError::Value { key: format!("{}{key}", self.path), value, want: want.to_owned() }
+    }
+
+    /// Fails with [`Keys::invalid_value`] when the key is there and `fine` says no.
+    fn reject_unless(&self, key: &str, want: &str, fine: impl FnOnce(&Value) -> bool) -> Result<(), ConfigError> {
+        match self.get(key) {
+            Some(value) if !fine(value) => Err(self.invalid_value(key, value, want)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error for a key that must be there.
+    fn missing(&self, key: &str) -> ConfigError {
+        ConfigError::Missing(format!("{}{key}", self.path))
+    }
+}
+
+fn token(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|id| u32::try_from(id).ok())
+}
+
+/// The end tokens that a `generation_config.json` names: one, several or none.
+///
+/// # Errors
+/// Text that is no JSON object, or a value that is no token id.
+pub(crate) fn end_tokens(generation_config: &Value) -> Result<Vec<u32>, ConfigError> {
+    Keys::from_value(generation_config)?.tokens("eos_token_id")
+}
+
+/// How Llama 3.1 stretches rotary frequencies for contexts longer than it was first trained on (Llama Team 2024, §3.4.2; the
+/// formula is that of the released code).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Llama3Scaling {
+    /// Stretches long wavelengths.
+    pub factor: f64,
+    /// Wavelengths above `original_max_position_embeddings / low_freq_factor` are stretched.
+    pub low_freq_factor: f64,
+    /// Wavelengths below `original_max_position_embeddings / high_freq_factor` are left alone.
+    pub high_freq_factor: f64,
+    /// Context of the first training.
+    pub original_max_position_embeddings: usize,
+}
+
+impl Llama3Scaling {
+    /// The stretched frequency of `f`, radians a position.
+    ///
+    /// With wavelength λ = 2π / f and s = (L/λ − low) / (high − low): f where λ < L/high; f / factor where λ > L/low; between the
+    /// two (1 − s)·f/factor + s·f.
+    pub(crate) fn frequency(&self, f: f64) -> f64 {
+        let turns = self.original_max_position_embeddings as f64 * f / std::f64::consts::TAU;
+        let smooth = (turns - self.low_freq_factor) / (self.high_freq_factor - self.low_freq_factor);
+        let share = smooth.clamp(0.0, 1.0);
+        (1.0 - share) * f / self.factor + share * f
+    }
+
+    pub(super) fn validate(&self) -> Result<(), ConfigError> {
+        let &Self { factor, low_freq_factor: low, high_freq_factor: high, original_max_position_embeddings: length } =
+            self;
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        check("rope_scaling.factor", factor, factor.is_finite() && factor >= 1.0, || "want at least 1".to_owned())?;
+        check("rope_scaling.low_freq_factor", low, positive(low), || "want a positive number".to_owned())?;
+        check("rope_scaling.high_freq_factor", high, high.is_finite() && high > low, || {
+            format!("want more than low_freq_factor = {low}")
+        })?;
+        check("rope_scaling.original_max_position_embeddings", length, (1..=MAX_CONTEXT).contains(&length), || {
+            format!("want 1 to {MAX_CONTEXT}")
+        })
+    }
+}
+
+/// The rotary positions of a file.
+struct Rope {
+    theta: f64,
+    scaling: Option<Llama3Scaling>,
+}
+
+fn read_rope(keys: &Keys<'_>) -> Result<Rope, ConfigError> {
+    reject_partial_rotation(keys)?;
+    let new = keys.object("rope_parameters", "rope_parameters.")?;
+    let inside = new.or(keys.object("rope_scaling", "rope_scaling.")?);
+    let theta = inside.map(|k| k.number("rope_theta")).transpose()?.flatten();
+    let theta = theta.map_or_else(|| keys.number("rope_theta"), |theta| Ok(Some(theta)))?.unwrap_or(10_000.0);
+    Ok(Rope { theta, scaling: inside.map(read_scaling).transpose()?.flatten() })
+}
+
+fn read_scaling(keys: Keys<'_>) -> Result<Option<Llama3Scaling>, ConfigError> {
+    reject_partial_rotation(&keys)?;
+    let key = if keys.get("rope_type").is_some() { "rope_type" } else { "type" };
+    match keys.text(key)? {
+        None | Some("default") => Ok(None),
+        Some("llama3") => Ok(Some(Llama3Scaling {
+            factor: keys.required_number("factor")?,
+            low_freq_factor: keys.required_number("low_freq_factor")?,
+            high_freq_factor: keys.required_number("high_freq_factor")?,
+            original_max_position_embeddings: keys.required_size("original_max_position_embeddings")?,
+        })),
+        Some(other) => Err(keys.invalid_value(
+            key,
+            &Value::from(other),
+            "only `default` and `llama3` are supported: remove it for short contexts",
+        )),
+    }
+}
+
+fn reject_partial_rotation(keys: &Keys<'_>) -> Result<(), ConfigError> {
+    let want = "want 1: heads that are rotated in part are not supported";
+    keys.reject_unless("partial_rotary_factor", want, |v| v.as_f64() == Some(1.0))
 }

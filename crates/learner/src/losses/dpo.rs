@@ -31,7 +31,7 @@ impl Default for Dpo {
 
 impl PairLoss for Dpo {
     fn check(&self) -> Result<(), BadOption> {
-        BadOption::unless("beta", self.beta, self.beta.is_finite() && self.beta > 0.0, "a positive number")
+        BadOption::check("beta", self.beta, self.beta.is_finite() && self.beta > 0.0, "a positive number")
     }
 
     fn pair(&self, margin: f64) -> PairTerm {

@@ -13,7 +13,7 @@
 use super::BadOption;
 
 pub(crate) fn check(bonus: f64) -> Result<(), BadOption> {
-    BadOption::unless("entropy_bonus", bonus, bonus.is_finite() && bonus >= 0.0, "a number that is not negative")
+    BadOption::check("entropy_bonus", bonus, bonus.is_finite() && bonus >= 0.0, "a number that is not negative")
 }
 
 /// Value and slope in H of the bonus at one token.

@@ -61,10 +61,10 @@ pub struct Kl {
 impl Kl {
     pub(crate) fn check(&self) -> Result<(), BadOption> {
         let fine = self.coefficient.is_finite() && self.coefficient > 0.0;
-        BadOption::unless("kl.coefficient", self.coefficient, fine, "a positive number; leave `kl` out for none")?;
+        BadOption::check("kl.coefficient", self.coefficient, fine, "a positive number; leave `kl` out for none")?;
         let k1 = self.estimator == KlEstimator::K1;
         let want = "`k2` or `k3` in the loss, where k1 has no gradient on average, and `k1` in the reward";
-        BadOption::unless("kl.estimator", format!("{:?}", self.estimator), k1 == (self.place == KlPlace::Reward), want)
+        BadOption::check("kl.estimator", format!("{:?}", self.estimator), k1 == (self.place == KlPlace::Reward), want)
     }
 
     /// The estimate at one token, and its slope in log π, both without the coefficient.

@@ -25,7 +25,7 @@ impl TokenLoss for Rft {
         weight > 0.0
     }
 
-    fn weighs(&self, _: f32) -> f32 {
+    fn effective_weight(&self, _: f32) -> f32 {
         1.0
     }
 

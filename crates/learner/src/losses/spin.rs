@@ -33,7 +33,7 @@ impl Default for Spin {
 
 impl PairLoss for Spin {
     fn check(&self) -> Result<(), BadOption> {
-        BadOption::unless("lambda", self.lambda, self.lambda.is_finite() && self.lambda > 0.0, "a positive number")
+        BadOption::check("lambda", self.lambda, self.lambda.is_finite() && self.lambda > 0.0, "a positive number")
     }
 
     fn pair(&self, margin: f64) -> PairTerm {

@@ -36,7 +36,7 @@ impl TokenLoss for Tis {
     }
 
     fn check(&self) -> Result<(), BadOption> {
-        BadOption::unless("cap", self.cap, self.cap.is_finite() && self.cap > 0.0, "a positive number")
+        BadOption::check("cap", self.cap, self.cap.is_finite() && self.cap > 0.0, "a positive number")
     }
 
     fn token(&self, TokenView { logprob, weight, ratio, .. }: TokenView) -> Term {

@@ -2,22 +2,18 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor};
-use veriplay_kernels::attention::{Group, HeadSizes};
-use veriplay_kernels::logprob::{Prediction, selected, selected_backward};
-use veriplay_kernels::norm::{rms_norm, rms_norm_backward};
-use veriplay_kernels::rope::RopeTable;
+use candle_core::{CpuStorage, CustomOp1, CustomOp2, CustomOp3, DType, Error, Layout, Result, Shape, Tensor};
+use veriplay_kernels::attention::{AttentionSaved, Group, HeadSizes, Heads, attention, attention_backward};
+use veriplay_kernels::layers::{RopeTable, rms_norm, rms_norm_backward};
+use veriplay_kernels::logprob::{Prediction, selected_logprobs, selected_logprobs_backward};
 
-use super::attention::{Attention, NormedAttention};
-use super::packed::PackedModel;
-use super::products::{AddBias, LinearOp, Mlp};
+use super::products::{AddBias, LinearOp, Mlp, PackedModel, SharedSpace};
 use super::slices::{Slice, floats, gradient, output};
-use super::space::SharedSpace;
-use super::{Ops, Site};
+use super::{LinearSite, Ops};
 
 /// One thread's operations.
 #[derive(Debug)]
-pub(crate) struct Kernels {
+pub(crate) struct CpuOps {
     pub(crate) sizes: HeadSizes,
     pub(crate) rope: Arc<RopeTable>,
     /// Made from the weights that the operations are called with.
@@ -25,16 +21,16 @@ pub(crate) struct Kernels {
     pub(crate) space: SharedSpace,
 }
 
-impl Ops for Kernels {
+impl Ops for CpuOps {
     fn norm(&self, x: &Tensor, gain: &Tensor) -> Result<Tensor> {
         x.apply_op2(gain, RmsNorm { eps: self.sizes.eps })
     }
 
-    fn linear(&self, x: &Tensor, weight: &Tensor, site: Site) -> Result<Tensor> {
+    fn linear(&self, x: &Tensor, weight: &Tensor, site: LinearSite) -> Result<Tensor> {
         let packed = match site {
-            Site::Qkv(layer) => &self.packed.layers[layer].qkv,
-            Site::Output(layer) => &self.packed.layers[layer].output,
-            Site::Head => &self.packed.head,
+            LinearSite::Qkv(layer) => &self.packed.layers[layer].qkv,
+            LinearSite::Output(layer) => &self.packed.layers[layer].output,
+            LinearSite::Head => &self.packed.head,
         };
         x.apply_op2(weight, LinearOp { packed: Arc::clone(packed), space: self.space.clone() })
     }
@@ -52,8 +48,11 @@ impl Ops for Kernels {
             lse: OnceLock::new(),
         };
         match gains {
-            Some([query, key]) => qkv.apply_op3(query, key, NormedAttention(op)),
-            None => qkv.apply_op1(op),
+            Some([query, key]) => qkv.apply_op3(query, key, op),
+            None => {
+                let empty = Tensor::zeros(0, DType::F32, qkv.device())?;
+                qkv.apply_op3(&empty, &empty, op)
+            }
         }
     }
 
@@ -75,8 +74,8 @@ impl Ops for Kernels {
 }
 
 /// x [rows, width], gain [width] → [rows, width].
-pub(super) struct RmsNorm {
-    pub(super) eps: f32,
+struct RmsNorm {
+    eps: f32,
 }
 
 impl CustomOp2 for RmsNorm {
@@ -92,7 +91,7 @@ impl CustomOp2 for RmsNorm {
     }
 
     fn bwd(&self, x: &Tensor, gain: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
-        let (xs, gains, dy) = (Slice::of(x)?, Slice::of(gain)?, Slice::of(dy)?);
+        let (xs, gains, dy) = (Slice::new(x)?, Slice::new(gain)?, Slice::new(dy)?);
         let (mut dx, mut dgain) = (vec![0.0; xs.len()], vec![0.0; gains.len()]);
         rms_norm_backward(&mut dx, &mut dgain, &xs, &gains, &dy, self.eps);
         Ok((gradient(dx, x.shape())?, gradient(dgain, gain.shape())?))
@@ -100,10 +99,10 @@ impl CustomOp2 for RmsNorm {
 }
 
 /// Logits [rows, vocab] → log-probability (row 0) and entropy (row 1) of every prediction [2, predictions].
-pub(super) struct SelectedLogprob {
+struct SelectedLogprob {
     /// Sorted by row.
-    pub(super) predictions: Vec<Prediction>,
-    pub(super) space: SharedSpace,
+    predictions: Vec<Prediction>,
+    space: SharedSpace,
 }
 
 impl CustomOp1 for SelectedLogprob {
@@ -116,15 +115,79 @@ impl CustomOp1 for SelectedLogprob {
         let count = self.predictions.len();
         let mut out = vec![0.0; 2 * count];
         let row = &mut self.space.lock().inner;
-        selected(out.split_at_mut(count), floats(logits, layout)?, &self.predictions, row.resize(vocab));
+        selected_logprobs(out.split_at_mut(count), floats(logits, layout)?, &self.predictions, row.resize(vocab));
         Ok(output(out, (2, count)))
     }
 
     fn bwd(&self, logits: &Tensor, _: &Tensor, grad: &Tensor) -> Result<Option<Tensor>> {
-        let (values, grad) = (Slice::of(logits)?, Slice::of(grad)?);
+        let (values, grad) = (Slice::new(logits)?, Slice::new(grad)?);
         let mut dlogits = vec![0.0; values.len()];
         let halves = grad.split_at(self.predictions.len());
-        selected_backward(&mut dlogits, &values, logits.dim(1)?, &self.predictions, halves);
+        selected_logprobs_backward(&mut dlogits, &values, logits.dim(1)?, &self.predictions, halves);
         gradient(dlogits, logits.shape())
+    }
+}
+
+/// Packed causal attention, with the norms and rotations of queries and keys inside: raw projections
+/// [rows, (heads + 2·kv_heads)·dim], the gain of the queries `[dim]` and that of the keys `[dim]`, which are empty where neither is
+/// normalised → [rows, heads·dim].
+struct Attention {
+    sizes: HeadSizes,
+    rope: Arc<RopeTable>,
+    groups: Arc<[Group]>,
+    space: SharedSpace,
+    /// Log-sum-exp of the scores [rows, heads], from forward.
+    lse: OnceLock<Vec<f32>>,
+}
+
+impl Attention {
+    fn heads<'a>(&'a self, gains: [&'a [f32]; 2]) -> Heads<'a> {
+        self.sizes.layer((!gains[0].is_empty()).then_some(gains), &self.rope)
+    }
+}
+
+impl CustomOp3 for Attention {
+    fn name(&self) -> &'static str {
+        "attention"
+    }
+
+    fn cpu_fwd(
+        &self,
+        qkv: &CpuStorage,
+        qkv_l: &Layout,
+        q_gain: &CpuStorage,
+        q_gain_l: &Layout,
+        k_gain: &CpuStorage,
+        k_gain_l: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
+        let ((rows, _), HeadSizes { heads, dim, .. }) = (qkv_l.shape().dims2()?, self.sizes);
+        let (mut out, mut lse) = (vec![0.0; rows * heads * dim], vec![0.0; rows * heads]);
+        let layer = self.heads([floats(q_gain, q_gain_l)?, floats(k_gain, k_gain_l)?]);
+        let space = &mut self.space.lock().attention;
+        attention(&mut out, &mut lse, floats(qkv, qkv_l)?, &self.groups, &layer, space);
+        self.lse.get_or_init(|| lse);
+        Ok(output(out, (rows, heads * dim)))
+    }
+
+    fn bwd(
+        &self,
+        qkv: &Tensor,
+        q_gain: &Tensor,
+        k_gain: &Tensor,
+        out: &Tensor,
+        dout: &Tensor,
+    ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
+        let lse = self.lse.get().ok_or_else(|| Error::Msg("attention went backward before forward".to_owned()))?;
+        let (raw, out, dout) = (Slice::new(qkv)?, Slice::new(out)?, Slice::new(dout)?);
+        let (q_gains, k_gains) = (Slice::new(q_gain)?, Slice::new(k_gain)?);
+        let (mut dqkv, mut dq, mut dk) = (vec![0.0; raw.len()], vec![0.0; q_gains.len()], vec![0.0; k_gains.len()]);
+        let saved = AttentionSaved { qkv: &raw, out: &out, lse, dout: &dout };
+        let (layer, space) = (self.heads([&q_gains, &k_gains]), &mut self.space.lock().attention);
+        attention_backward(&mut dqkv, (&mut dq, &mut dk), &saved, &self.groups, &layer, space);
+        let dqkv = gradient(dqkv, qkv.shape())?;
+        if q_gains.is_empty() {
+            return Ok((dqkv, None, None));
+        }
+        Ok((dqkv, gradient(dq, q_gain.shape())?, gradient(dk, k_gain.shape())?))
     }
 }

@@ -3,20 +3,19 @@
 //!
 //! Why not candle's matmul: it packs both sides at every call, and gemm's AVX-512 kernels are behind a feature that candle leaves
 //! off. [`veriplay_kernels::gemm`] ran at 150 to 210 GFLOP/s a core on this model's shapes where candle's matmul ran at about 60 (AMD
-//! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example speed -- matmul=1`, which times candle's matmul beside a
-//! whole forward pass that is nearly all products (46 and at least 115 on a core shared with other work).
+//! EPYC, AVX-512). To repeat it: `cargo run -p veriplay-learner --example matmul`, which times candle's matmul beside a whole forward
+//! pass that is nearly all products (46 and at least 115 on a core shared with other work).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candle_core::{CpuStorage, CustomOp2, CustomOp3, Error, Layout, Result, Shape, Tensor};
-use veriplay_kernels::bias::{add_bias, bias_backward};
-use veriplay_kernels::gemm::{Target, View, multiply};
+use veriplay_kernels::attention::AttentionWorkspace;
+use veriplay_kernels::gemm::{GemmWorkspace, Packed, Target, View, multiply};
+use veriplay_kernels::layers::{add_bias, bias_backward, swiglu, swiglu_backward};
 use veriplay_kernels::simd::Buffer;
-use veriplay_kernels::swiglu::{swiglu, swiglu_backward};
+use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::packed::Linear;
 use super::slices::{Slice, floats, gradient, output};
-use super::space::{SharedSpace, Space};
 
 /// x [rows, inputs], W [outputs, inputs] → [rows, outputs].
 ///
@@ -42,13 +41,13 @@ impl CustomOp2 for LinearOp {
 
     fn bwd(&self, x: &Tensor, w: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
         let (rows, (outputs, inputs)) = (x.dim(0)?, w.dims2()?);
-        let (xs, dy) = (Slice::of(x)?, Slice::of(dy)?);
+        let (xs, dy) = (Slice::new(x)?, Slice::new(dy)?);
         let space = &mut *self.space.lock();
         let mut dx = vec![0.0; rows * inputs];
         let target = Target::set(&mut dx, inputs);
         multiply(rows, View::rows(&dy, outputs), &self.packed.backward, target, &mut space.products);
         let dx = gradient(dx, x.shape())?;
-        // A frozen matrix, under LoRA, wants no gradient.
+        // A frozen matrix, under LoRA, needs no gradient.
         if !w.track_op() {
             return Ok((dx, None));
         }
@@ -92,7 +91,7 @@ impl CustomOp2 for AddBias {
 
     fn bwd(&self, _: &Tensor, bias: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
         let mut dbias = vec![0.0; bias.elem_count()];
-        bias_backward(&mut dbias, &Slice::of(dy)?);
+        bias_backward(&mut dbias, &Slice::new(dy)?);
         Ok((Some(dy.clone()), gradient(dbias, bias.shape())?))
     }
 }
@@ -168,7 +167,7 @@ impl CustomOp3 for Mlp {
         dy: &Tensor,
     ) -> Result<(Option<Tensor>, Option<Tensor>, Option<Tensor>)> {
         let ((rows, hidden), inner) = (x.dims2()?, down.dim(1)?);
-        let (xs, dy) = (Slice::of(x)?, Slice::of(dy)?);
+        let (xs, dy) = (Slice::new(x)?, Slice::new(dy)?);
         let space = &mut *self.space.lock();
         // Backward overwrites what was kept: a second one computes it again.
         let kept = self.lock_kept().take();
@@ -177,7 +176,7 @@ impl CustomOp3 for Mlp {
         let dactivated = Target::set(activated.resize(rows * inner), inner);
         multiply(rows, View::rows(&dy, hidden), &self.down.backward, dactivated, &mut space.products);
         swiglu_backward(pair.as_mut_slice(), activated.as_mut_slice(), inner);
-        // A frozen matrix, under LoRA, wants no gradient.
+        // A frozen matrix, under LoRA, needs no gradient.
         let mut of_weight = |weight: &Tensor, dy: &[f32], outputs: usize, x: &[f32], inputs: usize| {
             let wanted = weight.track_op().then(|| weight_gradient(dy, outputs, x, inputs, space));
             wanted.map_or(Ok(None), |dw| gradient(dw, weight.shape()))
@@ -191,5 +190,130 @@ impl CustomOp3 for Mlp {
         space.give(pair);
         space.give(activated);
         Ok((gradient(dx, x.shape())?, dgate_up, ddown))
+    }
+}
+
+/// The use of a packed model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Forward only: rollouts and scores.
+    Forward,
+    /// Forward and backward.
+    Training,
+}
+
+/// A matrix [out, in], packed for y = x·Wᵀ and, when training, for dx = dy·W.
+#[derive(Debug, Default)]
+pub(crate) struct Linear {
+    /// For y = x·Wᵀ.
+    pub(crate) forward: Packed,
+    /// For dx = dy·W.
+    pub(crate) backward: Packed,
+}
+
+impl Linear {
+    fn new(weight: &Tensor, purpose: Purpose) -> Result<Arc<Self>> {
+        let (outputs, inputs) = weight.dims2()?;
+        let weight = Slice::new(weight)?;
+        let mut linear = Self::default();
+        linear.forward.pack(View::rows(&weight, inputs).transposed(), inputs, outputs);
+        if purpose == Purpose::Training {
+            linear.backward.pack(View::rows(&weight, inputs), outputs, inputs);
+        }
+        Ok(Arc::new(linear))
+    }
+}
+
+/// The packed matrices of one layer.
+#[derive(Debug)]
+pub(crate) struct PackedLayer {
+    pub(crate) qkv: Arc<Linear>,
+    pub(crate) output: Arc<Linear>,
+    pub(crate) gate_up: Arc<Linear>,
+    pub(crate) down: Arc<Linear>,
+}
+
+/// The packed matrices of a model.
+#[derive(Debug)]
+pub(crate) struct PackedModel {
+    pub(crate) layers: Vec<PackedLayer>,
+    pub(crate) head: Arc<Linear>,
+}
+
+impl PackedModel {
+    /// Packs every matrix, which the threads of `pool` share: the head, and of each layer its joined query, key and value projections,
+    /// its output projection, its joined gate and up projections, and its down projection.
+    pub(crate) fn new(
+        head: &Tensor,
+        layers: impl Iterator<Item = [Tensor; 4]>,
+        purpose: Purpose,
+        pool: &ThreadPool,
+    ) -> Result<Self> {
+        // The head first: it is the largest by far.
+        let weights: Vec<Tensor> = std::iter::once(head.clone()).chain(layers.flatten()).collect();
+        let packed: Vec<Arc<Linear>> =
+            pool.map(&weights, |weight| Linear::new(weight, purpose)).into_iter().collect::<Result<_>>()?;
+        let (head, layers) = (&packed[0], packed[1..].as_chunks().0);
+        let layer = |[qkv, output, gate_up, down]: [Arc<Linear>; 4]| PackedLayer { qkv, output, gate_up, down };
+        Ok(Self { head: Arc::clone(head), layers: layers.iter().cloned().map(layer).collect() })
+    }
+}
+
+/// Scratch memory of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Space {
+    /// For products.
+    pub(crate) products: GemmWorkspace,
+    /// For the right-hand side of a weight gradient.
+    pub(crate) right: Packed,
+    /// For whatever one operation needs inside itself.
+    pub(crate) inner: Buffer,
+    pub(crate) attention: AttentionWorkspace,
+    /// Large buffers that operations keep from forward to backward, when they are not in use.
+    spare: Vec<Buffer>,
+}
+
+impl Space {
+    /// Lets `pool` share the work that is worth it in forward passes.
+    pub(crate) fn set_pool(&mut self, pool: &ThreadPool) {
+        self.products.set_pool(pool);
+        self.attention.set_pool(pool);
+    }
+
+    /// A buffer to keep; its contents are unspecified.
+    pub(crate) fn take(&mut self) -> Buffer {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Hands a buffer back.
+    pub(crate) fn give(&mut self, buffer: Buffer) {
+        self.spare.push(buffer);
+    }
+}
+
+/// A [`Space`] as the operations of one worker share it. Operations must be `Sync`, so there is a lock; only one thread takes it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SharedSpace(Arc<Mutex<Space>>);
+
+impl SharedSpace {
+    /// The space. A panic in an operation leaves nothing half-done in it that another would read.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Space> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Buffers that threads return after use, so that they stay warm between calls.
+#[derive(Debug, Default)]
+pub(crate) struct IdleBuffers<T>(Mutex<Vec<T>>);
+
+impl<T: Default> IdleBuffers<T> {
+    /// Runs `work` with the buffers of one thread.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let mut buffers = kept.unwrap_or_default();
+        let result = work(&mut buffers);
+        idle().push(buffers);
+        result
     }
 }

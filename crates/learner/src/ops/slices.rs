@@ -11,7 +11,7 @@ pub(crate) struct Slice<'a> {
 }
 
 impl<'a> Slice<'a> {
-    pub(crate) fn of(tensor: &'a Tensor) -> Result<Self> {
+    pub(crate) fn new(tensor: &'a Tensor) -> Result<Self> {
         let (storage, layout) = tensor.storage_and_layout();
         let Storage::Cpu(cpu) = &*storage else {
             return Err(Error::Msg("a kernel of the CPU was given a tensor of another device".to_owned()));
@@ -28,7 +28,7 @@ impl Deref for Slice<'_> {
     fn deref(&self) -> &[f32] {
         match &*self.storage {
             Storage::Cpu(CpuStorage::F32(data)) => &data[self.range.clone()],
-            _ => &[], // `of` let no other in
+            _ => &[], // `new` lets no other in
         }
     }
 }
@@ -46,7 +46,7 @@ fn contiguous(layout: &Layout) -> Result<Range<usize>> {
     Ok(start..end)
 }
 
-/// What an operation was given.
+/// An argument of an operation, to read.
 pub(crate) fn floats<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     Ok(&storage.as_slice::<f32>()?[contiguous(layout)?])
 }
@@ -59,7 +59,7 @@ pub(crate) fn floats_mut<'a>(storage: &'a mut CpuStorage, layout: &Layout) -> Re
     }
 }
 
-/// What an operation returns.
+/// The result of an operation.
 pub(crate) fn output(data: Vec<f32>, shape: impl Into<Shape>) -> (CpuStorage, Shape) {
     (CpuStorage::F32(data), shape.into())
 }

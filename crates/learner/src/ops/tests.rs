@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use candle_core::{DType, Device, Result, Tensor, Var};
+use veriplay_kernels::layers::RopeTable;
 use veriplay_kernels::logprob::Prediction;
-use veriplay_kernels::rope::RopeTable;
 use veriplay_kernels::thread_pool::ThreadPool;
 
-use super::{Ops, Purpose, SharedSpace, Site};
+use super::{LinearSite, Purpose, SharedSpace};
+use crate::backend::{Backend, prepare};
 use crate::config::ModelConfig;
-use crate::model::{Engine, Mode, View, Weights, initial_values, values};
+use crate::device::{DeviceSpec, OpenDevice, Precision};
+use crate::network::{Mode, Network, Weights, initial_values, values};
 
 fn config() -> ModelConfig {
     ModelConfig {
@@ -21,15 +23,18 @@ fn config() -> ModelConfig {
     }
 }
 
-/// The engines of the CPU, of candle's differentiable operations and of its kernels, on the same weights.
-fn engines() -> Result<(Weights, [Engine; 3])> {
-    let config = config();
+/// The backends of the CPU and of candle's operations, on the same weights.
+fn backends() -> Result<(Weights, [Box<dyn Backend>; 2])> {
+    let config = Arc::new(config());
     let weights = Weights::new(&config, initial_values(&config, 3), &Device::Cpu)?;
     let rope = Arc::new(RopeTable::new(16, &config.rope_frequencies()));
-    let view = || View::new(&config, &weights, Mode::Tracked, DType::F32);
-    let of = |kernels| Engine::new(&config, &rope, view()?, Purpose::Training, kernels, &ThreadPool::single());
-    let engines = [of(true)?, Engine::stock(&config, &rope, view()?), of(false)?];
-    Ok((weights, engines))
+    let backend = |device| {
+        let device = OpenDevice::open(device, Precision::F32).expect("the CPU is there");
+        let network = Network::new(&config, &rope, &weights, Mode::Tracked, DType::F32)?;
+        prepare(network, &device, Purpose::Training, &ThreadPool::single())
+    };
+    let backends = [backend(DeviceSpec::Cpu)?, backend(DeviceSpec::Portable)?];
+    Ok((weights, backends))
 }
 
 fn wave(rows: usize, columns: usize, scale: f32) -> Result<Tensor> {
@@ -46,18 +51,26 @@ fn close(a: &Tensor, b: &Tensor) {
 
 #[test]
 fn log_probabilities_entropies_and_the_gradients_of_both_agree_with_candle() {
-    let (_, [cpu, stock, fused]) = engines().expect("engines");
     let predictions = [(0, 3), (2, 36), (2, 0), (2, 36), (3, 5)].map(|(row, token)| Prediction { row, token });
     let logits = Var::from_tensor(&wave(5, 37, 3.0).expect("logits")).expect("a variable");
-    let run = |ops: &dyn Ops| {
-        let out = ops.logprobs(&logits, &predictions)?;
+    let run = |out: Tensor| {
         let factors = Tensor::new(&[[1.0_f32, -2.0, 0.5, 0.25, 3.0], [0.3, 0.0, -1.0, 2.0, 0.0]], &Device::Cpu)?;
         let store = (&out * factors)?.sum_all()?.backward()?;
         Ok::<_, candle_core::Error>((out, store.get(&logits).cloned().expect("a gradient")))
     };
-    let (want, want_gradient) = run(&*stock.decoder(&SharedSpace::default()).ops).expect("runs");
-    for engine in [cpu, fused] {
-        let (ours, gradient) = run(&*engine.decoder(&SharedSpace::default()).ops).expect("runs");
+    let candle = || {
+        let logprobs = candle_nn::ops::log_softmax(&logits, 1)?;
+        let entropies = (logprobs.exp()? * &logprobs)?.sum(1)?.neg()?;
+        let one = |p: &Prediction| {
+            let logprob = logprobs.get(p.row)?.get(p.token as usize)?;
+            Tensor::stack(&[logprob, entropies.get(p.row)?], 0)
+        };
+        run(Tensor::stack(&predictions.iter().map(one).collect::<Result<Vec<_>>>()?, 1)?)
+    };
+    let (want, want_gradient) = candle().expect("runs");
+    for backend in backends().expect("backends").1 {
+        let logprobs = backend.decoder(&SharedSpace::default()).ops.logprobs(&logits, &predictions);
+        let (ours, gradient) = logprobs.and_then(run).expect("runs");
         close(&ours, &want);
         close(&gradient, &want_gradient);
     }
@@ -83,33 +96,33 @@ fn agree(args: &[Tensor], ours: impl Fn(&[Var]) -> Result<Tensor>, stock: impl F
 #[test]
 fn candles_kernels_have_the_gradients_of_its_differentiable_operations() {
     let (x, gain) = (wave(6, 10, 2.0).expect("rows"), wave(1, 10, 1.0).and_then(|g| g.squeeze(0)).expect("a gain"));
-    let norm = |args: &[Var]| super::attached::rms_norm(&args[0], &args[1], 1e-5);
+    let norm = |args: &[Var]| super::candle::rms_norm(&args[0], &args[1], 1e-5);
     agree(&[x.clone(), gain], norm, |args| candle_nn::ops::rms_norm_slow(&args[0], &args[1], 1e-5));
     agree(
         std::slice::from_ref(&x),
-        |args| super::attached::softmax(&args[0]),
+        |args| super::candle::softmax(&args[0]),
         |args| candle_nn::ops::softmax(&args[0], 1),
     );
     let heads = x.reshape((1, 2, 3, 10)).expect("heads");
     let (cos, sin) = (wave(3, 5, 1.0).expect("cos"), wave(3, 5, 0.6).expect("sin"));
-    let rope = |args: &[Var]| super::attached::rope(&args[0], &cos, &sin);
+    let rope = |args: &[Var]| super::candle::rope(&args[0], &cos, &sin);
     agree(&[heads], rope, |args| candle_nn::rotary_emb::rope_slow(&args[0], &cos, &sin));
 }
 
 #[test]
 fn a_kernel_on_detached_arguments_leaves_no_graph() {
     let x = wave(2, 4, 1.0).expect("rows");
-    assert!(!super::attached::softmax(&x).expect("runs").track_op());
+    assert!(!super::candle::softmax(&x).expect("runs").track_op());
     let x = Var::from_tensor(&x).expect("a variable");
-    assert!(super::attached::softmax(&x).expect("runs").track_op());
-    assert!(!super::attached::softmax(&x.as_detached_tensor()).expect("runs").track_op());
+    assert!(super::candle::softmax(&x).expect("runs").track_op());
+    assert!(!super::candle::softmax(&x.as_detached_tensor()).expect("runs").track_op());
 }
 
 #[test]
 fn a_second_backward_through_one_graph_gives_the_same_bits() {
-    let (weights, [cpu, ..]) = engines().expect("engines");
+    let (weights, [cpu, _]) = backends().expect("backends");
     let decoder = cpu.decoder(&SharedSpace::default());
-    let layer = &cpu.view.layers[0];
+    let layer = &decoder.network.layers[0];
     let x = Var::from_tensor(&wave(6, 20, 1.0).expect("rows")).expect("a variable");
     let y = decoder.ops.mlp(&x, &layer.gate_up, &layer.down, 0).and_then(|y| y.sqr()?.sum_all()).expect("runs");
     let gate = weights.var("model.layers.0.mlp.gate_proj.weight").expect("there");
@@ -123,11 +136,11 @@ fn a_second_backward_through_one_graph_gives_the_same_bits() {
 
 #[test]
 fn a_matrix_of_another_shape_than_was_packed_is_refused() {
-    let (_, [cpu, ..]) = engines().expect("engines");
+    let (_, [cpu, _]) = backends().expect("backends");
     let decoder = cpu.decoder(&SharedSpace::default());
     let x = wave(4, 20, 1.0).expect("rows");
-    assert!(decoder.ops.linear(&x, &cpu.view.head, Site::Head).is_ok());
+    assert!(decoder.ops.linear(&x, &decoder.network.head, LinearSite::Head).is_ok());
     let other = wave(36, 20, 1.0).expect("a matrix");
-    let message = decoder.ops.linear(&x, &other, Site::Head).expect_err("another shape").to_string();
+    let message = decoder.ops.linear(&x, &other, LinearSite::Head).expect_err("another shape").to_string();
     assert!(message.contains("[36, 20]"), "{message}");
 }

@@ -2,19 +2,17 @@
 //! quantised ones.
 //!
 //! Called by [`crate::Learner`] and [`crate::GgufPolicy`]. Prompts become tokens and are checked, and what was sampled becomes rollouts.
-//! What a [`Request`] gives is a function of the request and the weights: not of the other requests, of their order, of the number
+//! The samples of a [`Request`] are a function of the request and the weights: not of the other requests, of their order, of the number
 //! of slots, or of threads. Knows no weights.
 
 use veriplay_core::{PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
-use super::queue::{Continuation, End, QueuedPrompt};
-use super::stops::Stops;
-use super::token_sampler::TokenSampler;
+use crate::decoding::{Continuation, End, QueuedPrompt, StopStrings, TokenSampler};
 use crate::model::Model;
 use crate::score::check_tokens;
 use crate::tokenizer::Tokenizer;
 
-/// What is to be sampled behind one prompt.
+/// One prompt to continue, with its options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The prompt's tokens.
@@ -27,7 +25,7 @@ pub struct Request {
     pub sampler: TokenSampler,
     /// Seeds the samples. Sample `j` depends on the seed, `j`, the options above and the weights.
     pub seed: u64,
-    /// A sample whose text comes to hold one of them ends there.
+    /// A sample ends when its text contains one of them.
     pub stop: Vec<String>,
     /// Draw on behind an end token, to `max_tokens`.
     pub ignore_end: bool,
@@ -54,7 +52,7 @@ pub enum RequestError {
         key: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The values allowed.
         want: &'static str,
     },
     /// A token that the model does not have.
@@ -69,14 +67,14 @@ pub enum RequestError {
     },
     /// No room.
     #[error(
-        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or queued for {} tokens at most", context.saturating_sub(*prompt)
+        "request {index}: a prompt of {prompt} tokens and {max_tokens} new ones do not fit in the model's context of {context}: shorten the prompt or ask for {} tokens at most", context.saturating_sub(*prompt)
     )]
     TooLong {
         /// Which request.
         index: usize,
         /// Tokens of the prompt.
         prompt: usize,
-        /// Tokens asked for.
+        /// New tokens requested.
         max_tokens: usize,
         /// The model's context length.
         context: usize,
@@ -94,7 +92,7 @@ pub enum RequestError {
     Policy(#[from] PolicyError),
 }
 
-/// What sampling must know of a model besides its weights.
+/// A model's tokenizer and limits, for sampling.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SamplingContext<'a> {
     pub(crate) tokenizer: &'a Tokenizer,
@@ -108,7 +106,7 @@ pub(crate) struct SamplingContext<'a> {
 
 impl<'a> SamplingContext<'a> {
     /// Of a model of ours.
-    pub(crate) fn of(model: &'a Model) -> Self {
+    pub(crate) fn new(model: &'a Model) -> Self {
         Self {
             tokenizer: &model.tokenizer,
             end_tokens: &model.end_tokens,
@@ -214,7 +212,7 @@ impl<'a> SamplingContext<'a> {
 
     /// A request as the decoding loop takes it.
     pub(crate) fn queue_request(&self, request: &'a Request) -> QueuedPrompt<'a> {
-        let stops = Stops { texts: &request.stop, tokenizer: self.tokenizer };
+        let stops = StopStrings { texts: &request.stop, tokenizer: self.tokenizer };
         QueuedPrompt {
             prompt: &request.prompt,
             samples: request.samples,

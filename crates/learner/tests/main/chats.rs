@@ -225,7 +225,7 @@ fn what_is_no_conversation_is_refused_with_the_message_that_is_wrong() {
 
 #[test]
 fn without_a_tokenizer_text_is_an_error_that_says_what_to_do() {
-    let none = Tokenizer::none();
+    let none = Tokenizer::missing();
     assert!(!none.is_present() && none.vocab_size() == 0 && none.token(0).is_none() && none.token_id("a").is_none());
     assert_eq!(none.encode("x"), Err(TokenizerError::Absent));
     assert_eq!(none.to_json(), Err(TokenizerError::Absent));

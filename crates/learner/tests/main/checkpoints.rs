@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use veriplay_core::{Learn, TrainBatch};
 use veriplay_learner::{CheckpointError, Learner, LearnerOptions, ModelConfig, Precision};
 
-use crate::common::{learner, sample, tiny_config};
+use crate::common::{edit_tensors, learner, sample, tiny_config};
 
 fn saved(learner: &Learner) -> TempDir {
     let dir = tempfile::tempdir().expect("a directory");
@@ -27,10 +27,7 @@ type Change = fn(&mut HashMap<String, Tensor>);
 /// Saves a model, changes its tensors, and loads it.
 fn load_with(change: impl FnOnce(&mut HashMap<String, Tensor>)) -> Result<Learner, CheckpointError> {
     let dir = saved(&learner(tiny_config()));
-    let path = dir.path().join("model.safetensors");
-    let mut tensors = candle_core::safetensors::load(&path, &Device::Cpu).expect("reads");
-    change(&mut tensors);
-    candle_core::safetensors::save(&tensors, &path).expect("writes");
+    edit_tensors(dir.path(), change);
     load(dir.path())
 }
 

@@ -1,5 +1,6 @@
 //! Small models and batches.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,15 +45,10 @@ pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {
     Sample::new(Arc::from(prompt), response.to_vec(), weight)
 }
 
-/// Loads a saved model after changing one tensor of it.
-pub(crate) fn edit(dir: &Path, name: &str, change: impl FnOnce(&mut [f32])) -> Learner {
+/// Changes the tensors of a saved model.
+pub(crate) fn edit_tensors(dir: &Path, change: impl FnOnce(&mut HashMap<String, Tensor>)) {
     let path = dir.join("model.safetensors");
     let mut tensors = candle_core::safetensors::load(&path, &Device::Cpu).expect("reads");
-    let old = &tensors[name];
-    let mut values: Vec<f32> = old.flatten_all().and_then(|t| t.to_vec1()).expect("f32");
-    change(&mut values);
-    let new = Tensor::from_vec(values, old.shape(), &Device::Cpu).expect("same shape");
-    tensors.insert(name.to_owned(), new);
+    change(&mut tensors);
     candle_core::safetensors::save(&tensors, &path).expect("writes");
-    Learner::load(dir, LearnerOptions::default()).expect("loads")
 }

@@ -31,23 +31,6 @@ fn a_tiny_model_memorises_eight_answers() {
 }
 
 #[test]
-fn the_sampling_path_and_the_training_path_agree_on_log_probabilities() {
-    let learner = learner(tiny_config());
-    let prompts = [prompt("<D>def f(x):\n    return x"), prompt("<A>a longer prompt, 12345"), prompt("z")];
-    let sampling = Sampling { temperature: 1.0, max_tokens: 40, group: 5, seed: 9 };
-    for group in learner.generate(&prompts, &sampling).expect("samples") {
-        let responses: Vec<Vec<u32>> = group.iter().map(|r| r.tokens.clone()).collect();
-        let scored = learner.score(&group[0].prompt_tokens, &responses).expect("scores");
-        for (rollout, scores) in group.iter().zip(scored) {
-            assert_eq!(rollout.logprobs.len(), scores.len());
-            for (a, b) in rollout.logprobs.iter().zip(scores) {
-                assert!((a - b).abs() < 1e-4, "{a} {b}");
-            }
-        }
-    }
-}
-
-#[test]
 fn a_batch_of_zero_weights_changes_nothing_but_the_version() {
     let mut learner = learner(tiny_config());
     let before = learner.weights_bytes().expect("bytes");

@@ -16,7 +16,6 @@ mod optimizers;
 mod oracle;
 mod parity;
 mod policies_gguf;
-mod policies_oracle;
 mod policies_server;
 mod requests;
 mod sampling;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use veriplay_learner::{Architecture, CheckpointError, Learner, LearnerOptions, ModelConfig, tensor_specs};
 
-use crate::common::{learner, tiny_config};
+use crate::common::{edit_tensors, learner, tiny_config};
 use crate::parity::cases;
 
 const INDEX: &str = "model.safetensors.index.json";
@@ -175,10 +175,9 @@ fn rotary_frequencies_that_old_llama_files_hold_are_passed_over() {
     let config = ModelConfig { model_type: Architecture::Llama, ..tiny_config() };
     let dir = tempfile::tempdir().expect("a directory");
     learner(config).save(dir.path()).expect("saves");
-    let path = dir.path().join("model.safetensors");
-    let mut tensors = candle_core::safetensors::load(&path, &candle_core::Device::Cpu).expect("reads");
     let frequencies = candle_core::Tensor::new(&[1.0_f32, 0.5], &candle_core::Device::Cpu).expect("a tensor");
-    tensors.insert("model.layers.0.self_attn.rotary_emb.inv_freq".to_owned(), frequencies);
-    candle_core::safetensors::save(&tensors, &path).expect("writes");
+    edit_tensors(dir.path(), |tensors| {
+        tensors.insert("model.layers.0.self_attn.rotary_emb.inv_freq".to_owned(), frequencies);
+    });
     assert!(load(dir.path()).is_ok());
 }

@@ -10,12 +10,12 @@ use wasmtime::{Engine, Module, Store};
 
 use super::spec::ImageSpec;
 use super::wheel::Wheel;
-use super::{Code, ImageError, Snapshot};
+use super::{Code, ImageError};
 use crate::channel::Channel;
-use crate::exports::Exports;
-use crate::exports::SavedVal;
+use crate::exports::{Exports, SavedVal, Snapshot};
 use crate::fuel;
-use crate::host::{Host, linker};
+use crate::host::Host;
+use crate::imports::linker;
 use crate::meter;
 use crate::stacks::drive;
 use crate::wasi::{Setup, Wasi, base_tree};

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use wasmtime::{Engine, Module};
 
-use super::{Code, ImageError, Snapshot, State};
+use super::{Code, ImageError};
+use crate::exports::{Snapshot, State};
 
 const MODULE: &str = "module.cwasm";
 const LIBRARY: &str = "library.zip";

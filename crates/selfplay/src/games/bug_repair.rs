@@ -3,14 +3,14 @@
 //! # One step
 //! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of three [`Mode`]s, and leave an edited tree
 //! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
-//! ([`GameConfig::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
+//! ([`BugRepairSettings::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
 //! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
 //! training set and earlier ones. What a solver is handed is base, bug and weakening, without history; what it is asked is the weakening
 //! reversed; what counts is the patch its edits of code come to, submitted or not. Grading restores the original's tests. Failed repairs
 //! of first-order bugs are tried as bugs of the second order; the order is never more. [`crate::driver`] has the rest.
 //!
 //! # Choices
-//! What the paper leaves open is a key of [`GameConfig`]. Two things differ from it on purpose. A share of the failing tests may be
+//! What the paper leaves open is a key of [`BugRepairSettings`]. Two things differ from it on purpose. A share of the failing tests may be
 //! hidden from the solver: neither in what it is asked nor in its tree, and graded all the same, which the paper recommends and
 //! does not do. And a bug that is known already pays the injector no more than one that nobody repairs.
 //!
@@ -22,14 +22,14 @@
 //! buffer. A failed repair's bug is as its injector's spec says: what is asked stays the same.
 
 mod config;
-pub mod dialects;
 mod episode;
 mod guard;
 mod injection;
 mod metrics;
 mod mutation;
-mod place;
+pub mod prompts;
 mod repair;
+mod repositories;
 mod task;
 
 use std::sync::Arc;
@@ -39,32 +39,28 @@ use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolRequest, ViewReq
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use super::Game;
-use crate::advantages::{self, AdvantageEstimator};
-use crate::curricula;
-use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
-};
-use crate::play::{Arena, PlayError};
-use crate::preferences::Objective;
+use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
+use crate::judgement::{Nothing, Seeds, Solution};
+use crate::multi_turn::{Move, serve_calls};
+use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
-use crate::rewards::{self, RewardScheme};
 use crate::rollout::{self, Finished};
-use crate::scoring::LearnFrom;
-use crate::settings::ConfigError;
+use crate::settings::{ConfigError, SharedSettings};
 use crate::splits::{Guard, Overlap};
-use crate::step::StepFacts;
 use crate::task_pool::{TaskChoice, TaskPool};
-use dialects::{Dialect, Goal, Left};
 use injection::Site;
+use prompts::{Goal, Left, RepairFormat};
+
+pub use prompts::Mode;
 use task::KIND;
 
-pub use config::{GameConfig, Mode};
-pub use episode::{Assignment, Budget, End, Episode, Move, Turn};
+pub use config::{BugRepairConfig, BugRepairSettings};
+pub use episode::{Assignment, Budget, Episode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
 pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
 pub use mutation::Derivation;
-pub use place::{Place, Repositories};
 pub use repair::RepairDetail;
+pub use repositories::{Repositories, Repository};
 pub use task::{BugTask, Maker};
 
 /// What is said of it in [`super::GAMES`].
@@ -76,19 +72,17 @@ pub const GAME: Game = Game {
 
 /// The game, set up.
 pub struct BugRepair {
-    config: GameConfig,
+    config: BugRepairConfig,
     /// Training repositories, then those that are measured.
-    places: Vec<Place>,
+    repositories: Vec<Repository>,
     /// How many of them are for training: bugs are made in these alone.
-    training_places: usize,
+    training_count: usize,
     guard: Guard,
-    /// The places' text files, as trees are made of them.
+    /// The repositories' text files, as trees are made of them.
     originals: Vec<Arc<TextFiles>>,
     training: Vec<BugTask>,
     evaluation: Vec<EvalTask<BugTask>>,
-    dialect: &'static dyn Dialect,
-    reward: Box<dyn RewardScheme>,
-    advantage: &'static dyn AdvantageEstimator,
+    format: &'static dyn RepairFormat,
     injectors: Vec<Injector>,
 }
 
@@ -100,7 +94,7 @@ pub enum SetupError {
     Config(#[from] ConfigError),
     /// Nothing to make bugs in.
     #[error("there is no training repository; name one at least")]
-    NoPlaces,
+    NoRepository,
     /// A bug in a repository there is not.
     #[error(
         "{set} bug `{task_id}` is in a repository of digest `{package}`, which is not among the {set} repositories"
@@ -138,72 +132,59 @@ impl BugRepair {
     /// The first thing that has no meaning.
     ///
     /// # Panics
-    /// Never: a validated config names a dialect, a reward and an advantage.
+    /// Never: a checked config names a prompt format.
     pub fn new(
-        config: GameConfig,
+        config: BugRepairConfig,
         repositories: Repositories,
         training: &[BugArtifact],
         evaluation: &[BugArtifact],
     ) -> Result<Self, SetupError> {
-        config.validate()?;
-        let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
-        let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
-        let (guard, training_places) = (repositories.guard(), repositories.training.len());
-        let places = repositories.into_places();
-        let originals: Vec<Arc<TextFiles>> = places.iter().map(|place| Arc::new(place.texts.clone())).collect();
-        let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
-        let reward = reward.with_alpha(config.alpha).unwrap_or_else(|| Box::new(reward));
-        let injectors = config.injectors();
+        config.check()?;
+        let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
+        let (guard, training_count) = (repositories.guard(), repositories.training.len());
+        let repositories = repositories.into_list();
+        let originals: Vec<Arc<TextFiles>> =
+            repositories.iter().map(|repository| Arc::new(repository.texts.clone())).collect();
+        let injectors = config.own.injectors();
         let training = training.iter().map(BugTask::from).collect();
         let eval_task = |task: BugTask| EvalTask { row: task.family().to_owned(), task };
         let evaluation = evaluation.iter().map(BugTask::from).map(eval_task).collect();
-        let game = Self {
-            config,
-            places,
-            training_places,
-            guard,
-            originals,
-            training,
-            evaluation,
-            dialect,
-            reward,
-            advantage,
-            injectors,
-        };
+        let game =
+            Self { config, repositories, training_count, guard, originals, training, evaluation, format, injectors };
         game.check()?;
         Ok(game)
     }
 
     fn check(&self) -> Result<(), SetupError> {
-        if self.training_places == 0 {
-            return Err(SetupError::NoPlaces);
+        if self.training_count == 0 {
+            return Err(SetupError::NoRepository);
         }
         self.check_repositories()?;
-        let (training, measured) = self.places.split_at(self.training_places);
+        let (training, measured) = self.repositories.split_at(self.training_count);
         check_packages("training", self.training.iter(), training)?;
         check_packages("measured", self.evaluation.iter().map(|one| &one.task), measured)?;
         self.check_training_bugs()?;
-        let makes = self.config.injections_per_step + self.config.mutants_per_step;
+        let makes = self.config.own.injections_per_step + self.config.own.mutants_per_step;
         if self.training.is_empty() && makes == 0 { Err(SetupError::Nothing) } else { Ok(()) }
     }
 
     /// Its settings.
     #[must_use]
-    pub const fn config(&self) -> &GameConfig {
+    pub const fn config(&self) -> &BugRepairConfig {
         &self.config
     }
 
-    fn place_of(&self, package: &Digest) -> Option<usize> {
-        self.places.iter().position(|place| place.package() == package)
+    fn repository_of(&self, package: &Digest) -> Option<usize> {
+        self.repositories.iter().position(|repository| repository.package() == package)
     }
 
     /// The repositories that bugs are made in.
-    fn training_places(&self) -> &[Place] {
-        &self.places[..self.training_places]
+    fn training_repositories(&self) -> &[Repository] {
+        &self.repositories[..self.training_count]
     }
 
     fn repos(&self) -> Vec<RepoContext<'_>> {
-        self.places.iter().map(Place::repo).collect()
+        self.repositories.iter().map(Repository::repo).collect()
     }
 
     fn tool_request<'a>(
@@ -213,20 +194,21 @@ impl BugRepair {
         episode: &'a Episode,
     ) -> Option<RepoToolRequest<'a>> {
         let Move::Call(call) = episode.next_move() else { return None };
-        let assignment = episode.assignment();
+        let workspace = episode.workspace();
+        let assignment = workspace.assignment();
         Some(RepoToolRequest {
-            repo: &repos[assignment.place],
-            image: &self.places[assignment.place].tool_env_image,
-            tree: episode.tree(),
+            repo: &repos[assignment.repository],
+            image: &self.repositories[assignment.repository].tool_env_image,
+            tree: workspace.tree(),
             suite: &assignment.suite,
             call,
             fuel: episode.fuel_left(),
-            shown_chars: episode.shown_chars(),
+            shown_chars: workspace.shown_chars(),
             seed,
         })
     }
 
-    /// What can be taught of the training bugs before play, where the dialect can say it in one response: each function with its
+    /// What can be taught of the training bugs before play, where the prompt format can say it in one response: each function with its
     /// bug and the original's, and the other way round.
     ///
     /// # Errors
@@ -234,11 +216,11 @@ impl BugRepair {
     pub fn demonstrations(&self, execute: &dyn Execute) -> Result<Vec<Demonstration>, PlayError> {
         let nothing = std::collections::BTreeSet::new();
         let repos = self.repos();
-        let placed = self.training.iter().filter_map(|task| Some((task, self.place_of(&task.package)?)));
+        let placed = self.training.iter().filter_map(|task| Some((task, self.repository_of(&task.package)?)));
         let artifacts: Vec<(BugArtifact, usize)> =
-            placed.map(|(task, place)| (task.artifact(&self.places[place]), place)).collect();
-        let requests = artifacts.iter().map(|(artifact, place)| {
-            let (repo, hidden) = (&repos[*place], &nothing);
+            placed.map(|(task, repository)| (task.artifact(&self.repositories[repository]), repository)).collect();
+        let requests = artifacts.iter().map(|(artifact, repository)| {
+            let (repo, hidden) = (&repos[*repository], &nothing);
             ViewRequest { repo, artifact, hidden, with_function: true }
         });
         let mut found = Vec::new();
@@ -254,8 +236,8 @@ impl BugRepair {
     }
 
     fn demonstration(&self, role: Role, goal: &Goal, now: &FunctionSource) -> Option<Demonstration> {
-        let response = self.dialect.replacement(now).filter(|_| self.dialect.can_ask(goal))?;
-        let text = self.dialect.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
+        let response = self.format.replacement(now).filter(|_| self.format.can_ask(goal))?;
+        let text = self.format.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
         Some(Demonstration { prompt: Prompt { role, task_type: None, text }, response })
     }
 }
@@ -263,9 +245,9 @@ impl BugRepair {
 fn check_packages<'a>(
     set: &'static str,
     mut bugs: impl Iterator<Item = &'a BugTask>,
-    places: &[Place],
+    repositories: &[Repository],
 ) -> Result<(), SetupError> {
-    let unknown = |bug: &&BugTask| places.iter().all(|place| *place.package() != bug.package);
+    let unknown = |bug: &&BugTask| repositories.iter().all(|repository| *repository.package() != bug.package);
     let Some(bug) = bugs.find(unknown) else { return Ok(()) };
     Err(SetupError::UnknownPackage { set, task_id: bug.task_id.clone(), package: bug.package.clone() })
 }
@@ -282,30 +264,12 @@ impl Environment for BugRepair {
 
     const KINDS: &'static [&'static str] = &[KIND];
 
-    fn settings(&self) -> Settings<'_> {
-        let config = &self.config;
-        let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
-        Settings {
-            group: config.group,
-            proposer: role(config.injector_temperature, config.injector_max_tokens),
-            solver: role(config.solver_temperature, config.solver_max_tokens),
-            verifier: None,
-            objective: Objective::PolicyGradient,
-            reward: &*self.reward,
-            advantage: self.advantage,
-            learn_from: LearnFrom::Advantages,
-            aggregation: config.aggregation,
-            keep_zero_advantage: false,
-            proposer_weight: config.injector.weight(config.injector_weight),
-            sft_tasks: config.anchor_bugs,
-            sft_samples: config.anchor_samples,
-            sft_weight: config.anchor_weight,
-            pool_capacity: config.buffer_capacity,
-            drop_unsolved: false,
-            curriculum: curricula::chosen(config.curriculum.as_deref()),
-            learnable_weight: config.resample_learnable,
-            eval_samples: config.eval_samples,
-        }
+    fn settings(&self) -> &SharedSettings {
+        &self.config.shared
+    }
+
+    fn sft_tasks(&self) -> usize {
+        self.config.own.sft_bugs
     }
 
     fn guard(&self) -> &Guard {
@@ -316,7 +280,7 @@ impl Environment for BugRepair {
         &self.evaluation
     }
 
-    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<BugTask>, PlayError> {
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<BugTask>, PlayError> {
         let mut pool = TaskPool::default();
         pool.add_seeds(self.training.iter().cloned());
         Ok(pool)
@@ -324,12 +288,12 @@ impl Environment for BugRepair {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         _pool: &TaskPool<BugTask>,
         stage: Stage,
         step: u64,
     ) -> Result<Vec<Proposer<Self>>, PlayError> {
-        if stage == Stage::SftPropose && self.config.anchor_bugs == 0 {
+        if stage == Stage::SftPropose && self.config.own.sft_bugs == 0 {
             return Ok(Vec::new());
         }
         Ok(self.injectors_at(self.sites(context.execute, stage_seed(stage, context.seed), step)))
@@ -352,13 +316,13 @@ impl Environment for BugRepair {
         self.judge_injections(execute, proposals, is_known)
     }
 
-    fn mutants(&self, context: &Arena<'_>, step: u64) -> Vec<Derivation> {
+    fn mutants(&self, context: &StepContext<'_>, step: u64) -> Vec<Derivation> {
         self.draw_mutants(context.execute, context.seed, step)
     }
 
     fn derive_from_solutions(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         step: u64,
         solutions: &[(&BugTask, &Solution<RepairDetail>)],
     ) -> Vec<Derivation> {
@@ -376,7 +340,7 @@ impl Environment for BugRepair {
 
     /// This step's bugs and earlier ones of the second order, each kind up to its share; then the training set and other earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, BugTask>) {
-        let config = &self.config;
+        let config = &self.config.own;
         let higher = choice.shuffled(choice.entries(|entry| !entry.seed && entry.task.is_higher_order()));
         let (model, mutants) = (choice.fresh(BugTask::is_of_model), choice.fresh(|task| !task.is_of_model()));
         let kinds =
@@ -398,20 +362,12 @@ impl Environment for BugRepair {
         self.repairs(execute, seeds.shown, tasks)
     }
 
-    /// Serves every call of a tool that is waited for.
     fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
         let repos = self.repos();
-        let waiting =
-            |one: &Finished<Episode>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Call(_));
-        let places: Vec<usize> = (0..episodes.len()).filter(|place| waiting(&episodes[*place])).collect();
-        let requests = places.iter().filter_map(|place| self.tool_request(&repos, seed, &episodes[*place].episode));
-        let served = serve_all(execute, &requests.collect::<Vec<_>>());
-        for (place, outcome) in places.into_iter().zip(served) {
-            match outcome {
-                Ok(outcome) => episodes[place].episode.see(&outcome),
-                Err(dropped) => episodes[place].dropped = Some(dropped),
-            }
-        }
+        serve_calls(episodes, |waiting| {
+            let requests = waiting.iter().filter_map(|episode| self.tool_request(&repos, seed, episode));
+            serve_all(execute, &requests.collect::<Vec<_>>())
+        });
     }
 
     fn judge_solutions(
@@ -429,7 +385,7 @@ impl Environment for BugRepair {
 
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let mut prompts = Vec::new();
-        for mode in &self.config.modes {
+        for mode in &self.config.own.modes {
             let sites = self.sites(execute, 0, 0).into_iter().map(|site| Site { mode: *mode, ..site });
             let episode = sites.filter_map(|site| self.injection(site)).next();
             let prompt = episode.and_then(|episode| rollout::Episode::prompt(&episode));

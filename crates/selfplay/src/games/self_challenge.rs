@@ -8,11 +8,8 @@
 //! [`veriplay_verifier::environments::judge_episodes`] judges its calls and its answer. An executor out of turns or fuel is judged too, by
 //! what it has done so far: the paper rewards the final state alone. [`crate::driver`] has the rest.
 //!
-//! [`Episode`] is a state machine without IO: [`Move::Ask`] has a response generated and given to [`Episode::hear`], [`Move::Run`] has
-//! code run ([`veriplay_verifier::environments::run_code`]) and its outcome given to [`Episode::see`].
-//!
-//! # Two dialects
-//! `fenced` is the paper's game. `compact` ([`dialects`]) is for models of a million parameters: one turn each, and the verification
+//! # Two prompts
+//! `fenced` is the paper's game. `compact` ([`prompts`]) is for models of a million parameters: one turn each, and the verification
 //! function is made from the solution. The gate and the judge are the same for both.
 //!
 //! # Rules
@@ -29,10 +26,10 @@
 //! function reads states, is shown the initial one. The same budget, responses and outcomes give the same moves.
 
 mod config;
-pub mod dialects;
 mod episode;
 mod judge;
 mod metrics;
+pub mod prompts;
 
 use std::sync::Arc;
 
@@ -41,27 +38,22 @@ use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, Role, co
 use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, CodeRequest, run_codes};
 
 use super::Game;
-use crate::advantages::{self, AdvantageEstimator};
-use crate::curricula;
-use crate::environment::{
-    Draw, Environment, EvalTask, Judged, Nothing, Proposer, RoleSampling, Seeds, Settings, Solution, Stage, ToJudge,
-};
-use crate::play::{Arena, PlayError};
-use crate::preferences::Objective;
+use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
+use crate::judgement::{Nothing, Seeds, Solution};
+use crate::multi_turn::{Move, serve_calls};
+use crate::play::{PlayError, StepContext};
 use crate::randomness::{derive_seed, generator};
-use crate::rewards::{self, RewardScheme};
 use crate::rollout::{self, Finished};
-use crate::settings::ConfigError;
+use crate::settings::{ConfigError, SharedSettings};
 use crate::splits::{Guard, MeasuredSet, Overlap};
-use crate::step::StepFacts;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
-use dialects::Dialect;
 use judge::run_distinct;
+use prompts::ChallengeFormat;
 
-pub use config::GameConfig;
-pub use dialects::{ChallengeRequest, Goal};
-pub use episode::{Budget, BudgetError, End, Episode, Move};
+pub use config::{SelfChallengeConfig, SelfChallengeSettings};
+pub use episode::{ANSWERED, Budget, BudgetError, Episode, PROPOSED, WorldWorkspace};
 pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
+pub use prompts::{ChallengeRequest, Goal};
 
 /// What is said of it in [`super::GAMES`].
 pub const GAME: Game = Game {
@@ -84,15 +76,13 @@ pub struct World {
 
 /// The game, set up.
 pub struct SelfChallenge {
-    config: GameConfig,
+    config: SelfChallengeConfig,
     gate: ArtifactGate,
     worlds: Vec<World>,
     given: Vec<CodeTask>,
     evaluation: Vec<EvalTask<CodeTask>>,
     guard: Guard,
-    dialect: &'static dyn Dialect,
-    reward: &'static dyn RewardScheme,
-    advantage: &'static dyn AdvantageEstimator,
+    format: &'static dyn ChallengeFormat,
 }
 
 /// Why the game cannot be set up.
@@ -141,22 +131,20 @@ impl SelfChallenge {
     /// The first thing that has no meaning.
     ///
     /// # Panics
-    /// Never: a validated config names a dialect, a reward and an advantage.
+    /// Never: a checked config names a prompt format.
     pub fn new(
-        config: GameConfig,
+        config: SelfChallengeConfig,
         gate: ArtifactGate,
         worlds: Vec<World>,
         given: Vec<CodeTask>,
         evaluation: Vec<EvalTask<CodeTask>>,
         mut guard: Guard,
     ) -> Result<Self, SetupError> {
-        config.validate()?;
+        config.check()?;
         gate.check()?;
-        let dialect = dialects::by_name(&config.dialect).expect("a validated config names a dialect");
-        let reward = rewards::by_name(&config.reward).expect("a validated config names a reward");
-        let advantage = advantages::by_name(&config.advantage).expect("a validated config names an advantage");
+        let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         evaluation.iter().for_each(|one| measure_task(&mut guard, MeasuredSet::HeldOut, &one.task));
-        let game = Self { config, gate, worlds, given, evaluation, guard, dialect, reward, advantage };
+        let game = Self { config, gate, worlds, given, evaluation, guard, format };
         game.check()?;
         Ok(game)
     }
@@ -178,13 +166,13 @@ impl SelfChallenge {
             self.guard.check_text(data, &item, &task.instruction)?;
             self.guard.check_program(data, &item, &task.solution)?;
         }
-        let nothing = self.given.is_empty() && self.config.challenges_per_step == 0;
+        let nothing = self.given.is_empty() && self.config.own.challenges_per_step == 0;
         if nothing { Err(SetupError::Nothing) } else { Ok(()) }
     }
 
     /// Its settings.
     #[must_use]
-    pub const fn config(&self) -> &GameConfig {
+    pub const fn config(&self) -> &SelfChallengeConfig {
         &self.config
     }
 
@@ -209,7 +197,7 @@ impl SelfChallenge {
     /// An episode of this goal; `None` where its environment is not here.
     fn episode(&self, goal: Goal) -> Option<Episode> {
         let about = Arc::clone(&self.world(goal.environment()).ok()?.about);
-        Some(Episode::new(goal, about, self.dialect, self.config.budget))
+        WorldWorkspace::open(goal, about, self.format, self.config.own.budget)
     }
 
     fn execution(&self, task: &CodeTask) -> Option<Episode> {
@@ -217,15 +205,15 @@ impl SelfChallenge {
         self.episode(Goal::Execute { environment: environment.clone(), instruction: instruction.clone() })
     }
 
-    fn code_request<'a>(&'a self, seed: u64, finished: &'a Finished<Episode>) -> Option<CodeRequest<'a>> {
-        let Move::Run(code) = finished.episode.next_move() else { return None };
-        let limits = self.gate.limits;
+    fn code_request<'a>(&'a self, seed: u64, episode: &'a Episode) -> Option<CodeRequest<'a>> {
+        let Move::Call(code) = episode.next_move() else { return None };
+        let (workspace, limits) = (episode.workspace(), self.gate.limits);
         Some(CodeRequest {
-            environment: &self.world(finished.episode.goal().environment()).ok()?.environment,
-            history: finished.episode.calls(),
+            environment: &self.world(workspace.goal().environment()).ok()?.environment,
+            history: workspace.calls(),
             code,
             image: &self.gate.image,
-            limits: Limits { fuel: limits.fuel.min(finished.episode.fuel_left()), ..limits },
+            limits: Limits { fuel: limits.fuel.min(episode.fuel_left()), ..limits },
             seed,
         })
     }
@@ -244,30 +232,8 @@ impl Environment for SelfChallenge {
 
     const KINDS: &'static [&'static str] = &[KIND];
 
-    fn settings(&self) -> Settings<'_> {
-        let config = &self.config;
-        let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
-        Settings {
-            group: config.group,
-            proposer: role(config.challenger_temperature, config.challenger_max_tokens),
-            solver: role(config.executor_temperature, config.executor_max_tokens),
-            verifier: None,
-            objective: Objective::PolicyGradient,
-            reward: self.reward,
-            advantage: self.advantage,
-            learn_from: config.learn_from,
-            aggregation: config.aggregation,
-            keep_zero_advantage: false,
-            proposer_weight: config.challenger.weight(config.challenger_weight),
-            sft_tasks: 0,
-            sft_samples: config.anchor_samples,
-            sft_weight: config.anchor_weight,
-            pool_capacity: config.buffer_capacity,
-            drop_unsolved: config.drop_unsolved,
-            curriculum: curricula::chosen(config.curriculum.as_deref()),
-            learnable_weight: config.resample_learnable,
-            eval_samples: config.eval_samples,
-        }
+    fn settings(&self) -> &SharedSettings {
+        &self.config.shared
     }
 
     fn guard(&self) -> &Guard {
@@ -278,7 +244,7 @@ impl Environment for SelfChallenge {
         &self.evaluation
     }
 
-    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<CodeTask>, PlayError> {
         let mut pool = TaskPool::default();
         pool.add_seeds(self.given.iter().cloned());
         Ok(pool)
@@ -286,14 +252,14 @@ impl Environment for SelfChallenge {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         _pool: &TaskPool<CodeTask>,
         stage: Stage,
         step: u64,
     ) -> Result<Vec<Proposer<Self>>, PlayError> {
         let count = match stage {
-            Stage::SftPropose => self.config.anchor_challenges,
-            _ => self.config.challenges_per_step,
+            Stage::SftPropose => self.config.own.sft_challenges,
+            _ => self.config.own.challenges_per_step,
         };
         let requests = self.challenges(stage_seed(stage, context.seed), step, count);
         let proposer = |request: ChallengeRequest| {
@@ -322,9 +288,9 @@ impl Environment for SelfChallenge {
 
     /// This step's new tasks up to their share, then given ones and earlier ones.
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, CodeTask>) {
-        let fresh = choice.take(choice.fresh(|_| true), self.config.fresh_tasks());
+        let fresh = choice.take(choice.fresh(|_| true), self.config.own.fresh_tasks());
         let candidates = choice.by_curriculum(choice.entries(|_| true));
-        choice.take(candidates, self.config.tasks_per_step - fresh);
+        choice.take(candidates, self.config.own.tasks_per_step - fresh);
     }
 
     fn solver_episodes(
@@ -338,20 +304,13 @@ impl Environment for SelfChallenge {
 
     /// Runs all code that is waited for: what is written the same after the same is run once.
     fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
-        let waiting =
-            |one: &Finished<Episode>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Run(_));
-        let places: Vec<usize> = (0..episodes.len()).filter(|place| waiting(&episodes[*place])).collect();
-        let requests = places.iter().filter_map(|place| self.code_request(seed, &episodes[*place]));
         let key = |request: &CodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.code, request.history, request.limits.fuel))
         };
-        let outcomes = run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| run_codes(execute, distinct));
-        for (place, outcome) in places.into_iter().zip(outcomes) {
-            match outcome {
-                Ok(outcome) => episodes[place].episode.see(&outcome),
-                Err(dropped) => episodes[place].dropped = Some(dropped),
-            }
-        }
+        serve_calls(episodes, |waiting| {
+            let requests = waiting.iter().filter_map(|episode| self.code_request(seed, episode));
+            run_distinct(&requests.collect::<Vec<_>>(), key, |distinct| run_codes(execute, distinct))
+        });
     }
 
     fn judge_solutions(

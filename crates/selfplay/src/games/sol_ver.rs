@@ -48,26 +48,23 @@ use veriplay_verifier::agreement::{
 };
 
 use super::Game;
-use crate::advantages::{self, AdvantageEstimator};
-use crate::curricula;
 use crate::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedProposal, JudgedRound, Nothing, Proposer, RoleSampling, RoundRequest,
-    Seeds, Settings, Solution, Stage, ToJudge, VerifierSettings,
+    Draw, Environment, EvalTask, Judged, JudgedRound, Proposer, RoleSampling, RoundRequest, SolverEpisode, Stage,
+    StepFacts, ToJudge, VerifierSettings,
 };
-use crate::play::{Arena, PlayError};
-use crate::preferences::Preferences;
+use crate::judgement::{JudgedProposal, Nothing, Seeds, Solution};
+use crate::play::{PlayError, StepContext};
+use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
-use crate::rewards::{self, RewardScheme};
 use crate::rollout::{Episode, Finished, SingleTurn};
-use crate::scoring::{Aggregation, LearnFrom};
+use crate::settings::SharedSettings;
 use crate::splits::{Guard, MeasuredSet, text_fingerprint};
-use crate::step::{SolverEpisode, StepFacts};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
-use prompts::Wording;
+use prompts::SolVerFormat;
 use rounds::{measured_refusal, verdict};
 
-pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig};
+pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
 pub use filters::FilterYield;
 pub use metrics::SolVerMetrics;
 pub use rounds::AgreementRound;
@@ -140,10 +137,8 @@ pub struct SolVer {
     snippets: Vec<String>,
     evaluation: Vec<EvalTask<ProblemTask>>,
     guard: Guard,
-    wording: &'static dyn Wording,
-    dialect: &'static dyn Dialect,
-    reward: &'static dyn RewardScheme,
-    advantage: &'static dyn AdvantageEstimator,
+    format: &'static dyn SolVerFormat,
+    responses: &'static dyn Dialect,
 }
 
 impl SolVer {
@@ -173,18 +168,15 @@ impl SolVer {
         if evaluation.is_empty() {
             return Err(PlayError::Setup("there is no held-out problem to evaluate on: give at least one".to_owned()));
         }
-        let wording = prompts::by_name(&config.format).expect("a checked config names a wording");
-        let dialect = dialect_by_name(&config.format).expect("every wording has a dialect of its name");
-        // A preference objective asks neither.
-        let reward = config.reward.as_deref().and_then(rewards::by_name).unwrap_or(rewards::REWARDS[0]);
-        let advantage = config.advantage.as_deref().and_then(advantages::by_name).unwrap_or(advantages::ADVANTAGES[0]);
+        let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
+        let responses = dialect_by_name(&config.shared.format).expect("every prompt format has a dialect of its name");
         evaluation.iter().for_each(|task| measure_problem(&mut guard, MeasuredSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
         }
         let row = |task: ProblemTask| EvalTask { row: "code".to_owned(), task };
         let evaluation = evaluation.into_iter().map(row).collect();
-        Ok(Self { config, rules, snippets, evaluation, guard, wording, dialect, reward, advantage })
+        Ok(Self { config, rules, snippets, evaluation, guard, format, responses })
     }
 
     /// Its settings.
@@ -200,23 +192,23 @@ impl SolVer {
     }
 
     fn proposer(&self, request: SnippetRequest) -> Proposer<Self> {
-        let episode = episode(Role::Proposer, self.wording.proposer_text(&request.snippet));
+        let episode = episode(Role::Proposer, self.format.proposer_text(&request.snippet));
         Proposer { request, episode, rollouts: 1, kind: KIND }
     }
 
     fn solver(&self, statement: &str) -> SingleTurn {
-        episode(Role::Solver, self.wording.solver_text(statement))
+        episode(Role::Solver, self.format.solver_text(statement))
     }
 
     fn verifier(&self, statement: &str, program: &str) -> SingleTurn {
-        episode(Role::Verifier, self.wording.verifier_text(statement, program, self.config.tests))
+        episode(Role::Verifier, self.format.verifier_text(statement, program, self.config.own.tests))
     }
 
     /// Every snippet once before any is drawn again.
     fn draw_snippets(&self, seed: u64, step: u64) -> impl Iterator<Item = SnippetRequest> {
         let mut snippets: Vec<&str> = self.snippets.iter().map(String::as_str).collect();
         snippets.shuffle(&mut generator(seed, step, "sol_ver/snippets"));
-        let drawn = snippets.into_iter().cycle().take(self.config.problems);
+        let drawn = snippets.into_iter().cycle().take(self.config.own.problems);
         drawn.map(|snippet| SnippetRequest { snippet: snippet.to_owned() })
     }
 
@@ -239,7 +231,7 @@ impl SolVer {
             }
         }
         programs.shuffle(generator);
-        programs.into_iter().map(|(place, _)| place).cycle().take(self.config.candidates).collect()
+        programs.into_iter().map(|(place, _)| place).cycle().take(self.config.own.candidates).collect()
     }
 }
 
@@ -261,31 +253,18 @@ impl Environment for SolVer {
     const KINDS: &'static [&'static str] = &[KIND];
     const PREFERENCE_PURPOSE: &'static str = "sol_ver";
 
-    fn settings(&self) -> Settings<'_> {
-        let config = &self.config;
-        let role = |temperature, max_tokens| RoleSampling { temperature, max_tokens };
-        let verifier = role(config.verifier_temperature, config.verifier_max_tokens);
-        Settings {
-            group: config.codes,
-            proposer: role(config.proposer_temperature, config.proposer_max_tokens),
-            solver: role(config.solver_temperature, config.solver_max_tokens),
-            verifier: Some(VerifierSettings { sampling: verifier, group: config.suites, row: "tests" }),
-            objective: config.driver_objective(),
-            reward: self.reward,
-            advantage: self.advantage,
-            learn_from: LearnFrom::Advantages,
-            aggregation: Aggregation::default(),
-            keep_zero_advantage: false,
-            proposer_weight: config.problem_weight,
-            sft_tasks: 0,
-            sft_samples: 0,
-            sft_weight: 0.0,
-            pool_capacity: config.memory,
-            drop_unsolved: false,
-            curriculum: curricula::chosen(config.curriculum.as_deref()),
-            learnable_weight: 1.0,
-            eval_samples: config.eval_samples,
-        }
+    fn settings(&self) -> &SharedSettings {
+        &self.config.shared
+    }
+
+    fn verifier(&self) -> Option<VerifierSettings> {
+        let SolVerSettings { verifier_temperature: temperature, verifier_max_tokens: max_tokens, suites, .. } =
+            self.config.own;
+        Some(VerifierSettings { sampling: RoleSampling { temperature, max_tokens }, group: suites, row: "tests" })
+    }
+
+    fn objective(&self) -> Objective {
+        self.config.driver_objective()
     }
 
     fn guard(&self) -> &Guard {
@@ -297,14 +276,14 @@ impl Environment for SolVer {
     }
 
     /// Nothing yet; but every reference must pass its own hidden cases.
-    fn initial_pool(&self, context: &Arena<'_>) -> Result<TaskPool<ProblemTask>, PlayError> {
+    fn initial_pool(&self, context: &StepContext<'_>) -> Result<TaskPool<ProblemTask>, PlayError> {
         self.check_references(context.execute)?;
         Ok(TaskPool::default())
     }
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         _pool: &TaskPool<ProblemTask>,
         stage: Stage,
         step: u64,
@@ -349,9 +328,9 @@ impl Environment for SolVer {
         let fresh = choice.fresh(|_| true);
         let count = fresh.len();
         choice.take(fresh, count);
-        if self.config.earlier_problems > 0 {
+        if self.config.own.earlier_problems > 0 {
             let earlier = choice.by_curriculum(choice.entries(|_| true));
-            choice.take(earlier, self.config.earlier_problems);
+            choice.take(earlier, self.config.own.earlier_problems);
         }
     }
 
@@ -375,7 +354,7 @@ impl Environment for SolVer {
 
     fn choose_to_verify(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         step: u64,
         tasks: &[(&ProblemTask, &[SolverEpisode<Self>])],
     ) -> Vec<Vec<usize>> {
@@ -385,7 +364,7 @@ impl Environment for SolVer {
 
     fn verifier_episode(&self, task: &ProblemTask, response: &Finished<SingleTurn>) -> Option<SingleTurn> {
         let program = match &task.reference {
-            Some(reference) if self.config.eval_candidate == EvalCandidate::Reference => reference.program.clone(),
+            Some(reference) if self.config.own.eval_candidate == EvalCandidate::Reference => reference.program.clone(),
             _ => self.read_program(response).ok().or_else(|| Some(response.last()?.text.clone()))?,
         };
         Some(self.verifier(&task.statement, &program))
@@ -400,19 +379,19 @@ impl Environment for SolVer {
         self.judge_all(execute, rounds)
     }
 
-    fn preferences(&self, context: &Arena<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
+    fn preferences(&self, context: &StepContext<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
         self.select(context.seed, step, facts)
     }
 
     fn evaluation_numbers(&self, verifications: &[Solution<Option<Quality>>]) -> BTreeMap<String, Option<f64>> {
         let suites: Vec<Quality> = verifications.iter().filter_map(|one| one.detail).collect();
-        let SuiteNumbers { false_positive_rate, mutation_score, .. } = SuiteNumbers::of(&suites);
+        let SuiteNumbers { false_positive_rate, mutation_score, .. } = SuiteNumbers::from_suites(&suites);
         let numbers = [("false_positive_rate", false_positive_rate), ("mutation_score", mutation_score)];
         numbers.map(|(name, number)| (name.to_owned(), number)).into()
     }
 
     fn metrics(&self, step: &StepFacts<'_, Self>) -> SolVerMetrics {
-        metrics::metrics(step)
+        metrics::step_metrics(step)
     }
 
     fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {

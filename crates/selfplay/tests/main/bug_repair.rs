@@ -1,4 +1,4 @@
-//! The pure parts of `bug_repair`: config, dialects and episodes. No wasm.
+//! The pure parts of `bug_repair`: settings, prompts and episodes. No wasm.
 
 mod steps;
 
@@ -7,15 +7,19 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use veriplay_core::{Digest, Evidence, Finish, Patch, TextFiles};
-use veriplay_selfplay::games::bug_repair::dialects::{Action, Goal, Left, by_name, names};
-use veriplay_selfplay::games::bug_repair::{Assignment, Budget, BugTask, End, Episode, GameConfig, Mode, Move};
+use veriplay_selfplay::games::bug_repair::prompts::{Action, Goal, Left, by_name, names};
+use veriplay_selfplay::games::bug_repair::{
+    Assignment, Budget, BugRepairConfig, BugTask, Episode, Mode, RepoWorkspace,
+};
+use veriplay_selfplay::multi_turn::{End, Move};
+use veriplay_selfplay::rollout;
 use veriplay_verifier::bugs::BugProposal;
 use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
 
 const CONFIG: &str = r#"
-dialect = "fenced"
+format = "fenced"
 tasks_per_step = 2
-group = 4
+group_size = 4
 injections_per_step = 2
 injection_share = 0.5
 modes = ["direct", "removal", "rewrite"]
@@ -30,8 +34,8 @@ hidden_share = 0.0
 min_passing = 0
 min_changed_files = 1
 min_failing = 1
-injector = "train"
-injector_weight = 0.5
+proposer = "train"
+proposer_weight = 0.5
 reward = "ssr"
 alpha = 0.8
 advantage = "group"
@@ -39,36 +43,36 @@ aggregation = "sequence_mean"
 grade_unfinished = true
 buffer_capacity = 100
 resample_learnable = 2.0
-anchor_bugs = 0
-anchor_samples = 0
-anchor_weight = 0.0
+sft_bugs = 0
+sft_samples = 0
+sft_weight = 0.0
 solver_temperature = 1.0
 solver_max_tokens = 500
-injector_temperature = 1.0
-injector_max_tokens = 500
+proposer_temperature = 1.0
+proposer_max_tokens = 500
 eval_samples = 8
 solver_budget = { turns = 4, fuel = 1000, test_runs = 1, shown_chars = 50, prompt_chars = 9000 }
 injector_budget = { turns = 4, fuel = 1000, test_runs = 1, shown_chars = 50, prompt_chars = 9000 }
 "#;
 
-fn config() -> GameConfig {
+fn config() -> BugRepairConfig {
     toml::from_str(CONFIG).unwrap()
 }
 
 #[test]
 fn a_config_is_read_strictly_and_each_bound_names_its_key() {
-    assert!(config().validate().is_ok());
-    let again: GameConfig = toml::from_str(&toml::to_string(&config()).unwrap()).unwrap();
+    assert!(config().check().is_ok());
+    let again: BugRepairConfig = toml::from_str(&toml::to_string(&config()).unwrap()).unwrap();
     assert_eq!(again, config());
-    assert!(toml::from_str::<GameConfig>(&format!("more = 1\n{CONFIG}")).is_err());
-    assert!(toml::from_str::<GameConfig>(&CONFIG.replace("alpha = 0.8\n", "")).is_err());
+    assert!(toml::from_str::<BugRepairConfig>(&format!("more = 1\n{CONFIG}")).is_err());
+    assert!(toml::from_str::<BugRepairConfig>(&CONFIG.replace("min_passing = 0\n", "")).is_err());
     for (old, new, key) in [
-        ("dialect = \"fenced\"", "dialect = \"words\"", "dialect"),
-        ("dialect = \"fenced\"", "dialect = \"compact\"", "modes"),
+        ("format = \"fenced\"", "format = \"words\"", "format"),
+        ("format = \"fenced\"", "format = \"compact\"", "modes"),
         ("modes = [\"direct\", \"removal\", \"rewrite\"]", "modes = []", "modes"),
         ("injections_per_step = 2", "injections_per_step = 0", "modes"),
         ("tasks_per_step = 2", "tasks_per_step = 0", "tasks_per_step"),
-        ("\ngroup = 4", "\ngroup = 1", "group"),
+        ("\ngroup_size = 4", "\ngroup_size = 1", "group_size"),
         ("operators = []", "operators = [\"nothing\"]", "operators"),
         ("hidden_share = 0.0", "hidden_share = 1.0", "hidden_share"),
         ("alpha = 0.8", "alpha = 1.5", "alpha"),
@@ -79,15 +83,15 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
         ("solver_budget = { turns = 4", "solver_budget = { turns = 0", "turns"),
     ] {
         assert_eq!(CONFIG.matches(old).count(), 1, "{old}");
-        let wrong: GameConfig = toml::from_str(&CONFIG.replace(old, new)).unwrap();
-        let error = wrong.validate().unwrap_err();
+        let wrong: BugRepairConfig = toml::from_str(&CONFIG.replace(old, new)).unwrap();
+        let error = wrong.check().unwrap_err();
         assert_eq!(error.key, key, "{new}: {error}");
     }
     let compact =
         CONFIG.replace("\"fenced\"", "\"compact\"").replace("\"direct\", \"removal\", \"rewrite\"", "\"direct\"");
-    assert!(toml::from_str::<GameConfig>(&compact).unwrap().validate().is_ok());
-    let weakens: GameConfig = toml::from_str(&compact.replace("\"derived\"", "\"model\"")).unwrap();
-    assert_eq!(weakens.validate().unwrap_err().key, "weakening");
+    assert!(toml::from_str::<BugRepairConfig>(&compact).unwrap().check().is_ok());
+    let weakens: BugRepairConfig = toml::from_str(&compact.replace("\"derived\"", "\"model\"")).unwrap();
+    assert_eq!(weakens.check().unwrap_err().key, "weakening");
 }
 
 fn goal() -> Goal {
@@ -154,7 +158,7 @@ fn the_fenced_dialect_reads_one_block_and_says_what_is_wrong_with_others() {
 
 #[test]
 fn every_dialect_is_a_file_and_a_line_with_its_headings() {
-    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/games/bug_repair/dialects");
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/games/bug_repair/prompts");
     let mut files: Vec<String> = std::fs::read_dir(&dir)
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
@@ -189,11 +193,11 @@ fn tree() -> TextFiles {
 
 fn assignment() -> Arc<Assignment> {
     let suite = Suite::Files(vec!["tests/test_one.py".to_owned()]);
-    Arc::new(Assignment { goal: goal(), place: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
+    Arc::new(Assignment { goal: goal(), repository: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
 }
 
-fn begun(budget: Budget) -> Option<Episode> {
-    Episode::new(assignment(), by_name("fenced").unwrap(), budget)
+fn open(budget: Budget) -> Option<Episode> {
+    RepoWorkspace::open(assignment(), by_name("fenced").unwrap(), budget)
 }
 
 const BUDGET: Budget = Budget { turns: 4, fuel: 1000, test_runs: 1, shown_chars: 50, prompt_chars: 9000 };
@@ -224,25 +228,25 @@ proptest! {
 
     #[test]
     fn an_episode_ends_within_its_budget(all in prop::collection::vec(responses(), 8)) {
-        let mut episode = begun(BUDGET).unwrap();
+        let mut episode = open(BUDGET).unwrap();
         let (mut asked, mut runs, mut fuel) = (0, 0, 0_u64);
         for (text, cut, used, edits) in all {
             let Move::Ask(prompt) = episode.next_move() else { break };
             prop_assert!(prompt.contains("assert one() == 1") && prompt.ends_with("Assistant:"));
             prop_assert!(!prompt.contains("return 2"), "a file is shown to who reads it");
             asked += 1;
-            episode.hear(&text, if cut { Finish::Length } else { Finish::Stop });
+            episode.take_response(&text, if cut { Finish::Length } else { Finish::Stop });
             let calling = matches!(episode.next_move(), Move::Call(_));
             prop_assert!(!(cut && calling), "a cut response calls nothing");
             runs += usize::from(matches!(episode.next_move(), Move::Call(RepoToolCall::Run { .. })));
-            let before = episode.tree().clone();
-            episode.see(&outcome(used, edits.then_some("x")));
+            let before = episode.workspace().tree().clone();
+            episode.take_outcome(&outcome(used, edits.then_some("x")));
             fuel += if calling { used } else { 0 };
-            prop_assert!(calling || *episode.tree() == before, "an outcome nobody waited for changes nothing");
+            prop_assert!(calling || *episode.workspace().tree() == before, "an outcome nobody waited for changes nothing");
         }
         prop_assert!(episode.end().is_some() && asked <= 4 && runs <= 1);
-        prop_assert_eq!(episode.fuel(), fuel);
-        prop_assert_eq!(episode.assignment().tree.as_ref(), &tree(), "what was handed out stays as it was");
+        prop_assert_eq!(rollout::Episode::fuel(&episode), fuel);
+        prop_assert_eq!(episode.workspace().assignment().tree.as_ref(), &tree(), "what was handed out stays as it was");
         if episode.end() == Some(End::OutOfFuel) {
             prop_assert_eq!(episode.fuel_left(), 0);
         }
@@ -251,9 +255,9 @@ proptest! {
     #[test]
     fn whatever_is_written_is_read_or_refused(text in ".{0,200}", fences in "(`{2,5}[a-z]{0,6}( [a-z./]{0,5})?\n|[a-z<>=`\n]{0,9}){0,6}") {
         for name in names() {
-            let dialect = by_name(name).unwrap();
+            let format = by_name(name).unwrap();
             for text in [&text, &fences] {
-                if let Err(why) = dialect.read(&goal(), text) {
+                if let Err(why) = format.read(&goal(), text) {
                     prop_assert!(!why.is_empty());
                 }
             }
@@ -271,24 +275,24 @@ proptest! {
 
 #[test]
 fn the_transcript_is_the_next_prompt_and_room_runs_out() {
-    let mut episode = begun(BUDGET).unwrap();
-    episode.hear("I look.\n```list\n```", Finish::Stop);
-    episode.see(&outcome(10, None));
+    let mut episode = open(BUDGET).unwrap();
+    episode.take_response("I look.\n```list\n```", Finish::Stop);
+    episode.take_outcome(&outcome(10, None));
     let Move::Ask(prompt) = episode.next_move() else { panic!("{episode:?}") };
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
     assert!(at("Turns left: 3") < at("I look.") && at("I look.") < at("SHOWN"));
     let length = prompt.chars().count();
-    assert!(begun(Budget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
-    let mut narrow = begun(Budget { prompt_chars: length - 1, ..BUDGET }).unwrap();
-    narrow.hear("I look.\n```list\n```", Finish::Stop);
-    narrow.see(&outcome(10, None));
+    assert!(open(Budget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
+    let mut narrow = open(Budget { prompt_chars: length - 1, ..BUDGET }).unwrap();
+    narrow.take_response("I look.\n```list\n```", Finish::Stop);
+    narrow.take_outcome(&outcome(10, None));
     assert_eq!(narrow.end(), Some(End::OutOfRoom));
-    let mut twice = begun(BUDGET).unwrap();
+    let mut twice = open(BUDGET).unwrap();
     for _ in 0..2 {
-        twice.hear("```run\n```", Finish::Stop);
-        twice.see(&outcome(1, None));
+        twice.take_response("```run\n```", Finish::Stop);
+        twice.take_outcome(&outcome(1, None));
     }
-    assert_eq!((twice.turns()[0].called, twice.turns()[1].called), (Some(("run", CallEnd::Done)), None));
+    assert_eq!(twice.workspace().calls(), [("run", CallEnd::Done)]);
     assert!(twice.turns()[1].shown.contains("no runs of tests are left"));
 }
 

@@ -1,7 +1,7 @@
 //! Each setting that has no meaning is refused with its key, value and range.
 
 use expect_test::expect;
-use veriplay_selfplay::games::absolute_zero::GameConfig;
+use veriplay_selfplay::games::absolute_zero::AbsoluteZeroConfig;
 
 use crate::support::{config, game};
 
@@ -9,14 +9,14 @@ const GOOD: &str = r#"
 format = "compact"
 proposals_per_type = 32
 tasks_per_type = 32
-group = 8
+group_size = 8
 references = 0
 proposer = "train"
 reward = "quickstart"
 advantage = "group"
 proposer_weight = 0.1
-anchor_weight = 0.1
-anchor_samples = 16
+sft_weight = 0.1
+sft_samples = 16
 buffer_capacity = 4096
 fresh_fraction = 1.0
 seed_share = 0.5
@@ -26,6 +26,7 @@ proposer_temperature = 1.0
 proposer_max_tokens = 64
 solver_temperature = 1.0
 solver_max_tokens = 48
+eval_samples = 8
 "#;
 
 /// [`GOOD`] with one line in place of the line of its key.
@@ -36,16 +37,16 @@ fn with(line: &str) -> String {
 }
 
 fn told(line: &str) -> String {
-    let config: GameConfig = toml::from_str(&with(line)).unwrap();
+    let config: AbsoluteZeroConfig = toml::from_str(&with(line)).unwrap();
     let error = game(config).err();
     error.map_or_else(|| format!("{line}: accepted"), |error| error.to_string())
 }
 
 #[test]
 fn a_good_config_is_read_and_written_back() {
-    let config: GameConfig = toml::from_str(GOOD).unwrap();
+    let config: AbsoluteZeroConfig = toml::from_str(GOOD).unwrap();
     assert!(game(config.clone()).is_ok());
-    assert_eq!(toml::from_str::<GameConfig>(&toml::to_string(&config).unwrap()).unwrap(), config);
+    assert_eq!(toml::from_str::<AbsoluteZeroConfig>(&toml::to_string(&config).unwrap()).unwrap(), config);
 }
 
 #[test]
@@ -53,12 +54,12 @@ fn values_at_the_edge_of_their_range_are_accepted() {
     let edges = [
         "proposals_per_type = 0",
         "tasks_per_type = 1",
-        "group = 2",
+        "group_size = 2",
         "references = 64",
         "fresh_fraction = 0.0",
         "seed_share = 1.0",
         "resample_learnable = 0.0",
-        "anchor_samples = 0",
+        "sft_samples = 0",
         "proposer_temperature = 0.0",
         "reward = \"random\"",
         "proposer = \"frozen\"",
@@ -75,7 +76,10 @@ fn values_at_the_edge_of_their_range_are_accepted() {
     for (advantage, alone) in
         [("trr", true), ("rae", true), ("reinforce_plus_plus", true), ("grpo", false), ("dr_grpo", false)]
     {
-        let config = GameConfig { group: 1, advantage: advantage.to_owned(), ..config() };
+        let config = config().with(|c| {
+            c.shared.group_size = 1;
+            c.shared.advantage = Some(advantage.to_owned());
+        });
         assert_eq!(game(config).is_ok(), alone, "{advantage}");
     }
 }
@@ -88,13 +92,13 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
         "advantage = \"gae\"",
         "proposals_per_type = 65537",
         "tasks_per_type = 0",
-        "group = 0",
-        "group = 1",
+        "group_size = 0",
+        "group_size = 1",
         "references = 65",
         "proposer_weight = -0.5",
-        "anchor_weight = nan",
-        "anchor_samples = 65537",
-        "buffer_capacity = 0",
+        "sft_weight = nan",
+        "sft_samples = 65537",
+        "buffer_capacity = 16777217",
         "fresh_fraction = 1.5",
         "seed_share = -0.1",
         "resample_learnable = inf",
@@ -112,13 +116,13 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
         `advantage` is `gae`: use one of `group`, `trr`, `reinforce`, `reinforce_plus_plus`, `grpo`, `dr_grpo`, `rae`
         `proposals_per_type` is `65537`: use a whole number from `0` to `65536`
         `tasks_per_type` is `0`: use a whole number from `1` to `65536`
-        `group` is `0`: use a whole number from `1` to `4096`
-        `group` is `1`: advantage `group` needs at least `2`; raise it, or use advantage `trr`
+        `group_size` is `0`: use a whole number from `1` to `4096`
+        `group_size` is `1`: advantage `group` needs at least `2`; raise it, or use advantage `trr`
         `references` is `65`: use a whole number from `0` to `64`
         `proposer_weight` is `-0.5`: use a number from `0` to `1000`
-        `anchor_weight` is `NaN`: use a number from `0` to `1000`
-        `anchor_samples` is `65537`: use a whole number from `0` to `65536`
-        `buffer_capacity` is `0`: use a whole number from `1` to `16777216`
+        `sft_weight` is `NaN`: use a number from `0` to `1000`
+        `sft_samples` is `65537`: use a whole number from `0` to `65536`
+        `buffer_capacity` is `16777217`: use a whole number from `0` to `16777216`
         `fresh_fraction` is `1.5`: use a number from `0` to `1`
         `seed_share` is `-0.1`: use a number from `0` to `1`
         `resample_learnable` is `inf`: use a number from `0` to `1000`
@@ -133,19 +137,19 @@ fn each_bad_value_is_told_with_its_key_its_value_and_what_is_allowed() {
 
 #[test]
 fn a_key_that_is_unknown_missing_or_of_another_type_is_told_by_name() {
-    let told = |text: &str| toml::from_str::<GameConfig>(text).unwrap_err().message().to_owned();
+    let told = |text: &str| toml::from_str::<AbsoluteZeroConfig>(text).unwrap_err().message().to_owned();
     let without = |key: &str| GOOD.lines().filter(|line| !line.starts_with(key)).collect::<Vec<_>>().join("\n");
     let messages = [
         told(&with("rewards = \"azr\"")),
-        told(&without("group")),
+        told(&without("group_size")),
         told(&without("seed_share")),
         told(&with("proposer = \"off\"")),
-        told(&with("group = -1")),
-        told(&with("group = \"8\"")),
+        told(&with("group_size = -1")),
+        told(&with("group_size = \"8\"")),
     ];
     expect![[r#"
-        unknown field `rewards`, expected one of `format`, `proposals_per_type`, `tasks_per_type`, `group`, `references`, `proposer`, `reward`, `advantage`, `aggregation`, `zero_advantage`, `proposer_weight`, `anchor_weight`, `anchor_samples`, `buffer_capacity`, `fresh_fraction`, `seed_share`, `curriculum`, `resample_learnable`, `induction_visible`, `induction_hidden`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`
-        missing field `group`
+        unknown field `rewards`, expected one of `format`, `group_size`, `reward`, `alpha`, `advantage`, `learn_from`, `aggregation`, `zero_advantage`, `proposer`, `proposer_weight`, `proposer_temperature`, `proposer_max_tokens`, `solver_temperature`, `solver_max_tokens`, `sft_samples`, `sft_weight`, `buffer_capacity`, `drop_unsolved`, `curriculum`, `resample_learnable`, `eval_samples`, `proposals_per_type`, `tasks_per_type`, `references`, `fresh_fraction`, `seed_share`, `induction_visible`, `induction_hidden`
+        missing field `group_size`
         missing field `seed_share`
         unknown variant `off`, expected `train` or `frozen`
         invalid value: integer `-1`, expected usize

@@ -2,8 +2,8 @@
 
 use expect_test::{Expect, expect};
 use veriplay_core::{Attempt, Question, Role, Task, TaskType, Value, program_hash};
+use veriplay_selfplay::games::absolute_zero::prompts::{PROMPT_FORMATS, PromptFormat, ProposerRequest, by_name, names};
 use veriplay_selfplay::games::absolute_zero::proposal_key;
-use veriplay_selfplay::prompts::{PROMPT_FORMATS, PromptFormat, ProposerRequest, by_name, names};
 use veriplay_verifier::{FORMATS, ProposalShape, format_by_name};
 
 use crate::support::{adds, proposal, task};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Role, Scripted, Task, TaskType, Value};
 use veriplay_selfplay::environment::{Draw, Environment, Proposer, Stage};
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, proposal_key};
-use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, proposal_key};
+use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::Episode;
 use veriplay_selfplay::task_pool::{PoolTask, TaskPool};
 
@@ -19,12 +19,12 @@ impl Execute for Nobody {
     }
 }
 
-fn drawn(config: GameConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
+fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage, seed: u64, step: u64) -> Vec<Asked> {
     let mut pool = TaskPool::default();
     pool.add_seeds(seeds(numbers));
     let policy = Scripted::new(|_| String::new());
-    let arena = Arena { policy: &policy, execute: &Nobody, seed };
-    let proposers = game(config).unwrap().proposers(&arena, &pool, stage, step).unwrap();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed };
+    let proposers = game(config).unwrap().proposers(&context, &pool, stage, step).unwrap();
     let asked = |one: Proposer<AbsoluteZero>| Asked {
         task_type: one.request.task_type,
         text: one.episode.prompt().unwrap().text,
@@ -75,7 +75,7 @@ fn few_programs_are_asked_for_several_times_and_none_not_at_all() {
 
 #[test]
 fn each_proposal_has_its_own_references_while_there_are_any() {
-    let with = |numbers| drawn(GameConfig { references: 3, ..config() }, numbers, Stage::Propose, 1, 0);
+    let with = |numbers| drawn(config().with(|c| c.own.references = 3), numbers, Stage::Propose, 1, 0);
     let asked = with(0..20);
     let of_type = of(&asked, TaskType::Deduction);
     assert_eq!(of_type.iter().map(|one| &one.text).collect::<BTreeSet<_>>().len(), 4);
@@ -86,7 +86,7 @@ fn each_proposal_has_its_own_references_while_there_are_any() {
 
 #[test]
 fn proposers_are_a_function_of_seed_step_and_stage() {
-    let asked = |stage, seed, step| drawn(GameConfig { references: 3, ..config() }, 0..30, stage, seed, step);
+    let asked = |stage, seed, step| drawn(config().with(|c| c.own.references = 3), 0..30, stage, seed, step);
     let first = asked(Stage::Propose, 1, 0);
     assert_eq!(first, asked(Stage::Propose, 1, 0));
     assert!(
@@ -94,7 +94,7 @@ fn proposers_are_a_function_of_seed_step_and_stage() {
             .iter()
             .all(|other| *other != first)
     );
-    let none = GameConfig { proposals_per_type: 0, ..config() };
+    let none = config().with(|c| c.own.proposals_per_type = 0);
     assert_eq!(drawn(none, 0..9, Stage::Propose, 1, 0), []);
     let game = game(config()).unwrap();
     let seed = |stage, group, run, step| {

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use veriplay_selfplay::{advantages, curricula, games, prompts, rewards};
+use veriplay_selfplay::games::absolute_zero::prompts;
+use veriplay_selfplay::monitors::MONITORS;
+use veriplay_selfplay::{advantages, curricula, games, rewards};
 
 fn source(directory: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(directory)
@@ -60,7 +62,14 @@ fn every_curriculum_is_registered_and_documented() {
 
 #[test]
 fn every_prompt_format_is_registered_and_documented() {
-    assert_eq!(faults("prompts", &prompts::names(), &["Layout", "Why", "Example"]), [""; 0]);
+    assert_eq!(faults("games/absolute_zero/prompts", &prompts::names(), &["Layout", "Why", "Example"]), [""; 0]);
+}
+
+#[test]
+fn every_monitor_is_registered_and_documented() {
+    let names: Vec<&str> = MONITORS.iter().map(|monitor| monitor.name()).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
+    assert_eq!(faults("monitors", &names, &["What it measures", "Why", "Example"]), [""; 0]);
 }
 
 #[test]

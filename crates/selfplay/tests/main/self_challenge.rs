@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use veriplay_core::{Evidence, Finish, Status, ToolCall, Value};
-use veriplay_selfplay::games::self_challenge::dialects::{self, Dialect};
-use veriplay_selfplay::games::self_challenge::{Budget, ChallengeRequest, End, Episode, Goal, Move};
+use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
+use veriplay_selfplay::games::self_challenge::{ANSWERED, Budget, ChallengeRequest, Goal, PROPOSED, WorldWorkspace};
+use veriplay_selfplay::multi_turn::{End, Move};
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{About, CodeOutcome, Tool};
 
@@ -20,8 +21,8 @@ fn about() -> Arc<About> {
     Arc::new(About { text: "A shop.".to_owned(), tools: vec![tool], initial: Value::List(vec![Value::str("STATE")]) })
 }
 
-fn fenced() -> &'static dyn Dialect {
-    dialects::by_name("fenced").unwrap()
+fn fenced() -> &'static dyn ChallengeFormat {
+    prompts::by_name("fenced").unwrap()
 }
 
 fn execute() -> Goal {
@@ -58,32 +59,32 @@ proptest! {
 
     #[test]
     fn an_episode_ends_within_its_turns(goal in prop_oneof![Just(execute()), Just(challenge())], all in prop::collection::vec(responses(), 8)) {
-        let mut episode = Episode::new(goal.clone(), about(), fenced(), BUDGET);
+        let mut episode = WorldWorkspace::open(goal.clone(), about(), fenced(), BUDGET).unwrap();
         let mut asked = 0;
         for (text, cut, fuel, answered, failed) in all {
             let Move::Ask(prompt) = episode.next_move() else { break };
             prop_assert!(prompt.ends_with("Assistant:") && prompt.contains("A shop.") && prompt.contains("buy(what: str) -> int"));
             prop_assert_eq!(prompt.contains("STATE"), goal == challenge(), "an executor is shown no state");
             asked += 1;
-            episode.hear(&text, if cut { Finish::Length } else { Finish::Stop });
-            let running = matches!(episode.next_move(), Move::Run(code) if code == "buy('ink')\n");
-            let before = episode.calls().len();
-            episode.see(&outcome(fuel, answered, failed));
-            prop_assert_eq!(episode.calls().len() - before, usize::from(running), "code that was not asked for counts for nothing");
+            episode.take_response(&text, if cut { Finish::Length } else { Finish::Stop });
+            let running = matches!(episode.next_move(), Move::Call(code) if code == "buy('ink')\n");
+            let before = episode.workspace().calls().len();
+            episode.take_outcome(&outcome(fuel, answered, failed));
+            prop_assert_eq!(episode.workspace().calls().len() - before, usize::from(running), "code that was not asked for counts for nothing");
         }
         let Move::Over(end) = episode.next_move() else { return Err(TestCaseError::fail("it does not end")) };
         prop_assert!(asked <= 4, "{} turns", asked);
-        prop_assert_eq!(episode.answer().is_some(), *end == End::Answered);
-        prop_assert!(goal == challenge() || !matches!(end, End::Proposed(_)));
-        prop_assert_eq!(*end == End::OutOfFuel, episode.fuel_left() == 0 && *end != End::Answered && *end != End::OutOfTurns);
+        prop_assert_eq!(episode.workspace().answer().is_some(), end == ANSWERED);
+        prop_assert!(goal == challenge() || end != PROPOSED);
+        prop_assert_eq!(end == End::OutOfFuel, episode.fuel_left() == 0 && end != ANSWERED && end != End::OutOfTurns);
     }
 }
 
 #[test]
 fn the_transcript_is_the_next_prompt() {
-    let mut episode = Episode::new(execute(), about(), fenced(), BUDGET);
-    episode.hear(&format!("I look.\n{CODE}"), Finish::Stop);
-    episode.see(&outcome(10, false, true));
+    let mut episode = WorldWorkspace::open(execute(), about(), fenced(), BUDGET).unwrap();
+    episode.take_response(&format!("I look.\n{CODE}"), Finish::Stop);
+    episode.take_outcome(&outcome(10, false, true));
     let Move::Ask(prompt) = episode.next_move() else { panic!("{:?}", episode.next_move()) };
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
     let shown = format!("{}… (10 more characters)", "é".repeat(20));
@@ -101,25 +102,25 @@ fn a_budget_is_read_from_a_config_and_checked() {
         assert_eq!(zero.check().unwrap_err().key, key);
     }
     assert!(toml::from_str::<Budget>(&format!("{text}turns = 1\n")).is_err());
-    let mut challenger = Episode::new(challenge(), about(), fenced(), budget);
+    let mut challenger = WorldWorkspace::open(challenge(), about(), fenced(), budget).unwrap();
     assert!(matches!(challenger.next_move(), Move::Ask(prompt) if prompt.contains("propose the task now")));
-    challenger.hear(PROPOSAL, Finish::Stop);
-    assert!(matches!(challenger.next_move(), Move::Over(End::Proposed(_))));
+    challenger.take_response(PROPOSAL, Finish::Stop);
+    assert_eq!(challenger.next_move(), Move::Over(PROPOSED));
 }
 
 #[test]
 fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
-    let compact = dialects::by_name("compact").unwrap();
-    let mut executor = Episode::new(execute(), about(), compact, BUDGET);
-    assert_eq!(executor.next_move(), Move::Ask("<WORLD>shop<DO>Buy ink.<CODE>".to_owned()));
-    executor.hear("buy('ink')", Finish::Stop);
-    assert_eq!(executor.next_move(), Move::Run("buy('ink')"));
-    executor.see(&outcome(10, false, false));
-    assert!(matches!(executor.next_move(), Move::Over(End::OutOfTurns)) && executor.calls().len() == 1);
-    let mut challenger = Episode::new(challenge(), about(), compact, BUDGET);
-    assert_eq!(challenger.next_move(), Move::Ask("<WORLD>shop<MAKE>buy(".to_owned()));
-    challenger.hear("buy ink<CODE>buy('ink')<WRONG>1 buy('pen')", Finish::Stop);
-    let Move::Over(End::Proposed(task)) = challenger.next_move() else { panic!("{:?}", challenger.next_move()) };
+    let compact = prompts::by_name("compact").unwrap();
+    let mut executor = WorldWorkspace::open(execute(), about(), compact, BUDGET).unwrap();
+    assert_eq!(executor.next_move(), Move::Ask("<WORLD>shop<DO>Buy ink.<CODE>"));
+    executor.take_response("buy('ink')", Finish::Stop);
+    assert!(matches!(executor.next_move(), Move::Call(code) if code == "buy('ink')"));
+    executor.take_outcome(&outcome(10, false, false));
+    assert!(matches!(executor.next_move(), Move::Over(End::OutOfTurns)) && executor.workspace().calls().len() == 1);
+    let mut challenger = WorldWorkspace::open(challenge(), about(), compact, BUDGET).unwrap();
+    assert_eq!(challenger.next_move(), Move::Ask("<WORLD>shop<MAKE>buy("));
+    challenger.take_response("buy ink<CODE>buy('ink')<WRONG>1 buy('pen')", Finish::Stop);
+    let task = challenger.workspace().proposed().expect("a proposal");
     assert_eq!((task.solution.as_str(), task.failures.as_slice()), ("buy('ink')", &["buy('pen')".to_owned()][..]));
     assert_eq!((task.instruction.as_str(), task.verify.as_str(), task.task_id.as_str()), ("buy ink", "", "t"));
 }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use veriplay_core::{CallCase, Execute, ExecuteError, Job, Limits, Outcome, Role, Scripted, Turn, Value};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
-use veriplay_selfplay::games::sol_ver::prompts::{WORDINGS, by_name, names};
+use veriplay_selfplay::games::sol_ver::prompts::{PROMPT_FORMATS, by_name, names};
 use veriplay_selfplay::games::sol_ver::{
     EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
 };
-use veriplay_selfplay::play::Arena;
+use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::splits::{Guard, HELD_OUT, MeasuredSet};
 use veriplay_selfplay::step::LogRecord;
@@ -23,11 +23,11 @@ format = "fenced"
 selection = "consensus"
 objective = "sft_dpo"
 problems = 8
-codes = 8
+group_size = 8
 candidates = 4
 suites = 2
 tests = 4
-memory = 1000
+buffer_capacity = 1000
 sft_codes = 2
 sft_suites = 2
 code_pairs = 4
@@ -35,7 +35,7 @@ test_pairs = 4
 margin = 0.5
 code_weight = 1.0
 test_weight = 1.0
-problem_weight = 0.0
+proposer_weight = 0.0
 proposer_temperature = 1.0
 proposer_max_tokens = 512
 solver_temperature = 1.0
@@ -94,7 +94,11 @@ fn evaluation() -> Vec<ProblemTask> {
 fn gradient_config() -> SolVerConfig {
     let name = |text: &str| Some(text.to_owned());
     let objective = LearningObjective::PolicyGradient;
-    SolVerConfig { objective, reward: name("quickstart"), advantage: name("trr"), ..config() }
+    config().with(|c| {
+        c.own.objective = objective;
+        c.shared.reward = name("quickstart");
+        c.shared.advantage = name("trr");
+    })
 }
 
 fn made(config: SolVerConfig, rules: AgreementRules) -> Result<SolVer, String> {
@@ -106,10 +110,10 @@ fn made(config: SolVerConfig, rules: AgreementRules) -> Result<SolVer, String> {
 fn a_config_file_says_everything_and_nothing_else() {
     let read = config();
     assert_eq!(
-        (read.selection, read.objective, read.eval_candidate),
+        (read.own.selection, read.own.objective, read.own.eval_candidate),
         (Selection::Consensus, LearningObjective::SftDpo, EvalCandidate::Reference)
     );
-    assert_eq!(read.sft, UpdateSchedule { batch: 16, epochs: 1, max_updates: 4 });
+    assert_eq!(read.own.sft, UpdateSchedule { batch: 16, epochs: 1, max_updates: 4 });
     assert_eq!(toml::from_str::<SolVerConfig>(&toml::to_string(&read).unwrap()).unwrap(), read);
     let unknown = CONFIG.replace("problems = 8", "problems = 8\nproblem = 8");
     assert!(toml::from_str::<SolVerConfig>(&unknown).unwrap_err().to_string().contains("unknown field `problem`"));
@@ -125,21 +129,18 @@ fn a_config_file_says_everything_and_nothing_else() {
 fn a_setting_that_has_no_meaning_is_told_with_its_key_and_value() {
     let gradient = LearningObjective::PolicyGradient;
     let wrong: [(&str, SolVerConfig); 12] = [
-        ("`format` is `chatty`", SolVerConfig { format: "chatty".to_owned(), ..config() }),
-        ("`codes` is `1`", SolVerConfig { codes: 1, ..config() }),
-        ("`problems` is `0`", SolVerConfig { problems: 0, ..config() }),
-        ("`candidates` is `9`: use at most `codes`", SolVerConfig { candidates: 9, ..config() }),
-        ("`margin` is `0`: use a number above `0`", SolVerConfig { margin: 0.0, ..config() }),
-        ("`margin` is `NaN`", SolVerConfig { margin: f64::NAN, ..config() }),
-        ("`eval_samples` is `7`", SolVerConfig { eval_samples: 7, ..config() }),
-        ("`reward` is `pay`: use one of", SolVerConfig { reward: Some("pay".to_owned()), ..config() }),
-        ("`reward` is ``: objective `policy_gradient`", SolVerConfig { objective: gradient, ..config() }),
-        ("`selection` is `random`", SolVerConfig { selection: Selection::Random, ..gradient_config() }),
-        ("`test_weight` is `-1`", SolVerConfig { test_weight: -1.0, ..config() }),
-        (
-            "`dpo.batch` is `0`",
-            SolVerConfig { dpo: UpdateSchedule { batch: 0, epochs: 1, max_updates: 1 }, ..config() },
-        ),
+        ("`format` is `chatty`", config().with(|c| c.shared.format = "chatty".to_owned())),
+        ("`group_size` is `1`", config().with(|c| c.shared.group_size = 1)),
+        ("`problems` is `0`", config().with(|c| c.own.problems = 0)),
+        ("`candidates` is `9`: use at most `group_size`", config().with(|c| c.own.candidates = 9)),
+        ("`margin` is `0`: use a number above `0`", config().with(|c| c.own.margin = 0.0)),
+        ("`margin` is `NaN`", config().with(|c| c.own.margin = f64::NAN)),
+        ("`eval_samples` is `7`", config().with(|c| c.shared.eval_samples = 7)),
+        ("`reward` is `pay`: use one of", config().with(|c| c.shared.reward = Some("pay".to_owned()))),
+        ("`reward` is ``: objective `policy_gradient`", config().with(|c| c.own.objective = gradient)),
+        ("`selection` is `random`", gradient_config().with(|c| c.own.selection = Selection::Random)),
+        ("`test_weight` is `-1`", config().with(|c| c.own.test_weight = -1.0)),
+        ("`dpo.batch` is `0`", config().with(|c| c.own.dpo = UpdateSchedule { batch: 0, epochs: 1, max_updates: 1 })),
     ];
     for (told, config) in wrong {
         let error = made(config, rules()).err().unwrap();
@@ -209,11 +210,11 @@ fn suite() -> Suite {
 
 #[test]
 fn what_is_written_is_read_back() {
-    for wording in WORDINGS {
-        let dialect = dialect_by_name(wording.name()).unwrap();
-        assert_eq!(dialect.read_problem(&wording.problem_response("add 3 to x")).unwrap(), "add 3 to x");
-        assert_eq!(dialect.read_program(&wording.program_response(PROGRAM)).unwrap(), PROGRAM);
-        assert_eq!(dialect.read_suite(&wording.suite_response(&suite())).unwrap(), suite());
+    for format in PROMPT_FORMATS {
+        let dialect = dialect_by_name(format.name()).unwrap();
+        assert_eq!(dialect.read_problem(&format.problem_response("add 3 to x")).unwrap(), "add 3 to x");
+        assert_eq!(dialect.read_program(&format.program_response(PROGRAM)).unwrap(), PROGRAM);
+        assert_eq!(dialect.read_suite(&format.suite_response(&suite())).unwrap(), suite());
     }
     let with = Suite { tests: [suite().tests, vec![Test::Assert("assert f(1) > 0".to_owned())]].concat() };
     let text = by_name("fenced").unwrap().suite_response(&with);
@@ -304,17 +305,20 @@ impl Execute for Broken {
 
 #[test]
 fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
-    let config = SolVerConfig { format: "compact".to_owned(), problems: 2, ..config() };
+    let config = config().with(|c| {
+        c.shared.format = "compact".to_owned();
+        c.own.problems = 2;
+    });
     let snippets = ["def f(x):\n    return x - 1", "def f(x):\n    return x - 2"].map(str::to_owned).to_vec();
-    let game = SelfPlay(SolVer::new(config, rules(), snippets, evaluation(), Guard::default()).unwrap());
+    let game = SelfPlay::new(SolVer::new(config, rules(), snippets, evaluation(), Guard::default()).unwrap());
     let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
         Role::Proposer if turn.prompt.text.contains("x - 1") => "Add 3, to x".to_owned(),
         Role::Proposer => "take 2 from x".to_owned(),
         _ => PROGRAM.to_owned(),
     });
-    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
+    let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
     let mut state = GameState::default();
-    let played = game.step(&arena, &mut state, 0).unwrap();
+    let played = game.step(&context, &mut state, 0).unwrap();
     let (mut statements, mut tasks) = (Vec::new(), Vec::new());
     for record in &played.records {
         match record {
@@ -383,8 +387,8 @@ proptest! {
     fn any_suite_of_ints_is_read_back(cases in proptest::collection::vec((-99i64..99, -99i64..99), 1..5)) {
         let case = |(input, expected)| Test::Case(CallCase { input: vec![Value::int(input)], expected: Value::int(expected) });
         let suite = Suite { tests: cases.into_iter().map(case).collect() };
-        for wording in WORDINGS {
-            prop_assert_eq!(&dialect_by_name(wording.name()).unwrap().read_suite(&wording.suite_response(&suite)).unwrap(), &suite);
+        for format in PROMPT_FORMATS {
+            prop_assert_eq!(&dialect_by_name(format.name()).unwrap().read_suite(&format.suite_response(&suite)).unwrap(), &suite);
         }
     }
 }

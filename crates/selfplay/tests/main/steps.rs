@@ -1,5 +1,9 @@
 //! Whole steps of the driver: a scripted policy behind the `Policy` seam, and verdicts read from what it writes.
 
+mod batches;
+mod saved_state;
+mod task_choice;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -7,21 +11,18 @@ use veriplay_core::{
     Attempt, Digest, Dropped, Execute, ExecuteError, Job, Outcome, Prompt, Role, Scripted, Status, Task, TaskType,
     TrainBatch, Value,
 };
-use veriplay_selfplay::anchors::Anchor;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
-use veriplay_selfplay::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedProposal, Nothing, Proposer, Seeds, Settings, Solution, Stage, Standing,
-    ToJudge,
-};
+use veriplay_selfplay::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use veriplay_selfplay::games::absolute_zero::{
-    AbsoluteZero, GameConfig, Request, RoleMetrics, StepMetrics, ZeroAdvantage, step_metrics,
+    AbsoluteZero, AbsoluteZeroConfig, Request, RoleMetrics, StepMetrics, step_metrics,
 };
-use veriplay_selfplay::play::{Arena, Batch, PlayError};
+use veriplay_selfplay::judgement::{JudgedProposal, Nothing, Seeds, Solution, Standing};
+use veriplay_selfplay::play::{Batch, PlayError, StepContext};
 use veriplay_selfplay::rollout::{Finished, SingleTurn};
-use veriplay_selfplay::scoring::Aggregation;
-use veriplay_selfplay::settings::ProposerMode;
+use veriplay_selfplay::scoring::SftExample;
+use veriplay_selfplay::settings::{Aggregation, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
-use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, StepFacts, TaskRecord};
+use veriplay_selfplay::step::{AttemptRecord, LogRecord, ProposalRecord, Record, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolTask, Source, TaskChoice, TaskPool};
 
 use crate::support::{config, dropped, game, malformed, proposal, rollout, seeds, task, verdict};
@@ -44,7 +45,7 @@ impl Environment for Table {
 
     const KINDS: &'static [&'static str] = AbsoluteZero::KINDS;
 
-    fn settings(&self) -> Settings<'_> {
+    fn settings(&self) -> &SharedSettings {
         self.game.settings()
     }
 
@@ -56,7 +57,7 @@ impl Environment for Table {
         self.game.evaluation_tasks()
     }
 
-    fn initial_pool(&self, _context: &Arena<'_>) -> Result<TaskPool<Task>, PlayError> {
+    fn initial_pool(&self, _context: &StepContext<'_>) -> Result<TaskPool<Task>, PlayError> {
         let mut pool = TaskPool::default();
         pool.add_seeds(seeds(self.seeds.clone()));
         Ok(pool)
@@ -64,7 +65,7 @@ impl Environment for Table {
 
     fn proposers(
         &self,
-        context: &Arena<'_>,
+        context: &StepContext<'_>,
         pool: &TaskPool<Task>,
         stage: Stage,
         step: u64,
@@ -210,8 +211,8 @@ impl Script {
 
 type State = GameState<Task>;
 
-fn table(config: GameConfig) -> SelfPlay<Table> {
-    SelfPlay(Table { game: game(config).unwrap(), seeds: 0..9 })
+fn table(config: AbsoluteZeroConfig) -> SelfPlay<Table> {
+    SelfPlay::new(Table { game: game(config).unwrap(), seeds: 0..9 })
 }
 
 /// The state with seeds on the programs that add `numbers`, and without supervised examples.
@@ -248,14 +249,14 @@ impl Played {
     }
 
     fn proposer(&self) -> &RoleMetrics {
-        self.metrics.of(Role::Proposer, TaskType::Deduction).unwrap()
+        self.metrics.find_role(Role::Proposer, TaskType::Deduction).unwrap()
     }
 }
 
 fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script: &Script) -> Played {
     let policy = script.policy();
-    let arena = Arena { policy: &policy, execute: &Nobody, seed };
-    let played = game.step(&arena, state, step).unwrap();
+    let context = StepContext { policy: &policy, execute: &Nobody, seed };
+    let played = game.step(&context, state, step).unwrap();
     let (mut proposals, mut tasks) = (Vec::new(), Vec::new());
     for record in played.records {
         // As the log gives it back.
@@ -273,7 +274,7 @@ fn play(game: &SelfPlay<Table>, state: &mut State, seed: u64, step: u64, script:
     Played { proposals, tasks, metrics: played.metrics, batch }
 }
 
-fn play_once(config: GameConfig, script: &Script) -> Played {
+fn play_once(config: AbsoluteZeroConfig, script: &Script) -> Played {
     play(&table(config), &mut seeded(0..9), 1, 0, script)
 }
 
@@ -295,7 +296,7 @@ fn a_whole_step_rewards_both_roles_on_all_types() {
     assert_eq!(metrics.response_tokens_mean, Some(f64::from(8 + 5 + 7 + 7) / 4.0));
     assert_eq!(played.metrics.valid_proposals(), (3, 12));
     assert_eq!(played.metrics.solve_rate(), Some(0.5));
-    let solver = played.metrics.of(Role::Solver, TaskType::Induction).unwrap();
+    let solver = played.metrics.find_role(Role::Solver, TaskType::Induction).unwrap();
     assert_eq!((solver.rollouts, solver.tasks, solver.reward_mean), (16, 4, Some(0.5)));
 }
 
@@ -335,7 +336,7 @@ fn a_solve_rate_is_over_the_rollouts_that_were_judged() {
     let mut state = seeded(0..9);
     let played = play(&table(config()), &mut state, 1, 0, &script);
     assert!((played.rewards(TaskType::Deduction)[0].unwrap() - 2.0 / 3.0).abs() < 1e-9);
-    assert_eq!(played.metrics.of(Role::Solver, TaskType::Deduction).unwrap().dropped, 4);
+    assert_eq!(played.metrics.find_role(Role::Solver, TaskType::Deduction).unwrap().dropped, 4);
     let lost = rollout("", "lost").tokens;
     assert!(played.samples().iter().all(|sample| sample.response != lost));
     assert!(played.attempts().any(|attempt| attempt.episode.turns[0].tokens == lost));
@@ -347,7 +348,7 @@ fn a_solve_rate_is_over_the_rollouts_that_were_judged() {
 fn a_proposal_whose_rollouts_were_all_dropped_has_no_reward() {
     let script = Script { answer: |_, _| "lost", ..Script::of(&["good 20", "junk", "junk", "junk"]) };
     let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
+    state.sft_examples.push(SftExample::from(&rollout("<PD>", "example")));
     let played = play(&table(config()), &mut state, 1, 0, &script);
     assert_eq!(played.rewards(TaskType::Deduction), [None, Some(-0.5), Some(-0.5), Some(-0.5)]);
     assert_eq!(played.proposer().unrated, 1);
@@ -360,7 +361,7 @@ fn a_proposal_whose_rollouts_were_all_dropped_has_no_reward() {
 #[test]
 fn valid_proposals_beyond_the_fresh_share_enter_the_pool_without_a_reward() {
     let mut state = seeded(0..9);
-    let game = table(GameConfig { fresh_fraction: 0.5, ..config() });
+    let game = table(config().with(|c| c.own.fresh_fraction = 0.5));
     let played = play(&game, &mut state, 1, 0, &Script::of(&["good 20", "good 21", "good 22", "good 22"]));
     // The last copies one that is valid, though unrated.
     assert_eq!(played.rewards(TaskType::Abduction), [Some(0.5), Some(0.5), None, Some(-0.25)]);
@@ -372,80 +373,18 @@ fn valid_proposals_beyond_the_fresh_share_enter_the_pool_without_a_reward() {
 fn a_right_answer_without_its_frame_is_rewarded_as_bad_format_under_azr_and_still_counts_as_solved() {
     let first = |format: &str| {
         let (format, reward) = (format.to_owned(), "azr".to_owned());
-        let played = play_once(GameConfig { format, reward, ..config() }, &Script::fresh(0));
+        let played = play_once(
+            config().with(|c| {
+                c.shared.format = format;
+                c.shared.reward = Some(reward);
+            }),
+            &Script::fresh(0),
+        );
         let reward = played.tasks[0].attempts[0].episode.reward.as_ref().unwrap().total();
         (reward, played.metrics.solve_rate())
     };
     // `compact` has no frame to miss.
     assert_eq!((first("compact"), first("fenced")), ((1.0, Some(0.5)), (-1.0, Some(0.5))));
-}
-
-#[test]
-fn groups_of_equal_rewards_are_left_out_of_the_batch_and_count_in_its_denominator() {
-    let script = Script { answer: |_, _| "right", ..Script::of(&["junk"; 4]) };
-    let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
-    let played = play(&table(config()), &mut state, 1, 0, &script);
-    let advantages = played.attempts().map(|attempt| attempt.episode.advantage);
-    assert!(advantages.chain(played.proposals.iter().map(|one| one.episode.advantage)).all(|one| one == Some(0.0)));
-    let batch = played.batch.unwrap();
-    assert!(batch.samples.iter().all(|sample| sample.imitate));
-    // The solver's loss is a mean over all it wrote.
-    assert_eq!(batch.normalizer, 48.0 * 6.0);
-}
-
-#[test]
-fn a_frozen_proposer_has_advantages_and_is_not_trained() {
-    let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
-    let count = |proposer| {
-        let played = play_once(GameConfig { proposer, ..config() }, &script);
-        assert!(played.proposals.iter().all(|one| one.episode.advantage != Some(0.0)));
-        let prompts = ["<PD>", "<PA>"].map(|text| rollout(text, "").prompt_tokens);
-        played.samples().iter().filter(|sample| prompts.iter().any(|prompt| *sample.prompt == **prompt)).count()
-    };
-    assert_eq!((count(ProposerMode::Train), count(ProposerMode::Frozen)), (8, 0));
-}
-
-#[test]
-fn weights_are_advantages_times_the_weight_of_the_role() {
-    let played = play_once(config(), &Script::of(&["good 20", "junk", "bad 21", "good 1"]));
-    let turns = |role: f64, episode: &veriplay_selfplay::step::EpisodeRecord| {
-        let weight = (episode.advantage.unwrap() * role) as f32;
-        let tokens = &episode.turns[0].tokens;
-        weight == 0.0 || played.samples().iter().any(|sample| sample.response == *tokens && sample.weight == weight)
-    };
-    assert!(played.proposals.iter().all(|one| turns(0.5, &one.episode)));
-    assert!(played.attempts().all(|one| turns(1.0, &one.episode)));
-}
-
-#[test]
-fn supervised_examples_are_imitated_with_their_weight_and_redrawn_each_step() {
-    let mut state = seeded(0..9);
-    state.sft_examples.extend((0..40).map(|number| Anchor::from(&rollout("<PD>", &format!("example {number}")))));
-    let drawn = |config: GameConfig, step| {
-        let played = play(&table(config), &mut state.clone(), 1, step, &Script::of(&["junk"; 4]));
-        let examples = played.samples().iter().filter(|sample| sample.imitate);
-        examples.map(|sample| (sample.response.clone(), sample.weight)).collect::<Vec<_>>()
-    };
-    let first = drawn(config(), 0);
-    assert_eq!(first.iter().map(|(_, weight)| *weight).collect::<Vec<_>>(), [0.25, 0.25]);
-    assert_ne!(first[0], first[1]);
-    assert_eq!(first, drawn(config(), 0));
-    assert_ne!(first, drawn(config(), 1));
-    assert!(drawn(GameConfig { anchor_weight: 0.0, ..config() }, 0).is_empty());
-    assert_eq!(drawn(GameConfig { anchor_samples: 99, ..config() }, 0).len(), 40);
-}
-
-#[test]
-fn samples_of_one_prompt_stand_side_by_side() {
-    let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
-    let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
-    let played = play(&table(config()), &mut state, 1, 0, &script);
-    let runs: Vec<Vec<u32>> =
-        played.samples().chunk_by(|a, b| a.prompt == b.prompt).map(|run| run[0].prompt.to_vec()).collect();
-    assert_eq!(runs.iter().collect::<BTreeSet<_>>().len(), runs.len());
-    assert!(played.samples().iter().all(|sample| sample.weight != 0.0 && sample.masked == 0));
 }
 
 /// The rewards of each batch, as texts.
@@ -476,7 +415,7 @@ proptest! {
     fn random_keeps_the_rewards_of_each_batch_and_moves_them(seed in any::<u64>(), step in 0..1_000_u64) {
         let script = Script::of(&["good 20", "junk", "bad 21", "good 1"]);
         let run = |reward: &str, seed| {
-            let game = table(GameConfig { reward: reward.to_owned(), ..config() });
+            let game = table(config().with(|c| c.shared.reward = Some(reward.to_owned())));
             play(&game, &mut seeded(0..9), seed, step, &script)
         };
         let (plain, control) = (run("quickstart", seed), run("random", seed));
@@ -500,7 +439,7 @@ proptest! {
         let answer = |prompt: &Prompt, sample: usize| ["right", "wrong", "lost", "junk"][(prompt.text.len() + sample * sample) % 4];
         let script = Script { proposals, answer };
         let (reward, advantage) = (reward.to_owned(), advantage.to_owned());
-        let game = table(GameConfig { reward, advantage, fresh_fraction, ..config() });
+        let game = table(config().with(|c| { c.shared.reward = Some(reward); c.shared.advantage = Some(advantage); c.own.fresh_fraction = fresh_fraction; }));
         let played = play(&game, &mut seeded(0..5), 1, 0, &script);
         if let Some(batch) = &played.batch {
             prop_assert!(batch.normalizer >= 1.0);
@@ -516,7 +455,7 @@ proptest! {
 
     #[test]
     fn the_pool_never_holds_a_task_or_a_proposal_twice(steps in prop::collection::vec(0..3_u64, 1..6)) {
-        let game = table(GameConfig { buffer_capacity: 7, ..config() });
+        let game = table(config().with(|c| c.shared.buffer_capacity = 7));
         let mut state = seeded(0..2);
         for (step, script) in (0..).zip(steps) {
             play(&game, &mut state, 1, step, &Script::fresh(script));
@@ -528,189 +467,4 @@ proptest! {
             }
         }
     }
-}
-
-/// The batch of one step under an aggregation, and the numbers of rewarded solvers' rollouts and of their tokens.
-fn aggregated(aggregation: Aggregation, zero_advantage: ZeroAdvantage) -> (TrainBatch, usize, usize) {
-    let mut state = seeded(0..9);
-    state.sft_examples.push(Anchor::from(&rollout("<PD>", "example")));
-    let game = table(GameConfig { aggregation, zero_advantage, ..config() });
-    let played = play(&game, &mut state, 1, 0, &Script::fresh(0));
-    let lengths: Vec<usize> = played.attempts().map(|one| one.episode.turns[0].tokens.len()).collect();
-    (played.batch.unwrap(), lengths.len(), lengths.iter().sum())
-}
-
-#[test]
-fn aggregations_differ_in_scales_and_denominators_alone() {
-    let (token, count, tokens) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
-    assert_eq!(token.normalizer, tokens as f64);
-    assert!(token.samples.iter().all(|sample| sample.scale == 1.0));
-    let (sequence, ..) = aggregated(Aggregation::SequenceMean, ZeroAdvantage::Drop);
-    assert_eq!(sequence.normalizer, count as f64);
-    assert!(sequence.samples.iter().all(|sample| sample.scale == 1.0 / sample.response.len() as f32));
-    let (constant, ..) = aggregated(Aggregation::ConstantLength, ZeroAdvantage::Drop);
-    assert_eq!(constant.normalizer, (count * config().solver_max_tokens) as f64);
-    assert_eq!(constant.samples, token.samples);
-    let weights = |batch: &TrainBatch| batch.samples.iter().map(|sample| sample.weight).collect::<Vec<_>>();
-    assert_eq!(weights(&sequence), weights(&token));
-}
-
-#[test]
-fn rollouts_bring_their_behaviour_and_supervised_examples_are_imitated() {
-    let (batch, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
-    assert!(batch.samples.iter().any(|sample| sample.imitate) && batch.samples.iter().any(|sample| !sample.imitate));
-    for sample in &batch.samples {
-        let behaviour = sample.behaviour.as_ref().map(Vec::len);
-        assert_eq!(behaviour, (!sample.imitate).then_some(sample.response.len()));
-    }
-}
-
-#[test]
-fn samples_of_advantage_zero_are_kept_where_the_config_says_so() {
-    let zeros = |batch: &TrainBatch| batch.samples.iter().filter(|sample| sample.weight == 0.0).count();
-    let (dropped, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Drop);
-    let (kept, ..) = aggregated(Aggregation::TokenMean, ZeroAdvantage::Keep);
-    assert_eq!(zeros(&dropped), 0);
-    assert!(zeros(&kept) > 0);
-    assert_eq!((kept.samples.len() - zeros(&kept), kept.normalizer), (dropped.samples.len(), dropped.normalizer));
-}
-
-/// Tasks of one type: fresh ones, seeds, and earlier proposals.
-fn mix(played: &Played) -> [usize; 3] {
-    let of_type = || played.tasks.iter().filter(|task| task.task.question.task_type() == TaskType::Deduction);
-    [Source::Fresh, Source::Seed, Source::Pool].map(|source| of_type().filter(|task| task.source == source).count())
-}
-
-#[test]
-fn fresh_proposals_come_first_and_up_to_their_share() {
-    let game = table(GameConfig { tasks_per_type: 8, fresh_fraction: 0.25, seed_share: 0.5, ..config() });
-    let mut state = seeded(0..9);
-    // Nothing earlier yet: seeds fill the rest.
-    assert_eq!(mix(&play(&game, &mut state, 1, 0, &Script::fresh(0))), [2, 6, 0]);
-    // Four proposals were admitted at step 0.
-    assert_eq!(mix(&play(&game, &mut state, 1, 1, &Script::fresh(1))), [2, 3, 3]);
-}
-
-#[test]
-fn where_seeds_are_few_earlier_proposals_fill_the_rest_and_what_is_missing_is_left_out() {
-    let game = table(GameConfig { tasks_per_type: 12, seed_share: 1.0, ..config() });
-    let mut state = seeded(0..2);
-    let mut next = |step| mix(&play(&game, &mut state, 1, step, &Script::fresh(step)));
-    assert_eq!([next(0), next(1), next(2)], [[4, 2, 0], [4, 2, 4], [4, 2, 6]]);
-}
-
-#[test]
-fn no_task_is_asked_twice_in_a_step() {
-    let game = table(GameConfig { tasks_per_type: 12, fresh_fraction: 0.2, ..config() });
-    let mut state = seeded(0..4);
-    for step in 0..6 {
-        let played = play(&game, &mut state, 3, step, &Script::fresh(step));
-        let ids: BTreeSet<_> = played.tasks.iter().map(|task| task.task.id()).collect();
-        assert_eq!(ids.len(), played.tasks.len());
-    }
-}
-
-/// Half of the seeds are learnable after step 0; how often step 1 draws those, over many run seeds.
-fn learnable_draws(weight: f64) -> usize {
-    let all = GameConfig { proposals_per_type: 0, resample_learnable: Some(weight), tasks_per_type: 20, ..config() };
-    let mut state = seeded(0..20);
-    play(&table(all.clone()), &mut state, 1, 0, &Script::half_learnable());
-    let few = table(GameConfig { tasks_per_type: 4, ..all });
-    let is_learnable = |task: &TaskRecord<Task, Attempt>| {
-        let entry = state.pool.entries().iter().find(|entry| entry.id == task.task.id());
-        entry.unwrap().last.unwrap().is_learnable()
-    };
-    let draws = |seed| play(&few, &mut state.clone(), seed, 1, &Script::half_learnable());
-    (0..50).map(|seed| draws(seed).tasks.iter().filter(|task| is_learnable(task)).count()).sum()
-}
-
-#[test]
-fn learnable_tasks_are_drawn_in_proportion_to_their_weight() {
-    // 600 draws of tasks half of which are learnable.
-    let (none, even, often) = (learnable_draws(0.0), learnable_draws(1.0), learnable_draws(9.0));
-    assert_eq!(none, 0);
-    assert!((240..=360).contains(&even), "{even}");
-    assert!((480..=590).contains(&often), "{often}");
-}
-
-#[test]
-fn the_start_models_valid_proposals_are_the_supervised_examples() {
-    let policy = Script::of(&["good 20", "junk", "bad 21", "good 1"]).policy();
-    let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
-    let state = table(config()).init(&arena).unwrap();
-    assert_eq!(state.pool, seeded(0..9).pool);
-    assert_eq!(state.sft_examples.len(), 3);
-    let none = GameConfig { anchor_samples: 0, ..config() };
-    assert!(table(none).init(&arena).unwrap().sft_examples.is_empty());
-}
-
-/// A state with everything in it: seeds, examples, admitted proposals and solve rates.
-fn full_state(steps: u64) -> State {
-    let mut state = seeded(0..5);
-    state.sft_examples.extend([Anchor::from(&rollout("<PD>", "x")), Anchor::from(&rollout("<PA>", "y"))]);
-    for step in 0..steps {
-        play(&table(config()), &mut state, 1, step, &Script::fresh(step));
-    }
-    state
-}
-
-fn round_trip(state: &State) -> State {
-    serde_json::from_str(&serde_json::to_string(state).unwrap()).unwrap()
-}
-
-#[test]
-fn json_gives_the_state_back_exactly_and_refuses_unknown_keys() {
-    let state = full_state(3);
-    assert!(Table::KINDS.iter().all(|kind| state.pool.of_kind(kind).count() > 5));
-    assert_eq!(round_trip(&state), state);
-    let text = serde_json::to_string(&state).unwrap();
-    assert_eq!(serde_json::to_string(&round_trip(&state)).unwrap(), text);
-    assert!(serde_json::from_str::<State>(&text.replacen('{', "{\"x\":1,", 1)).is_err());
-}
-
-#[test]
-fn a_saved_state_continues_as_the_live_one() {
-    let mut live = full_state(2);
-    let mut saved = round_trip(&live);
-    let next = |state: &mut State| play(&table(config()), state, 1, 2, &Script::fresh(2));
-    assert_eq!(next(&mut live), next(&mut saved));
-    assert_eq!(live, saved);
-}
-
-#[test]
-fn over_capacity_the_newest_proposals_and_all_seeds_are_kept() {
-    let game = table(GameConfig { buffer_capacity: 6, ..config() });
-    let mut state = seeded(0..2);
-    state.pool.add_seeds(seeds(1..2));
-    for step in 0..5 {
-        play(&game, &mut state, 1, step, &Script::fresh(step));
-        // Before step 1 nothing is over the capacity.
-        let count = |seed: bool| state.pool.of_kind("deduction").filter(|entry| entry.seed == seed).count();
-        assert_eq!((count(true), count(false)), (2, if step == 0 { 4 } else { 6 }));
-    }
-    let steps: Vec<u64> = state.pool.of_kind("deduction").map(|entry| entry.step).collect();
-    assert_eq!(steps, [0, 0, 3, 3, 4, 4, 4, 4]);
-}
-
-#[test]
-fn a_logged_step_is_replayed_with_the_same_verdicts_and_a_changed_one_is_noticed() {
-    let (game, policy) = (table(config()), Script::of(&["good 20", "junk", "lost 21", "good 20"]).policy());
-    let arena = Arena { policy: &policy, execute: &Nobody, seed: 1 };
-    let mut records = game.step(&arena, &mut seeded(0..9), 0).unwrap().records;
-    let report = game.replay(&Nobody, &records).unwrap();
-    // Three proposals of each type and 48 attempts; one of each type was dropped.
-    assert_eq!((report.verdicts, report.same, report.dropped), (9 + 48, 9 + 48, 3));
-    for record in &mut records {
-        match record {
-            LogRecord::Proposal(one) if one.request.task_type == TaskType::Deduction => {
-                if let Ok(verdict) = &mut one.judged.verdict {
-                    verdict.evidence.rule = "another".to_owned();
-                }
-            }
-            LogRecord::Task(one) if one.index == 0 => one.attempts[1].episode.turns[0].text = "right".to_owned(),
-            _ => {}
-        }
-    }
-    let report = game.replay(&Nobody, &records).unwrap();
-    assert_eq!((report.verdicts, report.same), (9 + 48, 9 + 48 - 3 - 1));
 }

@@ -4,48 +4,54 @@ use veriplay_core::{
     Attempt, Dropped, Evidence, Finish, IoPair, Limits, PolicyVersion, Proposal, Provenance, Question, Rollout, Status,
     Task, TaskType, Value, Verdict,
 };
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, GameConfig, TaskSource, ZeroAdvantage};
-use veriplay_selfplay::scoring::Aggregation;
-use veriplay_selfplay::settings::{ConfigError, ProposerMode};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
+use veriplay_selfplay::settings::{Aggregation, ConfigError, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
 
 pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
 
-pub(crate) fn config() -> GameConfig {
-    GameConfig {
-        format: "compact".to_owned(),
-        proposals_per_type: 4,
-        tasks_per_type: 4,
-        group: 4,
-        references: 0,
-        proposer: ProposerMode::Train,
-        reward: "quickstart".to_owned(),
-        advantage: "group".to_owned(),
-        aggregation: Aggregation::TokenMean,
-        zero_advantage: ZeroAdvantage::Drop,
-        proposer_weight: 0.5,
-        anchor_weight: 0.25,
-        anchor_samples: 2,
-        buffer_capacity: 100,
-        fresh_fraction: 1.0,
-        seed_share: 0.5,
-        curriculum: None,
-        resample_learnable: None,
-        induction_visible: 1,
-        induction_hidden: 2,
-        proposer_temperature: 1.0,
-        proposer_max_tokens: 48,
-        solver_temperature: 1.0,
-        solver_max_tokens: 32,
+pub(crate) fn config() -> AbsoluteZeroConfig {
+    AbsoluteZeroConfig {
+        shared: SharedSettings {
+            format: "compact".to_owned(),
+            group_size: 4,
+            reward: Some("quickstart".to_owned()),
+            alpha: None,
+            advantage: Some("group".to_owned()),
+            learn_from: LearnFrom::Advantages,
+            aggregation: Aggregation::TokenMean,
+            zero_advantage: ZeroAdvantage::Drop,
+            proposer: ProposerMode::Train,
+            proposer_weight: 0.5,
+            proposer_temperature: 1.0,
+            proposer_max_tokens: 48,
+            solver_temperature: 1.0,
+            solver_max_tokens: 32,
+            sft_samples: 2,
+            sft_weight: 0.25,
+            buffer_capacity: 100,
+            drop_unsolved: false,
+            curriculum: "learnable".to_owned(),
+            resample_learnable: 1.0,
+            eval_samples: 8,
+        },
+        own: AbsoluteZeroSettings {
+            proposals_per_type: 4,
+            tasks_per_type: 4,
+            references: 0,
+            fresh_fraction: 1.0,
+            seed_share: 0.5,
+            induction_visible: 1,
+            induction_hidden: 2,
+        },
     }
 }
 
 /// Absolute Zero without seeds and without an evaluation.
-pub(crate) fn game(config: GameConfig) -> Result<AbsoluteZero, ConfigError> {
+pub(crate) fn game(config: AbsoluteZeroConfig) -> Result<AbsoluteZero, ConfigError> {
     let gate = toml::from_str(include_str!("gate.toml")).unwrap();
     let seed_drafts = Box::new(|_, _| -> Box<dyn Iterator<Item = Proposal>> { Box::new(std::iter::empty()) });
-    let (evaluation, eval_samples) = (Vec::new(), 8);
-    let tasks = TaskSource { gate, seed_drafts, seeds_per_type: 0, sft_per_type: 4, evaluation, eval_samples };
+    let tasks = TaskSource { gate, seed_drafts, seeds_per_type: 0, sft_per_type: 4, evaluation: Vec::new() };
     AbsoluteZero::new(config, tasks, Guard::default())
 }
 

@@ -1,15 +1,14 @@
-//! From a round to what is said of each of its codes and suites. Called by the judge of rounds.
+//! The decisions of a round on each of its codes and suites. Called by the judge of rounds.
 
 use std::collections::BTreeSet;
 
 use veriplay_core::{Status, content_hash};
 
-use super::SuiteAttempt;
 use super::clusters::{Agreed, Answer, Cluster};
 use super::facts::Quality;
-use super::guards::{Check, TrustedFacts, first};
-use super::judge::{CodeDecision, Judgement, Refusal, SuiteDecision};
-use super::round::{Probed, Round, Standing};
+use super::guards::{Check, Refusal, TrustedFacts, first};
+use super::judge::{CodeDecision, Judgement, SuiteDecision};
+use super::round::{Probed, Round, Standing, SuiteAttempt};
 use super::suite::Test;
 use crate::run::cut;
 

@@ -1,14 +1,21 @@
 //! What suites are worth against a program that is trusted, or known to be right.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Execute, Status, Value};
+use veriplay_core::{Digest, Dropped, Execute, Status, Value, program_hash};
 
 use super::grid::{Care, Grid};
-use super::mutants::mutants;
 use super::rules::AgreementRules;
 use super::suite::{Suite, Test};
+use crate::bugs::Mutants;
 use crate::probes::probes;
+
+/// Seeds the operators that make mutants: mutants are a function of the program.
+const MUTANT_SEED: u64 = 0;
+/// Mutants an operator makes at most.
+const MUTANTS_EACH: usize = 2;
 
 /// What one suite is worth. Counts, so that they can be added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +103,7 @@ fn examined(execute: &dyn Execute, rules: &AgreementRules, request: &Examination
     Ok(suites.iter().map(|suite| quality(&grid, right, suite, None, wrong, &mutants)).collect())
 }
 
-/// Up to `count` inputs like `inputs` that are none of them, drawn evenly.
+/// Up to `count` new inputs like `inputs`, drawn evenly.
 pub(super) fn more_inputs(inputs: &[Vec<Value>], count: usize) -> Vec<Vec<Value>> {
     if inputs.is_empty() {
         return Vec::new();
@@ -161,4 +168,19 @@ pub(super) fn passes(grid: &Grid<'_>, program: &str, test: &Test, counts: Option
         _ => true,
     };
     counted && grid.fails(program, test).is_none()
+}
+
+/// Up to `max_mutants` different mutants of `program`, drawn evenly from those that all operators make.
+pub(super) fn mutants(execute: &dyn Execute, rules: &AgreementRules, program: &str) -> Result<Vec<String>, Dropped> {
+    if rules.max_mutants == 0 {
+        return Ok(Vec::new());
+    }
+    let made = Mutants::of_program(execute, &rules.image, rules.tool_limits, program, MUTANT_SEED, MUTANTS_EACH)?;
+    let mut seen = BTreeSet::from([program_hash(program)]);
+    let texts = made.into_iter().flat_map(|mutants| mutants.candidates).map(|candidate| candidate.text);
+    let mut texts: Vec<String> = texts.filter(|text| seen.insert(program_hash(text))).collect();
+    // By digest: no operator comes before another.
+    texts.sort_by_key(|text| Digest::of(text.as_bytes()));
+    texts.truncate(rules.max_mutants);
+    Ok(texts)
 }

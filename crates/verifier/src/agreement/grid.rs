@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rayon::prelude::*;
 use veriplay_core::{
-    Checks, Dropped, Entry, Execute, Exit, Job, Outcome, Problem, Status, TestCode, TestStyle, Trust, Value, Verdict,
+    Checks, Dropped, Execute, Exit, Outcome, Problem, Status, TestCode, TestStyle, Trust, Value, Verdict,
 };
 
 use super::clusters::Answer;
@@ -249,8 +249,7 @@ impl Runs<'_, '_> {
     fn job(&mut self, program: &str, order: &[usize], seed: u64) -> Result<Outcome, Dropped> {
         let AgreementRules { image, limits, .. } = self.grid.rules;
         let arguments = order.iter().map(|place| self.grid.inputs[*place].clone()).collect();
-        let entry = Entry::Calls { function: run::ENTRY.to_owned(), arguments };
-        let outcome = self.runner.run(&Job { entry, ..run::calls(image, program, Vec::new(), *limits, seed) })?;
+        let outcome = self.runner.run(&run::calls(image, program, arguments, *limits, seed))?;
         self.deadline |= run::met_deadline(&outcome);
         Ok(outcome)
     }

@@ -1,12 +1,11 @@
 //! The guards against a policy that agrees with itself on nothing. Each is a line of [`GUARDS`], and each has a file in
 //! `task-corpus/sol_ver_cheats` that it alone refuses.
 
-use veriplay_core::{Status, Value};
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Status, Value, normalize_program};
 
 use super::clusters::{Agreed, Cluster};
 use super::facts::Quality;
-use super::judge::Refusal;
-use super::quote::quoted;
 use super::rules::AgreementRules;
 
 /// What a guard comes to: nothing, or why not.
@@ -21,6 +20,16 @@ pub struct Guard {
     pub what: &'static str,
     /// What it looks at.
     pub check: Check,
+}
+
+/// Why something is not learned from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    /// The guard's name, or `no_cluster`.
+    pub rule: String,
+    /// For people.
+    pub detail: String,
 }
 
 /// What a guard looks at, in the order in which a round is judged.
@@ -299,4 +308,23 @@ fn weak(suite: &SuiteFacts<'_>) -> Holds {
     let least = suite.rules.min_mutation_score;
     let score = suite.quality.mutation_score();
     require(score.is_none_or(|score| score >= least), || format!("it kills {mutants_killed} of {mutants} mutants"))
+}
+
+/// The first line of `program` with `chars` characters or more that `text` holds, white space and a leading `return` aside.
+/// The line that defines `f` says what every problem may.
+fn quoted(text: &str, program: &str, chars: usize) -> Option<String> {
+    let text = without_spaces(text);
+    let lines: Vec<String> = normalize_program(program).lines().map(|line| telling(line).to_owned()).collect();
+    let long = |line: &&String| line.chars().filter(|c| !c.is_whitespace()).count() >= chars;
+    lines.iter().filter(long).find(|line| text.contains(&without_spaces(line))).cloned()
+}
+
+fn telling(line: &str) -> &str {
+    let line = line.trim();
+    let inner = if line.starts_with("def ") { line.split_once(':').map_or("", |(_, body)| body.trim()) } else { line };
+    inner.strip_prefix("return ").unwrap_or(inner)
+}
+
+fn without_spaces(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
 }

@@ -5,44 +5,8 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Status};
 
 use super::facts::Quality;
-use super::guards::Guard;
-use super::round::Round;
-use super::rules::AgreementRules;
-use super::suite::Suite;
-
-/// One problem with what was written for it.
-#[derive(Debug, Clone, Copy)]
-pub struct RoundRequest<'a> {
-    /// When agreement is enough.
-    pub rules: &'a AgreementRules,
-    /// What must hold beside; [`super::GUARDS`].
-    pub guards: &'a [Guard],
-    /// The problem's text.
-    pub statement: &'a str,
-    /// The codes; `None` for a response that holds none.
-    pub codes: &'a [Option<&'a str>],
-    /// The suites.
-    pub suites: &'a [SuiteAttempt<'a>],
-}
-
-/// One suite.
-#[derive(Debug, Clone, Copy)]
-pub struct SuiteAttempt<'a> {
-    /// The code it was written for, an index into the codes.
-    pub candidate: usize,
-    /// The suite; `None` for a response that holds none.
-    pub suite: Option<&'a Suite>,
-}
-
-/// Why something is not learned from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Refusal {
-    /// The guard's name, or `no_cluster`.
-    pub rule: String,
-    /// For people.
-    pub detail: String,
-}
+use super::guards::Refusal;
+use super::round::{Round, RoundRequest};
 
 /// What a round came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +32,7 @@ pub struct Judgement {
     pub deadline: bool,
 }
 
-/// What is said of one code.
+/// The decision on one code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeDecision {
@@ -85,7 +49,7 @@ pub struct CodeDecision {
     pub detail: String,
 }
 
-/// What is said of one suite.
+/// The decision on one suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteDecision {

@@ -2,17 +2,46 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{Digest, Dropped, Execute, Value, program_hash};
+use veriplay_core::{CallResult, Digest, Dropped, Execute, Exit, Job, Value, program_hash};
 
 use super::clusters::{Agreed, Cluster, Voter, agree};
-use super::facts::{Quality, differing, more_inputs, passes, quality, texts};
+use super::facts::{Quality, differing, more_inputs, mutants, passes, quality, texts};
 use super::grid::{Care, Grid};
-use super::guards::{Check, CodeFacts, RoundFacts, SuiteFacts, first};
-use super::judge::{Refusal, RoundRequest, SuiteAttempt};
-use super::mutants::mutants;
-use super::rules::CountCodes;
-use super::scan::scan;
+use super::guards::{Check, CodeFacts, Guard, Refusal, RoundFacts, SuiteFacts, first};
+use super::rules::{AgreementRules, CountCodes};
 use super::suite::{Suite, Test};
+use crate::run::{NoValue, Runner, job, value};
+
+/// What reads source text: Python's own parser, in the sandbox; nothing of the text is run.
+const REACH: &str = include_str!("python/reach.py");
+/// Uses that are no reach: without the module of builtins, which is one, `compile` is an attribute of `re` and the like.
+const PLAIN: [&str; 1] = ["attribute compile"];
+/// The answers have no chance in them.
+const REACH_SEED: u64 = 0;
+
+/// One problem with what was written for it.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundRequest<'a> {
+    /// When agreement is enough.
+    pub rules: &'a AgreementRules,
+    /// What must hold beside; [`super::GUARDS`].
+    pub guards: &'a [Guard],
+    /// The problem's text.
+    pub statement: &'a str,
+    /// The codes; `None` for a response that holds none.
+    pub codes: &'a [Option<&'a str>],
+    /// The suites.
+    pub suites: &'a [SuiteAttempt<'a>],
+}
+
+/// One suite.
+#[derive(Debug, Clone, Copy)]
+pub struct SuiteAttempt<'a> {
+    /// The code it was written for, an index into the codes.
+    pub candidate: usize,
+    /// The suite; `None` for a response that holds none.
+    pub suite: Option<&'a Suite>,
+}
 
 /// Whether a response has a vote.
 #[derive(Debug, Clone, PartialEq)]
@@ -287,4 +316,46 @@ impl<'a> Round<'a> {
 
 fn assertion(test: &Test) -> Option<&str> {
     if let Test::Assert(text) = test { Some(text) } else { None }
+}
+
+/// The first thing that each of `texts` reaches for that no program and no test needs: source text, frames, modules, the test runner.
+/// Nothing for those that reach for nothing.
+fn scan(execute: &dyn Execute, rules: &AgreementRules, texts: &[&str]) -> Result<BTreeMap<String, String>, Dropped> {
+    let mut found = BTreeMap::new();
+    if texts.is_empty() {
+        return Ok(found);
+    }
+    let arguments = texts.iter().map(|text| vec![Value::str(*text)]);
+    let reach = Job::calls(REACH, "reach", arguments);
+    let outcome = Runner::new(execute).run(&job(&rules.image, rules.tool_limits, REACH_SEED, reach))?;
+    if outcome.exit == Exit::Returned && outcome.calls.len() == texts.len() {
+        let read = texts
+            .iter()
+            .zip(&outcome.calls)
+            .filter_map(|(text, call)| Some(((*text).to_owned(), use_of(call, rules)?)));
+        found.extend(read);
+        return Ok(found);
+    }
+    match texts {
+        // What cannot be read within the limits is not trusted.
+        [text] => drop(found.insert((*text).to_owned(), "it cannot be read".to_owned())),
+        _ => {
+            for text in texts {
+                found.extend(scan(execute, rules, &[*text])?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn use_of(call: &CallResult, rules: &AgreementRules) -> Option<String> {
+    match value(call, &rules.tool_limits) {
+        Ok(Value::List(uses)) => uses.iter().map(text_of).find(|text| !PLAIN.contains(&text.as_str())),
+        Ok(other) => Some(format!("`{other}` is no list of uses")),
+        Err(NoValue::Raised(text) | NoValue::NoPlainValue(text)) => Some(format!("it cannot be read: {text}")),
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    if let Value::Str(text) = value { text.clone() } else { value.to_string() }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(execute: &'a dyn Execute, repo: &'a RepoContext<'a>) -> Self {
-        Self { execute, repo, evidence: Evidence::default(), sides: Sides::of(repo) }
+        Self { execute, repo, evidence: Evidence::default(), sides: Sides::from_repo(repo) }
     }
 
     /// The tests `ids` in the state `now`, their files beside each other.
@@ -76,7 +76,7 @@ impl<'a> Bench<'a> {
         fuel: impl Fn(&RepoContext<'_>, &str) -> u64 + Sync,
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
     ) -> Result<Results, Dropped> {
-        let overlay = Overlay::of(self.repo.texts, now);
+        let overlay = Overlay::between(self.repo.texts, now);
         let (files, repo, sides) = (by_file(ids), self.repo, &self.sides);
         let run = |(file, ids): &(&str, Vec<String>)| {
             let mut repository = overlay.repository(repo, sides, seed);

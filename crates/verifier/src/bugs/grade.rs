@@ -61,7 +61,7 @@ impl Refusal {
 pub fn grade(execute: &dyn Execute, repo: &RepoContext<'_>, request: &RepairRequest<'_>) -> Result<Verdict, Dropped> {
     let mut bench = Bench::new(execute, repo);
     let artifact = request.artifact;
-    let states = States::of(repo.texts, &artifact.bug)
+    let states = States::apply(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
     let repaired = match repaired(repo, &states, request) {
         Ok(repaired) => repaired,
@@ -138,8 +138,8 @@ fn proven(
     wanted: &BTreeSet<String>,
     request: &RepairRequest<'_>,
 ) -> Result<(usize, Option<Refusal>), Dropped> {
-    let coins = Coins::of(&(&request.artifact.task_id, request.patch, request.seed));
-    let plan = Plan::of(bench, wanted, coins)?;
+    let coins = Coins::seeded(&(&request.artifact.task_id, request.patch, request.seed));
+    let plan = Plan::make(bench, wanted, coins)?;
     let mut proven = BTreeSet::new();
     for run in 0..2 {
         let wanted = plan.tests_of_run(wanted, run);
@@ -203,14 +203,14 @@ enum Due {
 }
 
 impl<'a> Plan<'a> {
-    fn of(bench: &Bench<'a>, wanted: &BTreeSet<String>, coins: Coins) -> Result<Self, Dropped> {
+    fn make(bench: &Bench<'a>, wanted: &BTreeSet<String>, coins: Coins) -> Result<Self, Dropped> {
         let repo = bench.repo;
         let split: BTreeSet<&String> = repo.map.files.iter().flat_map(|file| &file.split).collect();
         let shared: Vec<&String> = wanted.iter().filter(|id| !split.contains(id)).collect();
         let paths: BTreeSet<&str> = shared.iter().map(|id| file_of(id)).collect();
         let texts = repo.texts.iter().filter(|(path, _)| paths.contains(path.as_str()));
         let (paths, texts): (Vec<&str>, Vec<&str>) = texts.map(|(path, text)| (path.as_str(), text.as_str())).unzip();
-        let ends = Ends::of(bench.execute, repo, &texts)?;
+        let ends = Ends::find(bench.execute, repo, &texts)?;
         let files: Files<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
         let mut plan = Self { files, split, twins: BTreeMap::new(), coins };
         for (path, (_, ends)) in &plan.files {

@@ -1,13 +1,13 @@
 //! Questions about Python source text, answered by Python's own parser in the sandbox. The text is data there: nothing of it
 //! is run.
 
-use veriplay_core::{CallResult, Digest, Dropped, Entry, Execute, Exit, Job, Limits, Outcome, Value};
+use veriplay_core::{CallResult, Digest, Dropped, Execute, Exit, Job, Limits, Outcome, Value};
 
 use super::RepoContext;
 use crate::run::{NoValue, met_deadline, value};
 
 const SPANS: &str = include_str!("python/spans.py");
-/// The seed of every question: the answers have no chance in them but what is asked for by an argument.
+/// The seed of every question. Chance enters an answer by its arguments alone.
 const SEED: u64 = 0;
 
 /// What replaces a stretch of a text, in bytes.
@@ -61,14 +61,9 @@ pub(crate) fn ask_within(
     let asked = arguments.len();
     let job = Job {
         image: repo.image.to_owned(),
-        program: format!("{SPANS}\n\n{program}"),
-        entry: Entry::Calls { function: function.to_owned(), arguments },
-        stdin: Vec::new(),
-        files: Vec::new(),
         limits,
         seed: SEED,
-        callee: None,
-        base: None,
+        ..Job::calls(format!("{SPANS}\n\n{program}"), function, arguments)
     };
     let outcome = execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;
     let answer = |call: &CallResult| value(call, &limits).map_err(NoValue::text);

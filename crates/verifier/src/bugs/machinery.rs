@@ -214,7 +214,7 @@ fn is_code(repo: &RepoContext<'_>, path: &str) -> bool {
 
 fn modules_of(repo: &RepoContext<'_>, texts: &TextFiles) -> Modules {
     let paths: BTreeMap<&str, ()> = texts.keys().chain(repo.texts.keys()).map(|path| (path.as_str(), ())).collect();
-    Modules::of(paths.into_keys(), &repo.baseline.roots, |path| is_test(repo, path))
+    Modules::index(paths.into_keys(), &repo.baseline.roots, |path| is_test(repo, path))
 }
 
 /// What belongs to either side where a repository's package and its tests run in two instances.
@@ -227,7 +227,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    pub(crate) fn of(repo: &RepoContext<'_>) -> Self {
+    pub(crate) fn from_repo(repo: &RepoContext<'_>) -> Self {
         let test_files: Vec<String> = repo.baseline.files.iter().map(|file| file.path.clone()).collect();
         let own = modules::own_modules(repo.texts.keys().map(String::as_str), &repo.baseline.roots, &test_files);
         let tests = repo.texts.keys().filter(|path| is_test(repo, path) || path.ends_with("conftest.py"));

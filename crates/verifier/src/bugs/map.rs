@@ -58,11 +58,11 @@ impl TestMap {
     /// Measures it on the original, files beside each other. `repo.map` is not read.
     ///
     /// # Errors
-    /// A fault of the host's.
+    /// A host fault.
     pub fn measure(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
         let usable: Vec<&FileBaseline> = repo.baseline.files.iter().filter(usable).collect();
-        let sides = Sides::of(repo);
+        let sides = Sides::from_repo(repo);
         let measured = |file: &&FileBaseline| measure_file(execute, repo, &sides, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
@@ -89,7 +89,7 @@ impl TestMap {
     /// since tests of a file share its caches, its fixtures and what it has imported.
     ///
     /// # Errors
-    /// A fault of the host's.
+    /// A host fault.
     pub(crate) fn affected(
         &self,
         execute: &dyn Execute,
@@ -236,7 +236,7 @@ fn twins(
     known: &BTreeSet<&String>,
 ) -> Result<[Vec<String>; FORMS], Dropped> {
     let text = repo.texts.get(path).map_or("", String::as_str);
-    let ends = Ends::of(execute, repo, &[text])?;
+    let ends = Ends::find(execute, repo, &[text])?;
     let numbers = content_hash(&(&repo.baseline.package, path));
     let mut measured: Vec<(String, Vec<String>)> = Vec::new();
     for form in 0..FORMS {

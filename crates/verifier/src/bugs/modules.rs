@@ -15,7 +15,7 @@ pub(crate) struct Modules {
 
 impl Modules {
     /// Of the files `paths`, where `roots` are the directories of the search path. `is_test` says what pytest was given.
-    pub(crate) fn of<'a>(
+    pub(crate) fn index<'a>(
         paths: impl Iterator<Item = &'a str>,
         roots: &[String],
         is_test: impl Fn(&str) -> bool,
@@ -61,7 +61,7 @@ pub fn own_modules<'a>(
     test_files: &[String],
 ) -> Vec<String> {
     let is_test = |path: &str| test_files.iter().any(|file| file == path);
-    Modules::of(paths.into_iter(), roots, is_test).top_level().into_iter().collect()
+    Modules::index(paths.into_iter(), roots, is_test).top_level().into_iter().collect()
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
         ];
         let own = own_modules(files, &roots(&[""]), &["checks.py".to_owned()]);
         assert_eq!(own, ["one", "two"]);
-        let modules = Modules::of(files.into_iter(), &roots(&[""]), |_| false);
+        let modules = Modules::index(files.into_iter(), &roots(&[""]), |_| false);
         assert!(modules.tests.contains("two.tests") && modules.code.contains("two"));
         assert!(!modules.tests.contains("two") && modules.tests.contains("test_one"));
     }

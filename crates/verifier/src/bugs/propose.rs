@@ -1,12 +1,15 @@
 //! From a mutant to a proposal: the bug as a patch, and the weakening that takes out the tests which notice it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use veriplay_core::{Dropped, Execute, Patch, TextFiles};
+use veriplay_core::{Dropped, Execute, Patch, TextFiles, Value};
 
 use super::bench::{Bench, file_of};
-use super::{BugProposal, Candidate, RepoContext, weakening};
+use super::guest::{ask, edits, spliced};
+use super::{BugProposal, Candidate, RepoContext};
 use crate::repository::TestResult;
+
+const WEAKEN: &str = include_str!("python/weaken.py");
 
 /// A mutant that is no bug: the check that it would fail, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct Unfit {
 /// that remembers saves that.
 ///
 /// # Errors
-/// A fault of the host's.
+/// A host fault.
 pub fn propose(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -86,4 +89,40 @@ pub(crate) fn failing_with(
     }
     let failing: BTreeSet<String> = affected.into_iter().filter(|id| !results.passed(id)).collect();
     if failing.is_empty() { unfit("failing", "every test passes") } else { Ok(Ok(failing)) }
+}
+
+/// The patch that removes the functions of the tests `failing` from the original's test files. `None` when a function is not
+/// to be found by its name, as one that a class inherits.
+///
+/// # Errors
+/// A host fault.
+pub fn weakening(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    failing: &BTreeSet<String>,
+) -> Result<Option<Patch>, Dropped> {
+    let mut functions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for id in failing {
+        functions.entry(file_of(id)).or_default().insert(name_of(id));
+    }
+    let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
+    let arguments = functions.iter().map(|(file, names)| {
+        vec![Value::str(text(file)), Value::List(names.iter().map(|name| Value::str(*name)).collect())]
+    });
+    let answers = ask(execute, repo, WEAKEN, "weaken", arguments.collect())?;
+    let mut after = repo.texts.clone();
+    for (file, answer) in functions.keys().zip(answers) {
+        let edits = answer.ok().and_then(|value| edits(&value)).unwrap_or_default();
+        match spliced(text(file), &edits) {
+            Some(weakened) => after.insert((*file).to_owned(), weakened),
+            None => return Ok(None),
+        };
+    }
+    Ok(Patch::make(repo.texts, &after).ok().filter(|patch| !patch.is_empty()))
+}
+
+/// `Class::function` of a test id.
+fn name_of(id: &str) -> &str {
+    let names = id.split_once("::").map_or("", |(_, names)| names);
+    names.split_once('[').map_or(names, |(name, _)| name)
 }

@@ -27,11 +27,12 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Status, TextFiles, check_path};
 
 pub use batch::{
-    GradeRequest, MutateRequest, TreeRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all,
-    serve_all, validate_all, view_all,
+    GradeRequest, MutateRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all, serve_all,
+    validate_all, view_all,
 };
 pub use functions::{EMPTY_BODY, FunctionSource, changed_function, functions};
-pub use proposal::{Weakening, propose_tree};
+use proposal::propose_tree;
+pub use proposal::{TreeRequest, Weakening};
 pub use view::{View, ViewRequest, repair_of, test_function, view};
 
 use super::RepoContext;
@@ -70,7 +71,7 @@ pub enum RepoToolCall {
         path: String,
         /// The text that is there; not empty.
         old: String,
-        /// The text that is to be there.
+        /// Its replacement.
         new: String,
     },
     /// Runs tests.
@@ -163,7 +164,7 @@ impl RepoToolOutcome {
 /// Does what the call asks.
 ///
 /// # Errors
-/// A fault of the host's. Whatever the policy's tree, pattern or tests do is in the [`RepoToolOutcome`].
+/// A host fault. Whatever the policy's tree, pattern or tests do is in the [`RepoToolOutcome`].
 pub fn serve(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Result<RepoToolOutcome, Dropped> {
     let served = match request.call {
         RepoToolCall::Edit { path, old, new } => Ok(edit(request.tree, path, old, new)),

@@ -15,7 +15,7 @@ pub(crate) struct Overlay {
 
 impl Overlay {
     /// What makes `now` of `base`. Files that are equal are no part of it, so that equal states are equal jobs.
-    pub(crate) fn of(base: &TextFiles, now: &TextFiles) -> Self {
+    pub(crate) fn between(base: &TextFiles, now: &TextFiles) -> Self {
         let changed = now.iter().filter(|(path, text)| base.get(*path) != Some(text));
         Self {
             files: changed.map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect(),
@@ -55,7 +55,7 @@ pub(crate) struct States {
 
 impl States {
     /// Applies the proposal's patches, strictly.
-    pub(crate) fn of(base: &TextFiles, bug: &BugProposal) -> Result<Self, PatchError> {
+    pub(crate) fn apply(base: &TextFiles, bug: &BugProposal) -> Result<Self, PatchError> {
         let mut buggy = bug.bug_inject.apply(base)?;
         for repair in &bug.failed_repairs {
             buggy = repair.apply(&buggy)?;

@@ -38,7 +38,7 @@ pub(crate) type Form = Option<usize>;
 
 impl Ends {
     /// Reads the test files; one that is no Python has none.
-    pub(crate) fn of(execute: &dyn Execute, repo: &RepoContext<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
+    pub(crate) fn find(execute: &dyn Execute, repo: &RepoContext<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
@@ -124,7 +124,7 @@ pub(crate) struct Coins(Digest);
 
 impl Coins {
     /// `of` is what nobody knows who writes a repair: a digest of the repair itself, with all it is graded against.
-    pub(crate) fn of(of: &impl serde::Serialize) -> Self {
+    pub(crate) fn seeded(of: &impl serde::Serialize) -> Self {
         Self(content_hash(of))
     }
 

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use veriplay_core::{CodeTask, Digest, Dropped, Environment, Evidence, Execute, Status, Verdict, program_hash};
 
+use super::artifact_gate::ArtifactGate;
 use super::facts::{Case, Facts, facts};
-use super::gate::ArtifactGate;
 use super::rules;
 use crate::run::{Runner, cut};
 
@@ -60,7 +60,7 @@ pub fn judge_artifact(
 ///
 /// # Errors
 /// As [`judge_artifact`].
-pub fn examine_artifact(
+pub(super) fn examine_artifact(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &ArtifactRequest<'_>,
@@ -100,7 +100,7 @@ fn collect_findings(
         let why = format!("the artifact is about environment `{}`, not `{}`", task.environment, environment.name);
         return Err(Dropped { why });
     }
-    let known = known.then(|| Finding::of(rules::DUPLICATE, "the same artifact has been made before"));
+    let known = known.then(|| Finding::new(rules::DUPLICATE, "the same artifact has been made before"));
     let findings: Vec<_> = known.into_iter().chain(TEXT_RULES.iter().filter_map(|rule| rule(gate, task))).collect();
     if !findings.is_empty() {
         return Ok((findings, Evidence::default()));
@@ -112,7 +112,7 @@ fn collect_findings(
 }
 
 impl Finding {
-    fn of(rule: &'static str, detail: impl Into<String>) -> Self {
+    fn new(rule: &'static str, detail: impl Into<String>) -> Self {
         Self { rule, detail: detail.into() }
     }
 }
@@ -139,30 +139,30 @@ fn length(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
     let chars = task.instruction.trim().chars().count();
     if chars == 0 || chars > gate.max_instruction_chars {
         let allowed = gate.max_instruction_chars;
-        return Some(Finding::of(rules::LENGTH, format!("an instruction of {chars} characters, {allowed} allowed")));
+        return Some(Finding::new(rules::LENGTH, format!("an instruction of {chars} characters, {allowed} allowed")));
     }
     let bad = |code: &&String| code.trim().is_empty() || code.len() > gate.max_code_bytes;
     let code = [&task.verify, &task.solution].into_iter().chain(&task.failures).find(bad)?;
-    Some(Finding::of(rules::LENGTH, format!("a code of {} bytes, {} allowed", code.len(), gate.max_code_bytes)))
+    Some(Finding::new(rules::LENGTH, format!("a code of {} bytes, {} allowed", code.len(), gate.max_code_bytes)))
 }
 
 fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
     let (count, wanted) = (task.failures.len(), gate.failures);
-    (count != wanted).then(|| Finding::of(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
+    (count != wanted).then(|| Finding::new(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
 }
 
 /// An instruction that quotes the solution gives it away, and one that quotes the verification function too.
 fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
     let lines = task.solution.lines().chain(task.verify.lines()).map(str::trim);
     let told = lines.filter(|line| line.chars().count() >= LEAK_CHARS).find(|line| task.instruction.contains(line));
-    told.map(|line| Finding::of(rules::LEAK, format!("the instruction quotes `{line}`")))
+    told.map(|line| Finding::new(rules::LEAK, format!("the instruction quotes `{line}`")))
 }
 
 fn repeated_case(_: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
     let mut seen: HashSet<Digest> = HashSet::new();
     let codes = std::iter::once(&task.solution).chain(&task.failures);
     let repeated = codes.enumerate().find(|(_, code)| !seen.insert(program_hash(code)));
-    repeated.map(|(at, _)| Finding::of(rules::REPEATED_CASE, format!("failure case {at} has been there before")))
+    repeated.map(|(at, _)| Finding::new(rules::REPEATED_CASE, format!("failure case {at} has been there before")))
 }
 
 fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
@@ -170,7 +170,7 @@ fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<Finding> {
     let changed = task.failures.iter().map(|code| changed_lines(&task.solution, code));
     let (count, number) = changed.zip(1..).find(|(count, _)| *count > allowed)?;
     let detail = format!("failure case {number} differs from the solution in {count} lines, {allowed} allowed");
-    Some(Finding::of(rules::DISTANT_CASE, detail))
+    Some(Finding::new(rules::DISTANT_CASE, detail))
 }
 
 /// Lines that are in one and not in the other, by the longest common subsequence. Texts are short: the gate bounds them.
@@ -191,34 +191,35 @@ fn changed_lines(old: &str, new: &str) -> usize {
 
 fn runs(rule: &'static str, cases: &[Case]) -> Option<Finding> {
     let failed = cases.iter().find_map(|case| Some((case, case.ends.iter().find_map(|end| end.as_ref().err())?)));
-    failed.map(|(case, (status, detail))| Finding::of(rule, format!("{}: {status:?}: {detail}", case.name)))
+    failed.map(|(case, (status, detail))| Finding::new(rule, format!("{}: {status:?}: {detail}", case.name)))
 }
 
 /// A case that ends under one seed alone is told by the rules above.
 fn case_nondeterministic(facts: &Facts) -> Option<Finding> {
     let differs = |case: &&Case| matches!(&case.ends, [Ok(first), Ok(second)] if first != second);
     let detail = |case: &Case| format!("{} leaves another state or answer under another seed", case.name);
-    facts.cases().find(differs).map(|case| Finding::of(rules::CASE_NONDETERMINISTIC, detail(case)))
+    facts.cases().find(differs).map(|case| Finding::new(rules::CASE_NONDETERMINISTIC, detail(case)))
 }
 
 fn too_few_calls(gate: &ArtifactGate, facts: &Facts) -> Option<Finding> {
     let calls = facts.solution.ends[0].as_ref().ok()?.calls;
     let detail = || format!("the solution calls {calls} tools, {} asked for", gate.min_calls);
-    (calls < gate.min_calls).then(|| Finding::of(rules::TOO_FEW_CALLS, detail()))
+    (calls < gate.min_calls).then(|| Finding::new(rules::TOO_FEW_CALLS, detail()))
 }
 
 fn verifier_runs(facts: &Facts) -> Option<Finding> {
     let failed = facts
         .verification_answers()
         .find_map(|(name, said)| Some((name, said.iter().find_map(|said| said.as_ref().err())?)));
-    failed.map(|(name, (status, detail))| Finding::of(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}")))
+    failed
+        .map(|(name, (status, detail))| Finding::new(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}")))
 }
 
 fn verifier_nondeterministic(facts: &Facts) -> Option<Finding> {
     let differs =
         |(_, said): &(&str, &[Result<bool, _>; 2])| matches!(said, [Ok(first), Ok(second)] if first != second);
     let found = facts.verification_answers().find(differs);
-    found.map(|(name, _)| Finding::of(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
+    found.map(|(name, _)| Finding::new(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
 }
 
 /// What the verification function says of a case, where it says anything.
@@ -228,17 +229,17 @@ fn first_said(case: &Case) -> Option<bool> {
 
 fn solution_refused(facts: &Facts) -> Option<Finding> {
     let refused = first_said(&facts.solution) == Some(false);
-    refused.then(|| Finding::of(rules::SOLUTION_REFUSED, "the verification function refuses the solution"))
+    refused.then(|| Finding::new(rules::SOLUTION_REFUSED, "the verification function refuses the solution"))
 }
 
 fn failure_accepted(facts: &Facts) -> Option<Finding> {
     let accepted = facts.failures.iter().find(|case| first_said(case) == Some(true));
-    accepted.map(|case| Finding::of(rules::FAILURE_ACCEPTED, format!("{} is accepted", case.name)))
+    accepted.map(|case| Finding::new(rules::FAILURE_ACCEPTED, format!("{} is accepted", case.name)))
 }
 
 fn nothing_accepted(facts: &Facts) -> Option<Finding> {
     let (answer, _) = facts.nothing.iter().find(|(_, said)| matches!(said[0], Ok(true)))?;
-    Some(Finding::of(rules::NOTHING_ACCEPTED, format!("the answer `{answer}` on the untouched state is accepted")))
+    Some(Finding::new(rules::NOTHING_ACCEPTED, format!("the answer `{answer}` on the untouched state is accepted")))
 }
 
 /// What leaves the state and answer of another case is that case in other words. That a failure case leaves what the
@@ -254,5 +255,5 @@ fn same_outcome(gate: &ArtifactGate, _: &CodeTask, facts: &Facts) -> Option<Find
     });
     let (first, second) = pair.filter(|_| gate.distinct_outcomes)?;
     let detail = format!("{} and {} leave the same state and answer", first.name, second.name);
-    Some(Finding::of(rules::SAME_OUTCOME, detail))
+    Some(Finding::new(rules::SAME_OUTCOME, detail))
 }

@@ -1,12 +1,9 @@
 //! Whether an executor did what a task asks: one program for `veriplay verify`, or the calls of a whole episode.
 
-use veriplay_core::{
-    Dropped, Environment, EnvironmentChecks, Evidence, Execute, Limits, Status, ToolCall, Value, Verdict,
-};
+use veriplay_core::{Dropped, Environment, Execute, Limits, Status, ToolCall, Value, Verdict};
 
 use super::trace::{self, CodeRequest, Compiled};
-use crate::problems::{Decision, ProblemRequest};
-use crate::run::{Runner, cut};
+use crate::run::{Decision, Runner};
 
 /// The verification function's name.
 const VERIFY: &str = "verify";
@@ -44,37 +41,22 @@ pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Res
         Ok(compiled) => ruled(&mut runner, &compiled, request)?,
         Err((status, detail)) => decision(status, NOT_REPLAYED, detail),
     };
-    let evidence = Evidence { rule: decision.rule, detail: cut(&decision.detail), ..runner.evidence };
-    Ok(Verdict { status: decision.status, passed: decision.passed, total: decision.total, evidence })
+    Ok(decision.into_verdict(runner.evidence))
 }
 
 /// Judges one program.
-pub(crate) fn judge(
-    runner: &mut Runner<'_>,
-    checks: &EnvironmentChecks,
-    code: &str,
-    request: &ProblemRequest<'_>,
-) -> Result<Decision, Dropped> {
-    let (environment, limits) = (&checks.environment, request.job_limits());
-    let ran = CodeRequest { environment, history: &[], code, image: request.image, limits, seed: request.seed };
-    let compiled = match trace::compiled(runner, environment, request.image, limits)? {
+pub(crate) fn judge_code(runner: &mut Runner<'_>, verify: &str, code: &CodeRequest<'_>) -> Result<Decision, Dropped> {
+    let CodeRequest { environment, image, limits, seed, .. } = *code;
+    let compiled = match trace::compiled(runner, environment, image, limits)? {
         Ok(compiled) => compiled,
         Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
     };
-    let outcome = trace::run(runner, &compiled, &ran)?;
+    let outcome = trace::run(runner, &compiled, code)?;
     if let Some((status, detail)) = outcome.failure {
         return Ok(decision(status, "", detail));
     }
-    let episode = EpisodeRequest {
-        environment,
-        verify: &checks.verify,
-        calls: &outcome.calls,
-        answer: outcome.answer.as_ref(),
-        image: request.image,
-        limits,
-        seed: request.seed,
-    };
-    ruled(runner, &compiled, &episode)
+    let (calls, answer) = (&outcome.calls, outcome.answer.as_ref());
+    ruled(runner, &compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
 }
 
 fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<'_>) -> Result<Decision, Dropped> {
@@ -94,7 +76,7 @@ fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<
 }
 
 fn decision(status: Status, rule: &str, detail: String) -> Decision {
-    Decision { status, passed: u32::from(status == Status::Accepted), total: 1, rule: rule.to_owned(), detail }
+    Decision { rule: rule.to_owned(), ..Decision::on_one(status, detail) }
 }
 
 /// What the verification function says of `[before, after, answer]`, in an instance of its own.

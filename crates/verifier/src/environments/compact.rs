@@ -22,7 +22,7 @@ pub const WRONG: &str = "<WRONG>";
 /// A proposal as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketch {
-    /// What is to be done, in words.
+    /// The instruction, in words.
     pub instruction: String,
     /// Code that does it.
     pub solution: String,

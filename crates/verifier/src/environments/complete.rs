@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Environment, Execute, Limits, Value};
 
-use super::gate::ArtifactGate;
+use super::artifact_gate::ArtifactGate;
 use super::trace::{self, CodeRequest, Compiled, Failure};
 use crate::run::Runner;
 

@@ -2,8 +2,8 @@
 
 use veriplay_core::{CodeTask, Dropped, Environment, Value};
 
+use super::artifact_gate::ArtifactGate;
 use super::attempt::verified;
-use super::gate::ArtifactGate;
 use super::trace::{self, CodeRequest, Compiled, Failure};
 use crate::run::Runner;
 
@@ -32,7 +32,7 @@ pub(super) struct Case {
 pub(super) struct Facts {
     pub(super) solution: Case,
     pub(super) failures: Vec<Case>,
-    /// An answer on the untouched state, and what was said of it. The first is none at all.
+    /// An answer on the untouched state, and the verification of it. The first answer is none.
     pub(super) nothing: Vec<(Value, Said)>,
 }
 

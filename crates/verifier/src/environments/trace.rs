@@ -2,10 +2,10 @@
 //! itself.
 
 use veriplay_core::{
-    CallResult, Callee, Dropped, Entry, Environment, Evidence, Execute, Job, Limits, Outcome, Status, ToolCall, Value,
+    CallResult, Callee, Dropped, Environment, Evidence, Execute, Job, Limits, Outcome, Status, ToolCall, Value,
 };
 
-use crate::run::{Runner, calls, failure, value};
+use crate::run::{self, Runner, failure, value};
 
 /// The trusted side; see its docstring.
 const TOOL_ENV: &str = include_str!("desk.py");
@@ -173,7 +173,7 @@ pub(super) fn replay(
 /// What an environment says of itself.
 ///
 /// # Errors
-/// A host fault, or an environment that is none.
+/// A host fault, or an invalid environment.
 pub fn describe(
     execute: &dyn Execute,
     environment: &Environment,
@@ -205,8 +205,7 @@ fn tool(row: &Value) -> Option<Tool> {
 
 /// One call of `function`.
 pub(super) fn job(image: &str, program: &str, function: &str, arguments: Vec<Value>, limits: Limits, seed: u64) -> Job {
-    let entry = Entry::Calls { function: function.to_owned(), arguments: vec![arguments] };
-    Job { entry, ..calls(image, program, Vec::new(), limits, seed) }
+    run::job(image, limits, seed, Job::call(program, function, arguments))
 }
 
 /// A program that serves calls of tools on an environment, after `history`, which stands in it as a literal.

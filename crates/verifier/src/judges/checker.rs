@@ -1,7 +1,7 @@
 //! Judge `checker`: a special-judge program of the problem's own decides.
 //!
 //! # What it decides
-//! Whatever the problem's checker says. Its source defines `check(input, expected, actual)`; it is called with plain
+//! The problem's checker decides. Its source defines `check(input, expected, actual)`; it is called with plain
 //! values: the tuple of arguments, the expected and the returned value, or three texts (standard input, expected and
 //! actual output). `True` is right, `False` is wrong.
 //!
@@ -18,10 +18,10 @@
 //! `def check(input, expected, actual): return sorted(actual) == sorted(expected)` takes `[2, 1]` for `[1, 2]` and refuses
 //! `[1]`; for `None` it raises, and the attempt is Dropped.
 
-use veriplay_core::{Comparison, Dropped, Entry, Job, Value};
+use veriplay_core::{Comparison, Dropped, Job, Value};
 
 use super::{Bench, Call, Finding, Judge, Kind, Run};
-use crate::run::{NoValue, calls, failure, value};
+use crate::run::{NoValue, failure, job, value};
 
 /// What a checker defines.
 const FUNCTION: &str = "check";
@@ -47,20 +47,20 @@ impl Judge for Checker {
 
     fn compare_call(&self, bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
         let Some(actual) = call.actual else {
-            return Ok(call.by(|_, _| false));
+            return Ok(call.compare_by(|_, _| false));
         };
         let arguments = vec![Value::Tuple(call.input.to_vec()), call.expected.clone(), actual.clone()];
         let right = decided(bench, call.task_id, call.comparison, arguments)?;
-        Ok(call.by(|_, _| right))
+        Ok(call.compare_by(|_, _| right))
     }
 
     fn compare_run(&self, bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
         let Ok(actual) = std::str::from_utf8(run.actual) else {
-            return Ok(run.by(|_, _| false));
+            return Ok(run.compare_by(|_, _| false));
         };
         let arguments = vec![Value::str(run.stdin), Value::str(run.expected), Value::str(actual)];
         let right = decided(bench, run.task_id, run.comparison, arguments)?;
-        Ok(run.by(|_, _| right))
+        Ok(run.compare_by(|_, _| right))
     }
 }
 
@@ -88,9 +88,8 @@ fn verdict(
 ) -> Result<bool, Dropped> {
     let undecided = |what: String| Dropped { why: format!("the checker of `{task_id}` did not decide: {what}") };
     let source = comparison.checker.as_deref().ok_or_else(|| undecided("there is none".to_owned()))?;
-    let job = calls(bench.image, source, Vec::new(), bench.limits, bench.seed);
-    let entry = Entry::Calls { function: FUNCTION.to_owned(), arguments: vec![arguments] };
-    let outcome = bench.runner.run(&Job { entry, ..job })?;
+    let Bench { image, limits, seed, .. } = *bench;
+    let outcome = bench.runner.run(&job(image, limits, seed, Job::call(source, FUNCTION, arguments)))?;
     if let Some((_, detail)) = failure(&outcome) {
         return Err(undecided(detail));
     }

@@ -39,7 +39,7 @@ impl Judge for CommonOj {
     }
 
     fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
-        Ok(run.by(same))
+        Ok(run.compare_by(same))
     }
 }
 

@@ -33,6 +33,6 @@ impl Judge for CruxEval {
     }
 
     fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
-        Ok(call.by(|expected, actual| expected.python_eq(actual)))
+        Ok(call.compare_by(|expected, actual| expected.python_eq(actual)))
     }
 }

@@ -4,7 +4,7 @@
 //! Python's `==`. Where that fails and the problem has an absolute tolerance (`tolerance.absolute`, the set's `atol`), or
 //! has none but a float or a non-empty list or tuple of floats is expected (then 1e-6): right when the types are the same,
 //! lists and tuples equally long, and every number within `atol + 1e-7 · |expected|`, as numpy's `allclose` has it, complex
-//! ones by their absolute values. `numpy.float64` is a float here, because it is a subclass; `float32` is none. NaN is near
+//! ones by their absolute values. `numpy.float64` is a float here, because it is a subclass; `float32` is not. NaN is near
 //! nothing, an infinity only to itself. Some problems have an oracle of their own: see [`oracles`].
 //!
 //! # Why
@@ -50,13 +50,13 @@ impl Judge for EvalPlus {
     }
 
     fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
-        let oracle = Oracle::of(call.task_id, call.function);
+        let oracle = Oracle::for_function(call.task_id, call.function);
         let something = call.actual.is_none() && oracle == Some(Oracle::NotNone);
         if something && call.expected.python_eq(&Value::Bool(true)) {
             return Ok(Finding::Right);
         }
         let absolute = call.comparison.tolerance.map_or(0.0, |tolerance| tolerance.absolute);
-        Ok(call.by(|expected, actual| passes(oracle, call.input, expected, actual, absolute)))
+        Ok(call.compare_by(|expected, actual| passes(oracle, call.input, expected, actual, absolute)))
     }
 }
 

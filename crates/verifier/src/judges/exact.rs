@@ -34,10 +34,10 @@ impl Judge for Exact {
     }
 
     fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
-        Ok(call.by(|expected, actual| expected == actual))
+        Ok(call.compare_by(|expected, actual| expected == actual))
     }
 
     fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
-        Ok(run.by(|expected, actual| expected.trim_end_matches('\n') == actual.trim_end_matches('\n')))
+        Ok(run.compare_by(|expected, actual| expected.trim_end_matches('\n') == actual.trim_end_matches('\n')))
     }
 }

@@ -50,12 +50,12 @@ impl Judge for Float {
 
     fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
         let tolerance = tolerance(call.comparison);
-        Ok(call.by(|expected, actual| same(expected, actual, tolerance)))
+        Ok(call.compare_by(|expected, actual| same(expected, actual, tolerance)))
     }
 
     fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
         let tolerance = tolerance(run.comparison);
-        Ok(run.by(|expected, actual| same_text(expected, actual, tolerance)))
+        Ok(run.compare_by(|expected, actual| same_text(expected, actual, tolerance)))
     }
 }
 

@@ -40,14 +40,14 @@ impl Judge for LiveCodeBench {
     }
 
     fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
-        Ok(call.by(|expected, actual| match actual {
+        Ok(call.compare_by(|expected, actual| match actual {
             Value::Tuple(items) => expected.python_eq(&Value::List(items.clone())),
             actual => expected.python_eq(actual),
         }))
     }
 
     fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
-        Ok(run.by(same))
+        Ok(run.compare_by(same))
     }
 }
 

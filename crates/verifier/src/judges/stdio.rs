@@ -33,7 +33,7 @@ impl Judge for Stdio {
     }
 
     fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
-        Ok(run.by(|expected, actual| lines(expected).eq(lines(actual))))
+        Ok(run.compare_by(|expected, actual| lines(expected).eq(lines(actual))))
     }
 }
 

@@ -9,9 +9,9 @@ use veriplay_core::{
     Verdict,
 };
 
-use super::{Decision, ProblemRequest, calls, judge_program};
+use super::{ProblemRequest, cases, judge_program};
 use crate::judges::{Bench, Call, Finding, judge_by_name};
-use crate::run::ENTRY;
+use crate::run::{Decision, ENTRY};
 
 /// The judge of every prediction.
 const JUDGE: &str = "cruxeval";
@@ -23,7 +23,7 @@ pub(super) fn judge(
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
     let text = request.program.trim();
-    let malformed = |reason: &str| Ok(Decision::refused(Status::Malformed, reason));
+    let malformed = |reason: &str| Ok(Decision::on_one(Status::Malformed, reason));
     match prediction.wanted {
         Predicted::Output => match predicted_output(prediction, text) {
             Ok(value) => compared(bench, prediction, &value, &request.problem.task_id),
@@ -32,7 +32,7 @@ pub(super) fn judge(
         Predicted::Input => match predicted_input(text) {
             Ok(arguments) => {
                 let checks = one_call(ENTRY, arguments, &prediction.output);
-                calls::judge(bench, &checks, &prediction.program, request)
+                cases::judge_calls(bench, &checks, &prediction.program, request)
             }
             Err(reason) => malformed(&reason),
         },
@@ -67,7 +67,7 @@ fn compared(bench: &mut Bench<'_>, prediction: &Prediction, value: &Value, task_
         Finding::Right => {
             Decision { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
         }
-        Finding::Wrong(detail) => Decision::refused(Status::WrongAnswer, &detail),
+        Finding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
     })
 }
 

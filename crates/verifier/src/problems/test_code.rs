@@ -1,6 +1,6 @@
 //! Test code: it holds expected values, so it runs in an instance of its own and calls the program in another.
 //!
-//! The guest's test runner (`sandboxes/python/testing.py`) reports one result a test, as plain values. Under split trust
+//! The guest's test runner (`crates/sandbox/guests/python/testing.py`) reports one result a test, as plain values. Under split trust
 //! the program cannot reach it, so its report is that of the tests. Under shared trust it can: the evidence says `shared`.
 //! Either way a test without a result of its own is not passed.
 //!
@@ -9,10 +9,10 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Callee, Dropped, Entry, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
+use veriplay_core::{Callee, Dropped, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
-use super::{Decision, ProblemRequest};
-use crate::run::{Runner, calls, failure, value};
+use super::ProblemRequest;
+use crate::run::{self, Decision, Runner, failure, value};
 
 /// The tests' own program: all it needs is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
@@ -41,7 +41,7 @@ impl Reading {
         }
     }
 
-    /// Why a verdict that hangs on it is none.
+    /// Why it cannot decide a verdict.
     const fn trouble(self) -> &'static str {
         match self {
             Reading::Changes => {
@@ -138,8 +138,8 @@ fn job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, reading: Op
     let readings = Value::List(reading.iter().map(|reading| text(reading.word())).collect());
     let arguments =
         vec![text(style), text(&code.setup), Value::List(sources), Value::List(functions), shared, readings];
-    let entry = Entry::Calls { function: "run".to_owned(), arguments: vec![arguments] };
-    Job { entry, callee, ..calls(request.image, RUNNER, Vec::new(), request.job_limits(), seed(code, request.seed)) }
+    let run = Job { callee, ..Job::call(RUNNER, "run", arguments) };
+    run::job(request.image, request.job_limits(), seed(code, request.seed), run)
 }
 
 /// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
@@ -155,7 +155,7 @@ enum TestResult {
     Failed,
     Error,
     Skipped,
-    /// The program does not define what is tested.
+    /// The program does not define the tested name.
     Missing,
     /// Something could not cross between the tests and the program.
     Unjudgeable,

@@ -3,7 +3,7 @@
 //! Python's own parsers read the files, and nothing of the repository is run. The answers are claims of whoever wrote the
 //! repository: they decide what is fetched and which files pytest is given, and nothing about a verdict.
 
-use veriplay_core::{Base, Digest, Entry, Execute, ExecuteError, Job, Limits, Value};
+use veriplay_core::{Base, Digest, Execute, ExecuteError, Job, Limits, Value};
 
 use super::run::mounted;
 use super::settings::{ImportMode, PytestSettings};
@@ -93,7 +93,7 @@ impl Inspector<'_> {
     /// Reads the repository, whose test files are at these paths. `Err` inside says why it cannot be read.
     ///
     /// # Errors
-    /// A fault of the host's.
+    /// A host fault.
     pub fn repository(&self, tests: &[String]) -> Result<Result<Inspection, String>, ExecuteError> {
         let tests = Value::List(tests.iter().map(Value::str).collect());
         self.ask(vec![Value::str("repository"), tests], inspection)
@@ -129,14 +129,9 @@ impl Inspector<'_> {
     ) -> Result<Result<T, String>, ExecuteError> {
         let job = Job {
             image: self.image.to_owned(),
-            program: PROGRAM.to_owned(),
-            entry: Entry::Calls { function: "ask".to_owned(), arguments: vec![arguments] },
-            stdin: Vec::new(),
-            files: Vec::new(),
             limits: self.limits,
-            seed: 0,
-            callee: None,
             base: Some(Base { layers: mounted(self.pytest, self.package, None), without: Vec::new() }),
+            ..Job::calls(PROGRAM, "ask", vec![arguments])
         };
         let outcome = self.execute.execute(&job)?;
         let Some(call) = outcome.calls.first() else {

@@ -6,11 +6,11 @@
 use std::collections::HashSet;
 
 use veriplay_core::{
-    Base, CallResult, Callee, Digest, EncodeCaps, Entry, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
+    Base, CallResult, Callee, Digest, EncodeCaps, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
     Outcome, Value, is_among,
 };
 
-use super::guest;
+use super::programs;
 use super::settings::PytestSettings;
 use crate::run::met_deadline;
 
@@ -107,7 +107,7 @@ pub struct FileRun {
 /// Runs the tests of `file`.
 ///
 /// # Errors
-/// A fault of the host's. Whatever the tests do is in the [`FileRun`].
+/// A host fault. Whatever the tests do is in the [`FileRun`].
 pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<FileRun, ExecuteError> {
     run(executor, repository, file, false, None)
 }
@@ -165,11 +165,11 @@ fn run(
 
 /// The records of a test file, and what its run entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Covered {
+pub(crate) struct Covered {
     /// Functions of the repository that were entered, the test file's own left out.
-    pub functions: Vec<Function>,
+    pub(crate) functions: Vec<Function>,
     /// Its tests.
-    pub tests: Vec<TestRecord>,
+    pub(crate) tests: Vec<TestRecord>,
 }
 
 /// A function, or the body of a class or module.
@@ -185,7 +185,7 @@ pub struct Function {
 ///
 /// # Errors
 /// As [`run_file`].
-pub fn cover_file(
+pub(crate) fn cover_file(
     executor: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,
@@ -290,14 +290,12 @@ impl<'a> Session<'a> {
         };
         Job {
             image: (*if self.is_split { split_image } else { image }).to_owned(),
-            program: guest::runner().to_owned(),
-            entry: Entry::Calls { function: "run".to_owned(), arguments: calls.iter().map(arguments).collect() },
-            stdin: Vec::new(),
             files,
             limits: *limits,
             seed: *seed,
             callee,
             base: Some(Base { layers: mounted(pytest, package, self.repository.dependencies), without }),
+            ..Job::calls(programs::runner(), "run", calls.iter().map(arguments))
         }
     }
 
@@ -311,7 +309,7 @@ impl<'a> Session<'a> {
         let (theirs, own_files) = files.iter().cloned().partition(|(path, _)| is_test(path));
         let (theirs_gone, own_gone): (Vec<String>, Vec<String>) = without.iter().cloned().partition(is_test);
         let callee = Callee {
-            program: guest::package(roots, own),
+            program: programs::package(roots, own),
             seed: seed.wrapping_add(1),
             shares_objects: false,
             hidden: [tests.to_vec(), own_gone].concat(),

@@ -122,7 +122,7 @@ impl Gate {
         Ok(())
     }
 
-    /// The rules on one output that is to be asked for.
+    /// The rules on one output that a task would ask for.
     pub(super) fn output(&self, call: &CallResult) -> Result<Value, Stop> {
         let output = value(call, &self.limits).map_err(|no_value| match no_value {
             NoValue::Raised(detail) => Stop::refused(rules::RAISES, detail),

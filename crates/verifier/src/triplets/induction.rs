@@ -4,12 +4,10 @@ use std::collections::HashSet;
 
 use veriplay_core::{Dropped, IoPair, Question, Status, Value, normalize_program};
 
-use super::Decision;
-use super::abduction::compared;
 use super::gate::{Gate, check_distinct, check_exit, check_repeats};
 use super::rules::{self, Stop};
-use crate::batch::AnswerRequest;
-use crate::run::{Runner, calls, failure};
+use super::{AnswerRequest, compared};
+use crate::run::{Decision, Runner, calls, failure};
 
 /// Lines of a program shorter than this are no leak: `return x` says little.
 const LEAK_CHARS: usize = 12;
@@ -84,5 +82,5 @@ pub(super) fn answer(
         (None, None) if passed == hidden.len() && passed > 0 => (Status::Accepted, String::new()),
         (None, None) => (Status::RuntimeError, "results are missing".to_owned()),
     };
-    Ok(Decision { status, passed: u32::try_from(passed).unwrap_or(u32::MAX), detail })
+    Ok(Decision { passed: u32::try_from(passed).unwrap_or(u32::MAX), ..Decision::on_one(status, detail) })
 }

@@ -70,7 +70,7 @@ pub(crate) enum Stop {
         /// For people.
         detail: String,
     },
-    /// A fault of ours.
+    /// A host fault.
     Dropped(Dropped),
 }
 

@@ -2,23 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use veriplay_core::{Entry, Execute, Job, LimitKind, Value};
+use veriplay_core::{Execute, Job, LimitKind, Value};
 use veriplay_verifier::OutcomeCache;
 
 use crate::table::{Gives, LIMITS, Table, exceeded, on_int, read};
 
 fn job(x: i64) -> Job {
-    Job {
-        image: "python".to_owned(),
-        program: "p".to_owned(),
-        entry: Entry::Calls { function: "f".to_owned(), arguments: vec![vec![Value::int(x)]] },
-        stdin: Vec::new(),
-        files: Vec::new(),
-        limits: LIMITS,
-        seed: 1,
-        callee: None,
-        base: None,
-    }
+    Job { limits: LIMITS, seed: 1, ..Job::calls("p", "f", vec![vec![Value::int(x)]]) }
 }
 
 #[test]

@@ -1,7 +1,6 @@
-//! Solvers that cheat, and what is kept from all of them.
+//! Solvers that cheat, and what no solver sees.
 
 use veriplay_core::Status;
-use veriplay_selfplay::games::bug_repair::GameConfig;
 use veriplay_verifier::bugs::weakening;
 
 use super::super::{CODE, TESTS};
@@ -21,11 +20,11 @@ fn no_cheating_solver_is_accepted() {
         put("    return {3: 6, 1: 4}.get(len(list(numbers)), 0)\n"),
         // The tests themselves, made to hold.
         vec![edit(TESTS, "def test_amount():\n", "def test_total():\n    assert True\n\n\ndef test_amount():\n")],
-        // What is read by pytest: no tool makes or changes it.
+        // pytest reads it: no tool creates or changes it.
         vec!["```edit conftest.py\n<<<<<<< OLD\nx\n=======\ny\n>>>>>>> NEW\n```".to_owned()],
     ];
     let count = plans.len();
-    let config = GameConfig { group: count, ..config("fenced") };
+    let config = config("fenced").with(|c| c.shared.group_size = count);
     let game = game(bed, config, &[bed.artifact().clone()]);
     let played = step(&game, &solver(plans), routes, &mut begun(&game), 0);
     assert!(statuses(&played).iter().all(|status| *status != Status::Accepted), "{:?}", statuses(&played));
@@ -36,7 +35,10 @@ fn no_cheating_solver_is_accepted() {
 #[test]
 fn hidden_tests_are_graded_and_shown_nowhere() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = GameConfig { hidden_share: 0.7, group: 2, ..config("fenced") };
+    let config = config("fenced").with(|c| {
+        c.own.hidden_share = 0.7;
+        c.shared.group_size = 2;
+    });
     // All tests that notice it are taken out, as ours always are.
     let mut bug = bed.artifact().clone();
     let failing = bug.fail_to_pass.iter().cloned().collect();

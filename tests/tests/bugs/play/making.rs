@@ -1,7 +1,7 @@
-//! Bugs of a step: the model's in each mode, mutants, and what is refused; what each is paid.
+//! Bugs of a step: the model's in each mode, mutants, and refused ones; the reward of each.
 
 use veriplay_core::{Role, Scripted, Status, Turn};
-use veriplay_selfplay::games::bug_repair::{GameConfig, Maker, Mode};
+use veriplay_selfplay::games::bug_repair::{Maker, Mode};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::tool_env::Weakening;
 
@@ -11,6 +11,7 @@ use super::{
     SUBMIT, begun, config, edit, game, injected, injecting, made, planned, repairs, right, solver, statuses, step,
     tool_env,
 };
+use crate::exercise;
 
 #[test]
 fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
@@ -123,7 +124,7 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
         Role::Solver => planned(&turn.prompt.text, turn.sample, &[right(), vec![]]),
         _ => planned(&turn.prompt.text, turn.index, &plans),
     });
-    let config = GameConfig { weakening: Weakening::Model, ..injecting(2, &[Mode::Direct]) };
+    let config = injecting(2, &[Mode::Direct]).with(|c| c.own.weakening = Weakening::Model);
     let game = game(bed, config, &[]);
     let played = step(&game, &policy, routes, &mut begun(&game), 0);
     let yields = &played.metrics.injections["direct"];
@@ -148,7 +149,7 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
     let played = step(&easy, &policy(vec![mend()]), routes, &mut begun(&easy), 0);
     let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
     assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
-    let random = GameConfig { reward: "ssr_random".to_owned(), ..injecting(1, &[Mode::Direct]) };
+    let random = injecting(1, &[Mode::Direct]).with(|c| c.shared.reward = Some("ssr_random".to_owned()));
     let random = game(bed, random, &[]);
     let rewards = |index: u64| {
         let plans = vec![mend(), vec![], vec![], vec![]];
@@ -164,13 +165,12 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
 #[test]
 fn mutants_enter_the_buffer_and_are_asked() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = GameConfig {
-        mutants_per_step: 6,
-        mutant_share: 0.5,
-        tasks_per_step: 2,
-        operators: vec!["constant_body".to_owned()],
-        ..config("fenced")
-    };
+    let config = config("fenced").with(|c| {
+        c.own.mutants_per_step = 6;
+        c.own.mutant_share = 0.5;
+        c.own.tasks_per_step = 2;
+        c.own.operators = vec!["constant_body".to_owned()];
+    });
     let plain = game(bed, config.clone(), &[]);
     let (policy, mut state) = (solver(vec![vec![]]), begun(&plain));
     let first = step(&plain, &policy, routes, &mut state, 0);
@@ -180,4 +180,15 @@ fn mutants_enter_the_buffer_and_are_asked() {
     assert_eq!(first.metrics.tasks[&Maker::Mutant], 1, "half of two tasks; and the buffer was empty");
     let third = step(&plain, &policy, routes, &mut state, 1);
     assert!(third.metrics.tasks.values().sum::<usize>() > 0 && made(&state).iter().any(|entry| entry.last.is_some()));
+}
+
+#[test]
+fn methods_of_ones_own_play_this_game() {
+    let Some((bed, routes)) = tool_env() else { return };
+    let game = game(bed, injecting(1, &[Mode::Direct]), &[bed.artifact().clone()]);
+    let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
+        Role::Solver => planned(&turn.prompt.text, turn.sample, &[right()]),
+        _ => injected(&turn.prompt.text),
+    });
+    exercise::play(game.game, &policy, routes);
 }

@@ -2,7 +2,7 @@
 
 use veriplay_core::{Digest, Role, Scripted, Status, TextFiles, Turn};
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, GameConfig, Mode, Place, Repositories};
+use veriplay_selfplay::games::bug_repair::{BugRepair, BugRepairConfig, BugTask, Mode, Repositories, Repository};
 use veriplay_selfplay::splits::{HELD_OUT, functions};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
@@ -10,15 +10,15 @@ use veriplay_verifier::repository::Function;
 
 use super::super::{Bed, CODE};
 use super::{
-    Game, SUBMIT, Steps, begun, config, edit, game, injecting, made, place, planned, right, solver, step, tool_env,
+    Game, SUBMIT, Steps, begun, config, edit, game, injecting, made, planned, repository, right, solver, step, tool_env,
 };
 
 /// What [`CODE`]'s `total` is when it subtracts, in other words.
 const MEASURED: &str = "def difference(values):\n    \"\"\"Takes all away.\"\"\"\n    left = 0\n    for value in values: left -= value\n    return left\n";
 
 /// A held-out repository with this code. Nothing is run in it.
-fn held_out(bed: &Bed, code: &str) -> Place {
-    let mut held_out = place(bed);
+fn held_out(bed: &Bed, code: &str) -> Repository {
+    let mut held_out = repository(bed);
     (held_out.baseline.package, held_out.map.package) = (Digest::of(b"held out"), Digest::of(b"held out"));
     held_out.texts = TextFiles::from([("src/held.py".to_owned(), code.to_owned())]);
     let functions = vec![Function { path: "src/held.py".to_owned(), name: "held".to_owned() }];
@@ -34,10 +34,13 @@ fn held_out(bed: &Bed, code: &str) -> Place {
     held_out
 }
 
-fn guarded(bed: &Bed, config: GameConfig, training: &[BugArtifact], code: &str) -> Game {
-    let repositories =
-        Repositories { training: vec![place(bed)], held_out: vec![held_out(bed, code)], ..Repositories::default() };
-    SelfPlay(BugRepair::new(config, repositories, training, &[]).unwrap())
+fn guarded(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact], code: &str) -> Game {
+    let repositories = Repositories {
+        training: vec![repository(bed)],
+        held_out: vec![held_out(bed, code)],
+        ..Repositories::default()
+    };
+    SelfPlay::new(BugRepair::new(config, repositories, training, &[]).unwrap())
 }
 
 fn same_again(game: &Game, routes: &dyn veriplay_core::Execute, played: &Steps) {
@@ -81,7 +84,11 @@ fn changed(bed: &Bed, bug: &BugTask) -> Option<String> {
 #[test]
 fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_admitted() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = GameConfig { mutants_per_step: 12, mutant_share: 0.5, tasks_per_step: 2, ..config("fenced") };
+    let config = config("fenced").with(|c| {
+        c.own.mutants_per_step = 12;
+        c.own.mutant_share = 0.5;
+        c.own.tasks_per_step = 2;
+    });
     let (policy, plain) = (solver(vec![vec![]]), game(bed, config.clone(), &[]));
     let mut state = begun(&plain);
     step(&plain, &policy, routes, &mut state, 0);
@@ -99,7 +106,11 @@ fn a_mutant_that_is_a_measured_function_is_refused_and_counted_and_others_are_ad
 #[test]
 fn a_failed_repair_that_makes_a_measured_function_is_no_bug_of_the_second_order() {
     let Some((bed, routes)) = tool_env() else { return };
-    let config = GameConfig { higher_order_per_step: 4, higher_order_share: 1.0, group: 2, ..config("fenced") };
+    let config = config("fenced").with(|c| {
+        c.own.higher_order_per_step = 4;
+        c.own.higher_order_share = 1.0;
+        c.shared.group_size = 2;
+    });
     let takes = edit(CODE, "        result += number\n", "        result -= number\n");
     let three = edit(CODE, "    result = 1\n", "    result = 3\n");
     let plans = vec![vec![right()[0].clone(), takes], vec![three]];

@@ -7,6 +7,7 @@ use veriplay_selfplay::play::{Batch, PlayError, ReplayReport};
 use veriplay_selfplay::settings::ConfigError;
 
 use super::*;
+use crate::exercise;
 
 fn samples(played: &Step) -> Vec<Sample> {
     match played.batches.as_slice() {
@@ -40,7 +41,7 @@ fn a_task_at_the_edge_pays_more_than_one_that_is_too_easy_or_too_hard() {
 #[test]
 fn what_nobody_does_leaves_the_buffer_where_the_config_says_so() {
     for (drop_unsolved, kept) in [(true, 0), (false, 1)] {
-        let game = game(GameConfig { drop_unsolved, ..config("compact") });
+        let game = game(config("compact").with(|c| c.shared.drop_unsolved = drop_unsolved));
         let unsolved = policy(&[VALID], &[WRONG]);
         let mut state = begun(&game, &unsolved);
         step(&game, &unsolved, sandbox(), &mut state, 0);
@@ -53,8 +54,8 @@ fn what_nobody_does_leaves_the_buffer_where_the_config_says_so() {
 #[test]
 fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
     let proposals = [VALID, "nothing"];
-    let play = |config: GameConfig| {
-        let config = GameConfig { challenges_per_step: 2, ..config };
+    let play = |config: SelfChallengeConfig| {
+        let config = config.with(|c| c.own.challenges_per_step = 2);
         samples(&once(&game(config), &policy(&proposals, &[RIGHT, WRONG])))
     };
     let weighed = play(config("compact"));
@@ -67,19 +68,22 @@ fn advantages_train_both_roles_and_successes_imitate_what_was_paid() {
     let changes = prompts.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes <= 2, "samples of one prompt stand side by side: {changes}");
 
-    let imitated = play(GameConfig { learn_from: LearnFrom::Successes, ..config("compact") });
+    let imitated = play(config("compact").with(|c| c.shared.learn_from = LearnFrom::Successes));
     assert!(imitated.iter().all(|sample| sample.imitate));
     assert_eq!((weight_of(&imitated, RIGHT), weight_of(&imitated, WRONG)), (vec![1.0, 1.0], vec![]));
     assert_eq!((weight_of(&imitated, VALID), weight_of(&imitated, "nothing")), (vec![0.5], vec![]));
 
-    let frozen = play(GameConfig { challenger: ProposerMode::Frozen, ..config("compact") });
+    let frozen = play(config("compact").with(|c| c.shared.proposer = ProposerMode::Frozen));
     assert!(weight_of(&frozen, VALID).is_empty() && !weight_of(&frozen, RIGHT).is_empty());
 }
 
 #[test]
 fn the_control_pays_the_same_sum_to_anybody() {
     let group = 16;
-    let config = GameConfig { group, reward: "random".to_owned(), ..config("compact") };
+    let config = config("compact").with(|c| {
+        c.shared.group_size = group;
+        c.shared.reward = Some("random".to_owned());
+    });
     let played = once(&game(config), &policy(&[VALID], &[RIGHT, WRONG]));
     let record = tasks(&played)[0];
     let (paid, said) = (rewards(record), statuses(record));
@@ -90,7 +94,11 @@ fn the_control_pays_the_same_sum_to_anybody() {
 
 #[test]
 fn what_the_start_model_proposed_validly_is_imitated_ever_after() {
-    let anchored = GameConfig { anchor_challenges: 2, anchor_samples: 4, anchor_weight: 0.25, ..config("compact") };
+    let anchored = config("compact").with(|c| {
+        c.own.sft_challenges = 2;
+        c.shared.sft_samples = 4;
+        c.shared.sft_weight = 0.25;
+    });
     let game = game(anchored);
     let policy = policy(&[VALID, "nothing"], &[WRONG]);
     let mut state = begun(&game, &policy);
@@ -130,8 +138,8 @@ fn a_host_fault_is_never_a_reward() {
     assert_eq!((challenges(&played)[0].judged.verdict.is_err(), reward(challenges(&played)[0])), (true, None));
     assert_eq!(played.counts.proposals, 0);
     // And a measurement with a hole is none.
-    let arena = Arena { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
-    assert!(matches!(game.evaluate(&arena), Err(PlayError::Host(Dropped { .. }))));
+    let context = StepContext { policy: &policy, execute: &Faulty { mark: "unlucky" }, seed: 7 };
+    assert!(matches!(game.evaluate(&context), Err(PlayError::Host(Dropped { .. }))));
 }
 
 #[test]
@@ -146,27 +154,31 @@ fn cheats_are_not_paid() {
         "while True:\n    list_products()",
         "<CODE>answer(8)",
     ];
-    let game = game(GameConfig { group: codes.len(), ..config("compact") });
+    let game = game(config("compact").with(|c| c.shared.group_size = codes.len()));
     let played = once(&game, &policy(&[VALID], &codes));
     assert_eq!(rewards(tasks(&played)[0]), vec![0.0; codes.len()], "{:?}", statuses(tasks(&played)[0]));
 }
 
 #[test]
 fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
-    for dialect in ["compact", "fenced"] {
+    for format in ["compact", "fenced"] {
         let block = |code: &str| format!("```python\n{code}\n```");
         let (right, look, wrong) = (block("cancel_order('O101')\nanswer(8)"), block("print(1)"), block("answer(8)"));
-        let (proposals, codes) = match dialect {
+        let (proposals, codes) = match format {
             "compact" => (vec![VALID, "nothing", VALID], vec![RIGHT, WRONG]),
             _ => (vec![look.as_str()], vec![right.as_str(), look.as_str(), wrong.as_str()]),
         };
-        let config = GameConfig { challenges_per_step: 3, tasks_per_step: 2, fresh_share: 0.5, ..config(dialect) };
+        let config = config(format).with(|c| {
+            c.own.challenges_per_step = 3;
+            c.own.tasks_per_step = 2;
+            c.own.fresh_share = 0.5;
+        });
         let game = game(config);
         let played = once(&game, &policy(&proposals, &codes));
         let (asked, verdicts) = (tasks(&played).len(), 3 + 4 * tasks(&played).len() as u64);
-        assert_eq!(asked, if dialect == "compact" { 2 } else { 1 });
+        assert_eq!(asked, if format == "compact" { 2 } else { 1 });
         let again = game.replay(sandbox(), &played.records).unwrap();
-        assert_eq!(again, ReplayReport { verdicts, same: verdicts, ..ReplayReport::default() }, "{dialect}");
+        assert_eq!(again, ReplayReport { verdicts, same: verdicts, ..ReplayReport::default() }, "{format}");
         let mut forged = played.records.clone();
         for record in &mut forged {
             if let Record::Task(task) = record {
@@ -174,7 +186,7 @@ fn a_verdict_comes_out_the_same_again_from_the_texts_alone() {
             }
         }
         let again = game.replay(sandbox(), &forged).unwrap();
-        assert_eq!(again.verdicts - again.same, asked as u64, "{dialect}");
+        assert_eq!(again.verdicts - again.same, asked as u64, "{format}");
         assert!(matches!(game.replay(&Faulty { mark: "O101" }, &played.records), Err(PlayError::Host(_))));
     }
 }
@@ -187,7 +199,7 @@ fn a_measurement_counts_samples_and_the_greedy_response() {
         if right { solution.clone() } else { "answer(1)".to_owned() }
     });
     let game = game(config("compact"));
-    let table = game.evaluate(&Arena { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
+    let table = game.evaluate(&StepContext { policy: &policy, execute: sandbox(), seed: 7 }).unwrap();
     let row = EvalRow { row: "orders".to_owned(), tasks: 1, pass1: 0.25, greedy: 1.0, pass8: 1.0 };
     assert_eq!(table.rows, [row]);
     assert_eq!(table.mean, EvalNumbers { pass1: 0.25, greedy: 1.0, pass8: 1.0 });
@@ -200,11 +212,11 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
         Some(SetupError::Config(ConfigError { key, .. })) => key,
         other => panic!("{other:?}"),
     };
-    assert_eq!(key(new(GameConfig { group: 1, ..config("compact") }, Vec::new())), "group");
-    assert_eq!(key(new(GameConfig { dialect: "terse".to_owned(), ..config("compact") }, Vec::new())), "dialect");
-    assert_eq!(key(new(GameConfig { fresh_share: 1.5, ..config("compact") }, Vec::new())), "fresh_share");
-    assert_eq!(key(new(GameConfig { eval_samples: 7, ..config("compact") }, Vec::new())), "eval_samples");
-    let none = GameConfig { challenges_per_step: 0, ..config("compact") };
+    assert_eq!(key(new(config("compact").with(|c| c.shared.group_size = 1), Vec::new())), "group_size");
+    assert_eq!(key(new(config("compact").with(|c| c.shared.format = "terse".to_owned()), Vec::new())), "format");
+    assert_eq!(key(new(config("compact").with(|c| c.own.fresh_share = 1.5), Vec::new())), "fresh_share");
+    assert_eq!(key(new(config("compact").with(|c| c.shared.eval_samples = 7), Vec::new())), "eval_samples");
+    let none = config("compact").with(|c| c.own.challenges_per_step = 0);
     assert_eq!(new(none, Vec::new()), Some(SetupError::Nothing));
     let overlap = vec![task("orders/refund_the_rest").clone()];
     let told = new(config("compact"), overlap).unwrap().to_string();
@@ -226,4 +238,9 @@ fn a_game_that_cannot_be_played_says_what_is_wrong() {
         SelfChallenge::new(config("compact"), same, worlds(), Vec::new(), evaluation(), Guard::default()).err(),
         Some(SetupError::Gate(_))
     ));
+}
+
+#[test]
+fn methods_of_ones_own_play_this_game() {
+    exercise::play(game(config("compact")).game, &policy(&[VALID], &[RIGHT, WRONG]), sandbox());
 }

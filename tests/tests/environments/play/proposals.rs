@@ -1,4 +1,4 @@
-//! What challengers propose, in both dialects, and what the gate says: a case for every rule.
+//! What challengers propose, in both prompts, and what the gate says: a case for every rule.
 
 use veriplay_core::Status;
 use veriplay_verifier::environments::ArtifactGate;
@@ -6,7 +6,7 @@ use veriplay_verifier::environments::rules::RULES;
 
 use super::*;
 
-/// A proposal of the compact dialect.
+/// A proposal of the compact format.
 fn sketch(instruction: &str, solution: &str, wrong: &[&str]) -> String {
     let wrong: String = wrong.iter().map(|change| format!("<WRONG>{change}")).collect();
     format!("{instruction}<CODE>{solution}{wrong}")
@@ -48,7 +48,7 @@ fn compact_cases() -> Vec<(String, Vec<&'static str>)> {
 fn a_compact_proposal_is_completed_and_judged_by_the_whole_gate() {
     let cases = compact_cases();
     let texts: Vec<&str> = cases.iter().map(|(text, _)| text.as_str()).collect();
-    let game = game(GameConfig { challenges_per_step: cases.len(), ..config("compact") });
+    let game = game(config("compact").with(|c| c.own.challenges_per_step = cases.len()));
     let played = once(&game, &policy(&texts, &[WRONG]));
     for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
         let (judged, verdict) = (&record.judged, record.judged.verdict.as_ref().unwrap());
@@ -93,7 +93,7 @@ fn a_completed_task_accepts_what_its_solution_left_and_nothing_else() {
         "cancel_order('O101')\nanswer(8)\nraise ValueError(1)",
         "cancel_order('O101')\nx = 1 / 0\nanswer(8)",
     ];
-    let game = game(GameConfig { group: codes.len(), ..config("compact") });
+    let game = game(config("compact").with(|c| c.shared.group_size = codes.len()));
     let played = once(&game, &policy(&[VALID], &codes));
     let [record] = tasks(&played)[..] else { panic!("{:?}", played.metrics) };
     let right = [true, false, false, true, false, false, false, false];
@@ -130,7 +130,7 @@ fn a_challengers_own_verification_function_is_held_to_the_same_rules() {
     ];
     let texts: Vec<&str> = cases.iter().map(|(text, _)| text.as_str()).collect();
     let gate = ArtifactGate { max_changed_lines: Some(3), ..gate() };
-    let game = game_by(GameConfig { challenges_per_step: cases.len(), ..config("fenced") }, gate, vec![given()]);
+    let game = game_by(config("fenced").with(|c| c.own.challenges_per_step = cases.len()), gate, vec![given()]);
     let played = once(&game, &policy(&texts, &["```python\nship_order('O101')\nanswer(None)\n```"]));
     for (record, (text, rules)) in challenges(&played).into_iter().zip(&cases) {
         let refused = &record.judged.detail;
@@ -175,7 +175,7 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
 
 #[test]
 fn what_is_known_is_refused_and_not_asked_again() {
-    let game = game(GameConfig { challenges_per_step: 2, ..config("compact") });
+    let game = game(config("compact").with(|c| c.own.challenges_per_step = 2));
     let policy = policy(&[VALID], &[RIGHT, WRONG]);
     let mut state = begun(&game, &policy);
     let played = step(&game, &policy, sandbox(), &mut state, 0);
@@ -193,7 +193,7 @@ fn what_is_known_is_refused_and_not_asked_again() {
 
 #[test]
 fn a_response_that_is_cut_off_proposes_nothing() {
-    let game = game(GameConfig { challenger_max_tokens: 20, ..config("compact") });
+    let game = game(config("compact").with(|c| c.shared.proposer_max_tokens = 20));
     let played = once(&game, &policy(&[VALID], &[RIGHT]));
     assert_eq!(challenges(&played)[0].judged.verdict.as_ref().unwrap().status, Status::Malformed);
     assert_eq!(tasks(&played)[0].source, Source::Seed);
@@ -208,7 +208,7 @@ fn a_proposal_that_asks_or_does_what_is_measured_is_refused_and_counted_and_anot
         sketch("give the rest back", &solution, &["1", "1 x", "1 y"]),
         sketch(other, SHIP, &OTHERS),
     ];
-    let game = game(GameConfig { challenges_per_step: texts.len(), ..config("compact") });
+    let game = game(config("compact").with(|c| c.own.challenges_per_step = texts.len()));
     let policy = policy(&texts.iter().map(String::as_str).collect::<Vec<_>>(), &[WRONG]);
     let mut state = begun(&game, &policy);
     let played = step(&game, &policy, sandbox(), &mut state, 0);

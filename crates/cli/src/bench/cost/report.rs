@@ -1,4 +1,4 @@
-//! What a run of the cost benchmark says, as data and as a table, and whether its goal is met.
+//! The report of the cost benchmark, as data and as a table, and whether its goal is met.
 
 use std::fmt::Write;
 

@@ -14,7 +14,8 @@ use veriplay_verifier::formats::compact::{
 
 use super::AbsoluteZeroSetup;
 use crate::exit::Failure;
-use crate::warmup::{DataConfig, Executed, Pools, Teach, example};
+use crate::games::examples::{Teach, example};
+use crate::programs::{DataConfig, Executed, Pools};
 
 /// `[data]` and `[batch]` of a recipe.
 #[derive(Debug, Clone, Deserialize)]
@@ -32,11 +33,11 @@ impl Teach for AbsoluteZeroSetup {
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let control: Vec<String> = CONTROL.iter().map(|token| (*token).to_owned()).collect();
-        build_tokenizer(&control, Grammar::embedded_tiny().fragments())
+        build_tokenizer(&control, Grammar::built_in().fragments())
     }
 
     fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Pools, Failure> {
-        Pools::build(&lessons.data, &Grammar::embedded_tiny(), seed, execute)
+        Pools::build(&lessons.data, &Grammar::built_in(), seed, execute)
     }
 
     fn examples(

@@ -1,4 +1,4 @@
-//! Examples of both roles: what warm-up teaches, in the prompts of the compact dialect.
+//! Examples of both roles: what warm-up teaches, in the prompts of the compact format.
 
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -8,14 +8,15 @@ use serde::Deserialize;
 use veriplay_core::{Dropped, Execute, IoPair, Limits, Sample, Value};
 use veriplay_corpus::{Generated, Grammar, Programs, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
-use veriplay_selfplay::games::bug_repair::dialects::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
+use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 use veriplay_selfplay::randomness::generator;
 use veriplay_verifier::bugs::Mutants;
 
 use super::BugRepairSetup;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::games::examples::{Teach, example};
+use crate::programs::{Worth, execute_on};
 use crate::progress;
-use crate::warmup::{Teach, Worth, example, execute_on};
 
 /// The image mutants are made and run in.
 const IMAGE: &str = "python";
@@ -76,14 +77,14 @@ impl Teach for BugRepairSetup {
     type Material = Vec<Bugged>;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
-        let mut fragments = Grammar::embedded_tiny().fragments().to_vec();
+        let mut fragments = Grammar::built_in().fragments().to_vec();
         fragments.extend([ASSERT, EQUALS, &format!("\n{ASSERT}")].map(str::to_owned));
         build_tokenizer(&[BUG, TEST, FIX, CODE, INJECT].map(str::to_owned), &fragments)
     }
 
     fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Vec<Bugged>, Failure> {
         let data = &lessons.data;
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let programs = Programs::new(&grammar, Split::Train, &data.mix, seed).or_fail(ExitCode::Input)?;
         let mut rng = generator(seed, 0, "inputs of functions to put bugs into");
         let mut seen = std::collections::HashSet::new();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Dropped, Environment, Execute};
-use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, embedded_environments, environment_by_name};
+use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::World;
 use veriplay_verifier::environments::compact::{Change, Sketch};
@@ -26,20 +26,20 @@ pub(super) struct TaskConfig {
     /// Seeds held-out tasks and the samples that measure: the same for every run.
     pub(super) eval_seed: u64,
     /// What the held-out set is. Validation tasks are always generated.
-    pub(super) held_out: HeldFrom,
+    pub(super) held_out: HeldOutSource,
 }
 
 /// What is held out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum HeldFrom {
+pub(super) enum HeldOutSource {
     /// Generated tasks of the held-out split: a row of new combinations, and one of new arguments.
     Generated,
     /// The tasks that were written by hand: a row for each environment.
     HandWritten,
 }
 
-/// How the held-out set is measured. How often each task is sampled says `game.eval_samples`.
+/// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EvalConfig {
@@ -55,7 +55,7 @@ const BLOCK: usize = 256;
 const DRY_BLOCKS: usize = 40;
 
 /// What tasks are made of.
-pub(super) struct Source<'a> {
+pub(super) struct TaskSource<'a> {
     config: &'a TaskConfig,
     gate: &'a ArtifactGate,
     execute: &'a dyn Execute,
@@ -63,7 +63,7 @@ pub(super) struct Source<'a> {
     generator: TaskGenerator,
 }
 
-impl<'a> Source<'a> {
+impl<'a> TaskSource<'a> {
     pub(super) fn open(
         config: &'a TaskConfig,
         gate: &'a ArtifactGate,
@@ -71,7 +71,7 @@ impl<'a> Source<'a> {
     ) -> Result<Self, Failure> {
         let by_name = |name: &String| environment_by_name(name).or_fail(ExitCode::Input);
         let environments = config.environments.iter().map(by_name).collect::<Result<_, _>>()?;
-        let generator = TaskGenerator::embedded(&config.environments).or_fail(ExitCode::Input)?;
+        let generator = TaskGenerator::built_in(&config.environments).or_fail(ExitCode::Input)?;
         Ok(Self { config, gate, execute, environments, generator })
     }
 
@@ -87,39 +87,39 @@ impl<'a> Source<'a> {
     /// The tasks that executors are given.
     pub(super) fn given(&self) -> Result<Vec<CodeTask>, Failure> {
         let drafts = self.generator.tasks(Split::Train, self.config.given_seed);
-        let made = self.completed(drafts, "given", self.config.given)?;
+        let made = self.complete_tasks(drafts, "given", self.config.given)?;
         Ok(made.into_iter().map(|made| made.task).collect())
     }
 
     /// The tasks that the policy is evaluated on.
     pub(super) fn evaluation(&self, eval: &EvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
-        if eval.set == EvalSet::HeldOut && self.config.held_out == HeldFrom::HandWritten {
-            return Ok(self.by_hand());
+        if eval.set == EvalSet::HeldOut && self.config.held_out == HeldOutSource::HandWritten {
+            return Ok(self.hand_written_tasks());
         }
         let mut tasks = Vec::new();
         for novelty in [Novelty::Arguments, Novelty::Combination] {
             let drafts = self.generator.tasks(eval.set.into(), self.config.eval_seed);
             let drafts = drafts.filter(|draft| draft.split().1 == novelty);
-            let made = self.completed(drafts, novelty.name(), eval.tasks)?;
+            let made = self.complete_tasks(drafts, novelty.name(), eval.tasks)?;
             tasks.extend(made.into_iter().map(|made| EvalTask { row: novelty.name().to_owned(), task: made.task }));
         }
         Ok(tasks)
     }
 
-    fn by_hand(&self) -> Vec<EvalTask<CodeTask>> {
+    fn hand_written_tasks(&self) -> Vec<EvalTask<CodeTask>> {
         let wanted = |name: &str| self.config.environments.iter().any(|known| known == name);
-        let corpora = embedded_environments().into_iter().filter(|corpus| wanted(&corpus.environment.name));
+        let corpora = built_in_environments().into_iter().filter(|corpus| wanted(&corpus.environment.name));
         let tasks = corpora.flat_map(|corpus| corpus.tasks).map(|hand| hand.task);
         tasks.map(|task| EvalTask { row: task.environment.clone(), task }).collect()
     }
 
     /// The first `count` of the drafts that make whole artifacts.
-    pub(super) fn completed(
+    pub(super) fn complete_tasks(
         &self,
         mut drafts: impl Iterator<Item = GeneratedTask>,
         purpose: &str,
         count: usize,
-    ) -> Result<Vec<Made>, Failure> {
+    ) -> Result<Vec<CompletedTask>, Failure> {
         let (mut made, mut dry) = (Vec::new(), 0);
         while made.len() < count && dry < DRY_BLOCKS {
             let block: Vec<GeneratedTask> = drafts.by_ref().take(BLOCK.min(2 * (count - made.len()))).collect();
@@ -132,7 +132,7 @@ impl<'a> Source<'a> {
             let whole = complete_with_failures(self.execute, self.gate, &self.requests(&tasks));
             let before = made.len();
             for (sketch, whole) in sketches.into_iter().zip(whole) {
-                made.extend(whole.map_err(host)?.map(|task| Made::of(sketch, task)));
+                made.extend(whole.map_err(host)?.map(|task| CompletedTask::new(sketch, task)));
             }
             dry = if made.len() == before { dry + 1 } else { 0 };
         }
@@ -160,15 +160,15 @@ impl<'a> Source<'a> {
 
 /// A whole artifact, and how a compact challenger would write it.
 #[derive(Debug, Clone)]
-pub(crate) struct Made {
+pub(crate) struct CompletedTask {
     /// The artifact.
     pub(super) task: CodeTask,
     /// With the changes that are its failure cases.
     pub(super) sketch: Sketch,
 }
 
-impl Made {
-    fn of(sketch: Sketch, task: CodeTask) -> Self {
+impl CompletedTask {
+    fn new(sketch: Sketch, task: CodeTask) -> Self {
         let is_kept = |change: &Change| task.failures.contains(&change.applied(&sketch.solution));
         let wrong = sketch.wrong.iter().filter(|change| is_kept(change)).cloned().collect();
         Self { sketch: Sketch { wrong, ..sketch }, task }

@@ -1,20 +1,20 @@
-//! Examples of both roles: what warm-up teaches, in the prompts of the compact dialect.
+//! Examples of both roles: what warm-up teaches, in the prompts of the compact format.
 
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use veriplay_core::{Execute, Sample};
-use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, embedded_environments};
+use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, built_in_environments};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
-use veriplay_selfplay::games::self_challenge::dialects::{challenger_prompt, executor_prompt};
+use veriplay_selfplay::games::self_challenge::prompts::{challenger_prompt, executor_prompt};
 use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
 
 use super::SelfChallengeSetup;
-use super::tasks::{HeldFrom, Made, Source, TaskConfig};
+use super::tasks::{CompletedTask, HeldOutSource, TaskConfig, TaskSource};
 use crate::exit::Failure;
+use crate::games::examples::{Teach, example};
 use crate::progress;
-use crate::warmup::{Teach, example};
 
 /// `[data]` and `[batch]` of a recipe.
 #[derive(Debug, Clone, Deserialize)]
@@ -48,14 +48,14 @@ struct BatchPlan {
 /// What examples are made of: tasks of the training split.
 pub(crate) struct Material {
     generator: TaskGenerator,
-    made: Vec<Made>,
+    made: Vec<CompletedTask>,
     /// Names of the tools of each environment.
     tools: Vec<(String, Vec<String>)>,
 }
 
 /// Every environment that the binary carries.
 fn all_environments() -> Vec<String> {
-    embedded_environments().into_iter().map(|corpus| corpus.environment.name).collect()
+    built_in_environments().into_iter().map(|corpus| corpus.environment.name).collect()
 }
 
 impl Teach for SelfChallengeSetup {
@@ -65,7 +65,7 @@ impl Teach for SelfChallengeSetup {
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let names = all_environments();
-        let generator = TaskGenerator::embedded(&names).expect("these are the names of all environments");
+        let generator = TaskGenerator::built_in(&names).expect("these are the names of all environments");
         let mut fragments = generator.fragments();
         for piece in generator.phrases().into_iter().chain(names) {
             if !fragments.contains(&piece) {
@@ -82,12 +82,12 @@ impl Teach for SelfChallengeSetup {
             given: 0,
             given_seed: seed,
             eval_seed: seed,
-            held_out: HeldFrom::Generated,
+            held_out: HeldOutSource::Generated,
         };
-        let source = Source::open(&config, gate, execute)?;
-        let generator = TaskGenerator::embedded(environments).expect("the source has found these environments");
+        let source = TaskSource::open(&config, gate, execute)?;
+        let generator = TaskGenerator::built_in(environments).expect("the source has found these environments");
         let drafts = generator.tasks(Split::Train, seed);
-        let made = source.completed(drafts, "lessons", *artifacts)?;
+        let made = source.complete_tasks(drafts, "lessons", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));
         let worlds = source.worlds()?.into_iter();
         let tools = worlds.map(|world| {
@@ -133,7 +133,7 @@ impl Material {
     }
 
     /// A tool that the solution calls.
-    fn tool(&self, made: &Made, rng: &mut ChaCha8Rng) -> String {
+    fn tool(&self, made: &CompletedTask, rng: &mut ChaCha8Rng) -> String {
         let tools = self.tools.iter().find(|(name, _)| *name == made.task.environment);
         let calls = |tool: &&String| made.task.solution.contains(&format!("{tool}("));
         let called: Vec<&String> = tools.into_iter().flat_map(|(_, tools)| tools.iter().filter(calls)).collect();

@@ -7,7 +7,6 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use veriplay_corpus::{Grammar, Programs, Split};
 
-use super::tasks::enough;
 use crate::exit::{ExitCode, Failure, OrFail};
 
 /// Where snippets come from.
@@ -45,13 +44,13 @@ impl Snippets {
 }
 
 fn generated(mix: &str, count: usize, seed: u64) -> Result<Vec<String>, Failure> {
-    let grammar = Grammar::embedded_tiny();
+    let grammar = Grammar::built_in();
     let programs = Programs::new(&grammar, Split::Train, mix, seed).or_fail(ExitCode::Input)?;
     let mut seen = HashSet::new();
     // A small mix repeats itself for ever: so many draws find what there is.
     let drawn = programs.map(|generated| generated.program).take(50 * count);
     let pool: Vec<String> = drawn.filter(|program| seen.insert(program.clone())).take(count).collect();
-    enough(pool.len(), count, "snippets").map(|()| pool)
+    check_enough(pool.len(), count, "snippets").map(|()| pool)
 }
 
 fn in_folder(folder: &Path, min_chars: usize, max_chars: usize) -> Result<Vec<String>, Failure> {
@@ -109,6 +108,16 @@ fn definitions(text: &str) -> Vec<String> {
         }
     }
     parts.into_iter().map(|part| part.join("\n").trim_end().to_owned()).collect()
+}
+
+/// Refuses a source that gives fewer than are wanted.
+pub(super) fn check_enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
+    if found >= wanted {
+        return Ok(());
+    }
+    let what = format!("there are only {found} of {wanted} {what}");
+    Err(Failure::message(ExitCode::Input, what)
+        .hint("ask for fewer in `[tasks]` and `[eval]`, or name a larger source"))
 }
 
 #[cfg(test)]

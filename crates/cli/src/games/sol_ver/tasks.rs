@@ -12,10 +12,10 @@ use veriplay_corpus::{
 use veriplay_selfplay::games::sol_ver::{ProblemTask, ReferenceSolution};
 use veriplay_selfplay::randomness::generator;
 
-use super::snippets::Snippets;
+use super::snippets::{Snippets, check_enough};
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::EvalSet;
-use crate::warmup::{Executed, Worth, execute_on};
+use crate::programs::{Executed, Worth, execute_on};
 
 /// Where snippets and held-out problems come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl TaskConfig {
             Problems::Generator { mix, hidden, worth } => {
                 Generator { seed: self.eval_seed, mix, hidden: *hidden, worth, limits, execute }.problems(eval)
             }
-            Problems::File { path, format, hidden } => from_file(path, format, *hidden, eval, limits, execute),
+            Problems::File { path, format, hidden } => read_file_problems(path, format, *hidden, eval, limits, execute),
         }
     }
 }
@@ -94,14 +94,14 @@ struct Generator<'a> {
 
 impl Generator<'_> {
     fn problems(&self, eval: &EvalConfig) -> Result<Vec<ProblemTask>, Failure> {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let mut programs = Programs::new(&grammar, eval.set.into(), self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
         let (mut problems, mut seen) = (Vec::new(), HashSet::new());
         for block in 0..=eval.problems as u64 {
             let programs: Vec<Generated> = programs.by_ref().take(BLOCK).collect();
             let none_left = programs.is_empty();
-            for executed in self.executed(&grammar, programs, block)?.into_iter().flatten() {
+            for executed in self.execute_programs(&grammar, programs, block)?.into_iter().flatten() {
                 let text = grammar.describe(&executed.program, executed.kind, &mut words);
                 problems.extend(
                     text.filter(|text| seen.insert(text.clone()))
@@ -113,10 +113,10 @@ impl Generator<'_> {
             }
         }
         problems.truncate(eval.problems);
-        enough(problems.len(), eval.problems, "held-out problems").map(|()| problems)
+        check_enough(problems.len(), eval.problems, "held-out problems").map(|()| problems)
     }
 
-    fn executed(
+    fn execute_programs(
         &self,
         grammar: &Grammar,
         programs: Vec<Generated>,
@@ -138,7 +138,7 @@ fn problem(text: String, reference: String, pairs: Vec<IoPair>) -> ProblemTask {
 }
 
 /// The rows that have a reference whose values can be compared.
-fn from_file(
+fn read_file_problems(
     path: &Path,
     format: &str,
     hidden: usize,
@@ -160,7 +160,7 @@ fn from_file(
     let problems: Result<Vec<Option<ProblemTask>>, Failure> = rows.par_iter().map(run).collect();
     let first = if eval.set == EvalSet::HeldOut { eval.problems } else { 0 };
     let problems: Vec<ProblemTask> = problems?.into_iter().flatten().skip(first).take(eval.problems).collect();
-    enough(problems.len(), eval.problems, &format!("problems of `{}`", path.display())).map(|()| problems)
+    check_enough(problems.len(), eval.problems, &format!("problems of `{}`", path.display())).map(|()| problems)
 }
 
 /// `None` where the reference gives no plain values on the inputs.
@@ -176,13 +176,4 @@ fn row_problem(
     let pairs = execute_on(&worth, limits, &named, inputs, execute).or_fail(ExitCode::Host)?;
     let text = format!("{}\n\nThe function is to be named `f`.", row.prompt.trim_end());
     Ok(pairs.map(|pairs| problem(text, named, pairs)))
-}
-
-pub(super) fn enough(found: usize, wanted: usize, what: &str) -> Result<(), Failure> {
-    if found >= wanted {
-        return Ok(());
-    }
-    let what = format!("there are only {found} of {wanted} {what}");
-    Err(Failure::message(ExitCode::Input, what)
-        .hint("ask for fewer in `[tasks]` and `[eval]`, or name a larger source"))
 }

@@ -7,12 +7,13 @@ use serde::Deserialize;
 use veriplay_core::{CallCase, Execute, Sample};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
-use veriplay_selfplay::games::sol_ver::prompts::{Wording, by_name};
+use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
 use veriplay_verifier::agreement::{Suite, Test, compact};
 
 use super::SolVerSetup;
 use crate::exit::Failure;
-use crate::warmup::{DataConfig, Executed, Pools, Teach, example};
+use crate::games::examples::{Teach, example};
+use crate::programs::{DataConfig, Executed, Pools};
 
 /// `[data]` and `[batch]` of a recipe.
 #[derive(Debug, Clone, Deserialize)]
@@ -47,7 +48,7 @@ impl Teach for SolVerSetup {
     type Material = Pools;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
-        let grammar = Grammar::embedded_tiny();
+        let grammar = Grammar::built_in();
         let own =
             [compact::SNIPPET, compact::PROBLEM, compact::TESTS, compact::PROGRAM, compact::INPUT, compact::OUTPUT];
         let mut fragments = grammar.fragments().to_vec();
@@ -57,7 +58,7 @@ impl Teach for SolVerSetup {
     }
 
     fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Pools, Failure> {
-        Pools::build(&lessons.data, &Grammar::embedded_tiny(), seed, execute)
+        Pools::build(&lessons.data, &Grammar::built_in(), seed, execute)
     }
 
     fn examples(
@@ -66,8 +67,8 @@ impl Teach for SolVerSetup {
         tokenizer: &Tokenizer,
         rng: &mut ChaCha8Rng,
     ) -> Result<Vec<Sample>, TokenizerError> {
-        let grammar = Grammar::embedded_tiny();
-        let mut teacher = Teacher { plan: &lessons.batch, grammar, tokenizer, wording: wording(), samples: Vec::new() };
+        let grammar = Grammar::built_in();
+        let mut teacher = Teacher { plan: &lessons.batch, grammar, tokenizer, format: format(), samples: Vec::new() };
         for _ in 0..lessons.batch.problems {
             teacher.problem(material.draw(rng, &lessons.data.proposer_mix), rng)?;
         }
@@ -83,15 +84,15 @@ impl Teach for SolVerSetup {
     }
 }
 
-fn wording() -> &'static dyn Wording {
-    by_name("compact").expect("the compact wording is registered")
+fn format() -> &'static dyn SolVerFormat {
+    by_name("compact").expect("the compact format is registered")
 }
 
 struct Teacher<'a> {
     plan: &'a BatchPlan,
     grammar: Grammar,
     tokenizer: &'a Tokenizer,
-    wording: &'static dyn Wording,
+    format: &'static dyn SolVerFormat,
     samples: Vec<Sample>,
 }
 
@@ -102,23 +103,23 @@ impl Teacher<'_> {
     }
 
     fn problem(&mut self, executed: &Executed, rng: &mut ChaCha8Rng) -> Result<(), TokenizerError> {
-        let response = self.wording.problem_response(&self.say(executed, rng));
-        self.teach(&self.wording.proposer_text(&executed.program), &response)
+        let response = self.format.problem_response(&self.say(executed, rng));
+        self.teach(&self.format.proposer_text(&executed.program), &response)
     }
 
     fn code(&mut self, executed: &Executed, rng: &mut ChaCha8Rng) -> Result<(), TokenizerError> {
-        let prompt = self.wording.solver_text(&self.say(executed, rng));
-        self.teach(&prompt, &self.wording.program_response(&executed.program))
+        let prompt = self.format.solver_text(&self.say(executed, rng));
+        self.teach(&prompt, &self.format.program_response(&executed.program))
     }
 
     fn suites(&mut self, right: &Executed, other: &Executed, rng: &mut ChaCha8Rng) -> Result<(), TokenizerError> {
         let shown = if rng.random_bool(self.plan.wrong_candidates) { other } else { right };
-        let prompt = self.wording.verifier_text(&self.say(right, rng), &shown.program, self.plan.tests);
+        let prompt = self.format.verifier_text(&self.say(right, rng), &shown.program, self.plan.tests);
         for _ in 0..self.plan.suites {
             let pairs = right.pairs.choose_multiple(rng, self.plan.tests);
             let tests = pairs.map(|pair| CallCase { input: pair.input.clone(), expected: pair.output.clone() });
             let suite = Suite { tests: tests.map(Test::Case).collect() };
-            self.teach(&prompt, &self.wording.suite_response(&suite))?;
+            self.teach(&prompt, &self.format.suite_response(&suite))?;
         }
         Ok(())
     }

@@ -1,15 +1,15 @@
 //! A row of the table, and the table as Markdown.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 use veriplay_corpus::repository::Layout;
-use veriplay_verifier::repository::TestResult;
+use veriplay_verifier::repository::{Baseline, TestResult};
 
 use super::super::baseline::Timing;
 use super::super::pip::last_error;
 use super::super::{Requirement, Stored};
-use super::reasons::{Reason, reasons};
 use crate::exit::Failure;
 
 /// Reasons that Markdown shows of each package.
@@ -138,4 +138,70 @@ impl Rows {
 /// Text inside a cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['<', '>'], "'")
+}
+
+/// Characters of a message that has no word of its own.
+const MESSAGE_CHARS: usize = 70;
+
+/// Parts of messages, and the reasons they stand for. The first match counts.
+const KINDS: [(&str, &str); 22] = [
+    ("can't start new thread", "threads"),
+    ("Fuel limit", "more fuel than a file has"),
+    ("MemoryBytes limit", "memory"),
+    ("MemoryError", "memory"),
+    ("maximum recursion depth", "recursion"),
+    ("fixture '", "a fixture of a pytest plugin"),
+    ("available fixtures:", "a fixture of a pytest plugin"),
+    ("module 'os' has no attribute", "a system call that wasi lacks"),
+    ("C extension", "a compiled extension"),
+    ("does not support processes", "subprocesses"),
+    ("fork", "subprocesses"),
+    ("subprocess", "subprocesses"),
+    ("_posixsubprocess", "subprocesses"),
+    ("pty", "terminals"),
+    ("signal", "signals"),
+    ("socket", "sockets"),
+    ("tzset", "time zones of the system"),
+    ("ZoneInfoNotFoundError", "time zones of the system"),
+    ("No time zone found", "time zones of the system"),
+    ("cannot fit 'int' into an index-sized integer", "32-bit integers"),
+    ("too large to convert to C", "32-bit integers"),
+    ("it passed once", "another result with another seed"),
+];
+
+/// One reason, and of how many tests or files.
+#[derive(Debug, Serialize)]
+struct Reason {
+    why: String,
+    count: usize,
+}
+
+/// All reasons of a baseline, the commonest first. Tests that are skipped or expected to fail have columns of their own.
+fn reasons(baseline: &Baseline) -> Vec<Reason> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for file in &baseline.files {
+        if let Some(why) = &file.broken {
+            *counts.entry(format!("file broken: {}", kind_of(why))).or_default() += 1;
+        }
+        let told = |result| matches!(result, TestResult::Skipped | TestResult::Xfailed | TestResult::Xpassed);
+        for test in file.unsupported.iter().filter(|test| !told(test.result)) {
+            *counts.entry(kind_of(&test.reason)).or_default() += 1;
+        }
+    }
+    let mut reasons: Vec<Reason> = counts.into_iter().map(|(why, count)| Reason { why, count }).collect();
+    reasons.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.why.cmp(&other.why)));
+    reasons
+}
+
+fn kind_of(text: &str) -> String {
+    if let Some((_, module)) = text.split_once("No module named ") {
+        return format!("no module {}", module.split_whitespace().next().unwrap_or_default());
+    }
+    if let Some((_, kind)) = KINDS.iter().find(|(part, _)| text.contains(part)) {
+        return (*kind).to_owned();
+    }
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    let first = text.lines().next().unwrap_or_default();
+    let line = if text.starts_with("Traceback") { line } else { first };
+    line.chars().take(MESSAGE_CHARS).collect()
 }

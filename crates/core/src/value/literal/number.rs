@@ -4,14 +4,13 @@ use num_bigint::BigInt;
 use num_traits::Num;
 
 use super::super::Value;
+use crate::value::repr::MAX_DIGITS;
 
-/// Decimal digits of an int literal at most: Python's own limit for text.
-pub(in crate::value) const MAX_DIGITS: usize = 4300;
 /// Those of an int in a `repr`, which older records wrote whole. Reading them takes quadratic time.
 const MAX_REPR_DIGITS: usize = 20_000;
 
 /// Length of the longest prefix that looks like a number, signs only inside an exponent.
-pub(in crate::value) fn length(text: &str) -> usize {
+pub(super) fn length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let radix = bytes.len() > 1 && bytes[0] == b'0' && matches!(bytes[1] | 0x20, b'x' | b'o' | b'b');
     let mut at = 0;

@@ -77,7 +77,7 @@ pub(super) fn offset(zone: &Object) -> Option<i64> {
     }
 }
 
-/// What Python compares: whether there is a zone, and microseconds (of UTC where there is one). The fold counts not.
+/// What Python compares: whether there is a zone, and microseconds (of UTC where there is one). The fold does not count.
 pub(super) fn instant(object: &Object) -> Option<(bool, i64)> {
     let parts = object.parts();
     match object.class() {
@@ -104,7 +104,7 @@ pub(super) fn time_delta(micros: i128) -> Option<Value> {
 }
 
 /// Microseconds of a `timedelta`.
-pub(super) fn micros(delta: &Object) -> Option<i128> {
+pub(in crate::value) fn micros(delta: &Object) -> Option<i128> {
     let [Value::Int(days), rest @ ..] = delta.parts() else { return None };
     let [seconds, micros] = fields(rest, [86_399, 999_999])?;
     Some(i128::from(days.to_i64()?) * i128::from(MICROS_OF_DAY) + i128::from(seconds * 1_000_000 + micros))

@@ -103,7 +103,7 @@ fn as_float(significant: &str, exponent: i64, number: impl Fn() -> BigInt) -> Op
 }
 
 /// The state of `Decimal(text)`, for what `str` writes; None for what is no such text.
-pub(super) fn state(text: &str) -> Option<String> {
+pub(in crate::value) fn state(text: &str) -> Option<String> {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     if special(false, rest).is_some() {
         return Some(text.to_owned());

@@ -15,12 +15,7 @@ const AND_TELL: [&str; 2] = [", and tell ", ", then answer "];
 const TELL: [&str; 2] = ["tell ", "answer "];
 
 /// What every solution may hold beside its templates' code.
-pub(super) const CODE_WORDS: [&str; 4] = ["answer(", "\nanswer(", ")\nanswer(", "))"];
-
-/// All words that join parts.
-pub(super) fn joins() -> impl Iterator<Item = &'static str> {
-    THEN.into_iter().chain(AND_TELL).chain(TELL)
-}
+const CODE_WORDS: [&str; 4] = ["answer(", "\nanswer(", ")\nanswer(", "))"];
 
 /// Wrong codes of a task: more than it needs, as some do not work.
 const CHANGES: usize = 9;
@@ -48,6 +43,19 @@ struct Part<'a> {
 }
 
 impl Templates {
+    /// Every piece of code that a task may hold.
+    pub(super) fn code_pieces(&self) -> impl Iterator<Item = String> {
+        let values = self.pools.values().flat_map(|pool| pool.values.iter().map(|(code, _)| code.clone()));
+        literals(self.codes()).chain(values).chain(CODE_WORDS.map(str::to_owned))
+    }
+
+    /// Every piece of text that an instruction may hold.
+    pub(super) fn word_pieces(&self) -> impl Iterator<Item = String> {
+        let values = self.pools.values().flat_map(|pool| pool.values.iter().flat_map(|(_, say)| say.clone()));
+        let joins = THEN.into_iter().chain(AND_TELL).chain(TELL).map(str::to_owned);
+        literals(self.sayings()).chain(values).chain(joins)
+    }
+
     pub(super) fn draw(&self, rng: &mut impl Rng) -> GeneratedTask {
         let plans = &self.plans;
         let weights = [
@@ -291,4 +299,8 @@ impl<'a> Draft<'a> {
         let answers = part.answers && part.code.len() == 1;
         Some(self.from.lines(&Part { code: vec![code], answers, bound: Bound::new() }, &bound))
     }
+}
+
+fn literals<'a>(texts: impl Iterator<Item = &'a Text>) -> impl Iterator<Item = String> {
+    texts.flatten().filter_map(|piece| if let Piece::Literal(text) = piece { Some(text.clone()) } else { None })
 }

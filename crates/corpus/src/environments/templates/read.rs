@@ -161,32 +161,17 @@ impl Templates {
         self.pools.get(hole.trim_end_matches(|c: char| c.is_ascii_digit()))
     }
 
-    fn codes(&self) -> impl Iterator<Item = &Text> {
+    pub(super) fn codes(&self) -> impl Iterator<Item = &Text> {
         let gives = self.actions.iter().flat_map(|action| &action.gives);
         let questions = self.questions.iter().chain(gives).map(|question| &question.code);
         self.actions.iter().map(|action| &action.code).chain(questions)
     }
 
-    fn sayings(&self) -> impl Iterator<Item = &Text> {
+    pub(super) fn sayings(&self) -> impl Iterator<Item = &Text> {
         let gives = self.actions.iter().flat_map(|action| &action.gives);
         let questions = self.questions.iter().chain(gives).flat_map(|one| one.say.iter().chain(&one.its));
         self.actions.iter().flat_map(|action| &action.say).chain(questions)
     }
-
-    pub(super) fn code_pieces(&self) -> impl Iterator<Item = String> {
-        let values = self.pools.values().flat_map(|pool| pool.values.iter().map(|(code, _)| code.clone()));
-        literals(self.codes()).chain(values).chain(super::draw::CODE_WORDS.iter().map(|&word| word.to_owned()))
-    }
-
-    pub(super) fn word_pieces(&self) -> impl Iterator<Item = String> {
-        let values = self.pools.values().flat_map(|pool| pool.values.iter().flat_map(|(_, say)| say.clone()));
-        let joins = super::draw::joins().map(str::to_owned);
-        literals(self.sayings()).chain(values).chain(joins)
-    }
-}
-
-fn literals<'a>(texts: impl Iterator<Item = &'a Text>) -> impl Iterator<Item = String> {
-    texts.flatten().filter_map(|piece| if let Piece::Literal(text) = piece { Some(text.clone()) } else { None })
 }
 
 fn action(raw: RawAction) -> Action {

@@ -2,7 +2,6 @@
 
 pub(crate) mod common;
 mod differences;
-mod formulas;
 mod invariants;
 mod refusals;
 mod registry;

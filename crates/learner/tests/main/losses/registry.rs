@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use veriplay_learner::{LOSSES, LearnerOptions, Loss, Preference, Takes};
+use veriplay_learner::{LOSSES, LearnerOptions, Loss, LossInput, Preference};
 
 #[test]
 fn every_loss_has_a_file_of_its_name_with_formula_reason_and_example_and_no_file_is_left_over() {
@@ -28,7 +28,7 @@ fn a_config_names_every_loss_and_nothing_else() {
         let config = serde_json::json!({ "kind": entry.name });
         let (loss, pair) =
             (serde_json::from_value::<Loss>(config.clone()), serde_json::from_value::<Preference>(config));
-        assert_eq!((loss.is_ok(), pair.is_ok()), (entry.takes == Takes::Samples, entry.takes == Takes::Pairs));
+        assert_eq!((loss.is_ok(), pair.is_ok()), (entry.input == LossInput::Samples, entry.input == LossInput::Pairs));
         assert!(loss.is_err() || loss.is_ok_and(|loss| loss.name() == entry.name));
         assert!(pair.is_err() || pair.is_ok_and(|pair| pair.name() == entry.name));
     }

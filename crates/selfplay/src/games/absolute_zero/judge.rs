@@ -6,7 +6,8 @@ use veriplay_core::{Attempt, Digest, Dropped, Execute, Finish, Provenance, Rollo
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, Drafts, proposal_key};
-use crate::environment::{Judged, JudgedProposal, Proposed, Solution, Stage, ToJudge};
+use crate::environment::{Judged, Stage, ToJudge};
+use crate::judgement::{JudgedProposal, Proposed, Solution};
 use crate::play::PlayError;
 use crate::rollout::{Finished, SingleTurn};
 
@@ -89,7 +90,7 @@ impl AbsoluteZero {
         let shape = ProposalShape {
             task_type: one.request.task_type,
             given: one.request.given.as_deref(),
-            inputs: self.config.induction_inputs(),
+            inputs: self.config.own.induction_inputs(),
         };
         whole(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
     }

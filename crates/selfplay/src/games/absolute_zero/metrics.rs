@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
-use crate::environment::{Environment, Standing};
+use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
+use crate::judgement::Standing;
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
 use crate::statistics::{mean, share};
-use crate::step::{ProposalEpisode, SolverEpisode, StepFacts};
 use crate::task_pool::{PoolTask, Source};
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.
@@ -56,7 +56,7 @@ pub struct StepMetrics {
 impl StepMetrics {
     /// The numbers of `role` on `task_type`.
     #[must_use]
-    pub fn of(&self, role: Role, task_type: TaskType) -> Option<&RoleMetrics> {
+    pub fn find_role(&self, role: Role, task_type: TaskType) -> Option<&RoleMetrics> {
         self.roles.iter().find(|metrics| metrics.role == role && metrics.task_type == task_type)
     }
 
@@ -96,11 +96,11 @@ impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Atte
 pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> StepMetrics {
     let proposer = |task_type: TaskType| {
         let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
-        finished(proposer_metrics(step, task_type), &fresh, step)
+        with_solve_rates(proposer_metrics(step, task_type), &fresh, step)
     };
     let solver = |task_type: TaskType| {
         let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
-        finished(solver_metrics(step, task_type), &solved, step)
+        with_solve_rates(solver_metrics(step, task_type), &solved, step)
     };
     StepMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
 }
@@ -163,7 +163,7 @@ fn is_malformed<E: Triplets>(one: &SolverEpisode<E>) -> bool {
 }
 
 /// Adds what both roles have: solve rates and the mean reward.
-fn finished<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, E>) -> RoleMetrics {
+fn with_solve_rates<E: Triplets>(metrics: RoleMetrics, counts: &[SolveCount], step: &StepFacts<'_, E>) -> RoleMetrics {
     let batch = (metrics.role, metrics.task_type.name());
     let of_batch = step.scored.iter().filter(|scored| (scored.role, scored.kind) == batch);
     let rewards: Vec<f64> = of_batch.map(|scored| scored.reward.total()).collect();

@@ -3,9 +3,9 @@
 use rand_chacha::ChaCha8Rng;
 use veriplay_core::{Task, TaskType};
 
+use super::prompts::ProposerRequest;
 use super::{AbsoluteZero, Request};
 use crate::environment::{Proposer, Stage};
-use crate::prompts::ProposerRequest;
 use crate::randomness::{draw, generator};
 use crate::rollout::SingleTurn;
 use crate::task_pool::{PoolTask, TaskPool};
@@ -24,9 +24,9 @@ impl AbsoluteZero {
         step: u64,
     ) -> Vec<Proposer<Self>> {
         let (count, purpose) = match stage {
-            Stage::SftPropose if self.config.anchor_samples == 0 => (0, ""),
+            Stage::SftPropose if self.config.shared.sft_samples == 0 => (0, ""),
             Stage::SftPropose => (self.tasks.sft_per_type, "bootstrap turns"),
-            _ => (self.config.proposals_per_type, "proposer turns"),
+            _ => (self.config.own.proposals_per_type, "proposer turns"),
         };
         if count == 0 {
             return Vec::new();
@@ -51,12 +51,12 @@ impl AbsoluteZero {
     ) -> Vec<Proposer<Self>> {
         let tasks: Vec<&Task> = pool.of_kind(task_type.name()).map(|entry| &entry.task).collect();
         let request = Request { task_type, given: None };
-        if self.config.references == 0 || tasks.is_empty() {
+        if self.config.own.references == 0 || tasks.is_empty() {
             return vec![self.proposer(request, Vec::new(), count)];
         }
         let mut proposer = || {
             let tasks = tasks.iter().map(|task| (*task, 1.0)).collect();
-            self.proposer(request.clone(), draw(tasks, self.config.references, generator), 1)
+            self.proposer(request.clone(), draw(tasks, self.config.own.references, generator), 1)
         };
         (0..count).map(|_| proposer()).collect()
     }
@@ -66,7 +66,7 @@ impl AbsoluteZero {
             task_type: request.task_type,
             references,
             given: request.given.as_deref(),
-            inputs: self.config.induction_inputs(),
+            inputs: self.config.own.induction_inputs(),
         });
         let kind = request.task_type.name();
         Proposer { request, episode: SingleTurn::new(prompt), rollouts, kind }

@@ -4,17 +4,17 @@ use veriplay_core::TextFiles;
 use veriplay_verifier::bugs::BugProposal;
 
 use super::BugRepair;
-use super::mutation::judged;
+use super::mutation::judgement;
 use crate::environment::Judged;
 use crate::splits::Overlap;
 
 impl BugRepair {
     /// No training repository, and no function of its code, is measured.
     pub(super) fn check_repositories(&self) -> Result<(), Overlap> {
-        for place in self.training_places() {
-            let item = format!("repository `{}`", place.baseline.name);
-            self.guard.check_repository("`repositories.training`", &item, place.package())?;
-            for (path, text) in place.code() {
+        for repository in self.training_repositories() {
+            let item = format!("repository `{}`", repository.baseline.name);
+            self.guard.check_repository("`repositories.training`", &item, repository.package())?;
+            for (path, text) in repository.code() {
                 let item = format!("`{path}` of {item}");
                 self.guard.check_program("`repositories.training`", &item, text)?;
             }
@@ -25,8 +25,8 @@ impl BugRepair {
     /// No training bug turns a function into one that is measured.
     pub(super) fn check_training_bugs(&self) -> Result<(), Overlap> {
         for bug in &self.training {
-            let Some(place) = self.place_of(&bug.package) else { continue };
-            for text in self.changed(place, &self.buggy(place, &bug.bug)) {
+            let Some(repository) = self.repository_of(&bug.package) else { continue };
+            for text in self.changed(repository, &self.buggy(repository, &bug.bug)) {
                 self.guard.check_program("`bugs.training`", &format!("bug `{}`", bug.task_id), text)?;
             }
         }
@@ -34,21 +34,21 @@ impl BugRepair {
     }
 
     /// The verdict on a tree that holds a measured function where the original holds another; `None` for any other tree.
-    pub(super) fn refuse_measured(&self, place: usize, now: &TextFiles) -> Option<Judged<Self>> {
-        let verdict = self.guard.refuse_programs(self.changed(place, now))?;
-        Some(judged(Ok(verdict), None))
+    pub(super) fn refuse_measured(&self, repository: usize, now: &TextFiles) -> Option<Judged<Self>> {
+        let verdict = self.guard.refuse_programs(self.changed(repository, now))?;
+        Some(judgement(Ok(verdict), None))
     }
 
     /// The original with a bug and the failed repairs on it; as far as its patches apply, which the checks ask for.
-    pub(super) fn buggy(&self, place: usize, bug: &BugProposal) -> TextFiles {
-        let original = TextFiles::clone(&self.originals[place]);
+    pub(super) fn buggy(&self, repository: usize, bug: &BugProposal) -> TextFiles {
+        let original = TextFiles::clone(&self.originals[repository]);
         let patches = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
         patches.fold(original, |files, patch| patch.apply(&files).unwrap_or(files))
     }
 
     /// The texts of files that are not as in the original.
-    fn changed<'a>(&self, place: usize, now: &'a TextFiles) -> Vec<&'a str> {
-        let original = &self.originals[place];
+    fn changed<'a>(&self, repository: usize, now: &'a TextFiles) -> Vec<&'a str> {
+        let original = &self.originals[repository];
         let changed = now.iter().filter(|(path, text)| original.get(*path) != Some(text));
         changed.map(|(_, text)| text.as_str()).collect()
     }

@@ -10,11 +10,10 @@ use veriplay_verifier::bugs::RepoContext;
 use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, functions_all, repair_of};
 
 use super::BugRepair;
-use super::config::Mode;
-use super::dialects::Goal;
-use super::episode::{Assignment, End, Episode};
-use super::mutation::{Tree, judged, mark_known, no_verdict, refused};
-use super::place::Place;
+use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
+use super::mutation::{Tree, judgement, mark_known, no_verdict, refusal};
+use super::prompts::{Goal, Mode};
+use super::repositories::Repository;
 use super::task::KIND;
 use crate::environment::{Judged, Proposer, Stage, ToJudge};
 use crate::randomness::generator;
@@ -37,17 +36,17 @@ pub struct InjectionRequest {
 /// Where an injector begins.
 #[derive(Debug, Clone)]
 pub(super) struct Site {
-    pub(super) place: usize,
+    pub(super) repository: usize,
     pub(super) mode: Mode,
     pub(super) function: FunctionSource,
 }
 
 impl BugRepair {
-    /// The injectors at these sites; none at one that the dialect cannot ask for.
+    /// The injectors at these sites; none at one that the prompt format cannot ask for.
     pub(super) fn injectors_at(&self, sites: Vec<Site>) -> Vec<Proposer<Self>> {
         let proposer = |site: Site| {
             let request = InjectionRequest {
-                package: self.places[site.place].package().clone(),
+                package: self.repositories[site.repository].package().clone(),
                 mode: site.mode,
                 path: site.function.path.clone(),
                 function: site.function.name.clone(),
@@ -61,24 +60,25 @@ impl BugRepair {
     /// not to be found whole.
     pub(super) fn sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Site> {
         let mut generator = generator(seed, step, "injections");
-        let entered = self.entered();
-        let wanted = self.config.injections_per_step;
+        let functions = self.tested_functions();
+        let wanted = self.config.own.injections_per_step;
         let drawn = |generator: &mut _| {
-            let mode = *self.config.modes.choose(generator)?;
-            entered.choose(generator).map(|(place, path, name)| (mode, *place, *path, *name))
+            let mode = *self.config.own.modes.choose(generator)?;
+            functions.choose(generator).map(|(repository, path, name)| (mode, *repository, *path, *name))
         };
         let drawn: Vec<_> = (0..wanted.saturating_mul(4)).filter_map(|_| drawn(&mut generator)).collect();
-        let files: BTreeSet<(usize, &str)> = drawn.iter().map(|(_, place, path, _)| (*place, *path)).collect();
+        let files: BTreeSet<(usize, &str)> =
+            drawn.iter().map(|(_, repository, path, _)| (*repository, *path)).collect();
         let repos = self.repos();
         let requests: Vec<(&RepoContext<'_>, &str)> =
-            files.iter().map(|(place, path)| (&repos[*place], *path)).collect();
+            files.iter().map(|(repository, path)| (&repos[*repository], *path)).collect();
         // A file that the host failed on has no functions in this step.
         let found = functions_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
         let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
-        let site = |(mode, place, path, name): (Mode, usize, &str, &str)| {
-            let function = found[&(place, path)].iter().find(|function| function.name == name)?.clone();
-            let site = Site { place, mode, function };
-            self.handed(&site).map(|_| site)
+        let site = |(mode, repository, path, name): (Mode, usize, &str, &str)| {
+            let function = found[&(repository, path)].iter().find(|function| function.name == name)?.clone();
+            let site = Site { repository, mode, function };
+            self.injector_files(&site).map(|_| site)
         };
         drawn.into_iter().filter_map(site).take(wanted).collect()
     }
@@ -89,31 +89,32 @@ impl BugRepair {
         execute: &dyn Execute,
         request: &InjectionRequest,
     ) -> Result<Option<Episode>, Dropped> {
-        let Some(place) = self.place_of(&request.package) else { return Ok(None) };
-        let found = functions_all(execute, &[(&self.places[place].repo(), &request.path)]).remove(0)?;
+        let Some(repository) = self.repository_of(&request.package) else { return Ok(None) };
+        let found = functions_all(execute, &[(&self.repositories[repository].repo(), &request.path)]).remove(0)?;
         let function = found.into_iter().find(|function| function.name == request.function);
-        Ok(function.and_then(|function| self.injection(Site { place, mode: request.mode, function })))
+        Ok(function.and_then(|function| self.injection(Site { repository, mode: request.mode, function })))
     }
 
     /// Functions of the training repositories' code that tests enter, each once.
-    fn entered(&self) -> Vec<(usize, &str, &str)> {
-        let of_place = |(index, place): (usize, &'_ Place)| {
-            let files = place.repo().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
+    fn tested_functions(&self) -> Vec<(usize, &str, &str)> {
+        let code_files = |(index, repository): (usize, &'_ Repository)| {
+            let files = repository.repo().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
             (index, files)
         };
-        let code: Vec<(usize, BTreeSet<String>)> = self.training_places().iter().enumerate().map(of_place).collect();
-        let mut entered = BTreeSet::new();
-        for ((index, files), place) in code.iter().zip(&self.places) {
-            let functions = place.map.files.iter().flat_map(|file| &file.functions);
+        let code: Vec<(usize, BTreeSet<String>)> =
+            self.training_repositories().iter().enumerate().map(code_files).collect();
+        let mut tested = BTreeSet::new();
+        for ((index, files), repository) in code.iter().zip(&self.repositories) {
+            let functions = repository.map.files.iter().flat_map(|file| &file.functions);
             let named = functions.filter(|function| files.contains(&function.path) && !function.name.contains('<'));
-            entered.extend(named.map(|function| (*index, function.path.as_str(), function.name.as_str())));
+            tested.extend(named.map(|function| (*index, function.path.as_str(), function.name.as_str())));
         }
-        entered.into_iter().collect()
+        tested.into_iter().collect()
     }
 
     /// The files as an injector is handed them; `None` where the function has no body that could be taken out.
-    fn handed(&self, site: &Site) -> Option<Arc<TextFiles>> {
-        let originals = &self.originals[site.place];
+    fn injector_files(&self, site: &Site) -> Option<Arc<TextFiles>> {
+        let originals = &self.originals[site.repository];
         if site.mode != Mode::Rewrite {
             return Some(Arc::clone(originals));
         }
@@ -126,11 +127,11 @@ impl BugRepair {
 
     /// The episode that begins at a site; `None` where it cannot be asked for.
     pub(super) fn injection(&self, site: Site) -> Option<Episode> {
-        let (tree, suite) = (self.handed(&site)?, Suite::Affected);
-        let Site { place, mode, function } = site;
+        let (tree, suite) = (self.injector_files(&site)?, Suite::Affected);
+        let Site { repository, mode, function } = site;
         let goal = Goal::Inject { mode, function };
-        let assignment = Assignment { goal, place, tree, suite, hidden: BTreeSet::new() };
-        Episode::new(Arc::new(assignment), self.dialect, self.config.injector_budget)
+        let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
+        RepoWorkspace::open(Arc::new(assignment), self.format, self.config.own.injector_budget)
     }
 
     /// Judgements on what injectors left, by the same rules when they are made again.
@@ -141,16 +142,16 @@ impl BugRepair {
         is_known: &mut dyn FnMut(usize, &Digest) -> bool,
     ) -> Vec<Judged<Self>> {
         let early: Vec<Option<Judged<Self>>> =
-            proposals.iter().map(|one| self.before_checks(one.request.mode, one.finished)).collect();
+            proposals.iter().map(|one| self.judge_unrun(one.request.mode, one.finished)).collect();
         let left: Vec<&ToJudge<'_, Self>> =
             proposals.iter().zip(&early).filter(|(_, early)| early.is_none()).map(|(one, _)| one).collect();
         let names: Vec<String> = left.iter().map(|one| format!("model_{}", one.request.mode.name())).collect();
         let trees = left.iter().zip(&names).map(|(one, injector)| {
-            let episode = &one.finished.episode;
-            Tree { place: episode.assignment().place, now: episode.tree(), injector }
+            let workspace = one.finished.episode.workspace();
+            Tree { repository: workspace.assignment().repository, now: workspace.tree(), injector }
         });
         let trees: Vec<Tree<'_>> = trees.collect();
-        let mut checked = self.judge_trees(execute, &trees, self.config.weakening).into_iter();
+        let mut checked = self.judge_trees(execute, &trees, self.config.own.weakening).into_iter();
         let pick = |early: Option<Judged<Self>>| early.or_else(|| checked.next()).unwrap_or_else(no_verdict);
         let mut judged: Vec<Judged<Self>> = early.into_iter().map(pick).collect();
         // The start model's examples may repeat each other.
@@ -161,20 +162,21 @@ impl BugRepair {
     }
 
     /// What is decided without running anything.
-    fn before_checks(&self, mode: Mode, finished: &Finished<Episode>) -> Option<Judged<Self>> {
+    fn judge_unrun(&self, mode: Mode, finished: &Finished<Episode>) -> Option<Judged<Self>> {
         if let Some(dropped) = &finished.dropped {
-            return Some(judged(Err(dropped.clone()), None));
+            return Some(judgement(Err(dropped.clone()), None));
         }
-        let malformed = |rule: &str, why: &str| Some(refused(Status::Malformed, rule, why));
-        let (episode, assignment) = (&finished.episode, finished.episode.assignment());
-        if episode.end() != Some(End::Submitted) {
+        let malformed = |rule: &str, why: &str| Some(refusal(Status::Malformed, rule, why));
+        let workspace = finished.episode.workspace();
+        let assignment = workspace.assignment();
+        if finished.episode.end() != Some(SUBMITTED) {
             return malformed("unfinished", "it submitted nothing");
         }
-        if episode.tree() == &*assignment.tree {
+        if workspace.tree() == &*assignment.tree {
             return malformed("nothing", "it changed nothing");
         }
-        let original = &self.originals[assignment.place];
-        let patch = repair_of(&self.places[assignment.place].repo(), original, episode.tree());
+        let original = &self.originals[assignment.repository];
+        let patch = repair_of(&self.repositories[assignment.repository].repo(), original, workspace.tree());
         let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
         if mode == Mode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");
@@ -184,7 +186,7 @@ impl BugRepair {
             let text = files.get(&function.path).map_or("", String::as_str);
             text.matches(EMPTY_BODY).count()
         };
-        if mode == Mode::Rewrite && empty(episode.tree()) > empty(original) {
+        if mode == Mode::Rewrite && empty(workspace.tree()) > empty(original) {
             return malformed("mode", "the body that was taken out is not written");
         }
         None

@@ -7,14 +7,14 @@ use veriplay_core::{Role, Status};
 use veriplay_verifier::bugs::tool_env::CallEnd;
 
 use super::BugRepair;
-use super::episode::{End, Episode};
+use super::episode::{Episode, SUBMITTED};
 use super::mutation::Derivation;
 use super::task::Maker;
-use crate::environment::Judged;
+use crate::environment::{Judged, StepFacts};
 use crate::metrics::{learnable_share, mean_rate};
-use crate::rollout::Finished;
+use crate::multi_turn::End;
+use crate::rollout::{self, Finished};
 use crate::statistics::mean;
-use crate::step::StepFacts;
 
 /// What came of the bugs of one maker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,7 +150,7 @@ fn episodes<'a>(all: impl Iterator<Item = &'a Finished<Episode>>) -> EpisodeMetr
         dropped: all.iter().filter(|one| one.dropped.is_some()).count(),
         turns_mean: mean_of(|one| one.turns.len() as f64),
         tokens_mean: mean_of(|one| one.tokens() as f64),
-        fuel_mean: mean_of(|one| one.episode.fuel() as f64),
+        fuel_mean: mean_of(|one| rollout::Episode::fuel(&one.episode) as f64),
         ..EpisodeMetrics::default()
     };
     for one in all.iter().filter(|one| one.dropped.is_none()) {
@@ -163,15 +163,13 @@ fn episodes<'a>(all: impl Iterator<Item = &'a Finished<Episode>>) -> EpisodeMetr
 
 impl EpisodeMetrics {
     fn count_tools(&mut self, episode: &Episode) {
-        for turn in episode.turns() {
-            let Some((tool, end)) = turn.called else {
-                // The turn that submits is shown nothing.
-                self.idle_turns += usize::from(!turn.shown.is_empty());
-                continue;
-            };
-            let tool = self.tools.entry(tool.to_owned()).or_default();
+        let calls = episode.workspace().calls();
+        let submitted = usize::from(episode.end() == Some(SUBMITTED));
+        self.idle_turns += episode.turns().len() - calls.len() - submitted;
+        for (tool, end) in calls {
+            let tool = self.tools.entry((*tool).to_owned()).or_default();
             tool.calls += 1;
-            tool.refused += usize::from(end == CallEnd::Refused);
+            tool.refused += usize::from(*end == CallEnd::Refused);
             tool.stopped += usize::from(matches!(end, CallEnd::Stopped(_)));
         }
     }

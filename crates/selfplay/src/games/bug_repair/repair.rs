@@ -12,10 +12,10 @@ use veriplay_verifier::bugs::tool_env::{
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
 use super::BugRepair;
-use super::dialects::Goal;
-use super::episode::{Assignment, End, Episode};
+use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
+use super::prompts::Goal;
 use super::task::BugTask;
-use crate::environment::Solution;
+use crate::judgement::Solution;
 use crate::randomness::generator;
 use crate::rollout::Finished;
 
@@ -31,7 +31,7 @@ pub struct RepairDetail {
 
 /// A bug with its repository, to be handed out.
 struct Handout {
-    place: usize,
+    repository: usize,
     artifact: BugArtifact,
     hidden: BTreeSet<String>,
 }
@@ -39,7 +39,7 @@ struct Handout {
 /// A patch to be graded.
 struct Graded<'a> {
     task: &'a BugTask,
-    place: usize,
+    repository: usize,
     patch: &'a str,
 }
 
@@ -52,20 +52,24 @@ impl BugRepair {
         tasks: &[&BugTask],
     ) -> Vec<Result<Option<Episode>, Dropped>> {
         let handout = |task: &&BugTask| {
-            let place = self.place_of(&task.package)?;
-            Some(Handout { place, artifact: task.artifact(&self.places[place]), hidden: self.hidden(task, seed) })
+            let repository = self.repository_of(&task.package)?;
+            Some(Handout {
+                repository,
+                artifact: task.artifact(&self.repositories[repository]),
+                hidden: self.hidden(task, seed),
+            })
         };
         let handouts: Vec<Option<Handout>> = tasks.iter().map(handout).collect();
-        let (repos, with_function) = (self.repos(), self.dialect.is_single_turn());
+        let (repos, with_function) = (self.repos(), self.format.is_single_turn());
         let requests = handouts.iter().flatten().map(|handout| {
-            let Handout { place, artifact, hidden } = handout;
-            ViewRequest { repo: &repos[*place], artifact, hidden, with_function }
+            let Handout { repository, artifact, hidden } = handout;
+            ViewRequest { repo: &repos[*repository], artifact, hidden, with_function }
         });
         let mut views = view_all(execute, &requests.collect::<Vec<_>>()).into_iter();
         let mut episode = |handout: &Option<Handout>| {
-            let Some(Handout { place, .. }) = handout else { return Ok(None) };
+            let Some(Handout { repository, .. }) = handout else { return Ok(None) };
             let view = views.next().unwrap_or_else(|| Err(Dropped { why: "nothing was handed out".to_owned() }))?;
-            Ok(Episode::new(Arc::new(repair(*place, view)), self.dialect, self.config.solver_budget))
+            Ok(RepoWorkspace::open(Arc::new(repair(*repository, view)), self.format, self.config.own.solver_budget))
         };
         handouts.iter().map(&mut episode).collect()
     }
@@ -74,7 +78,7 @@ impl BugRepair {
     fn hidden(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
         let functions: BTreeSet<&str> = task.fail_to_pass.iter().map(|id| test_function(id)).collect();
         let mut functions: Vec<&str> = functions.into_iter().collect();
-        let count = (self.config.hidden_share * functions.len() as f64).floor() as usize;
+        let count = (self.config.own.hidden_share * functions.len() as f64).floor() as usize;
         functions.shuffle(&mut generator(seed, 0, &format!("hidden tests of {}", task.task_id)));
         functions.truncate(count.min(functions.len().saturating_sub(1)));
         functions.into_iter().map(str::to_owned).collect()
@@ -93,23 +97,23 @@ impl BugRepair {
         let mut graded: Vec<Graded<'_>> = Vec::new();
         for ((task, finished), patch) in solutions.iter().zip(&patches) {
             if let Ok(patch) = patch {
-                graded.push(Graded { task, place: finished.episode.assignment().place, patch });
+                graded.push(Graded { task, repository: finished.episode.workspace().assignment().repository, patch });
             }
         }
         // Attempts at one task stand side by side, and have one artifact.
         let groups: Vec<&[Graded<'_>]> = graded.chunk_by(|one, other| std::ptr::eq(one.task, other.task)).collect();
         let artifacts: Vec<BugArtifact> =
-            groups.iter().map(|group| group[0].task.artifact(&self.places[group[0].place])).collect();
+            groups.iter().map(|group| group[0].task.artifact(&self.repositories[group[0].repository])).collect();
         let requests = groups.iter().zip(&artifacts).flat_map(|(group, artifact)| {
-            group.iter().map(|Graded { place, patch, .. }| {
+            group.iter().map(|Graded { repository, patch, .. }| {
                 let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed };
-                GradeRequest { repo: &repos[*place], repair }
+                GradeRequest { repo: &repos[*repository], repair }
             })
         });
         let mut verdicts = grade_all(execute, &requests.collect::<Vec<_>>()).into_iter();
         let no_verdict = || Err(Dropped { why: "no verdict was made".to_owned() });
         let solution = |((_, finished), patch): (&(&BugTask, &Finished<Episode>), Result<String, _>)| {
-            let hidden = finished.episode.assignment().hidden.clone();
+            let hidden = finished.episode.workspace().assignment().hidden.clone();
             let (verdict, patch) = match patch {
                 Ok(patch) => (verdicts.next().unwrap_or_else(no_verdict), patch),
                 Err(verdict) => (verdict, String::new()),
@@ -128,20 +132,27 @@ impl BugRepair {
         if let Some(dropped) = &finished.dropped {
             return Err(Err(dropped.clone()));
         }
-        let (episode, assignment) = (&finished.episode, finished.episode.assignment());
-        if !self.config.grade_unfinished && episode.end() != Some(End::Submitted) {
+        let workspace = finished.episode.workspace();
+        let assignment = workspace.assignment();
+        if !self.config.own.grade_unfinished && finished.episode.end() != Some(SUBMITTED) {
             return Err(Ok(malformed("unfinished", "it submitted nothing")));
         }
-        let patch = repair_of(&repos[assignment.place], &assignment.tree, episode.tree());
+        let patch = repair_of(&repos[assignment.repository], &assignment.tree, workspace.tree());
         patch.map(|patch| patch.to_string()).map_err(|error| Ok(malformed("patch", &error.to_string())))
     }
 }
 
 /// What a solver is asked.
-fn repair(place: usize, view: View) -> Assignment {
+fn repair(repository: usize, view: View) -> Assignment {
     let function = view.function.map(|(_, now)| now);
     let goal = Goal::Repair { spec: view.spec.to_string(), function };
-    Assignment { goal, place, tree: Arc::new(view.tree), suite: Suite::Files(view.test_files), hidden: view.hidden }
+    Assignment {
+        goal,
+        repository,
+        tree: Arc::new(view.tree),
+        suite: Suite::Files(view.test_files),
+        hidden: view.hidden,
+    }
 }
 
 fn malformed(rule: &str, detail: &str) -> Verdict {

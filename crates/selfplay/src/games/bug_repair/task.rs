@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, content_hash};
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, Family, INJECTORS};
 
-use super::place::Place;
+use super::repositories::Repository;
 use crate::task_pool::{PoolTask, Source};
 
 /// The one kind of task.
@@ -43,17 +43,17 @@ pub enum Maker {
 impl BugTask {
     /// The artifact in its repository: the other tests of the map pass with the bug.
     #[must_use]
-    pub fn artifact(&self, place: &Place) -> BugArtifact {
+    pub fn artifact(&self, repository: &Repository) -> BugArtifact {
         let failing: BTreeSet<&String> = self.fail_to_pass.iter().collect();
         BugArtifact {
             schema_version: BugArtifact::SCHEMA_VERSION,
             task_id: self.task_id.clone(),
-            name: place.baseline.name.clone(),
-            version: place.baseline.version.clone(),
+            name: repository.baseline.name.clone(),
+            version: repository.baseline.version.clone(),
             package: self.package.clone(),
             bug: self.bug.clone(),
             fail_to_pass: self.fail_to_pass.clone(),
-            pass_to_pass: place.map.tests().filter(|id| !failing.contains(id)).cloned().collect(),
+            pass_to_pass: repository.map.tests().filter(|id| !failing.contains(id)).cloned().collect(),
         }
     }
 

@@ -1,13 +1,13 @@
-//! An episode as a state machine: whose move it is, what has been done, and when it is over.
+//! What an episode of either role works in: its goal, its budget, and the calls that have changed its environment.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CodeTask, Finish, Prompt, Role, Rollout, ToolCall, Value};
+use veriplay_core::{CodeTask, Role, ToolCall, Value};
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
-use super::dialects::{Dialect, Goal, Left, Turn, shown};
-use crate::rollout;
+use super::prompts::{ChallengeFormat, Goal, Left, outcome_text};
+use crate::multi_turn::{Allowance, End, MultiTurn, Observation, Turn, TurnAction, Workspace};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,157 +49,42 @@ impl Budget {
     }
 }
 
-/// How an episode ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    /// The challenger proposed this.
-    Proposed(CodeTask),
-    /// The executor answered; see [`Episode::answer`].
-    Answered,
-    /// All turns are used up. For a challenger: it proposed nothing.
-    OutOfTurns,
-    /// All fuel is used up.
-    OutOfFuel,
-    /// The model has no room for its transcript.
-    OutOfRoom,
-}
+/// The end of a challenger's episode that proposed a task.
+pub const PROPOSED: End = End::Finished("proposed");
+/// The end of an executor's episode that answered.
+pub const ANSWERED: End = End::Finished("answered");
 
-impl End {
-    /// The word reports use.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            End::Proposed(_) => "proposed",
-            End::Answered => "answered",
-            End::OutOfTurns => "out_of_turns",
-            End::OutOfFuel => "out_of_fuel",
-            End::OutOfRoom => "out_of_room",
-        }
-    }
-}
+/// An episode of either role in one environment.
+pub type Episode = MultiTurn<WorldWorkspace>;
 
-/// What is to be done next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Move<'a> {
-    /// Generate a response to this text, and give it to [`Episode::hear`].
-    Ask(String),
-    /// Run this code, and give what became of it to [`Episode::see`].
-    Run(&'a str),
-    /// Nothing: it is over.
-    Over(&'a End),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum State {
-    Asking,
-    Running { response: String, code: String },
-    Over(End),
-}
-
-/// An episode of one role in one environment.
+/// The environment of an episode, and the calls that have changed it.
 #[derive(Clone)]
-pub struct Episode {
+pub struct WorldWorkspace {
     goal: Goal,
     about: Arc<About>,
-    dialect: &'static dyn Dialect,
+    format: &'static dyn ChallengeFormat,
     budget: Budget,
-    turns: Vec<Turn>,
     calls: Vec<ToolCall>,
     answer: Option<Value>,
-    fuel: u64,
-    state: State,
+    proposed: Option<CodeTask>,
 }
 
-impl Episode {
-    /// Begins one in an environment that says `about` itself.
+impl WorldWorkspace {
+    /// Begins an episode in an environment that says `about` itself.
     #[must_use]
-    pub fn new(goal: Goal, about: Arc<About>, dialect: &'static dyn Dialect, budget: Budget) -> Self {
-        let (turns, calls) = (Vec::new(), Vec::new());
-        Self { goal, about, dialect, budget, turns, calls, answer: None, fuel: 0, state: State::Asking }
-    }
-
-    /// What is to be done next.
-    #[must_use]
-    pub fn next_move(&self) -> Move<'_> {
-        match &self.state {
-            State::Asking => {
-                let left = Left { turns: self.turns_left(), shown_chars: self.budget.shown_chars };
-                Move::Ask(self.dialect.text(&self.goal, &self.about, &self.turns, left))
-            }
-            State::Running { code, .. } => Move::Run(code),
-            State::Over(end) => Move::Over(end),
-        }
-    }
-
-    /// Takes the response to the last prompt. Out of turn it is ignored.
-    pub fn hear(&mut self, response: &str, finish: Finish) {
-        if self.state != State::Asking {
-            return;
-        }
-        let read = match finish {
-            Finish::Length => Err("the response was cut off; be shorter".to_owned()),
-            Finish::Stop => self.dialect.read(&self.goal, response),
+    pub fn open(
+        goal: Goal,
+        about: Arc<About>,
+        format: &'static dyn ChallengeFormat,
+        budget: Budget,
+    ) -> Option<Episode> {
+        let turns = match goal {
+            _ if format.is_single_turn() => 1,
+            Goal::Challenge(_) => budget.explore_turns + 1,
+            Goal::Execute { .. } => budget.executor_turns,
         };
-        match read {
-            Ok(ChallengerResponse::Propose(task)) => self.state = State::Over(End::Proposed(task)),
-            Ok(ChallengerResponse::Explore(_)) if self.must_propose() => {
-                self.turn_ended(response.to_owned(), "There are no turns left to explore.".to_owned());
-            }
-            Ok(ChallengerResponse::Explore(code)) => {
-                self.state = State::Running { response: response.to_owned(), code };
-            }
-            Err(reason) => self.turn_ended(response.to_owned(), format!("Nothing was run: {reason}.")),
-        }
-    }
-
-    /// Takes what became of the code that [`Move::Run`] asked for. Out of turn it is ignored.
-    pub fn see(&mut self, outcome: &CodeOutcome) {
-        let State::Running { response, .. } = &self.state else { return };
-        let response = response.clone();
-        self.calls.extend(outcome.calls.iter().cloned());
-        self.fuel = self.fuel.saturating_add(outcome.evidence.fuel);
-        let shown = shown(outcome, self.budget.shown_chars);
-        self.turn_ended(response, shown);
-        if outcome.failure.is_none() && self.goal.role() == Role::Solver && outcome.answer.is_some() {
-            self.answer.clone_from(&outcome.answer);
-            self.state = State::Over(End::Answered);
-        }
-    }
-
-    /// The model has no room for what it would be asked. Out of turn it is ignored.
-    pub fn out_of_room(&mut self) {
-        if self.state == State::Asking {
-            self.state = State::Over(End::OutOfRoom);
-        }
-    }
-
-    fn turn_ended(&mut self, response: String, shown: String) {
-        self.turns.push(Turn { response, shown });
-        self.state = match (self.turns_left(), self.fuel_left()) {
-            (0, _) => State::Over(End::OutOfTurns),
-            (_, 0) => State::Over(End::OutOfFuel),
-            _ => State::Asking,
-        };
-    }
-
-    /// A challenger's last turn is for its proposal.
-    fn must_propose(&self) -> bool {
-        self.goal.role() == Role::Proposer && self.turns_left() == 1
-    }
-
-    fn turns_left(&self) -> usize {
-        let all = match self.goal {
-            _ if self.dialect.is_single_turn() => 1,
-            Goal::Challenge(_) => self.budget.explore_turns + 1,
-            Goal::Execute { .. } => self.budget.executor_turns,
-        };
-        all.saturating_sub(self.turns.len())
-    }
-
-    /// Fuel that its code may still use.
-    #[must_use]
-    pub const fn fuel_left(&self) -> u64 {
-        self.budget.fuel.saturating_sub(self.fuel)
+        let workspace = Self { goal, about, format, budget, calls: Vec::new(), answer: None, proposed: None };
+        MultiTurn::new(workspace, Allowance { turns, fuel: budget.fuel })
     }
 
     /// All calls of tools so far, in order: the environment's state is what they leave.
@@ -208,61 +93,61 @@ impl Episode {
         &self.calls
     }
 
-    /// What the executor answered. `None` unless it has ended with [`End::Answered`].
+    /// What the executor answered. `None` unless the episode ended with [`ANSWERED`].
     #[must_use]
     pub const fn answer(&self) -> Option<&Value> {
         self.answer.as_ref()
     }
 
-    /// How it ended; `None` while it goes on.
+    /// The task that the challenger proposed. `None` unless the episode ended with [`PROPOSED`].
     #[must_use]
-    pub const fn end(&self) -> Option<&End> {
-        match &self.state {
-            State::Over(end) => Some(end),
-            State::Asking | State::Running { .. } => None,
-        }
+    pub const fn proposed(&self) -> Option<&CodeTask> {
+        self.proposed.as_ref()
     }
 
-    /// Fuel that its code has used.
-    #[must_use]
-    pub const fn fuel(&self) -> u64 {
-        self.fuel
-    }
-
-    /// What it is to do.
+    /// What the policy is to do.
     #[must_use]
     pub const fn goal(&self) -> &Goal {
         &self.goal
     }
-
-    /// Turns taken so far.
-    #[must_use]
-    pub const fn turns_taken(&self) -> usize {
-        self.turns.len()
-    }
 }
 
-impl rollout::Episode for Episode {
-    fn prompt(&self) -> Option<Prompt> {
-        match self.next_move() {
-            Move::Ask(text) => Some(Prompt { role: self.goal.role(), task_type: None, text }),
-            Move::Run(_) | Move::Over(_) => None,
+impl Workspace for WorldWorkspace {
+    /// Code that calls tools.
+    type Call = String;
+    type Outcome = CodeOutcome;
+
+    const NOTHING_DONE: &'static str = "Nothing was run";
+
+    fn role(&self) -> Role {
+        self.goal.role()
+    }
+
+    fn prompt_text(&self, turns: &[Turn], turns_left: usize) -> Option<String> {
+        let left = Left { turns: turns_left, shown_chars: self.budget.shown_chars };
+        Some(self.format.text(&self.goal, &self.about, turns, left))
+    }
+
+    /// A challenger's last turn is for its proposal.
+    fn read(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<String>, String> {
+        match self.format.read(&self.goal, response)? {
+            ChallengerResponse::Propose(task) => {
+                self.proposed = Some(task);
+                Ok(TurnAction::Finish(PROPOSED.name()))
+            }
+            ChallengerResponse::Explore(_) if self.role() == Role::Proposer && turns_left == 1 => {
+                Ok(TurnAction::Nothing("There are no turns left to explore.".to_owned()))
+            }
+            ChallengerResponse::Explore(code) => Ok(TurnAction::Call(code)),
         }
     }
 
-    fn respond(&mut self, rollout: &Rollout) {
-        self.hear(&rollout.text, rollout.finish);
-    }
-
-    fn out_of_room(&mut self) {
-        Self::out_of_room(self);
-    }
-
-    fn end(&self) -> Option<&'static str> {
-        Self::end(self).map(End::name)
-    }
-
-    fn fuel(&self) -> u64 {
-        self.fuel
+    fn observe(&mut self, _code: &String, outcome: &CodeOutcome) -> Observation {
+        self.calls.extend(outcome.calls.iter().cloned());
+        if outcome.failure.is_none() && self.role() == Role::Solver {
+            self.answer.clone_from(&outcome.answer);
+        }
+        let end = self.answer.is_some().then_some(ANSWERED.name());
+        Observation { shown: outcome_text(outcome, self.budget.shown_chars), fuel: outcome.evidence.fuel, end }
     }
 }

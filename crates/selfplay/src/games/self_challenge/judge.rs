@@ -7,9 +7,11 @@ use veriplay_verifier::environments::{
     ArtifactRequest, CompleteRequest, EpisodeRequest, Examined, complete, examine_artifacts, judge_episodes,
 };
 
-use super::episode::{End, Episode};
+use super::episode::Episode;
 use super::{SelfChallenge, World};
-use crate::environment::{Judged, JudgedProposal, Solution, ToJudge};
+use crate::environment::{Judged, ToJudge};
+use crate::judgement::{JudgedProposal, Solution};
+use crate::multi_turn::End;
 use crate::rollout::Finished;
 use crate::splits::HELD_OUT;
 use crate::task_pool::PoolTask;
@@ -56,7 +58,7 @@ impl SelfChallenge {
         if let Some(fault) = &finished.dropped {
             return Err(dropped(fault.clone()));
         }
-        let Some(End::Proposed(task)) = finished.episode.end() else {
+        let Some(task) = finished.episode.workspace().proposed() else {
             return Err(Box::new(judged(Ok(nothing_proposed(&finished.episode)), false)));
         };
         let (world, known) = (self.world(&task.environment).map_err(dropped)?, is_known(&task.key()));
@@ -67,7 +69,7 @@ impl SelfChallenge {
         }
     }
 
-    /// The gate's verdicts, on tasks completed first where the dialect leaves that to us.
+    /// The gate's verdicts, on tasks completed first where the prompt format leaves that to us.
     fn examine(&self, execute: &dyn Execute, drafts: &[&Draft<'_>]) -> Vec<Result<Examination, Dropped>> {
         let whole = self.completed(execute, drafts);
         let requests = drafts.iter().zip(&whole).filter_map(|(draft, task)| {
@@ -83,7 +85,7 @@ impl SelfChallenge {
     }
 
     fn completed(&self, execute: &dyn Execute, drafts: &[&Draft<'_>]) -> Vec<Result<CodeTask, Dropped>> {
-        if !self.dialect.is_single_turn() {
+        if !self.format.is_single_turn() {
             return drafts.iter().map(|draft| Ok(draft.task.clone())).collect();
         }
         let requests =
@@ -122,8 +124,8 @@ impl SelfChallenge {
         Ok(EpisodeRequest {
             environment: &self.world(&task.environment)?.environment,
             verify: &task.verify,
-            calls: finished.episode.calls(),
-            answer: finished.episode.answer(),
+            calls: finished.episode.workspace().calls(),
+            answer: finished.episode.workspace().answer(),
             image: &self.gate.image,
             limits: self.gate.limits,
             seed,

@@ -7,13 +7,14 @@ use veriplay_core::{Role, Status};
 use veriplay_verifier::environments::rules;
 
 use super::SelfChallenge;
-use super::episode::{End, Episode};
+use super::episode::Episode;
 use super::judge::UNREADABLE;
+use crate::environment::StepFacts;
 use crate::metrics::{learnable_share, mean_rate};
+use crate::multi_turn::End;
 use crate::rollout::Finished;
 use crate::splits::HELD_OUT;
 use crate::statistics::{mean, share};
-use crate::step::StepFacts;
 use crate::task_pool::Source;
 
 /// What one filter let through, of what the ones before it did.
@@ -149,7 +150,7 @@ fn episodes<'a>(all: impl Iterator<Item = (&'a Finished<Episode>, bool)>) -> Epi
         *metrics.ends.entry(end.to_owned()).or_default() += 1;
         let [turns, calls, tokens] = &mut numbers;
         turns.push(finished.turns.len() as f64);
-        calls.push(finished.episode.calls().len() as f64);
+        calls.push(finished.episode.workspace().calls().len() as f64);
         tokens.push(finished.tokens() as f64);
     }
     let [turns_mean, calls_mean, tokens_mean] = numbers.map(|numbers| mean(&numbers));

@@ -6,8 +6,8 @@ use veriplay_verifier::agreement::{Check, GUARDS};
 
 use super::SolVer;
 use super::rounds::RoundVerdicts;
+use crate::environment::StepFacts;
 use crate::splits::HELD_OUT;
-use crate::step::StepFacts;
 
 /// What one filter let through. In the order in which they are asked: what one refuses, later ones do not see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

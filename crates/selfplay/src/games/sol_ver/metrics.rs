@@ -9,9 +9,9 @@ use veriplay_verifier::agreement::Quality;
 use super::SolVer;
 use super::filters::{FilterYield, filters};
 use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
+use crate::environment::StepFacts;
 use crate::preferences::{Preferences, Response};
 use crate::statistics::{mean, share};
-use crate::step::StepFacts;
 
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,12 +51,12 @@ pub struct SolVerMetrics {
     pub test_pairs: usize,
 }
 
-pub(super) fn metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
+pub(super) fn step_metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
     let judged = round_verdicts(facts);
     let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
     let codes = || decided.iter().flat_map(|round| &round.codes);
     let qualities: Vec<Quality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
-    let quality = SuiteNumbers::of(&qualities);
+    let quality = SuiteNumbers::from_suites(&qualities);
     let Preferences { examples, pairs } = facts.preferences;
     let count = |role: Role| examples.iter().filter(|one| one.response.role == role).count();
     let pairs = |role: Role| pairs.iter().filter(|pair| pair.chosen.role == role).count();
@@ -67,7 +67,7 @@ pub(super) fn metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
         asked: facts.tasks.iter().filter(|asked| asked.proposal.is_some()).count(),
         dropped: facts.rounds.iter().filter(|round| round.is_none()).count(),
         decided: decided.len(),
-        learned: learned(facts),
+        learned: count_learned(facts),
         filters: filters(facts, &judged),
         code_pass_rate: share(codes().filter(|code| code.status == Status::Accepted).count(), codes().count()),
         test_accuracy: share(quality.accepted, qualities.len()),
@@ -93,7 +93,7 @@ pub(super) struct SuiteNumbers {
 }
 
 impl SuiteNumbers {
-    pub(super) fn of(suites: &[Quality]) -> Self {
+    pub(super) fn from_suites(suites: &[Quality]) -> Self {
         let accepted: Vec<&Quality> = suites.iter().filter(|one| one.is_accepted()).collect();
         let sum = |part: fn(&Quality) -> u32| accepted.iter().map(|one| part(one) as usize).sum::<usize>();
         let wrong = sum(|one| one.wrong);
@@ -106,7 +106,7 @@ impl SuiteNumbers {
 }
 
 /// The problems that something is learned from, by their responses.
-fn learned(facts: &StepFacts<'_, SolVer>) -> usize {
+fn count_learned(facts: &StepFacts<'_, SolVer>) -> usize {
     let Preferences { examples, pairs } = facts.preferences;
     let responses = examples.iter().map(|one| one.response).chain(pairs.iter().map(|pair| pair.chosen));
     let rewarded = facts.scored.iter().filter(|one| one.weight != 0.0);

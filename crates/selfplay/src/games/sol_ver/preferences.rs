@@ -10,11 +10,11 @@ use veriplay_verifier::agreement::Quality;
 
 use super::rounds::AgreementRound;
 use super::{Selection, SolVer};
-use crate::environment::Round;
+use crate::environment::StepFacts;
+use crate::judgement::Round;
 use crate::preferences::{Example, Pair, Preferences, Response};
 use crate::randomness::generator;
 use crate::splits::HELD_OUT;
-use crate::step::StepFacts;
 
 impl SolVer {
     /// What the step learns from, under the configuration's selection.
@@ -26,7 +26,7 @@ impl SolVer {
                 Picking { game: self, facts, problem }.add(&mut agreed, &mut random);
             }
         }
-        match self.config.selection {
+        match self.config.own.selection {
             Selection::Consensus => agreed,
             Selection::Random => self.select_at_random(facts, &agreed, &mut generator(seed, step, "sol_ver/control")),
         }
@@ -34,9 +34,9 @@ impl SolVer {
 
     fn weight(&self, role: Role) -> f64 {
         match role {
-            Role::Proposer => self.config.problem_weight,
-            Role::Solver => self.config.code_weight,
-            Role::Verifier => self.config.test_weight,
+            Role::Proposer => self.config.shared.trained_proposer_weight(),
+            Role::Solver => self.config.own.code_weight,
+            Role::Verifier => self.config.own.test_weight,
         }
     }
 
@@ -137,7 +137,7 @@ struct Picking<'a> {
 
 impl Picking<'_> {
     fn add(&self, chosen: &mut Preferences, random: &mut ChaCha8Rng) {
-        let config = &self.game.config;
+        let config = &self.game.config.own;
         let codes = self.codes(|verdict| verdict.status == Status::Accepted, random);
         let suites = self.suites(|verdict, _| verdict.status == Status::Sound, random);
         let code_pairs = self.code_pairs(&codes, random);
@@ -150,7 +150,7 @@ impl Picking<'_> {
             examples.extend(suites.into_iter().take(config.sft_suites));
         }
         let learned = !(examples.is_empty() && code_pairs.is_empty() && test_pairs.is_empty());
-        let statement = self.problem.statement().filter(|_| learned && config.problem_weight > 0.0);
+        let statement = self.problem.statement().filter(|_| learned && self.game.weight(Role::Proposer) > 0.0);
         let examples = statement.into_iter().chain(examples);
         chosen.examples.extend(examples.map(|response| self.game.example(response)));
         chosen.pairs.extend(code_pairs.into_iter().chain(test_pairs).map(|pair| self.game.pair(pair)));
@@ -199,15 +199,15 @@ impl Picking<'_> {
 
     /// A trusted code before one that falls short by the margin.
     fn code_pairs(&self, trusted: &[Response], random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
-        let margin = self.game.config.margin;
+        let margin = self.game.config.own.margin;
         let worse = self.codes(|verdict| is_failing(verdict) && fraction(verdict) <= 1.0 - margin, random);
         let pairs = trusted.iter().flat_map(|chosen| worse.iter().map(move |rejected| (*chosen, *rejected)));
-        drawn(pairs.collect(), self.game.config.code_pairs, random)
+        draw_pairs(pairs.collect(), self.game.config.own.code_pairs, random)
     }
 
     /// A sound suite before one for the same code that the trusted code fails by the margin, or that is vacuous.
     fn test_pairs(&self, sound: &[Response], random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
-        let margin = self.game.config.margin;
+        let margin = self.game.config.own.margin;
         let worse = |verdict: &Verdict, quality: &Quality| match verdict.status {
             Status::Vacuous => true,
             Status::Unsound => quality.pass_fraction() <= 1.0 - margin,
@@ -217,7 +217,7 @@ impl Picking<'_> {
         let pairs = sound.iter().flat_map(|chosen| worse.iter().map(move |rejected| (*chosen, *rejected)));
         let one_prompt =
             |(chosen, rejected): &(Response, Response)| self.candidate(*chosen) == self.candidate(*rejected);
-        drawn(pairs.filter(one_prompt).collect(), self.game.config.test_pairs, random)
+        draw_pairs(pairs.filter(one_prompt).collect(), self.game.config.own.test_pairs, random)
     }
 }
 
@@ -234,7 +234,7 @@ fn fraction(verdict: &Verdict) -> f64 {
     if verdict.total == 0 { 0.0 } else { f64::from(verdict.passed) / f64::from(verdict.total) }
 }
 
-fn drawn(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
+fn draw_pairs(mut pairs: Vec<(Response, Response)>, most: usize, random: &mut ChaCha8Rng) -> Vec<(Response, Response)> {
     pairs.shuffle(random);
     pairs.truncate(most);
     pairs

@@ -1,6 +1,6 @@
 //! What the policy is shown in this game, and what an ideal response looks like: for the game, and for a warm-up's examples.
 //!
-//! A wording is one file and one line of [`WORDINGS`]. The verifier has a dialect of the same name that reads the responses; a
+//! A prompt format is one file and one line of [`PROMPT_FORMATS`]. The verifier has a dialect of the same name that reads the responses; a
 //! test holds that it reads back what is written here.
 
 mod compact;
@@ -10,7 +10,7 @@ use veriplay_core::{CallCase, Value};
 use veriplay_verifier::agreement::{Suite, Test};
 
 /// A named way to write prompts and ideal responses.
-pub trait Wording: Sync {
+pub trait SolVerFormat: Sync {
     /// Its name in the config.
     fn name(&self) -> &'static str;
 
@@ -29,23 +29,23 @@ pub trait Wording: Sync {
     /// The response that is a program.
     fn program_response(&self, program: &str) -> String;
 
-    /// The response that is a suite. The compact wording has no assertions, and leaves them out.
+    /// The response that is a suite. The compact format has no assertions, and leaves them out.
     fn suite_response(&self, suite: &Suite) -> String;
 }
 
-/// Every wording.
-pub const WORDINGS: &[&dyn Wording] = &[&compact::Compact, &fenced::Fenced];
+/// Every format.
+pub const PROMPT_FORMATS: &[&dyn SolVerFormat] = &[&compact::Compact, &fenced::Fenced];
 
-/// The wording of that name.
+/// The prompt format of that name.
 #[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn Wording> {
-    WORDINGS.iter().copied().find(|wording| wording.name() == name)
+pub fn by_name(name: &str) -> Option<&'static dyn SolVerFormat> {
+    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// All names, in the order of [`WORDINGS`].
+/// All names, in the order of [`PROMPT_FORMATS`].
 #[must_use]
 pub fn names() -> Vec<&'static str> {
-    WORDINGS.iter().map(|wording| wording.name()).collect()
+    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
 }
 
 fn case_texts(case: &CallCase) -> (String, String) {

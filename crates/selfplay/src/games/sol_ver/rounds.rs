@@ -11,11 +11,11 @@ use veriplay_verifier::agreement::{
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
-use crate::environment::{JudgedRound, Round, RoundRequest, Solution};
+use crate::environment::{JudgedRound, RoundRequest, StepFacts};
+use crate::judgement::{Round, Solution};
 use crate::play::PlayError;
 use crate::rollout::{Finished, SingleTurn};
 use crate::splits::{HELD_OUT, Measured, told};
-use crate::step::StepFacts;
 
 /// What codes and tests of one problem came to, beside the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,15 +49,15 @@ struct Readings {
 
 impl SolVer {
     pub(super) fn read_statement(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
-        whole(episode).and_then(|text| self.dialect.read_problem(text))
+        whole(episode).and_then(|text| self.responses.read_problem(text))
     }
 
     pub(super) fn read_program(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
-        whole(episode).and_then(|text| self.dialect.read_program(text))
+        whole(episode).and_then(|text| self.responses.read_program(text))
     }
 
     fn read_suite(&self, episode: &Finished<SingleTurn>) -> Result<Suite, String> {
-        let suite = whole(episode).and_then(|text| self.dialect.read_suite(text))?;
+        let suite = whole(episode).and_then(|text| self.responses.read_suite(text))?;
         let (found, most) = (suite.tests.len(), self.rules.max_suite_tests);
         if found > most { Err(format!("{found} tests, `{most}` allowed")) } else { Ok(suite) }
     }
@@ -179,7 +179,7 @@ impl SolVer {
         let requests = rounds.iter().map(|(round, read)| Examination {
             right: round.task.reference.as_ref().map_or("", |one| one.program.as_str()),
             suites: read.suites.iter().filter_map(|(_, suite)| suite.as_ref()).collect(),
-            wrong: wrong_codes(round, read).take(self.config.eval_samples).flatten().collect(),
+            wrong: wrong_codes(round, read).take(self.config.shared.eval_samples).flatten().collect(),
         });
         let found = examine(execute, &self.rules, &requests.collect::<Vec<_>>());
         let judged = rounds.iter().zip(found).map(|((round, read), found)| match found {

@@ -8,21 +8,21 @@ use veriplay_core::{
 };
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::eval_table::EvalNumbers;
-use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, GameConfig, Place, Repositories, SetupError};
+use veriplay_selfplay::games::bug_repair::{BugRepair, BugTask, Repositories, Repository, SetupError};
 use veriplay_selfplay::metrics::SolveCount;
-use veriplay_selfplay::play::{Arena, PlayError};
+use veriplay_selfplay::play::{PlayError, StepContext};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, FileMap, OwnNames, TestMap};
 use veriplay_verifier::repository::{Baseline, FileBaseline, Function, PytestSettings};
 
 use super::config;
 
-fn place() -> Place {
+fn repository() -> Repository {
     let package = Digest::of(b"package");
     let limits = Limits { fuel: 9, memory_bytes: 9, output_bytes: 9, file_bytes: 9, deadline_ns: 9 };
     let function = Function { path: "src/one.py".to_owned(), name: "one".to_owned() };
     let (test, id) = ("tests/test_one.py".to_owned(), "tests/test_one.py::test_one".to_owned());
-    Place {
+    Repository {
         image: "grade".to_owned(),
         tool_env_image: "tool_env".to_owned(),
         pytest: Digest::of(b"pytest"),
@@ -72,7 +72,7 @@ fn place() -> Place {
     }
 }
 
-fn artifact(place: &Place, value: u8) -> BugArtifact {
+fn artifact(place: &Repository, value: u8) -> BugArtifact {
     let now = |path: &str, text: String| {
         let mut now = place.texts.clone();
         now.insert(path.to_owned(), text);
@@ -98,32 +98,35 @@ fn artifact(place: &Place, value: u8) -> BugArtifact {
 }
 
 /// A repository like [`place`], of another function.
-fn measured() -> Place {
-    let mut place = place();
+fn measured() -> Repository {
+    let mut place = repository();
     (place.baseline.package, place.map.package) = (Digest::of(b"measured"), Digest::of(b"measured"));
     place.baseline.name = "two".to_owned();
     place.texts.insert("src/one.py".to_owned(), "def one():\n    return 1 + 2 + 3\n".to_owned());
     place
 }
 
-fn training(place: Place) -> Repositories {
+fn training(place: Repository) -> Repositories {
     Repositories { training: vec![place], ..Repositories::default() }
 }
 
-fn with_measured(place: Place) -> Repositories {
+fn with_measured(place: Repository) -> Repositories {
     Repositories { held_out: vec![measured()], ..training(place) }
 }
 
 #[test]
 fn what_cannot_be_played_is_refused_when_it_is_set_up() {
-    let (two, three) = (artifact(&place(), 2), artifact(&measured(), 3));
+    let (two, three) = (artifact(&repository(), 2), artifact(&measured(), 3));
     let new = |config, repositories: Repositories, training: &[BugArtifact], heldout: &[BugArtifact]| {
         BugRepair::new(config, repositories, training, heldout).err()
     };
-    let (repositories, bugs) = (|| with_measured(place()), std::slice::from_ref(&two));
+    let (repositories, bugs) = (|| with_measured(repository()), std::slice::from_ref(&two));
     assert_eq!(new(config(), repositories(), bugs, std::slice::from_ref(&three)), None);
-    assert_eq!(new(config(), Repositories::default(), &[], &[]), Some(SetupError::NoPlaces));
-    let idle = GameConfig { injections_per_step: 0, modes: Vec::new(), ..config() };
+    assert_eq!(new(config(), Repositories::default(), &[], &[]), Some(SetupError::NoRepository));
+    let idle = config().with(|c| {
+        c.own.injections_per_step = 0;
+        c.own.modes = Vec::new();
+    });
     assert_eq!(new(idle, repositories(), &[], &[]), Some(SetupError::Nothing));
     let elsewhere = BugArtifact { package: Digest::of(b"other"), ..two.clone() };
     assert!(matches!(new(config(), repositories(), &[elsewhere], &[]), Some(SetupError::UnknownPackage { .. })));
@@ -131,8 +134,10 @@ fn what_cannot_be_played_is_refused_when_it_is_set_up() {
         let error = new(config(), repositories(), training, heldout);
         assert!(matches!(error, Some(SetupError::UnknownPackage { set: of, .. }) if of == set), "{error:?}");
     }
-    let wrong = GameConfig { group: 0, ..config() };
-    assert!(matches!(new(wrong, repositories(), bugs, &[]), Some(SetupError::Config(error)) if error.key == "group"));
+    let wrong = config().with(|c| c.shared.group_size = 0);
+    assert!(
+        matches!(new(wrong, repositories(), bugs, &[]), Some(SetupError::Config(error)) if error.key == "group_size")
+    );
 }
 
 #[test]
@@ -140,13 +145,13 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
     let new = |repositories: Repositories, bugs: &[BugArtifact]| {
         BugRepair::new(config(), repositories, bugs, &[]).err().map(|error| error.to_string())
     };
-    assert_eq!(new(with_measured(place()), &[artifact(&place(), 2)]), None);
+    assert_eq!(new(with_measured(repository()), &[artifact(&repository(), 2)]), None);
     let twice = Repositories { validation: vec![measured()], ..training(measured()) };
     assert_eq!(
         new(twice, &[]).unwrap(),
         "repository `two` of `repositories.training` holds a repository that is measured: repository `two` of the validation set"
     );
-    let mut copied = place();
+    let mut copied = repository();
     let copy =
         "import os\n\n\ndef copied():\n    \"\"\"Adds.\"\"\"\n    return (1 + 2 + 3)\n".replace("(1 + 2 + 3)", "1+2+3");
     copied.texts.insert("src/one.py".to_owned(), copy);
@@ -154,12 +159,12 @@ fn a_repository_a_function_or_a_bug_that_trains_and_is_measured_is_refused_by_na
         new(with_measured(copied), &[]).unwrap(),
         "`src/one.py` of repository `one` of `repositories.training` holds a function that is measured: `one` of `two/src/one.py` of the held_out set"
     );
-    let mut bug = artifact(&place(), 2);
-    let mut buggy = place().texts;
+    let mut bug = artifact(&repository(), 2);
+    let mut buggy = repository().texts;
     buggy.insert("src/one.py".to_owned(), "def one():\n    return 1 + 2 + 3\n".to_owned());
-    bug.bug.bug_inject = Patch::make(&place().texts, &buggy).unwrap();
+    bug.bug.bug_inject = Patch::make(&repository().texts, &buggy).unwrap();
     assert_eq!(
-        new(with_measured(place()), &[bug]).unwrap(),
+        new(with_measured(repository()), &[bug]).unwrap(),
         "bug `one-2` of `bugs.training` holds a program that is measured: `one` of `two/src/one.py` of the held_out set"
     );
 }
@@ -181,15 +186,15 @@ fn last(state: &GameState<BugTask>) -> Option<SolveCount> {
 
 #[test]
 fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none() {
-    let (place, two, three) = (place(), artifact(&place(), 2), artifact(&measured(), 3));
-    let game = SelfPlay(BugRepair::new(config(), with_measured(place), &[two], &[three]).unwrap());
+    let (place, two, three) = (repository(), artifact(&repository(), 2), artifact(&measured(), 3));
+    let game = SelfPlay::new(BugRepair::new(config(), with_measured(place), &[two], &[three]).unwrap());
     let policy = Scripted::new(|turn: &Turn<'_>| {
         assert_eq!(turn.prompt.role, Role::Solver, "no function is found to begin at");
         "```submit\n```".to_owned()
     });
-    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let mut state = game.init(&arena).unwrap();
-    let played = game.step(&arena, &mut state, 0).unwrap();
+    let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
+    let mut state = game.init(&context).unwrap();
+    let played = game.step(&context, &mut state, 0).unwrap();
     assert!(played.batches.is_empty());
     assert_eq!((played.counts.attempts, played.counts.dropped), (0, 4));
     let [LogRecord::Task(record)] = played.records.as_slice() else { panic!("{:?}", played.records) };
@@ -197,26 +202,30 @@ fn on_a_host_where_nothing_runs_a_step_learns_nothing_and_a_measurement_is_none(
     assert!(
         last(&state).is_none() && played.metrics.solve_rate.is_none() && played.metrics.solver.reward_mean.is_none()
     );
-    assert!(matches!(game.evaluate(&arena), Err(PlayError::Host(_))));
+    assert!(matches!(game.evaluate(&context), Err(PlayError::Host(_))));
     assert_eq!(game.replay(&Broken, &played.records).unwrap().dropped, 4);
 }
 
 #[test]
 fn what_was_not_submitted_is_no_repair_where_the_config_says_so() {
-    let (place, two) = (place(), artifact(&place(), 2));
-    let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = SelfPlay(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    let (place, two) = (repository(), artifact(&repository(), 2));
+    let config = config().with(|c| {
+        c.own.grade_unfinished = false;
+        c.own.injections_per_step = 0;
+        c.own.modes = Vec::new();
+    });
+    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
     let policy = Scripted::new(|_: &Turn<'_>| "I give up.".to_owned());
-    let arena = Arena { policy: &policy, execute: &Broken, seed: 1 };
-    let mut state = game.init(&arena).unwrap();
-    let played = game.step(&arena, &mut state, 5).unwrap();
+    let context = StepContext { policy: &policy, execute: &Broken, seed: 1 };
+    let mut state = game.init(&context).unwrap();
+    let played = game.step(&context, &mut state, 5).unwrap();
     assert_eq!(played.metrics.statuses, BTreeMap::from([(Status::Malformed, 4)]));
     assert_eq!(played.metrics.solver.ends, BTreeMap::from([("out_of_turns".to_owned(), 4)]));
     assert_eq!((played.metrics.solver.idle_turns, played.metrics.solver.turns_mean), (16, Some(4.0)));
     let last = last(&state).unwrap();
     assert_eq!((last.solved, last.judged), (0, 4));
     assert!(played.batches.is_empty(), "four equal rewards");
-    let table = game.evaluate(&arena).unwrap();
+    let table = game.evaluate(&context).unwrap();
     assert!(table.rows.is_empty() && table.mean == EvalNumbers::default(), "there is nothing to evaluate on");
 }
 
@@ -237,17 +246,21 @@ impl Policy for Small {
 
 #[test]
 fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_the_run() {
-    let (place, two) = (place(), artifact(&place(), 2));
-    let config = GameConfig { grade_unfinished: false, injections_per_step: 0, modes: Vec::new(), ..config() };
-    let game = SelfPlay(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
+    let (place, two) = (repository(), artifact(&repository(), 2));
+    let config = config().with(|c| {
+        c.own.grade_unfinished = false;
+        c.own.injections_per_step = 0;
+        c.own.modes = Vec::new();
+    });
+    let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
     let first = game.preview(&Broken).unwrap()[0].1.text.len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
     let (roomy, narrow) = (Small(script(), first + 500), Small(script(), first - 1));
-    let mut state = game.init(&Arena { policy: &roomy, execute: &Broken, seed: 1 }).unwrap();
-    let played = game.step(&Arena { policy: &roomy, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
+    let mut state = game.init(&StepContext { policy: &roomy, execute: &Broken, seed: 1 }).unwrap();
+    let played = game.step(&StepContext { policy: &roomy, execute: &Broken, seed: 1 }, &mut state, 0).unwrap();
     let ends = BTreeMap::from([("out_of_room".to_owned(), 1), ("out_of_turns".to_owned(), 3)]);
     assert_eq!(played.metrics.solver.ends, ends);
-    let error = game.step(&Arena { policy: &narrow, execute: &Broken, seed: 1 }, &mut state, 0).unwrap_err();
+    let error = game.step(&StepContext { policy: &narrow, execute: &Broken, seed: 1 }, &mut state, 0).unwrap_err();
     assert!(matches!(error, PlayError::Policy(PolicyError::PromptTooLong { .. })), "{error}");
 }

@@ -26,7 +26,7 @@ pub const PROBLEM: &str = "<PROBLEM>";
 pub const TESTS: &str = "<TESTS>";
 
 /// The control tokens that this dialect has beside those of the format.
-pub const OWN_CONTROL: [&str; 3] = [SNIPPET, PROBLEM, TESTS];
+const OWN_CONTROL: [&str; 3] = [SNIPPET, PROBLEM, TESTS];
 
 /// The dialect.
 #[derive(Debug, Clone, Copy)]

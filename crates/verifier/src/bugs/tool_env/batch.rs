@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use rayon::prelude::*;
-use veriplay_core::{Digest, Dropped, Execute, TextFiles, Verdict, content_hash};
+use veriplay_core::{Digest, Dropped, Execute, Verdict, content_hash};
 
 use super::super::{
     BugProposal, BugRules, Injector, Mutants, RepairRequest, RepoContext, Unfit, Validated, grade, inject, validate,
 };
 use super::{
-    FunctionSource, RepoToolOutcome, RepoToolRequest, View, ViewRequest, Weakening, functions, propose_tree, serve,
+    FunctionSource, RepoToolOutcome, RepoToolRequest, TreeRequest, View, ViewRequest, functions, propose_tree, serve,
     view,
 };
 
@@ -31,21 +31,6 @@ pub struct ValidateRequest<'a> {
     pub bug: &'a BugProposal,
     /// The bounds of the checks.
     pub rules: &'a BugRules,
-}
-
-/// A tree that an injector left.
-#[derive(Debug, Clone, Copy)]
-pub struct TreeRequest<'a> {
-    /// The repository.
-    pub repo: &'a RepoContext<'a>,
-    /// All its text files as they are now.
-    pub now: &'a TextFiles,
-    /// Becomes [`BugProposal::injector`].
-    pub injector: &'a str,
-    /// Who takes out the tests.
-    pub weakening: Weakening,
-    /// Of its making, which the proposal keeps, and of the run that finds the failing tests.
-    pub seeds: (u64, u64),
 }
 
 /// Mutants to draw.
@@ -91,7 +76,7 @@ pub fn functions_all(
     requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
 }
 
-/// [`propose_tree`] for each request.
+/// The proposal of each edited tree.
 pub fn propose_all(
     execute: &dyn Execute,
     requests: &[TreeRequest<'_>],

@@ -45,7 +45,7 @@ impl FunctionSource {
 /// would not be the same when it is moved to the margin and back.
 ///
 /// # Errors
-/// A fault of the host's.
+/// A host fault.
 pub fn functions(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -65,7 +65,7 @@ pub fn functions(
 /// The one function of `now` whose change is all the difference between the two: with its text of `base` the files are equal.
 ///
 /// # Errors
-/// A fault of the host's.
+/// A host fault.
 pub fn changed_function(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,

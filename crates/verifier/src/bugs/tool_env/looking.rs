@@ -1,6 +1,6 @@
 //! List, read and search: a program of ours in the sandbox, over the tree as the policy has it.
 
-use veriplay_core::{Base, Digest, Dropped, Entry, Execute, Job, LayerRoot, Limits, Mounted, Outcome, Value};
+use veriplay_core::{Base, Digest, Dropped, Execute, Job, LayerRoot, Limits, Mounted, Outcome, Value};
 
 use super::super::tree::Overlay;
 use super::{CallEnd, RepoToolCall, RepoToolOutcome, RepoToolRequest};
@@ -43,7 +43,7 @@ fn arguments(call: &RepoToolCall) -> Option<(&str, Vec<Value>)> {
 
 fn job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) -> Job {
     let repo = request.repo;
-    let Overlay { files, without } = Overlay::of(repo.texts, request.tree);
+    let Overlay { files, without } = Overlay::between(repo.texts, request.tree);
     let arguments = vec![
         Value::str(request.call.tool()),
         Value::str(path),
@@ -54,14 +54,11 @@ fn job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) -> Job 
     let package: &Digest = &repo.baseline.package;
     Job {
         image: request.image.to_owned(),
-        program: PROGRAM.to_owned(),
-        entry: Entry::Calls { function: "desk".to_owned(), arguments: vec![arguments] },
-        stdin: Vec::new(),
         files,
         limits: Limits { fuel: request.fuel.min(repo.limits.fuel), ..repo.limits },
         seed: SEED,
-        callee: None,
         base: Some(Base { layers: vec![Mounted { layer: package.clone(), at: LayerRoot::Work }], without }),
+        ..Job::calls(PROGRAM, "desk", vec![arguments])
     }
 }
 

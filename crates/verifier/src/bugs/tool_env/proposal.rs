@@ -6,8 +6,7 @@ use veriplay_core::{Dropped, Execute, Patch, TextFiles};
 use super::super::bench::file_of;
 use super::super::paths::is_test;
 use super::super::propose::{failing_with, propose_state};
-use super::super::{BugProposal, Unfit};
-use super::TreeRequest;
+use super::super::{BugProposal, RepoContext, Unfit};
 
 /// Who takes out the tests that notice a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,11 +18,29 @@ pub enum Weakening {
     Model,
 }
 
+/// A tree that an injector left.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeRequest<'a> {
+    /// The repository.
+    pub repo: &'a RepoContext<'a>,
+    /// All its text files as they are now.
+    pub now: &'a TextFiles,
+    /// Becomes [`BugProposal::injector`].
+    pub injector: &'a str,
+    /// Who takes out the tests.
+    pub weakening: Weakening,
+    /// The seed of its making, which the proposal keeps, and that of the run that finds the failing tests.
+    pub seeds: (u64, u64),
+}
+
 /// The proposal of an edited tree: its changes of code are the bug. It runs the affected tests once.
 ///
 /// # Errors
-/// A fault of the host's.
-pub fn propose_tree(execute: &dyn Execute, request: &TreeRequest<'_>) -> Result<Result<BugProposal, Unfit>, Dropped> {
+/// A host fault.
+pub(super) fn propose_tree(
+    execute: &dyn Execute,
+    request: &TreeRequest<'_>,
+) -> Result<Result<BugProposal, Unfit>, Dropped> {
     let repo = request.repo;
     let unfit = |check, why: &str| Ok(Err(Unfit { check, why: why.to_owned() }));
     let Ok(patch) = Patch::make(repo.texts, request.now) else { return unfit("applies", "it makes no patch") };

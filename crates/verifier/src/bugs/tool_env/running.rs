@@ -19,7 +19,7 @@ pub(super) fn run(
     named: &[String],
 ) -> Result<RepoToolOutcome, Dropped> {
     let repo = RepoContext { image: request.image, ..*request.repo };
-    let overlay = Overlay::of(repo.texts, request.tree);
+    let overlay = Overlay::between(repo.texts, request.tree);
     let (mut report, mut evidence) = (Report::default(), Evidence::default());
     for (file, ids) in by_file(&wanted(execute, request, named)?) {
         let left = request.fuel.saturating_sub(evidence.fuel);
@@ -27,7 +27,7 @@ pub(super) fn run(
             report.left_out.push(file.to_owned());
             continue;
         }
-        let sides = Sides::of(&repo);
+        let sides = Sides::from_repo(&repo);
         let mut repository = overlay.repository(&repo, &sides, request.seed);
         repository.limits.fuel = fuel(&repo, file).min(left);
         let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
@@ -87,7 +87,7 @@ impl Report {
         }
     }
 
-    /// Whether anything is to be said of what has this name.
+    /// Whether a report mentions this name.
     fn has(&self, name: &str) -> bool {
         let ids = self.passed.iter().chain(self.failed.iter().map(|test| &test.id));
         let files = self.broken.iter().map(|(file, _)| file).chain(&self.left_out);

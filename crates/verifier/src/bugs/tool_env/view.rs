@@ -45,7 +45,7 @@ pub struct ViewRequest<'a> {
 /// A fault of the host's, or an artifact that does not fit the repository.
 pub fn view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<View, Dropped> {
     let &ViewRequest { repo, artifact, hidden, with_function } = request;
-    let states = States::of(repo.texts, &artifact.bug)
+    let states = States::apply(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
     let function = match with_function {
         true => changed_function(execute, repo, repo.texts, &states.buggy)?,

@@ -45,7 +45,7 @@ pub(super) enum Oracle {
 
 impl Oracle {
     /// The oracle of that problem, if it has one.
-    pub(super) fn of(task_id: &str, function: &str) -> Option<Self> {
+    pub(super) fn for_function(task_id: &str, function: &str) -> Option<Self> {
         let (set, _) = task_id.split_once('/')?;
         match (set, function) {
             ("HumanEval", "find_zero") => Some(Oracle::FindZero),

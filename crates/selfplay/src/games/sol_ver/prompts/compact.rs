@@ -13,11 +13,11 @@
 use veriplay_verifier::agreement::Suite;
 use veriplay_verifier::agreement::compact::{INPUT, OUTPUT, PROBLEM, PROGRAM, SNIPPET, TESTS};
 
-use super::{Wording, case_texts, cases};
+use super::{SolVerFormat, case_texts, cases};
 
 pub(super) struct Compact;
 
-impl Wording for Compact {
+impl SolVerFormat for Compact {
     fn name(&self) -> &'static str {
         "compact"
     }

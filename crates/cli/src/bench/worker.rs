@@ -1,0 +1,50 @@
+//! What a contender runs and reports: rounds of a job, every result checked.
+
+use std::time::{Duration, Instant};
+
+use super::jobs::Work;
+
+/// Runs rounds of jobs, one job at a time.
+pub(crate) trait Worker: Send {
+    /// Runs `work` again and again until `span` is over, at least once, and checks each result.
+    fn round(&mut self, work: &Work, span: Duration) -> Result<Round, ContenderError>;
+}
+
+/// What one worker did in one round.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Round {
+    /// How long each job took, in nanoseconds.
+    pub(crate) ns: Vec<u64>,
+    /// How long all of it took.
+    pub(crate) elapsed: Duration,
+    /// Wasm fuel of the last job, where the contender has fuel.
+    pub(crate) fuel: Option<u64>,
+}
+
+/// Why a round has no result.
+#[derive(Debug)]
+pub(crate) enum ContenderError {
+    /// The contender ran the job and gave a wrong result.
+    Wrong(String),
+    /// The contender itself failed.
+    Failed(String),
+}
+
+/// Runs `one` until `span` is over and times each run; it returns the job's fuel, if it has any.
+pub(crate) fn time_round(
+    span: Duration,
+    mut one: impl FnMut() -> Result<Option<u64>, ContenderError>,
+) -> Result<Round, ContenderError> {
+    let started = Instant::now();
+    let mut ns = Vec::new();
+    let mut before = Duration::ZERO;
+    loop {
+        let fuel = one()?;
+        let elapsed = started.elapsed();
+        ns.push(u64::try_from((elapsed - before).as_nanos()).unwrap_or(u64::MAX));
+        before = elapsed;
+        if elapsed >= span {
+            return Ok(Round { ns, elapsed, fuel });
+        }
+    }
+}

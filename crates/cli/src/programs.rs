@@ -1,0 +1,186 @@
+//! Generated programs with what they return: executed, and kept where they are worth a question.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use veriplay_core::{
+    CallResult, EncodeCaps, Entry, Execute, ExecuteError, Exit, IoPair, Job, Limits, Value, program_hash,
+};
+use veriplay_corpus::{CorpusError, Generated, Grammar, InputKind, Split};
+
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::progress;
+
+/// Which programs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DataConfig {
+    /// Programs drawn for each family; repeats, held-out and dull ones are left out.
+    pub(crate) programs: BTreeMap<String, usize>,
+    /// Family weights of solver examples.
+    pub(crate) solver_mix: BTreeMap<String, f64>,
+    /// Family weights of proposer examples.
+    pub(crate) proposer_mix: BTreeMap<String, f64>,
+    /// Inputs executed for each program.
+    pub(crate) inputs: usize,
+    /// As [`Worth::max_output_chars`].
+    pub(crate) max_output_chars: usize,
+    /// As [`Worth::min_distinct_outputs`].
+    pub(crate) min_distinct_outputs: usize,
+    /// Limits of each execution.
+    pub(crate) limits: Limits,
+}
+
+impl DataConfig {
+    const fn worth(&self) -> Worth {
+        Worth { max_output_chars: self.max_output_chars, min_distinct_outputs: self.min_distinct_outputs }
+    }
+}
+
+/// When a program is worth a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Worth {
+    /// Longest output, in characters of its `repr`; inputs with longer ones are left out.
+    pub(crate) max_output_chars: usize,
+    /// Fewest distinct outputs over the inputs.
+    pub(crate) min_distinct_outputs: usize,
+}
+
+/// A program and what it returned for each input: executed, never guessed.
+#[derive(Debug, Clone)]
+pub(crate) struct Executed {
+    pub(crate) program: String,
+    /// What it takes.
+    pub(crate) kind: InputKind,
+    pub(crate) pairs: Vec<IoPair>,
+}
+
+impl Executed {
+    /// Runs a generated program on inputs; `None` where it is not worth a question.
+    pub(crate) fn make(
+        worth: &Worth,
+        limits: Limits,
+        generated: Generated,
+        inputs: Vec<Vec<Value>>,
+        execute: &dyn Execute,
+    ) -> Result<Option<Self>, ExecuteError> {
+        let pairs = execute_on(worth, limits, &generated.program, inputs, execute)?;
+        Ok(pairs.map(|pairs| Self { program: generated.program, kind: generated.input_kind, pairs }))
+    }
+}
+
+/// Executed programs by family.
+pub(crate) struct Pools {
+    families: BTreeMap<String, Vec<Executed>>,
+}
+
+impl Pools {
+    /// Generates and executes. Only programs of [`Split::Train`] are kept.
+    pub(crate) fn build(
+        config: &DataConfig,
+        grammar: &Grammar,
+        seed: u64,
+        execute: &dyn Execute,
+    ) -> Result<Self, Failure> {
+        let bar = progress::bar(config.programs.values().sum::<usize>() as u64, "programs");
+        let mut families = BTreeMap::new();
+        for (index, (family, count)) in config.programs.iter().enumerate() {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            rng.set_stream(u64::MAX - index as u64);
+            let drafts = drafts(grammar, family, *count, config.inputs, &mut rng).or_fail(ExitCode::Input)?;
+            let executed: Result<Vec<Option<Executed>>, ExecuteError> = drafts
+                .into_par_iter()
+                .map(|(program, inputs)| {
+                    bar.inc(1);
+                    Executed::make(&config.worth(), config.limits, program, inputs, execute)
+                })
+                .collect();
+            families.insert(family.clone(), executed.or_fail(ExitCode::Host)?.into_iter().flatten().collect());
+        }
+        bar.finish_and_clear();
+        let pools = Self { families };
+        progress::say(pools.describe());
+        Ok(pools)
+    }
+
+    /// Sizes, for people.
+    fn describe(&self) -> String {
+        let sizes = self.families.iter().map(|(family, pool)| format!("{} programs of family `{family}`", pool.len()));
+        sizes.collect::<Vec<_>>().join(", ")
+    }
+
+    /// One program by family weight.
+    pub(crate) fn draw(&self, rng: &mut impl Rng, mix: &BTreeMap<String, f64>) -> &Executed {
+        let weighted: Vec<(&String, &f64)> =
+            mix.iter().filter(|(family, _)| self.families.contains_key(*family)).collect();
+        let (family, _) = weighted.choose_weighted(rng, |(_, weight)| **weight).expect("the mix names pools");
+        self.families[*family].choose(rng).expect("no pool is empty")
+    }
+}
+
+/// A program and the argument lists to run it on.
+type Draft = (Generated, Vec<Vec<Value>>);
+
+/// Distinct programs of the training split, each with inputs to run.
+fn drafts(
+    grammar: &Grammar,
+    family: &str,
+    count: usize,
+    inputs: usize,
+    rng: &mut ChaCha8Rng,
+) -> Result<Vec<Draft>, CorpusError> {
+    let mut seen = HashSet::new();
+    let mut drafts = Vec::new();
+    for _ in 0..count {
+        let generated = grammar.program(rng, family)?;
+        let asked = grammar.inputs(rng, generated.input_kind, inputs);
+        let fresh = seen.insert(program_hash(&generated.program));
+        if fresh && grammar.split_of(&generated.program) == Split::Train {
+            drafts.push((generated, asked));
+        }
+    }
+    Ok(drafts)
+}
+
+/// What a program's `f` returns for inputs; `None` where it is not worth a question.
+pub(crate) fn execute_on(
+    worth: &Worth,
+    limits: Limits,
+    program: &str,
+    inputs: Vec<Vec<Value>>,
+    execute: &dyn Execute,
+) -> Result<Option<Vec<IoPair>>, ExecuteError> {
+    let job = Job {
+        image: "python".into(),
+        program: program.to_owned(),
+        entry: Entry::Calls { function: "f".into(), arguments: inputs.clone() },
+        stdin: Vec::new(),
+        files: Vec::new(),
+        limits,
+        seed: 0,
+        callee: None,
+        base: None,
+    };
+    let outcome = execute.execute(&job)?;
+    if outcome.exit != Exit::Returned {
+        return Ok(None);
+    }
+    let caps = EncodeCaps::with_bytes(limits.output_bytes as usize);
+    let mut pairs = Vec::new();
+    for (input, call) in inputs.into_iter().zip(&outcome.calls) {
+        if let CallResult::Returned(bytes) = call
+            && let Ok(output) = Value::decode(bytes, caps)
+            && output.to_string().len() <= worth.max_output_chars
+        {
+            pairs.push(IoPair { input, output });
+        }
+    }
+    let distinct: HashSet<String> = pairs.iter().map(|pair| pair.output.to_string()).collect();
+    let keep = distinct.len() >= worth.min_distinct_outputs;
+    Ok(keep.then_some(pairs))
+}

@@ -1,0 +1,219 @@
+//! Makes objects of the calls that `repr` writes: `Counter({'a': 1})`, `Decimal('1.5')`, `np.float64(0.5)`.
+
+use num_bigint::BigInt;
+
+use crate::value::Value;
+use crate::value::object::{Class, FACTORIES, NumpyType, Object, calendar, decimal};
+
+/// A call: its positional arguments, and those with names.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    pub(super) plain: Vec<Value>,
+    pub(super) named: Vec<(String, Value)>,
+}
+
+impl Arguments {
+    /// Takes the argument of that name, once.
+    fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.named.iter().position(|(known, _)| known == name)?;
+        Some(self.named.remove(at).1)
+    }
+}
+
+/// Whether that name, with its dots, is the class of such a call.
+pub(super) fn is_call(name: &str) -> bool {
+    class(name).is_some()
+}
+
+/// Objects that `repr` writes as a name alone.
+pub(super) fn constant(name: &str) -> Option<Value> {
+    let object = |class, state| Value::object(class, state).ok();
+    match name {
+        "np.True_" => object(Class::Numpy(NumpyType::Bool), Value::Bool(true)),
+        "np.False_" => object(Class::Numpy(NumpyType::Bool), Value::Bool(false)),
+        "datetime.timezone.utc" => object(Class::TimeZone, Value::int(0)),
+        _ => None,
+    }
+}
+
+fn class(name: &str) -> Option<Class> {
+    Some(match name {
+        "range" => Class::Range,
+        "bytearray" => Class::ByteArray,
+        "Counter" => Class::Counter,
+        "defaultdict" => Class::DefaultDict,
+        "OrderedDict" => Class::OrderedDict,
+        "deque" => Class::Deque,
+        "Decimal" => Class::Decimal,
+        "Fraction" => Class::Fraction,
+        "datetime.date" => Class::Date,
+        "datetime.time" => Class::Time,
+        "datetime.datetime" => Class::DateTime,
+        "datetime.timedelta" => Class::TimeDelta,
+        "datetime.timezone" => Class::TimeZone,
+        _ => Class::Numpy(NumpyType::from_name(name.strip_prefix("np.")?)?),
+    })
+}
+
+/// The object of `name(arguments)`; None where `repr` writes no such call.
+pub(super) fn object(name: &str, mut arguments: Arguments) -> Option<Value> {
+    let class = class(name)?;
+    let state = match class {
+        Class::Range => range(arguments.plain)?,
+        Class::Fraction | Class::Date => Value::Tuple(std::mem::take(&mut arguments.plain)),
+        Class::Counter | Class::OrderedDict if arguments.plain.is_empty() => Value::Dict(Vec::new()),
+        Class::DefaultDict => default_dict(std::mem::take(&mut arguments.plain))?,
+        Class::Deque => {
+            let most = arguments.take("maxlen").unwrap_or(Value::None);
+            Value::Tuple(vec![only(std::mem::take(&mut arguments.plain))?, most])
+        }
+        Class::Time => time(&mut arguments, 2, 4)?,
+        Class::DateTime => time(&mut arguments, 5, 7)?,
+        Class::TimeDelta => time_delta(&mut arguments)?,
+        Class::TimeZone => time_zone(&only(std::mem::take(&mut arguments.plain))?)?,
+        Class::Decimal => Value::Str(decimal::state(text(&only(std::mem::take(&mut arguments.plain))?)?)?),
+        Class::Numpy(numpy) => number(numpy, only(std::mem::take(&mut arguments.plain))?),
+        Class::Counter | Class::OrderedDict | Class::ByteArray | Class::Complex => {
+            only(std::mem::take(&mut arguments.plain))?
+        }
+    };
+    if arguments.named.is_empty() { Value::object(class, state).ok() } else { None }
+}
+
+fn only(plain: Vec<Value>) -> Option<Value> {
+    <[Value; 1]>::try_from(plain).ok().map(|[value]| value)
+}
+
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Str(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn range(mut plain: Vec<Value>) -> Option<Value> {
+    if plain.len() == 2 {
+        plain.push(Value::int(1));
+    }
+    Some(Value::Tuple(plain))
+}
+
+/// The factory is parsed as the name of its class.
+fn default_dict(plain: Vec<Value>) -> Option<Value> {
+    (plain.len() == 2).then_some(Value::Tuple(plain))
+}
+
+/// Fields that were left out are zero; `least` of them are always written.
+fn time(arguments: &mut Arguments, least: usize, most: usize) -> Option<Value> {
+    let mut fields = std::mem::take(&mut arguments.plain);
+    if !(least..=most).contains(&fields.len()) {
+        return None;
+    }
+    fields.resize(most, Value::int(0));
+    fields.push(arguments.take("fold").unwrap_or(Value::int(0)));
+    fields.push(arguments.take("tzinfo").unwrap_or(Value::None));
+    Some(Value::Tuple(fields))
+}
+
+fn time_delta(arguments: &mut Arguments) -> Option<Value> {
+    let plain = std::mem::take(&mut arguments.plain);
+    if !(plain.is_empty() || plain == [Value::int(0)]) {
+        return None;
+    }
+    let mut named = |name| arguments.take(name).unwrap_or(Value::int(0));
+    Some(Value::Tuple(vec![named("days"), named("seconds"), named("microseconds")]))
+}
+
+fn time_zone(delta: &Value) -> Option<Value> {
+    let Value::Object(delta) = delta else { return None };
+    calendar::micros(delta).map(|micros| Value::Int(BigInt::from(micros)))
+}
+
+/// What numpy's shortest digits stand for: a float or complex number is rounded to the type.
+fn number(numpy: NumpyType, value: Value) -> Value {
+    match value {
+        Value::Float(value) if numpy.is_float() => Value::Float(numpy.rounded(value)),
+        Value::Object(object) if numpy.is_complex() => complex(numpy, &object),
+        other => other,
+    }
+}
+
+fn complex(numpy: NumpyType, object: &Object) -> Value {
+    let rounded = |part: &Value| match part {
+        Value::Float(value) => Value::Float(numpy.rounded(*value)),
+        other => other.clone(),
+    };
+    Value::Tuple(object.parts().iter().map(rounded).collect())
+}
+
+/// The factory of a `defaultdict`, from what stands between `<class '` and `'>`.
+pub(super) fn factory(name: &str) -> Option<Value> {
+    FACTORIES.contains(&name).then(|| Value::str(name))
+}
+
+/// A complex number at the start of `text`, as `repr` writes it, and its length: `(1+2j)`, `2j`, and with `bare` also
+/// `1+2j`, as numpy has it.
+pub(super) fn complex_at(text: &str, bare: bool) -> Option<(Value, usize)> {
+    let open = text.starts_with('(');
+    let inner = text.strip_prefix('(').unwrap_or(text);
+    let first = part_length(inner)?;
+    if let Some(imag) = inner[..first].strip_suffix('j') {
+        return (!open).then(|| Some((Value::complex(0.0, part(imag)?), first))).flatten();
+    }
+    let rest = inner[first..].strip_prefix('+').unwrap_or(&inner[first..]);
+    if !(open || bare) || !inner[first..].starts_with(['+', '-']) {
+        return None;
+    }
+    let second = part_length(rest)?;
+    let value = Value::complex(part(&inner[..first])?, part(rest[..second].strip_suffix('j')?)?);
+    let end = text.len() - rest.len() + second;
+    match open {
+        true => text[end..].starts_with(')').then_some((value, end + 1)),
+        false => Some((value, end)),
+    }
+}
+
+/// Length of a sign and a number.
+fn part_length(text: &str) -> Option<usize> {
+    let sign = usize::from(text.starts_with('-'));
+    let length = super::number::length(&text[sign..]);
+    (length > 0).then_some(sign + length)
+}
+
+fn part(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let plain = matches!(unsigned, "inf" | "nan") || unsigned.starts_with(|c: char| c.is_ascii_digit());
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use num_traits::ToPrimitive;
+
+    use super::*;
+
+    #[test]
+    fn a_complex_number_is_read_where_it_stands_and_no_further() {
+        for (text, length) in [("(1+2j)", 6), ("2j, 3", 2), ("(-0-2j)]", 7), ("-infj", 5), ("(nan+infj)", 10)] {
+            assert_eq!(complex_at(text, false).map(|(_, found)| found), Some(length), "{text}");
+        }
+        for text in ["1+2j", "(2j)", "(1)", "(1+2)", "(1+2j", "1", "j", "-j", "(", "", "(1+j)", "1e+j"] {
+            assert_eq!(complex_at(text, false).map(|(_, found)| found), None, "{text}");
+        }
+        assert_eq!(complex_at("1e+16-2j)", true).map(|(_, found)| found), Some(8));
+    }
+
+    #[test]
+    fn an_offset_is_less_than_a_day() {
+        let delta = |days: i64| Value::Tuple(vec![Value::int(days), Value::int(0), Value::int(0)]);
+        let zone = |days| {
+            time_zone(&Value::object(Class::TimeDelta, delta(days)).unwrap()).and_then(|state| match state {
+                Value::Int(micros) => micros.to_i64(),
+                _ => None,
+            })
+        };
+        assert_eq!(zone(1), Some(86_400_000_000));
+        assert!(Value::object(Class::TimeZone, Value::int(86_400_000_000_i64)).is_err());
+        assert!(Value::object(Class::TimeZone, Value::int(-86_399_999_999_i64)).is_ok());
+    }
+}

@@ -1,0 +1,37 @@
+//! The text files that this crate carries: whole folders of the repository, so that no list of them can be incomplete.
+//!
+//! A changed file is noticed by cargo; `build.rs` makes it notice new ones.
+
+use std::path::Path;
+
+use include_dir::{Dir, include_dir};
+
+/// Path and text of a file. Errors name the path, and the file's name is that of what it holds.
+pub type TextFile<'a> = (&'a str, &'a str);
+
+pub(crate) static SEEDS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/absolute_zero");
+pub(crate) static COST_PROGRAMS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/cost");
+pub(crate) static ENVIRONMENTS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/environments");
+pub(crate) static CHEATS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/environment_cheats");
+pub(crate) static FORGERIES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/forgeries");
+pub(crate) static PYTHON_PROBES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../task-corpus/probes");
+
+/// The files of `dir` and the folders below it that have this extension, sorted by path. A README is no data.
+pub(crate) fn list_files(dir: &'static Dir<'static>, extension: &str) -> Vec<TextFile<'static>> {
+    let wanted = |path: &Path| path.extension().is_some_and(|found| found == extension) && !path.ends_with("README.md");
+    let here = dir.files().filter(|file| wanted(file.path()));
+    let mut files: Vec<TextFile<'static>> = here
+        .map(|file| {
+            let path = file.path().to_str().expect("paths of the repository are UTF-8");
+            (path, file.contents_utf8().expect("corpora are UTF-8"))
+        })
+        .collect();
+    files.extend(dir.dirs().flat_map(|dir| list_files(dir, extension)));
+    files.sort_unstable();
+    files
+}
+
+/// The name of a file without its folder and its extension.
+pub(crate) fn stem(path: &str) -> String {
+    Path::new(path).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}

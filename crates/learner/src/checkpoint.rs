@@ -1,0 +1,133 @@
+//! Checkpoints in Hugging Face layout, and the trainer state beside them: files in and out, without a model in memory.
+//!
+//! A model directory holds `config.json`, `generation_config.json`, the weights (one `model.safetensors` or shards with an index),
+//! `tokenizer.json`, `tokenizer_config.json` and perhaps chat templates, as `transformers` reads and writes them;
+//! `optimizer.safetensors` and `trainer_state.json` are ours. Weights may be f32, bf16 or f16 and become f32; they are saved as
+//! f32. The small files are saved as they were read.
+//! Every file is written beside its name, synced and renamed, so a killed process leaves whole files only.
+
+mod companions;
+mod files;
+mod tensor_file;
+mod training;
+mod weight_files;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+pub(crate) use companions::{Companions, SPECIAL_TOKENS, TEMPLATE, TOKENIZER_CONFIG};
+pub use files::CheckpointError;
+pub(crate) use training::{TrainerState, read_adapters, read_trainer_state, write_adapters, write_trainer_state};
+pub(crate) use weight_files::{WEIGHTS, encode_weights, read_weights, write_weights};
+
+use crate::config::{ModelConfig, tensor_specs};
+use crate::device::Precision;
+use crate::tokenizer::Tokenizer;
+use companions::GENERATION;
+use files::{make_dir, read_text, read_text_if_there, to_pretty_json, write_file};
+use tensor_file::TensorFile;
+use weight_files::expected_tensors;
+
+const CONFIG: &str = "config.json";
+const TOKENIZER: &str = "tokenizer.json";
+/// Largest weight file that is written, as in transformers 4.
+pub(crate) const MAX_SHARD_BYTES: usize = 5_000_000_000;
+/// How errors name a model that is part of the program.
+const EMBEDDED: &str = "(embedded)";
+
+/// The files of a model besides its weights, from a directory or from the program itself.
+pub(crate) struct ModelFiles {
+    /// How errors name the directory.
+    pub(crate) origin: String,
+    pub(crate) config: ModelConfig,
+    pub(crate) tokenizer: Tokenizer,
+    pub(crate) companions: Companions,
+}
+
+impl ModelFiles {
+    /// Reads the small files of a model directory. `tokenizer.json` may be missing unless it is needed.
+    pub(crate) fn read(dir: &Path, needs_tokenizer: bool) -> Result<Self, CheckpointError> {
+        let config = read_text(&dir.join(CONFIG))?;
+        let tokenizer = dir.join(TOKENIZER);
+        let tokenizer = if needs_tokenizer { Some(read_text(&tokenizer)?) } else { read_text_if_there(&tokenizer)? };
+        Self::new(&dir.display().to_string(), &config, tokenizer.as_deref(), Companions::read(dir)?)
+    }
+
+    /// Parses the files of a model that is part of the program.
+    pub(crate) fn embedded(config: &str, tokenizer: &str) -> Result<Self, CheckpointError> {
+        Self::new(EMBEDDED, config, Some(tokenizer), Companions::empty(EMBEDDED))
+    }
+
+    fn new(
+        origin: &str,
+        config: &str,
+        tokenizer: Option<&str>,
+        companions: Companions,
+    ) -> Result<Self, CheckpointError> {
+        let origin = origin.to_owned();
+        let config =
+            ModelConfig::parse(config).map_err(|source| CheckpointError::Config { origin: origin.clone(), source })?;
+        let tokenizer = tokenizer.map_or_else(|| Ok(Tokenizer::missing()), Tokenizer::from_json);
+        let tokenizer = tokenizer.map_err(|source| CheckpointError::Tokenizer { origin: origin.clone(), source })?;
+        Ok(Self { origin, config, tokenizer, companions })
+    }
+
+    /// The weights in the bytes of a `model.safetensors`, in the order of [`tensor_specs`].
+    pub(crate) fn read_weights(&self, safetensors: &[u8]) -> Result<Vec<Vec<f32>>, CheckpointError> {
+        let mut file = TensorFile::from_bytes(format!("{}/{WEIGHTS}", self.origin), safetensors)?;
+        file.read_all(&expected_tensors(&tensor_specs(&self.config)))
+    }
+}
+
+/// Writes everything of a model directory but its weights; the directory is made when missing.
+pub(crate) fn write_small_files(
+    dir: &Path,
+    config: &ModelConfig,
+    tokenizer: &Tokenizer,
+    companions: &Companions,
+    precision: Precision,
+) -> Result<(), CheckpointError> {
+    make_dir(dir)?;
+    write_file(&dir.join(CONFIG), to_pretty_json(&config.file(precision.torch_dtype())).as_bytes())?;
+    companions.write(dir)?;
+    if companions.text(GENERATION).is_none() {
+        write_file(&dir.join(GENERATION), to_pretty_json(&generation_config(config)).as_bytes())?;
+    }
+    if !tokenizer.is_present() {
+        return Ok(());
+    }
+    let origin = dir.display().to_string();
+    let json = tokenizer.to_json().map_err(|source| CheckpointError::Tokenizer { origin, source })?;
+    write_file(&dir.join(TOKENIZER), json.as_bytes())?;
+    match companions.text(TOKENIZER_CONFIG) {
+        Some(_) => Ok(()),
+        None => {
+            write_file(&dir.join(TOKENIZER_CONFIG), to_pretty_json(&tokenizer_config(config, tokenizer)).as_bytes())
+        }
+    }
+}
+
+/// The `generation_config.json` of a checkpoint that came without one.
+fn generation_config(config: &ModelConfig) -> Value {
+    let ends = &config.eos_token_id;
+    let end = if ends.len() > 1 { Value::from(ends.as_slice()) } else { Value::from(ends.first().copied()) };
+    let pad = config.pad_token_id.or(ends.first().copied());
+    serde_json::json!({ "do_sample": true, "eos_token_id": end, "pad_token_id": pad, "temperature": 1.0 })
+}
+
+/// The `tokenizer_config.json` of a tokenizer that came without one.
+fn tokenizer_config(config: &ModelConfig, tokenizer: &Tokenizer) -> Value {
+    let end = config.eos_token_id.first().and_then(|&id| tokenizer.token(id));
+    let mut file = serde_json::json!({
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "clean_up_tokenization_spaces": false,
+        "model_max_length": config.max_position_embeddings,
+        "eos_token": end,
+        "pad_token": end,
+    });
+    if let Some(begin) = config.bos_token_id.and_then(|id| tokenizer.token(id)) {
+        file["bos_token"] = Value::from(begin);
+    }
+    file
+}

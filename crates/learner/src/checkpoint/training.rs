@@ -1,0 +1,181 @@
+//! What training leaves beside a model: the trainer state (the optimizer's moments and the counters), and adapters in PEFT's layout,
+//! `adapter_model.safetensors` and `adapter_config.json`, as `peft.PeftModel` reads and writes them.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use veriplay_core::{PolicyVersion, SCHEMA_VERSION};
+
+use super::files::{CheckpointError, make_dir, read_text, to_pretty_json, write_file, write_with};
+use super::tensor_file::{ExpectedTensor, TensorEntry, TensorFile, write_tensors};
+use super::weight_files::expected_tensors;
+use crate::config::TensorSpec;
+use crate::device::Precision;
+use crate::lora::Lora;
+
+const OPTIMIZER: &str = "optimizer.safetensors";
+const TRAINER: &str = "trainer_state.json";
+
+/// The contents of `trainer_state.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrainerState {
+    schema_version: u32,
+    /// Optimizer steps made.
+    pub(crate) step: u64,
+    pub(crate) policy_version: PolicyVersion,
+}
+
+impl TrainerState {
+    pub(crate) const fn new(step: u64, policy_version: PolicyVersion) -> Self {
+        Self { schema_version: SCHEMA_VERSION, step, policy_version }
+    }
+}
+
+/// The two moments of a weight by name.
+fn moment_names(spec: &TensorSpec) -> [String; 2] {
+    ["first", "second"].map(|moment| format!("{moment}.{}", spec.name))
+}
+
+/// Writes the counters, and the first and second moments of every weight that trains, in the order of `specs`.
+pub(crate) fn write_trainer_state<'a>(
+    dir: &Path,
+    state: &TrainerState,
+    specs: &'a [TensorSpec],
+    moments: impl Iterator<Item = [&'a [f32]; 2]>,
+) -> Result<(), CheckpointError> {
+    make_dir(dir)?;
+    let entries = specs.iter().zip(moments).flat_map(|(spec, [first, second])| {
+        let [a, b] = moment_names(spec);
+        [(a, first), (b, second)].map(|(name, data)| TensorEntry { name, shape: &spec.shape, data })
+    });
+    let entries = entries.collect();
+    write_with(&dir.join(OPTIMIZER), |file| write_tensors(file, entries, Precision::F32))?;
+    write_file(&dir.join(TRAINER), to_pretty_json(state).as_bytes())
+}
+
+/// Reads what [`write_trainer_state`] wrote: the counters, and the first and second moments in turn.
+pub(crate) fn read_trainer_state(
+    dir: &Path,
+    specs: &[TensorSpec],
+) -> Result<(TrainerState, Vec<Vec<f32>>), CheckpointError> {
+    let state = read_counters(&dir.join(TRAINER))?;
+    let wanted =
+        specs.iter().flat_map(|spec| moment_names(spec).map(|name| ExpectedTensor { name, shape: &spec.shape }));
+    let wanted: Vec<ExpectedTensor<'_>> = wanted.collect();
+    let values = TensorFile::open(&dir.join(OPTIMIZER))?.read_all(&wanted)?;
+    Ok((state, values))
+}
+
+fn read_counters(path: &Path) -> Result<TrainerState, CheckpointError> {
+    let file = path.display().to_string();
+    let trainer: TrainerState = serde_json::from_str(&read_text(path)?)
+        .map_err(|e| CheckpointError::Format { file: file.clone(), what: e.to_string() })?;
+    match trainer.schema_version {
+        SCHEMA_VERSION => Ok(trainer),
+        found => {
+            let problem = format!("it has schema_version `{found}`, and this program reads `{SCHEMA_VERSION}`");
+            Err(CheckpointError::Invalid { file, problem })
+        }
+    }
+}
+
+const TENSORS: &str = "adapter_model.safetensors";
+const CONFIG: &str = "adapter_config.json";
+
+/// Options of PEFT that this learner lacks: a file may only switch them off.
+const OFF: &[&str] = &[
+    "use_dora",
+    "use_rslora",
+    "fan_in_fan_out",
+    "modules_to_save",
+    "rank_pattern",
+    "alpha_pattern",
+    "layers_to_transform",
+    "layers_pattern",
+    "lora_bias",
+    "target_parameters",
+    "trainable_token_indices",
+    "exclude_modules",
+];
+
+/// Writes adapters, and nothing of the base, into a directory, which is made when missing. `values` are in the order of `specs`.
+pub(crate) fn write_adapters(
+    dir: &Path,
+    lora: &Lora,
+    specs: &[TensorSpec],
+    values: &[Vec<f32>],
+) -> Result<(), CheckpointError> {
+    make_dir(dir)?;
+    write_file(&dir.join(CONFIG), to_pretty_json(&adapter_config(lora)).as_bytes())?;
+    let specs = specs.iter().zip(values);
+    let entries = specs.map(|(spec, data)| TensorEntry { name: spec.name.clone(), shape: &spec.shape, data }).collect();
+    write_with(&dir.join(TENSORS), |file| write_tensors(file, entries, Precision::F32))
+}
+
+/// Reads the adapters of a directory for a base with these tensors: their description, and their values in the order of
+/// [`Lora::specs`].
+pub(crate) fn read_adapters(dir: &Path, base: &[TensorSpec]) -> Result<(Lora, Vec<Vec<f32>>), CheckpointError> {
+    let path = dir.join(CONFIG);
+    let format = |what: String| CheckpointError::Format { file: path.display().to_string(), what };
+    let lora = parse_adapter_config(&read_text(&path)?).map_err(format)?;
+    if let Some((key, value, want)) = lora.invalid_option() {
+        return Err(format(format!("`{key}` is `{value}`, want {want}")));
+    }
+    let values = TensorFile::open(&dir.join(TENSORS))?.read_all(&expected_tensors(&lora.specs(base)))?;
+    Ok((lora, values))
+}
+
+fn adapter_config(lora: &Lora) -> Value {
+    json!({
+        "base_model_name_or_path": null,
+        "bias": "none",
+        "fan_in_fan_out": false,
+        "inference_mode": true,
+        "init_lora_weights": true,
+        "lora_alpha": lora.alpha,
+        "lora_dropout": 0.0,
+        "modules_to_save": null,
+        "peft_type": "LORA",
+        "r": lora.rank,
+        "target_modules": lora.target_modules,
+        "task_type": "CAUSAL_LM",
+        "use_dora": false,
+        "use_rslora": false,
+    })
+}
+
+/// The adapters that the file describes, or why this learner cannot train them.
+fn parse_adapter_config(text: &str) -> Result<Lora, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let kind = value.get("peft_type").and_then(Value::as_str).unwrap_or_default();
+    if kind != "LORA" {
+        return Err(format!("`peft_type` is `{kind}`, want `LORA`"));
+    }
+    if let Some(bias) = value.get("bias").and_then(Value::as_str).filter(|bias| *bias != "none") {
+        return Err(format!("`bias` is `{bias}`, want `none`: this learner trains no biases beside adapters"));
+    }
+    for key in OFF {
+        let on = value.get(key).filter(|option| !is_off(option));
+        if let Some(option) = on {
+            return Err(format!("`{key}` is `{option}`: this learner does not have it"));
+        }
+    }
+    let rank = value.get("r").and_then(Value::as_u64).ok_or("`r` is missing or no whole number")?;
+    let alpha = value.get("lora_alpha").and_then(Value::as_f64).ok_or("`lora_alpha` is missing or no number")?;
+    let modules = value.get("target_modules").and_then(Value::as_array);
+    let modules = modules.ok_or("`target_modules` is missing or no list of names")?;
+    let name = |module: &Value| module.as_str().map(str::to_owned).ok_or("`target_modules` holds what is no name");
+    let target_modules = modules.iter().map(name).collect::<Result<_, _>>()?;
+    Ok(Lora { rank: rank as usize, alpha, target_modules, seed: 0 })
+}
+
+fn is_off(option: &Value) -> bool {
+    match option {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(items) => items.is_empty(),
+        _ => false,
+    }
+}

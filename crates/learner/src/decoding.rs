@@ -1,0 +1,34 @@
+//! Decoding with a key-value cache and continuous batching. A prompt is computed once and shared by its samples; a sample that ends
+//! leaves its slot to the next one at once, and when a quarter of the slots is free, more prompts are computed together.
+//!
+//! Called by the backends: [`CpuLoop`] computes on slices with our kernels, [`DeviceLoop`] in tensors where the weights are.
+//! Invariant: a sample depends on its request (prompt, options, seed), its own index and the weights alone. On the CPU it holds to the
+//! bit, because every row of every kernel is computed on its own; so threads may take prompts from one queue in any order or share
+//! the steps of one loop, and the number of slots is free to choose.
+
+mod columns;
+mod cpu_loop;
+mod cpu_step;
+mod device_loop;
+mod draw;
+mod queue;
+mod token_sampler;
+
+use veriplay_kernels::thread_pool::ThreadPool;
+
+use crate::ops::IdleBuffers;
+
+pub(crate) use cpu_loop::{CpuLoop, RolloutBuffers};
+pub(crate) use device_loop::DeviceLoop;
+pub use queue::{Continuation, End};
+pub(crate) use queue::{Queue, QueuedPrompt, Sample, StopStrings};
+pub use token_sampler::{TokenSampler, uniform};
+
+/// The threads of one call that decodes on the CPU.
+pub(crate) struct DecodeThreads<'a> {
+    /// Decoding loops, side by side.
+    pub(crate) loops: usize,
+    /// Threads that share each loop.
+    pub(crate) pool: ThreadPool,
+    pub(crate) buffers: &'a IdleBuffers<RolloutBuffers>,
+}

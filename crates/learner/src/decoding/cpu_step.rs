@@ -1,0 +1,143 @@
+//! One decoding step on the CPU: all rows through all layers on slices, without a candle graph.
+
+use candle_core::{Error, Result};
+use veriplay_kernels::attention::{DecodeRow, DecodeScratch, DecodeStep, Heads};
+use veriplay_kernels::gemm::{GemmWorkspace, Target, View, multiply};
+use veriplay_kernels::layers::{add_bias, rms_norm, swiglu};
+use veriplay_kernels::simd::Buffer;
+use veriplay_kernels::thread_pool::ThreadPool;
+
+use crate::network::{LayerBackend, Network, run_layers};
+use crate::ops::PackedModel;
+use crate::ops::slices::Slice;
+
+/// Buffers of one decoding loop's steps, kept between calls.
+#[derive(Debug, Default)]
+pub(super) struct StepBuffers {
+    x: Buffer,
+    normed: Buffer,
+    qkv: Buffer,
+    mixed: Buffer,
+    gate_up: Buffer,
+    activated: Buffer,
+    logits: Buffer,
+    /// One for each thread of the pool.
+    scratches: Vec<DecodeScratch>,
+    products: GemmWorkspace,
+}
+
+impl StepBuffers {
+    /// Lets `pool` share the work that is worth it.
+    pub(super) fn set_pool(&mut self, pool: &ThreadPool) {
+        self.products.set_pool(pool);
+        self.scratches.resize_with(pool.threads(), DecodeScratch::default);
+    }
+
+    /// Logits behind the last step's tokens [rows, vocab].
+    pub(super) fn logits(&mut self) -> &mut [f32] {
+        self.logits.as_mut_slice()
+    }
+}
+
+/// Calls `work` with the attention of one layer.
+pub(super) fn with_heads<R>(network: &Network, layer: usize, work: impl FnOnce(&Heads<'_>) -> R) -> Result<R> {
+    let gains = network.layers[layer].qk_norms.as_ref();
+    let gains = gains.map(|[query, key]| Ok::<_, Error>([Slice::new(query)?, Slice::new(key)?])).transpose()?;
+    let gains = gains.as_ref().map(|[query, key]| [&**query, &**key]);
+    Ok(work(&network.config.head_sizes().layer(gains, &network.rope)))
+}
+
+/// The layers of one step, on a model and in the buffers of a decoding loop. The residual stream is one of the buffers.
+pub(super) struct CpuStep<'a, 'c> {
+    pub(super) network: &'a Network,
+    pub(super) packed: &'a PackedModel,
+    pub(super) buffers: &'a mut StepBuffers,
+    pub(super) pool: &'a ThreadPool,
+    pub(super) rows: &'a mut [DecodeRow<'c>],
+}
+
+impl CpuStep<'_, '_> {
+    /// Computes the logits behind one more token of every row, and appends its keys and values to the rows' caches.
+    pub(super) fn run(&mut self, tokens: &[u32]) -> Result<()> {
+        let config = &self.network.config;
+        let (hidden, layers) = (config.hidden_size, config.num_hidden_layers);
+        let (embedding, x) = (Slice::new(&self.network.embedding)?, self.buffers.x.resize(tokens.len() * hidden));
+        for (row, &token) in x.chunks_exact_mut(hidden).zip(tokens) {
+            row.copy_from_slice(&embedding[token as usize * hidden..(token as usize + 1) * hidden]);
+        }
+        run_layers(self, 0..layers, ())?;
+        self.predict()
+    }
+
+    /// Computes the logits from the residual stream.
+    fn predict(&mut self) -> Result<()> {
+        let config = &self.network.config;
+        let (hidden, rows) = (config.hidden_size, self.rows.len());
+        let normed = self.buffers.normed.resize(rows * hidden);
+        rms_norm(normed, self.buffers.x.as_slice(), &Slice::new(&self.network.norm)?, config.head_sizes().eps);
+        let target = Target::set(self.buffers.logits.resize(rows * config.vocab_size), config.vocab_size);
+        multiply(rows, View::rows(normed, hidden), &self.packed.head.forward, target, &mut self.buffers.products);
+        Ok(())
+    }
+}
+
+impl LayerBackend for CpuStep<'_, '_> {
+    type Stream = ();
+    type Projections = ();
+    type Mixed = ();
+
+    fn project(&mut self, layer: usize, (): &()) -> Result<()> {
+        let (config, weights, rows) = (&self.network.config, &self.network.layers[layer], self.rows.len());
+        let (hidden, sizes) = (config.hidden_size, config.head_sizes());
+        let width = sizes.width();
+        let normed = self.buffers.normed.resize(rows * hidden);
+        rms_norm(normed, self.buffers.x.as_slice(), &Slice::new(&weights.input_norm)?, sizes.eps);
+        let qkv = self.buffers.qkv.resize(rows * width);
+        let packed = &self.packed.layers[layer].qkv.forward;
+        multiply(rows, View::rows(normed, hidden), packed, Target::set(qkv, width), &mut self.buffers.products);
+        if let Some(bias) = &weights.qkv_bias {
+            add_bias(qkv, &Slice::new(bias)?);
+        }
+        Ok(())
+    }
+
+    fn attend(&mut self, layer: usize, (): ()) -> Result<()> {
+        let (rows, width) = (self.rows.len(), self.network.config.query_width());
+        let raw_width = self.network.config.head_sizes().width();
+        let (qkv, out) = (self.buffers.qkv.as_slice(), self.buffers.mixed.resize(rows * width));
+        let visible: usize = self.rows.iter().map(DecodeRow::visible).sum();
+        // A query and a weight for each position that is visible.
+        let share = rows.div_ceil(self.pool.threads_worth_waking(2 * visible * width));
+        let inputs = qkv.chunks(share * raw_width).zip(self.rows.chunks_mut(share));
+        let outputs = out.chunks_mut(share * width).zip(&mut self.buffers.scratches);
+        with_heads(self.network, layer, |heads| {
+            let part = |((qkv, rows), (out, scratch))| DecodeStep { out, qkv, rows, layer, heads, scratch };
+            self.pool.for_each(&mut inputs.zip(outputs).map(part).collect::<Vec<_>>(), DecodeStep::run);
+        })
+    }
+
+    fn add_attention(&mut self, layer: usize, (): (), (): ()) -> Result<()> {
+        let (hidden, width) = (self.network.config.hidden_size, self.network.config.query_width());
+        let target = Target::add(self.buffers.x.as_mut_slice(), hidden);
+        let packed = &self.packed.layers[layer].output.forward;
+        let mixed = View::rows(self.buffers.mixed.as_slice(), width);
+        multiply(self.rows.len(), mixed, packed, target, &mut self.buffers.products);
+        Ok(())
+    }
+
+    fn add_mlp(&mut self, layer: usize, (): ()) -> Result<()> {
+        let (config, weights, rows) = (&self.network.config, &self.network.layers[layer], self.rows.len());
+        let (hidden, inner) = (config.hidden_size, config.intermediate_size);
+        let packed = &self.packed.layers[layer];
+        let normed = self.buffers.normed.resize(rows * hidden);
+        rms_norm(normed, self.buffers.x.as_slice(), &Slice::new(&weights.post_norm)?, config.head_sizes().eps);
+        let gate_up = self.buffers.gate_up.resize(rows * 2 * inner);
+        let target = Target::set(gate_up, 2 * inner);
+        multiply(rows, View::rows(normed, hidden), &packed.gate_up.forward, target, &mut self.buffers.products);
+        let activated = self.buffers.activated.resize(rows * inner);
+        swiglu(activated, gate_up, inner);
+        let target = Target::add(self.buffers.x.as_mut_slice(), hidden);
+        multiply(rows, View::rows(activated, inner), &packed.down.forward, target, &mut self.buffers.products);
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! Sampling where the weights are: all rows of a batch in one step of tensor operations.
+//!
+//! Tokens stay on the device from draw to lookup; the host reads them every [`CHECKED_EVERY`] steps, ends rows, and discards the
+//! tokens that a row drew after its end. Rows with a truncation or with forced tokens are drawn on the CPU, a step at a time. A row's
+//! tokens depend on its own request alone, but not to the bit: on a card products of another number of rows may round otherwise.
+
+use std::collections::VecDeque;
+
+use candle_core::{DType, Device, Result, Tensor};
+use veriplay_kernels::attention::HeadSizes;
+
+use super::columns::{Columns, Incoming};
+use super::draw::TensorDraw;
+use super::queue::{Queue, QueuedPrompt, Sample};
+use super::token_sampler::uniform;
+use crate::network::{Decoder, LayerBackend, MicroBatch, run_layers};
+use crate::ops::{rotations, step_attention, step_heads};
+
+/// Steps between two looks of the host.
+const CHECKED_EVERY: usize = 8;
+
+/// The state of one call.
+pub(crate) struct DeviceLoop<'a> {
+    decoder: Decoder<'a>,
+    sizes: HeadSizes,
+    queue: &'a Queue<'a>,
+    /// cos and sin of every position [context, dim / 2].
+    rotations: [Tensor; 2],
+    /// Samples in flight, and those that ended since rows were last removed.
+    rows: Vec<Sample>,
+    columns: Columns,
+    /// Of the next token [rows, vocab], f32.
+    logits: Option<Tensor>,
+    /// How the present rows draw, once they have.
+    draw: Option<TensorDraw>,
+    /// Samples that wait: of a queued prompt, from this one on.
+    waiting: VecDeque<(usize, usize)>,
+    finished: Vec<Sample>,
+}
+
+impl<'a> DeviceLoop<'a> {
+    pub(crate) fn new(decoder: Decoder<'a>, queue: &'a Queue<'a>) -> Result<Self> {
+        let network = decoder.network;
+        let positions = 0..network.config.max_position_embeddings;
+        Ok(Self {
+            sizes: network.config.head_sizes(),
+            rotations: rotations(&network.rope, positions, network.dtype, network.device())?,
+            columns: Columns::default(),
+            waiting: (0..queue.prompts.len()).map(|queued| (queued, 0)).collect(),
+            rows: Vec::new(),
+            logits: None,
+            draw: None,
+            finished: Vec::new(),
+            decoder,
+            queue,
+        })
+    }
+
+    /// Every sample of every queued prompt.
+    pub(crate) fn run(mut self) -> Result<Vec<Sample>> {
+        loop {
+            self.replace_ended_rows()?;
+            if self.rows.is_empty() {
+                return Ok(self.finished);
+            }
+            if self.rows.iter().any(|row| self.queued(row).needs_host()) {
+                self.draw_on_host()?;
+            } else {
+                self.draw_on_device()?;
+            }
+        }
+    }
+
+    fn queued(&self, row: &Sample) -> &QueuedPrompt<'a> {
+        &self.queue.prompts[row.queued]
+    }
+
+    fn device(&self) -> &'a Device {
+        self.decoder.network.device()
+    }
+
+    /// Removes the rows that ended and adds others, when it is worth while: everything in the cache moves then.
+    fn replace_ended_rows(&mut self) -> Result<()> {
+        let alive = self.rows.iter().filter(|row| row.end.is_none()).count();
+        let free = self.queue.slots - alive;
+        let refill = !self.waiting.is_empty() && (alive == 0 || free >= self.queue.slots.div_ceil(4));
+        let ended = self.rows.len() - alive;
+        if alive > 0 && !refill && ended * 2 < self.rows.len() {
+            return Ok(());
+        }
+        let kept: Vec<usize> = (0..self.rows.len()).filter(|&at| self.rows[at].end.is_none()).collect();
+        let mut logits = self.kept_logits(&kept)?;
+        let (rows, ended): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.rows).into_iter().partition(|row| row.end.is_none());
+        self.rows = rows;
+        self.finished.extend(ended);
+        let incoming = if refill { self.prefill(free, &mut logits)? } else { Vec::new() };
+        if !self.rows.is_empty() {
+            self.columns.replace_rows(&kept, &incoming, self.device())?;
+            self.logits = Some(Tensor::cat(&logits, 0)?);
+            self.draw = None;
+        }
+        Ok(())
+    }
+
+    fn kept_logits(&self, kept: &[usize]) -> Result<Vec<Tensor>> {
+        let index: Vec<u32> = kept.iter().map(|&row| row as u32).collect();
+        match &self.logits {
+            Some(logits) if !kept.is_empty() => Ok(vec![logits.index_select(&Tensor::new(index, self.device())?, 0)?]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Computes the prompts of some samples that wait, `free` samples at most, and appends their rows.
+    fn prefill(&mut self, free: usize, logits: &mut Vec<Tensor>) -> Result<Vec<Incoming>> {
+        let mut batch = MicroBatch::default();
+        let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
+        let mut room = free;
+        while room > 0 && batch.tokens.len() < self.queue.prefill_tokens.max(1) {
+            let Some((index, first)) = self.waiting.pop_front() else { break };
+            let queued = &self.queue.prompts[index];
+            let last = queued.samples.min(first + room);
+            if last < queued.samples {
+                self.waiting.push_front((index, last));
+            }
+            batch.push_prompt(queued.prompt);
+            room -= last - first;
+            taken.push(first..last);
+            self.rows.extend((first..last).map(|sample| Sample::new(index, sample)));
+        }
+        let mut caches: Vec<Incoming> = batch.groups.iter().map(|_| Vec::new()).collect();
+        let last = self.decoder.forward(&batch, |layer, qkv| self.cache_layer(&mut caches, layer, qkv, &batch))?;
+        let heads = self.decoder.logits(&last, &batch.outputs)?.to_dtype(DType::F32)?;
+        let times = taken.iter().map(ExactSizeIterator::len);
+        let index: Vec<u32> = times.clone().zip(0..).flat_map(|(times, at)| std::iter::repeat_n(at, times)).collect();
+        logits.push(heads.index_select(&Tensor::new(index, self.device())?, 0)?);
+        Ok(caches.into_iter().zip(times).flat_map(|(cache, times)| std::iter::repeat_n(cache, times)).collect())
+    }
+
+    /// Keys and values of one layer of every prompt, from their raw projections.
+    fn cache_layer(&self, caches: &mut [Incoming], layer: usize, qkv: &Tensor, batch: &MicroBatch) -> Result<()> {
+        let positions: Vec<u32> = batch.groups.iter().flat_map(|group| 0..group.prompt.len() as u32).collect();
+        let rotations = self.rotations_at(&Tensor::new(positions, self.device())?)?;
+        let [_, keys, values] = step_heads(&self.sizes, qkv, self.gains(layer), &rotations)?;
+        for (cache, group) in caches.iter_mut().zip(&batch.groups) {
+            let of = |x: &Tensor| {
+                let rows = x.narrow(0, group.prompt.start, group.prompt.len())?;
+                rows.squeeze(2)?.transpose(0, 1)?.contiguous()
+            };
+            cache.push([of(&keys)?, of(&values)?]);
+        }
+        Ok(())
+    }
+
+    fn gains(&self, layer: usize) -> Option<&'a [Tensor; 2]> {
+        self.decoder.network.layers[layer].qk_norms.as_ref()
+    }
+
+    /// cos and sin at positions [rows]: [rows, 1, dim / 2] each.
+    fn rotations_at(&self, positions: &Tensor) -> Result<[Tensor; 2]> {
+        let at = |table: &Tensor| table.index_select(positions, 0)?.unsqueeze(1);
+        let [cos, sin] = &self.rotations;
+        Ok([at(cos)?, at(sin)?])
+    }
+
+    /// Logits behind one more token of every row: tokens [rows], at positions [rows], both u32.
+    fn step(&mut self, tokens: &Tensor, positions: &Tensor) -> Result<Tensor> {
+        self.columns.reserve()?;
+        let rotations = self.rotations_at(positions)?;
+        let decoder = &self.decoder;
+        let mut step = DeviceStep { decoder, sizes: &self.sizes, rotations, columns: &mut self.columns };
+        let x = run_layers(&mut step, 0..decoder.layers(), decoder.embed_tokens(tokens)?)?;
+        self.columns.used += 1;
+        self.decoder.head(&x)?.to_dtype(DType::F32)
+    }
+
+    /// Position of every row's token `later` steps from now, of those that have none more than the context.
+    fn positions(&self, later: usize) -> Vec<u32> {
+        let last = self.decoder.network.config.max_position_embeddings - 1;
+        let of = |row: &Sample| (self.queued(row).prompt.len() + row.tokens.len() + later).min(last) as u32;
+        self.rows.iter().map(of).collect()
+    }
+
+    fn draw_on_device(&mut self) -> Result<()> {
+        let (device, rows) = (self.device(), self.rows.len());
+        let left = |row: &Sample| self.queued(row).max_tokens - row.tokens.len();
+        let most = self.rows.iter().filter(|row| row.end.is_none()).map(left).max().unwrap_or(1);
+        let steps = most.min(CHECKED_EVERY);
+        let draw = match self.draw.take() {
+            Some(draw) => draw,
+            None => TensorDraw::new(&self.temperatures(), self.decoder.network.config.vocab_size, device)?,
+        };
+        let us: Vec<f32> = (0..steps)
+            .flat_map(|later| self.rows.iter().map(move |row| (later, row)))
+            .map(|(later, row)| self.uniform(row, later))
+            .collect();
+        let us = Tensor::from_vec(us, (steps, rows), device)?;
+        let positions: Vec<u32> = (0..steps).flat_map(|later| self.positions(later)).collect();
+        let positions = Tensor::from_vec(positions, (steps, rows), device)?;
+        let (mut tokens, mut logprobs) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        for at in 0..steps {
+            let logits = self.logits.take().ok_or_else(missing_logits)?;
+            let (token, logprob) = draw.draw(&logits, &us.get(at)?)?;
+            // Behind the last token that may be drawn nothing is to be computed.
+            self.logits = if at + 1 < most { Some(self.step(&token, &positions.get(at)?)?) } else { Some(logits) };
+            tokens.push(token);
+            logprobs.push(logprob);
+        }
+        self.draw = Some(draw);
+        // The one wait for the device.
+        let logprobs = Tensor::stack(&logprobs, 0)?.to_vec2::<f32>()?;
+        let tokens = Tensor::stack(&tokens, 0)?.to_vec2::<u32>()?;
+        for (tokens, logprobs) in tokens.iter().zip(&logprobs) {
+            for at in 0..rows {
+                self.extend(at, |queued, row| queued.accept(row, tokens[at], logprobs[at]));
+            }
+        }
+        Ok(())
+    }
+
+    fn temperatures(&self) -> Vec<f32> {
+        self.rows.iter().map(|row| self.queued(row).sampler.temperature).collect()
+    }
+
+    /// The number at which a row's token `later` steps from now is drawn.
+    fn uniform(&self, row: &Sample, later: usize) -> f32 {
+        let queued = self.queued(row);
+        let u = uniform(queued.seed, queued.stream, row.index as u64, (row.tokens.len() + later) as u64);
+        // Rounded to f32 it may be 1, which is no number below it.
+        (u as f32).min(1.0 - f32::EPSILON / 2.0)
+    }
+
+    fn draw_on_host(&mut self) -> Result<()> {
+        let positions = self.positions(0);
+        let mut logits = self.logits.take().ok_or_else(missing_logits)?.to_vec2::<f32>()?;
+        for (at, logits) in logits.iter_mut().enumerate() {
+            self.extend(at, |queued, row| queued.extend(row, logits));
+        }
+        if self.rows.iter().any(|row| row.end.is_none()) {
+            let tokens: Vec<u32> = self.rows.iter().map(|row| row.tokens.last().copied().unwrap_or(0)).collect();
+            let device = self.device();
+            self.logits = Some(self.step(&Tensor::new(tokens, device)?, &Tensor::new(positions, device)?)?);
+        }
+        Ok(())
+    }
+
+    /// Gives a row that has not ended one more token.
+    fn extend(&mut self, at: usize, extend: impl FnOnce(&QueuedPrompt<'a>, &mut Sample)) {
+        let row = &mut self.rows[at];
+        if row.end.is_none() {
+            extend(&self.queue.prompts[row.queued], row);
+        }
+    }
+}
+
+fn missing_logits() -> candle_core::Error {
+    candle_core::Error::Msg("rows without logits cannot be drawn from".to_owned())
+}
+
+/// The layers of one step of all rows, in tensor operations; attention reads the columns of the cache.
+struct DeviceStep<'a> {
+    decoder: &'a Decoder<'a>,
+    sizes: &'a HeadSizes,
+    /// cos and sin at the rows' positions [rows, 1, dim / 2].
+    rotations: [Tensor; 2],
+    columns: &'a mut Columns,
+}
+
+impl LayerBackend for DeviceStep<'_> {
+    type Stream = Tensor;
+    type Projections = Tensor;
+    type Mixed = Tensor;
+
+    fn project(&mut self, layer: usize, x: &Tensor) -> Result<Tensor> {
+        self.decoder.project(layer, x)
+    }
+
+    fn attend(&mut self, layer: usize, qkv: Tensor) -> Result<Tensor> {
+        let gains = self.decoder.network.layers[layer].qk_norms.as_ref();
+        let [q, key, value] = step_heads(self.sizes, &qkv, gains, &self.rotations)?;
+        let [keys, values, mask] = self.columns.append(layer, &key, &value)?;
+        step_attention(self.sizes, &q, &keys, &values, &mask)
+    }
+
+    fn add_attention(&mut self, layer: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
+        self.decoder.add_attention(layer, &x, &mixed)
+    }
+
+    fn add_mlp(&mut self, layer: usize, x: Tensor) -> Result<Tensor> {
+        self.decoder.add_mlp(layer, &x)
+    }
+}

@@ -1,0 +1,326 @@
+//! A frozen quantised model: a GGUF file of the Qwen2, Qwen3 or Llama family, run by candle-transformers.
+//!
+//! Called by the command line for `gguf:PATH`: a proposer or an evaluation on a laptop. Tokens are drawn by our own sampler
+//! ([`crate::TokenSampler`]) from seeds of their own, one sequence at a time: candle's models hold one cache, and a row of a larger
+//! product may round otherwise, so a sample would depend on its batch. Samples of one prompt share its computation for Llama alone.
+
+mod convert;
+mod file;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use candle_core::quantized::gguf_file::Value;
+use candle_core::quantized::tokenizer::TokenizerFromGguf;
+use candle_core::{Device, Result as CandleResult, Tensor};
+use candle_transformers::models::{quantized_llama, quantized_qwen2, quantized_qwen3};
+use tokenizers::Tokenizer as Inner;
+use tokenizers::pre_tokenizers::byte_level::ByteLevel;
+use tokenizers::pre_tokenizers::digits::Digits;
+use tokenizers::pre_tokenizers::sequence::Sequence as PreTokenizers;
+use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+
+use crate::config::Architecture;
+use crate::decoding::{Continuation, QueuedPrompt, Sample};
+use crate::sampling::{Request, RequestError, SamplingContext};
+use crate::score::policy_error;
+use crate::tokenizer::Tokenizer;
+use file::Gguf;
+
+pub use convert::convert_gguf;
+pub use file::GgufError;
+
+/// A model in a GGUF file, with its tokenizer. It never learns: the version of its rollouts is 0.
+pub struct GgufPolicy {
+    architecture: Architecture,
+    vocabulary: usize,
+    context: usize,
+    tokenizer: Tokenizer,
+    end_tokens: Vec<u32>,
+    model: Mutex<QuantizedModel>,
+}
+
+impl fmt::Debug for GgufPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "GgufPolicy({:?}, {} tokens of context)", self.architecture, self.context)
+    }
+}
+
+impl GgufPolicy {
+    /// Reads `PATH` or `PATH#TOKENIZER`: the part behind the `#` is a `tokenizer.json`, seen from the model's directory.
+    ///
+    /// # Errors
+    /// As [`GgufPolicy::load`].
+    pub fn open(name: &str) -> Result<Self, GgufError> {
+        let (path, tokenizer) = name.split_once('#').map_or((name, None), |(path, json)| (path, Some(json)));
+        let path = Path::new(path);
+        let tokenizer = tokenizer.map(|json| path.parent().unwrap_or(Path::new("")).join(json));
+        Self::load(path, tokenizer.as_deref())
+    }
+
+    /// Reads a model. Its tokenizer is `tokenizer`, or else the `tokenizer.json` beside the file, or else the one inside the file;
+    /// with none it works by token ids alone.
+    ///
+    /// # Errors
+    /// A file that is not GGUF, is cut off, lacks a tensor or holds one that candle would leave out; an unknown architecture; a
+    /// tokenizer with more tokens than the model, or of a kind that is not read here.
+    pub fn load(path: &Path, tokenizer: Option<&Path>) -> Result<Self, GgufError> {
+        let mut file = Gguf::open(path)?;
+        let shape = file.shape()?;
+        let tokenizer = find_tokenizer(&mut file, tokenizer)?;
+        let (vocabulary, tokens) = (shape.vocabulary, tokenizer.vocab_size());
+        if tokens > vocabulary {
+            return Err(GgufError::Vocabulary { path: path.to_owned(), vocabulary, tokens });
+        }
+        let end_tokens = end_tokens(&file, vocabulary)?;
+        let model = QuantizedModel::read(file, shape.architecture)
+            .map_err(|e| GgufError::Invalid { path: path.to_owned(), problem: e.to_string() })?;
+        Ok(Self {
+            architecture: shape.architecture,
+            vocabulary,
+            context: shape.context,
+            tokenizer,
+            end_tokens,
+            model: Mutex::new(model),
+        })
+    }
+
+    /// The family.
+    #[must_use]
+    pub const fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// Tokens that prompt and answer may have together. candle's quantised Llama ends at 4,096.
+    #[must_use]
+    pub const fn context(&self) -> usize {
+        self.context
+    }
+
+    /// The tokenizer.
+    #[must_use]
+    pub const fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// The tokens that end an answer, as the file names them.
+    #[must_use]
+    pub fn end_tokens(&self) -> &[u32] {
+        &self.end_tokens
+    }
+
+    /// As [`crate::Learner::complete`].
+    ///
+    /// # Errors
+    /// The first request that cannot be done; nothing is sampled then.
+    pub fn complete(&self, requests: &[Request]) -> Result<Vec<Vec<Continuation>>, RequestError> {
+        self.sampling_context().check(requests)?;
+        let queued_prompts = requests.iter().map(|request| self.sampling_context().queue_request(request)).collect();
+        Ok(self.continuations(queued_prompts)?)
+    }
+
+    /// Logits of the next token behind `tokens` `[vocabulary]`.
+    ///
+    /// # Errors
+    /// No token, one outside the vocabulary, or more than the context holds.
+    pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>, PolicyError> {
+        let sampling = Sampling { temperature: 0.0, max_tokens: 1, group: 1, seed: 0 };
+        self.sampling_context().check_prompts(&[tokens.to_vec()], &sampling)?;
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).begin(tokens).map_err(policy_error)
+    }
+
+    /// The text of a continuation, as [`crate::Learner::text`].
+    #[must_use]
+    pub fn text(&self, continuation: &Continuation) -> String {
+        self.sampling_context().text(continuation)
+    }
+
+    fn sampling_context(&self) -> SamplingContext<'_> {
+        let Self { tokenizer, end_tokens, vocabulary, context, .. } = self;
+        SamplingContext { tokenizer, end_tokens, vocabulary: *vocabulary, context: *context }
+    }
+
+    fn continuations(&self, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError> {
+        // A call that panicked left a sequence behind; the next one begins with another anyway.
+        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        queued_prompts.iter().map(|queued| group(&mut model, queued).map_err(policy_error)).collect()
+    }
+}
+
+/// All samples of one queued prompt.
+fn group(model: &mut QuantizedModel, queued: &QueuedPrompt<'_>) -> CandleResult<Vec<Continuation>> {
+    if queued.samples == 0 {
+        return Ok(Vec::new());
+    }
+    let mut logits = model.begin(queued.prompt)?;
+    let one = |sample| {
+        if let Some(mut fork) = model.fork() {
+            return continuation(&mut fork, queued, sample, logits.clone());
+        }
+        if sample > 0 {
+            logits = model.begin(queued.prompt)?;
+        }
+        continuation(model, queued, sample, logits.clone())
+    };
+    (0..queued.samples).map(one).collect()
+}
+
+/// One sample, from the logits behind its prompt, which the model holds.
+fn continuation(
+    model: &mut QuantizedModel,
+    queued: &QueuedPrompt<'_>,
+    index: usize,
+    mut logits: Vec<f32>,
+) -> CandleResult<Continuation> {
+    let mut sample = Sample::new(0, index);
+    loop {
+        queued.extend(&mut sample, &mut logits);
+        if sample.end.is_some() {
+            return Ok(sample.into_continuation());
+        }
+        let last = sample.tokens.len() - 1;
+        logits = model.extend(&sample.tokens[last..], queued.prompt.len() + last)?;
+    }
+}
+
+impl Policy for GgufPolicy {
+    /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
+    fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let context = self.sampling_context();
+        let continuations = |tokens: &[Vec<u32>]| self.continuations(context.queue_prompts(tokens, sampling));
+        context.generate(prompts, sampling, PolicyVersion(0), continuations)
+    }
+}
+
+/// Prompt tokens computed together: bounds the scores of attention, and the causal masks that candle keeps for ever.
+const CHUNK: usize = 128;
+
+/// The weights and the cache of the sequence in work.
+enum QuantizedModel {
+    Qwen2(quantized_qwen2::ModelWeights),
+    Qwen3(quantized_qwen3::ModelWeights),
+    Llama(quantized_llama::ModelWeights),
+}
+
+impl QuantizedModel {
+    fn read(mut file: Gguf, architecture: Architecture) -> CandleResult<Self> {
+        // candle's Qwen3 makes its rotary tables in this type, and in 16 bits unless told: positions beyond 2,048 would coincide.
+        file.content.metadata.insert("general.dtype".to_owned(), Value::U32(0));
+        let Gguf { content, mut reader, .. } = file;
+        let (reader, device) = (&mut reader, Device::Cpu);
+        Ok(match architecture {
+            Architecture::Qwen2 => Self::Qwen2(quantized_qwen2::ModelWeights::from_gguf(content, reader, &device)?),
+            Architecture::Qwen3 => Self::Qwen3(quantized_qwen3::ModelWeights::from_gguf(content, reader, &device)?),
+            Architecture::Llama => Self::Llama(quantized_llama::ModelWeights::from_gguf(content, reader, &device)?),
+        })
+    }
+
+    /// Forgets the sequence in work, and computes a new one. Returns the logits behind its last token.
+    fn begin(&mut self, tokens: &[u32]) -> CandleResult<Vec<f32>> {
+        match self {
+            Self::Qwen2(model) => model.clear_kv_cache(),
+            Self::Qwen3(model) => model.clear_kv_cache(),
+            Self::Llama(model) => model.clear_kv_cache(),
+        }
+        let mut logits = Vec::new();
+        for (number, chunk) in tokens.chunks(CHUNK).enumerate() {
+            logits = self.extend(chunk, number * CHUNK)?;
+        }
+        Ok(logits)
+    }
+
+    /// Puts tokens behind the `position` there are. Returns the logits behind the last.
+    fn extend(&mut self, tokens: &[u32], position: usize) -> CandleResult<Vec<f32>> {
+        let input = Tensor::new(tokens, &Device::Cpu)?.unsqueeze(0)?;
+        let logits = match self {
+            Self::Qwen2(model) => model.forward(&input, position),
+            Self::Qwen3(model) => model.forward(&input, position),
+            Self::Llama(model) => model.forward(&input, position),
+        };
+        logits?.squeeze(0)?.to_vec1()
+    }
+
+    /// A second sequence that begins as this one, on the same weights. candle's Qwen2 cannot be cloned, and its Qwen3 would copy a
+    /// buffer of 4,096 positions for every layer, which is slower than computing a prompt again.
+    fn fork(&self) -> Option<Self> {
+        match self {
+            Self::Llama(model) => Some(Self::Llama(model.clone())),
+            Self::Qwen2(_) | Self::Qwen3(_) => None,
+        }
+    }
+}
+
+/// Kinds of `tokenizer.ggml.pre` that candle splits as their models do, and candle's name for them. It takes any other for GPT-2's,
+/// and adds a space that GPT-2 does not.
+const KINDS: [(&str, &str); 5] = [
+    ("qwen2", "qwen2"),
+    ("llama-bpe", "llama3"),
+    ("llama3", "llama3"),
+    ("smaug-bpe", "smaug-bpe"),
+    // As GPT-2's after single digits: see `split_as_smollm`.
+    (SMOLLM, "default"),
+];
+/// The tokenizer of SmolLM and SmolLM2.
+const SMOLLM: &str = "smollm";
+
+/// The named tokenizer, or the one beside the file, or the one inside it, or none.
+fn find_tokenizer(file: &mut Gguf, named: Option<&Path>) -> Result<Tokenizer, GgufError> {
+    let beside = file.path.with_file_name("tokenizer.json");
+    let found: Option<PathBuf> = named.map(Path::to_owned).or_else(|| beside.exists().then_some(beside));
+    match found {
+        Some(json) => Tokenizer::load(&json).map_err(|source| GgufError::Tokenizer { path: file.path.clone(), source }),
+        None if file.content.metadata.contains_key("tokenizer.ggml.model") => read_inner_tokenizer(file),
+        None => Ok(Tokenizer::missing()),
+    }
+}
+
+fn read_inner_tokenizer(file: &mut Gguf) -> Result<Tokenizer, GgufError> {
+    let model = file.text("tokenizer.ggml.model")?.to_owned();
+    let pre = file.text("tokenizer.ggml.pre").unwrap_or("none").to_owned();
+    let known = KINDS.iter().find(|(name, _)| model == "gpt2" && *name == pre);
+    let Some((_, candles)) = known else {
+        return Err(file.invalid(format!(
+            "it holds a tokenizer of kind `{model}, {pre}`, which is not read here: put the model's tokenizer.json beside it, or name it \
+             behind a `#`"
+        )));
+    };
+    let metadata = &mut file.content.metadata;
+    metadata.insert("tokenizer.ggml.pre".to_owned(), Value::String((*candles).to_owned()));
+    if *candles == "llama3" {
+        // As llama.cpp does for these, and as their tokenizer.json says: a word that is a token stays whole.
+        metadata.insert("tokenizer.ggml.ignore_merges".to_owned(), Value::Bool(true));
+    }
+    let mut inner = Inner::from_gguf(&file.content).map_err(|e| file.invalid(e.to_string()))?;
+    if pre == SMOLLM {
+        split_as_smollm(&mut inner);
+    }
+    Ok(Tokenizer::from_inner(inner))
+}
+
+/// Makes every digit a word of its own, splits the rest as GPT-2 does, and puts no space before a text.
+fn split_as_smollm(tokenizer: &mut Inner) {
+    let words = ByteLevel::new(false, true, true);
+    tokenizer
+        .with_pre_tokenizer(Some(PreTokenizers::new(vec![Digits::new(true).into(), words.into()])))
+        .with_post_processor(None::<ByteLevel>)
+        .with_decoder(Some(words));
+}
+
+/// The tokens that end an answer, as the file names them.
+fn end_tokens(file: &Gguf, vocabulary: usize) -> Result<Vec<u32>, GgufError> {
+    let mut ends = Vec::new();
+    for key in ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"] {
+        if !file.content.metadata.contains_key(key) {
+            continue;
+        }
+        let token = file.number(key)?;
+        if token >= vocabulary {
+            let problem = format!("is `{token}`, outside the vocabulary of {vocabulary} tokens");
+            return Err(file.invalid_key(key, &problem));
+        }
+        ends.push(token as u32);
+    }
+    ends.dedup();
+    Ok(ends)
+}

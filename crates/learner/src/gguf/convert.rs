@@ -1,0 +1,119 @@
+//! From a GGUF file to a model directory in Hugging Face layout, which a learner can train.
+//!
+//! The weights are those of the file, dequantised: what quantisation lost is lost. Config, tokenizer, end tokens and chat template come
+//! from the metadata.
+
+use std::path::Path;
+
+use super::file::{Gguf, GgufError, Shape};
+use super::{end_tokens, find_tokenizer};
+use crate::checkpoint::{Companions, MAX_SHARD_BYTES, TEMPLATE, write_small_files, write_weights};
+use crate::config::{Architecture, EMBEDDING, ModelConfig, tensor_specs};
+use crate::device::Precision;
+
+const CHAT_TEMPLATE: &str = "tokenizer.chat_template";
+const ROPE_BASE: f64 = 10_000.0;
+
+/// A part of a layer in Hugging Face's names and in GGUF's.
+const LAYER_PARTS: [(&str, &str); 11] = [
+    ("input_layernorm", "attn_norm"),
+    ("self_attn.q_proj", "attn_q"),
+    ("self_attn.k_proj", "attn_k"),
+    ("self_attn.v_proj", "attn_v"),
+    ("self_attn.q_norm", "attn_q_norm"),
+    ("self_attn.k_norm", "attn_k_norm"),
+    ("self_attn.o_proj", "attn_output"),
+    ("post_attention_layernorm", "ffn_norm"),
+    ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.up_proj", "ffn_up"),
+    ("mlp.down_proj", "ffn_down"),
+];
+
+/// Writes the model of a GGUF file to `dir` in Hugging Face layout, with weights in `precision`.
+///
+/// The tokenizer is the `tokenizer.json` beside the file, or else the one inside it; with neither, the model works by token ids.
+///
+/// # Errors
+/// A file that [`super::GgufPolicy::load`] refuses, a model that the learner cannot compute, or a directory that cannot be written.
+pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(), GgufError> {
+    let mut file = Gguf::open(path)?;
+    let shape = file.shape()?;
+    let config = model_config(&file, &shape)?;
+    let template = file.has(CHAT_TEMPLATE).then(|| file.text(CHAT_TEMPLATE).map(str::to_owned)).transpose()?;
+    let tokenizer = find_tokenizer(&mut file, None)?;
+    let companions = Companions::none(&dir.display().to_string());
+    let companions = template.into_iter().fold(companions, |companions, text| companions.with(TEMPLATE, text));
+    let specs = tensor_specs(&config);
+    let tensors: Vec<Vec<f32>> =
+        specs.iter().map(|spec| read_weights(&mut file, &shape, &spec.name)).collect::<Result<_, _>>()?;
+    let tensors: Vec<&[f32]> = tensors.iter().map(Vec::as_slice).collect();
+    write_small_files(dir, &config, &tokenizer, &companions, precision)?;
+    Ok(write_weights(dir, &specs, &tensors, MAX_SHARD_BYTES, precision)?)
+}
+
+/// What a `config.json` of the model says.
+fn model_config(file: &Gguf, shape: &Shape) -> Result<ModelConfig, GgufError> {
+    let prefix = shape.architecture.name();
+    let key = |name: &str| format!("{prefix}.{name}");
+    let base = key("rope.freq_base");
+    let token = |key: &str| if file.has(key) { file.number(key).map(|id| Some(id as u32)) } else { Ok(None) };
+    let config = ModelConfig {
+        model_type: shape.architecture,
+        vocab_size: shape.vocabulary,
+        hidden_size: shape.hidden,
+        num_hidden_layers: shape.layers,
+        num_attention_heads: shape.heads,
+        num_key_value_heads: shape.kv_heads,
+        head_dim: shape.head_dim,
+        intermediate_size: shape.inner,
+        rms_norm_eps: file.float(&key("attention.layer_norm_rms_epsilon"))?,
+        rope_theta: if file.has(&base) { file.float(&base)? } else { ROPE_BASE },
+        rope_scaling: None,
+        tie_word_embeddings: !file.content.tensor_infos.contains_key("output.weight"),
+        max_position_embeddings: file.number(&key("context_length"))?,
+        bos_token_id: token("tokenizer.ggml.bos_token_id")?,
+        eos_token_id: end_tokens(file, shape.vocabulary)?,
+        pad_token_id: token("tokenizer.ggml.padding_token_id")?,
+        initializer_range: ModelConfig::default().initializer_range,
+    };
+    config.validate().map_err(|source| GgufError::Config { path: file.path.clone(), source })?;
+    Ok(config)
+}
+
+/// The weights under a name of Hugging Face's.
+fn read_weights(file: &mut Gguf, shape: &Shape, name: &str) -> Result<Vec<f32>, GgufError> {
+    let weights = file.read_tensor(&gguf_name(name))?;
+    let heads = match name {
+        _ if shape.architecture != Architecture::Llama => return Ok(weights),
+        _ if name.ends_with("self_attn.q_proj.weight") => shape.heads,
+        _ if name.ends_with("self_attn.k_proj.weight") => shape.kv_heads,
+        _ => return Ok(weights),
+    };
+    Ok(split_rotary_pairs(&weights, heads, shape.head_dim))
+}
+
+/// GGUF's name of a tensor.
+fn gguf_name(name: &str) -> String {
+    let renamed = || {
+        let (layer, rest) = name.strip_prefix("model.layers.")?.split_once('.')?;
+        let (part, kind) = rest.rsplit_once('.')?;
+        let (_, gguf) = LAYER_PARTS.iter().find(|(ours, _)| *ours == part)?;
+        Some(format!("blk.{layer}.{gguf}.{kind}"))
+    };
+    match name {
+        EMBEDDING => "token_embd.weight".to_owned(),
+        "model.norm.weight" => "output_norm.weight".to_owned(),
+        "lm_head.weight" => "output.weight".to_owned(),
+        _ => renamed().unwrap_or_else(|| name.to_owned()),
+    }
+}
+
+/// Reorders the rows of every head: llama.cpp's Llama keeps the two numbers that a position rotates together side by side, Hugging
+/// Face's keeps all first ones before all second ones.
+fn split_rotary_pairs(weights: &[f32], heads: usize, head_dim: usize) -> Vec<f32> {
+    let width = weights.len() / (heads * head_dim);
+    let row = |head: usize, within: usize| &weights[(head * head_dim + within) * width..][..width];
+    let rows = (0..heads)
+        .flat_map(|head| (0..2).flat_map(move |second| (0..head_dim / 2).map(move |pair| (head, 2 * pair + second))));
+    rows.flat_map(|(head, within)| row(head, within)).copied().collect()
+}

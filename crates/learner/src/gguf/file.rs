@@ -1,0 +1,334 @@
+//! A GGUF file: opened, and checked against its own metadata before a weight is read.
+//!
+//! Called by [`super::GgufPolicy::load`]. candle reads the container; files that candle would misread without an error are rejected here: tensors
+//! that its model leaves out, rotary scaling, which its models do not know, and heads of another size than it assumes.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use candle_core::Device;
+use candle_core::quantized::gguf_file::{Content, Value};
+
+use crate::checkpoint::CheckpointError;
+use crate::config::{Architecture, ConfigError};
+use crate::tokenizer::TokenizerError;
+
+/// Positions for which candle's quantised Llama has rotary tables.
+const LLAMA_CONTEXT: usize = candle_transformers::models::quantized_llama::MAX_SEQ_LEN;
+
+/// An open file.
+pub(super) struct Gguf {
+    pub(super) path: PathBuf,
+    pub(super) content: Content,
+    pub(super) reader: BufReader<File>,
+    bytes: u64,
+}
+
+/// The shape of the model, from the metadata.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) architecture: Architecture,
+    pub(super) vocabulary: usize,
+    pub(super) context: usize,
+    pub(super) hidden: usize,
+    pub(super) inner: usize,
+    pub(super) layers: usize,
+    pub(super) heads: usize,
+    pub(super) kv_heads: usize,
+    pub(super) head_dim: usize,
+}
+
+impl Gguf {
+    pub(super) fn open(path: &Path) -> Result<Self, GgufError> {
+        let io = |source| GgufError::Io { path: path.to_owned(), source };
+        let file = File::open(path).map_err(io)?;
+        let bytes = file.metadata().map_err(io)?.len();
+        let mut reader = BufReader::new(file);
+        let content = Content::read(&mut reader)
+            .map_err(|e| GgufError::Header { path: path.to_owned(), reason: e.to_string() })?;
+        Ok(Self { path: path.to_owned(), content, reader, bytes })
+    }
+
+    /// The model's shape, if all of its tensors are there, whole, and shaped so.
+    pub(super) fn shape(&self) -> Result<Shape, GgufError> {
+        let shape = self.read_shape()?;
+        let wanted = shape.tensors();
+        for (name, want) in &wanted {
+            self.check_tensor(name, want)?;
+        }
+        let mut names: Vec<&String> = self.content.tensor_infos.keys().collect();
+        names.sort();
+        let known = |name: &str| name == "output.weight" || wanted.iter().any(|(wanted, _)| wanted == name);
+        match names.into_iter().find(|name| !known(name)) {
+            Some(name) => Err(self.unexpected(name, shape.architecture)),
+            None if self.content.tensor_infos.contains_key("output.weight") => {
+                self.check_tensor("output.weight", &[shape.vocabulary, shape.hidden]).map(|()| shape)
+            }
+            None => Ok(shape),
+        }
+    }
+
+    fn read_shape(&self) -> Result<Shape, GgufError> {
+        let architecture = self.architecture()?;
+        let prefix = architecture.name();
+        let number = |key: &str| self.number(&format!("{prefix}.{key}"));
+        let (hidden, heads) = (number("embedding_length")?, number("attention.head_count")?);
+        let kv_heads = number("attention.head_count_kv")?;
+        self.check_heads(prefix, hidden, heads, kv_heads)?;
+        self.check_scaling(prefix)?;
+        let embedding = self.content.tensor_infos.get("token_embd.weight");
+        let embedding = embedding.ok_or_else(|| self.missing("token_embd.weight"))?;
+        let context = number("context_length")?;
+        Ok(Shape {
+            architecture,
+            vocabulary: embedding.shape.dims().first().copied().unwrap_or(0),
+            context: if architecture == Architecture::Llama { context.min(LLAMA_CONTEXT) } else { context },
+            hidden,
+            inner: number("feed_forward_length")?,
+            layers: number("block_count")?,
+            heads,
+            kv_heads,
+            head_dim: self.head_dim(architecture, hidden / heads)?,
+        })
+    }
+
+    fn architecture(&self) -> Result<Architecture, GgufError> {
+        let found = self.text("general.architecture")?;
+        let of_name = Architecture::ALL.into_iter().find(|architecture| architecture.name() == found);
+        of_name.ok_or_else(|| {
+            self.invalid(format!(
+                "it holds a model of architecture `{found}`, want `qwen2`, `qwen3` or `llama`: a llama.cpp server can run it, see \
+                 `openai:URL#MODEL`"
+            ))
+        })
+    }
+
+    fn check_heads(&self, prefix: &str, hidden: usize, heads: usize, kv_heads: usize) -> Result<(), GgufError> {
+        let key = |name: &str| format!("{prefix}.attention.{name}");
+        if heads == 0 || !hidden.is_multiple_of(heads) && prefix != "qwen3" {
+            return Err(
+                self.invalid_key(&key("head_count"), &format!("is `{heads}`, which does not divide `{hidden}`"))
+            );
+        }
+        if kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
+            return Err(
+                self.invalid_key(&key("head_count_kv"), &format!("is `{kv_heads}`, which does not divide `{heads}`"))
+            );
+        }
+        Ok(())
+    }
+
+    /// candle's Qwen3 reads the size of a head; its Llama and Qwen2 assume hidden / heads.
+    fn head_dim(&self, architecture: Architecture, assumed: usize) -> Result<usize, GgufError> {
+        let prefix = architecture.name();
+        if architecture == Architecture::Qwen3 {
+            return self.number(&format!("{prefix}.attention.key_length"));
+        }
+        for key in ["attention.key_length", "attention.value_length", "rope.dimension_count"] {
+            let key = format!("{prefix}.{key}");
+            let given = self.content.metadata.contains_key(&key).then(|| self.number(&key)).transpose()?;
+            if let Some(found) = given.filter(|&found| found != assumed) {
+                let why = format!(
+                    "is `{found}`, and candle's `{prefix}` knows heads of {assumed} alone: load the safetensors checkpoint"
+                );
+                return Err(self.invalid_key(&key, &why));
+            }
+        }
+        Ok(assumed)
+    }
+
+    fn check_scaling(&self, prefix: &str) -> Result<(), GgufError> {
+        let key = format!("{prefix}.rope.scaling.type");
+        match self.content.metadata.get(&key) {
+            None => Ok(()),
+            Some(Value::String(kind)) if kind == "none" => Ok(()),
+            Some(kind) => {
+                let why = format!(
+                    "is `{kind:?}`, and candle's quantised models do not scale positions: load the safetensors checkpoint"
+                );
+                Err(self.invalid_key(&key, &why))
+            }
+        }
+    }
+
+    fn check_tensor(&self, name: &str, want: &[usize]) -> Result<(), GgufError> {
+        let info = self.content.tensor_infos.get(name).ok_or_else(|| self.missing(name))?;
+        let found = info.shape.dims();
+        if found != want {
+            return Err(self.invalid(format!("tensor `{name}` has shape {found:?}, want {want:?}")));
+        }
+        let blocks = info.shape.elem_count().div_ceil(info.ggml_dtype.block_size());
+        let start = self.content.tensor_data_offset.saturating_add(info.offset);
+        let end = start.saturating_add((blocks * info.ggml_dtype.type_size()) as u64);
+        if end > self.bytes {
+            let (path, tensor) = (self.path.clone(), name.to_owned());
+            return Err(GgufError::Truncated { path, tensor, end, bytes: self.bytes });
+        }
+        Ok(())
+    }
+
+    fn unexpected(&self, tensor: &str, architecture: Architecture) -> GgufError {
+        let hint = match tensor {
+            "rope_freqs.weight" => {
+                "it scales positions as Llama 3.1 and later do, and candle's quantised Llama does not; load the safetensors checkpoint, or serve the file with llama.cpp (`openai:URL#MODEL`)"
+            }
+            _ => "load the safetensors checkpoint, or serve the file with llama.cpp (`openai:URL#MODEL`)",
+        };
+        let architecture = architecture.name();
+        self.invalid(format!("it holds tensor `{tensor}`, which a plain `{architecture}` does not have: {hint}"))
+    }
+
+    fn missing(&self, tensor: &str) -> GgufError {
+        self.invalid(format!("it has no tensor `{tensor}`"))
+    }
+
+    pub(super) fn invalid_key(&self, key: &str, problem: &str) -> GgufError {
+        self.invalid(format!("metadata key `{key}` {problem}"))
+    }
+
+    pub(super) fn invalid(&self, problem: String) -> GgufError {
+        GgufError::Invalid { path: self.path.clone(), problem }
+    }
+
+    fn value(&self, key: &str) -> Result<&Value, GgufError> {
+        self.content.metadata.get(key).ok_or_else(|| self.invalid_key(key, "is missing"))
+    }
+
+    pub(super) fn text(&self, key: &str) -> Result<&str, GgufError> {
+        match self.value(key)? {
+            Value::String(text) => Ok(text),
+            other => Err(self.invalid_key(key, &format!("is `{other:?}`, want a string"))),
+        }
+    }
+
+    /// A number in floating point.
+    pub(super) fn float(&self, key: &str) -> Result<f64, GgufError> {
+        match self.value(key)? {
+            Value::F32(number) => Ok(f64::from(*number)),
+            other => Err(self.invalid_key(key, &format!("is `{other:?}`, want a floating-point number of 32 bits"))),
+        }
+    }
+
+    /// Whether the metadata has a key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.content.metadata.contains_key(key)
+    }
+
+    /// One tensor as numbers, row by row, whatever its quantisation.
+    pub(super) fn read_tensor(&mut self, name: &str) -> Result<Vec<f32>, GgufError> {
+        let tensor = self.content.tensor(&mut self.reader, name, &Device::Cpu);
+        let values = tensor.and_then(|tensor| tensor.dequantize(&Device::Cpu)?.flatten_all()?.to_vec1());
+        values.map_err(|e| self.invalid(format!("tensor `{name}`: {e}")))
+    }
+
+    pub(super) fn number(&self, key: &str) -> Result<usize, GgufError> {
+        match self.value(key)? {
+            Value::U32(number) => Ok(*number as usize),
+            other => Err(self.invalid_key(key, &format!("is `{other:?}`, want one number of 32 bits"))),
+        }
+    }
+}
+
+impl Shape {
+    /// Names and shapes of the tensors there must be.
+    fn tensors(&self) -> Vec<(String, Vec<usize>)> {
+        let Self { hidden, inner, head_dim, .. } = *self;
+        let (queries, keys) = (self.heads * head_dim, self.kv_heads * head_dim);
+        let mut layer: Vec<(&str, Vec<usize>)> = vec![
+            ("attn_norm.weight", vec![hidden]),
+            ("ffn_norm.weight", vec![hidden]),
+            ("attn_q.weight", vec![queries, hidden]),
+            ("attn_k.weight", vec![keys, hidden]),
+            ("attn_v.weight", vec![keys, hidden]),
+            ("attn_output.weight", vec![hidden, queries]),
+            ("ffn_gate.weight", vec![inner, hidden]),
+            ("ffn_up.weight", vec![inner, hidden]),
+            ("ffn_down.weight", vec![hidden, inner]),
+        ];
+        match self.architecture {
+            Architecture::Qwen2 => {
+                layer.extend([("attn_q.bias", vec![queries]), ("attn_k.bias", vec![keys]), ("attn_v.bias", vec![keys])])
+            }
+            Architecture::Qwen3 => {
+                layer.extend([("attn_q_norm.weight", vec![head_dim]), ("attn_k_norm.weight", vec![head_dim])]);
+            }
+            Architecture::Llama => {}
+        }
+        let ends = [("token_embd.weight", vec![self.vocabulary, hidden]), ("output_norm.weight", vec![hidden])];
+        let named =
+            |number: usize| layer.iter().map(move |(name, shape)| (format!("blk.{number}.{name}"), shape.clone()));
+        let ends = ends.into_iter().map(|(name, shape)| (name.to_owned(), shape));
+        ends.chain((0..self.layers).flat_map(named)).collect()
+    }
+}
+
+/// An error of a GGUF file. Every message names the file, and the key or tensor where there is one.
+#[derive(Debug, thiserror::Error)]
+pub enum GgufError {
+    /// A file that cannot be read.
+    #[error("`{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// The header cannot be read: not a GGUF file, or cut off in its header.
+    #[error("`{}` cannot be read as GGUF: {reason}", path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// The reader's word.
+        reason: String,
+    },
+    /// The file ends inside a tensor.
+    #[error("`{}` is cut off: tensor `{tensor}` ends at byte {end}, and the file has {bytes}", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        tensor: String,
+        /// Where it would end.
+        end: u64,
+        /// Bytes of the file.
+        bytes: u64,
+    },
+    /// The file holds something that cannot be computed, or that candle would misread.
+    #[error("`{}`: {problem}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// The key or the tensor, and what is wrong with it.
+        problem: String,
+    },
+    /// The tokenizer has tokens that the model does not.
+    #[error("`{}` has a vocabulary of {vocabulary} tokens, and its tokenizer has {tokens}: it is another model's", path.display())]
+    Vocabulary {
+        /// The file.
+        path: PathBuf,
+        /// Tokens of the model.
+        vocabulary: usize,
+        /// Tokens of the tokenizer.
+        tokens: usize,
+    },
+    /// The tokenizer file.
+    #[error("the tokenizer of `{}`: {source}", path.display())]
+    Tokenizer {
+        /// The model's file.
+        path: PathBuf,
+        /// The error.
+        source: TokenizerError,
+    },
+    /// The metadata describes a model that the learner cannot compute.
+    #[error("`{}`: {source}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// The error, with the names of `config.json`.
+        source: ConfigError,
+    },
+    /// The converted model cannot be written.
+    #[error(transparent)]
+    Write(#[from] CheckpointError),
+}

@@ -1,0 +1,238 @@
+//! A model: its shape, its weights and its tokenizer, with the small files of its checkpoint.
+//!
+//! Called by the learner, which trains it and samples from it. All sums have a fixed order, and the number of data-parallel workers is
+//! given: the same calls give the same bits on the same machine.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use candle_core::{Device, Tensor};
+use veriplay_kernels::layers::RopeTable;
+use veriplay_kernels::thread_pool::ThreadPool;
+
+use crate::backend::{Backend, prepare};
+use crate::checkpoint::{
+    CheckpointError, Companions, MAX_SHARD_BYTES, ModelFiles, WEIGHTS, encode_weights, read_weights,
+};
+use crate::config::{ConfigError, ModelConfig, TensorSpec, tensor_specs};
+use crate::device::{DeviceError, DeviceSpec, OpenDevice, Precision};
+use crate::network::{Mode, Network, Weights, initial_values};
+use crate::ops::slices::Slice;
+use crate::ops::{IdleBuffers, Purpose, SharedSpace};
+use crate::tokenizer::Tokenizer;
+
+/// A tensor with its name and shape.
+pub type NamedTensor = (TensorSpec, Vec<f32>);
+
+/// Parameters of 16 MiB.
+const LARGE: usize = 1 << 22;
+
+/// Where and by how many workers a model computes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement {
+    pub(crate) device: DeviceSpec,
+    pub(crate) precision: Precision,
+    /// Data-parallel workers, threads of the CPU. On another device there is one.
+    pub(crate) workers: usize,
+}
+
+/// A model that is ready to compute.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) config: Arc<ModelConfig>,
+    pub(crate) tokenizer: Tokenizer,
+    /// Where it computes.
+    pub(crate) device: OpenDevice,
+    /// Every weight tensor.
+    pub(crate) specs: Vec<TensorSpec>,
+    pub(crate) weights: Weights,
+    /// The small files of the checkpoint it came from.
+    pub(crate) companions: Companions,
+    /// Any of them ends an answer.
+    pub(crate) end_tokens: Vec<u32>,
+    rope: Arc<RopeTable>,
+    workers: usize,
+    /// Of threads that score.
+    pub(crate) buffers: IdleBuffers<SharedSpace>,
+}
+
+impl Model {
+    /// `values` are those of every weight, in the order of [`tensor_specs`] and of their sizes.
+    pub(crate) fn new(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        values: Vec<Vec<f32>>,
+        placement: Placement,
+    ) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let tokens = tokenizer.vocab_size();
+        if tokens > config.vocab_size {
+            let want = format!("want at least the tokenizer's {tokens} tokens");
+            return Err(ConfigError::Value {
+                key: "vocab_size".to_owned(),
+                value: config.vocab_size.to_string(),
+                want,
+            });
+        }
+        let device = OpenDevice::open(placement.device, placement.precision)?;
+        let weights = Weights::new(&config, values, &device.device).map_err(|e| out_of_memory(placement.device, &e))?;
+        Ok(Self {
+            tokenizer,
+            weights,
+            specs: tensor_specs(&config),
+            rope: Arc::new(RopeTable::new(config.max_position_embeddings, &config.rope_frequencies())),
+            companions: Companions::empty("(new)"),
+            end_tokens: config.eos_token_id.clone(),
+            config: Arc::new(config),
+            workers: device.workers(placement.workers),
+            device,
+            buffers: IdleBuffers::default(),
+        })
+    }
+
+    /// A model with random weights: a pure function of `config` and `seed`.
+    pub(crate) fn initialize(
+        config: ModelConfig,
+        tokenizer: Tokenizer,
+        seed: u64,
+        placement: Placement,
+    ) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let values = initial_values(&config, seed);
+        Self::new(config, tokenizer, values, placement)
+    }
+
+    /// Reads a model directory; without `tokenizer.json` where `needs_tokenizer` is false.
+    pub(crate) fn load(dir: &Path, needs_tokenizer: bool, placement: Placement) -> Result<Self, CheckpointError> {
+        let files = ModelFiles::read(dir, needs_tokenizer)?;
+        let weights = read_weights(dir, &tensor_specs(&files.config))?;
+        Self::from_files(files, weights, placement)
+    }
+
+    /// As [`Model::load`], from the contents of the three files.
+    pub(crate) fn from_bytes(
+        config_json: &str,
+        tokenizer_json: &str,
+        safetensors: &[u8],
+        placement: Placement,
+    ) -> Result<Self, CheckpointError> {
+        let files = ModelFiles::embedded(config_json, tokenizer_json)?;
+        let weights = files.read_weights(safetensors)?;
+        Self::from_files(files, weights, placement)
+    }
+
+    fn from_files(files: ModelFiles, weights: Vec<Vec<f32>>, placement: Placement) -> Result<Self, CheckpointError> {
+        let ModelFiles { origin, config, tokenizer, companions } = files;
+        let end_tokens = companions.end_tokens()?;
+        let model = Self::new(config, tokenizer, weights, placement);
+        let mut model = model.map_err(|source| CheckpointError::Config { origin, source })?;
+        if !end_tokens.is_empty() {
+            model.end_tokens = end_tokens;
+        }
+        model.companions = companions;
+        Ok(model)
+    }
+
+    /// Writes the model directory, with weight files of `max_shard_bytes` at most. Adapters are merged.
+    pub(crate) fn save(
+        &self,
+        dir: &Path,
+        max_shard_bytes: Option<usize>,
+        precision: Precision,
+    ) -> Result<(), CheckpointError> {
+        let weights = self.weight_tensors()?;
+        let weights = slices(&weights)?;
+        let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
+        let (config, tokenizer, companions) = (&self.config, &self.tokenizer, &self.companions);
+        crate::checkpoint::write_small_files(dir, config, tokenizer, companions, precision)?;
+        let max_shard_bytes = max_shard_bytes.unwrap_or(MAX_SHARD_BYTES);
+        crate::checkpoint::write_weights(dir, &self.specs, &weights, max_shard_bytes, precision)
+    }
+
+    /// The weights as the model uses them: adapters are merged.
+    fn weight_tensors(&self) -> Result<Vec<Tensor>, CheckpointError> {
+        let weight = |spec: &TensorSpec| self.weights.tensor(&spec.name, Mode::Detached)?.to_device(&Device::Cpu);
+        let weights = self.specs.iter().map(weight).collect::<Result<_, _>>();
+        weights.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
+    }
+
+    /// The bytes of `model.safetensors`: equal weights give equal bytes.
+    pub(crate) fn weights_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        let weights = self.weight_tensors()?;
+        let weights = slices(&weights)?;
+        let weights: Vec<&[f32]> = weights.iter().map(|w| &**w).collect();
+        encode_weights(&self.specs, &weights)
+    }
+
+    /// Every weight tensor as the model uses it, in the order of [`tensor_specs`].
+    pub(crate) fn named_weights(&self) -> Vec<NamedTensor> {
+        name_tensors(
+            &self.specs,
+            self.weights.values(&self.specs).expect("the weights are f32 and where they were put"),
+        )
+    }
+
+    /// Number of parameters.
+    pub(crate) fn parameter_count(&self) -> usize {
+        self.specs.iter().map(TensorSpec::elements).sum()
+    }
+
+    /// Replaces the weights by their sums with the adapters, which are dropped.
+    pub(crate) fn merge_adapters(&mut self) -> candle_core::Result<()> {
+        let merged = self.weights.values(&self.specs)?;
+        self.weights = Weights::new(&self.config, merged, &self.device.device)?;
+        Ok(())
+    }
+
+    /// The present weights, ready to compute with.
+    pub(crate) fn backend(&self, mode: Mode, purpose: Purpose) -> candle_core::Result<Box<dyn Backend>> {
+        self.backend_for(&self.weights, mode, purpose)
+    }
+
+    /// As [`Model::backend`], with other weights of the same shape.
+    pub(crate) fn backend_for(
+        &self,
+        weights: &Weights,
+        mode: Mode,
+        purpose: Purpose,
+    ) -> candle_core::Result<Box<dyn Backend>> {
+        let network = Network::new(&self.config, &self.rope, weights, mode, self.device.dtype)?;
+        prepare(network, &self.device, purpose, &self.pool()?)
+    }
+
+    /// Whether its weights exceed the caches of one core.
+    pub(crate) fn is_large(&self) -> bool {
+        self.parameter_count() >= LARGE
+    }
+
+    /// The threads that share work on all weights of a large model.
+    pub(crate) fn pool(&self) -> candle_core::Result<ThreadPool> {
+        if self.workers == 1 || !self.is_large() {
+            return Ok(ThreadPool::single());
+        }
+        let refused = |e| candle_core::Error::Msg(format!("{e}; lower `shards` or raise the limit on threads"));
+        ThreadPool::new(self.workers).map_err(refused)
+    }
+
+    /// Data-parallel workers: threads of the CPU, or one device.
+    pub(crate) const fn workers(&self) -> usize {
+        self.workers
+    }
+}
+
+/// The error of a device without room for a model.
+pub(crate) fn out_of_memory(device: DeviceSpec, error: &candle_core::Error) -> DeviceError {
+    let hint = "the model's weights do not fit, or the device failed";
+    DeviceError::Unavailable { device, reason: error.to_string(), hint }
+}
+
+/// The numbers of tensors.
+fn slices(tensors: &[Tensor]) -> Result<Vec<Slice<'_>>, CheckpointError> {
+    let slices = tensors.iter().map(Slice::new).collect::<Result<_, _>>();
+    slices.map_err(|e| CheckpointError::Format { file: WEIGHTS.to_owned(), what: e.to_string() })
+}
+
+/// `values` with their names and shapes.
+pub(crate) fn name_tensors(specs: &[TensorSpec], values: Vec<Vec<f32>>) -> Vec<NamedTensor> {
+    specs.iter().cloned().zip(values).collect()
+}

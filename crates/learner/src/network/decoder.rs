@@ -1,0 +1,130 @@
+//! The decoder as a candle graph: one description for training, for scoring and for the prompts of rollouts.
+//!
+//! Whether it can be differentiated depends on the view alone (tracked or detached); what computes it, on the operations.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use candle_core::{Result, Tensor};
+use veriplay_kernels::attention::Group;
+use veriplay_kernels::logprob::Prediction;
+
+use super::layers::Network;
+use super::microbatch::MicroBatch;
+use super::{LayerBackend, run_layers};
+use crate::ops::{LinearSite, Ops};
+
+/// Weights and the operations that read them.
+#[derive(Debug)]
+pub(crate) struct Decoder<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) ops: Box<dyn Ops>,
+}
+
+impl Decoder<'_> {
+    /// The residual stream after the last layer [rows, hidden]. `keep` sees every layer's raw query, key and value projections:
+    /// what a cache is made of.
+    pub(crate) fn forward(&self, batch: &MicroBatch, keep: impl FnMut(usize, &Tensor) -> Result<()>) -> Result<Tensor> {
+        self.run(0..self.layers(), self.embed(batch)?, &batch.groups.as_slice().into(), keep)
+    }
+
+    /// Decoder layers.
+    pub(crate) fn layers(&self) -> usize {
+        self.network.layers.len()
+    }
+
+    /// The residual stream before the first layer [rows, hidden].
+    pub(crate) fn embed(&self, batch: &MicroBatch) -> Result<Tensor> {
+        self.embed_tokens(&Tensor::new(&*batch.tokens, self.network.device())?)
+    }
+
+    /// As [`Decoder::embed`], of token ids [rows] that are on the device.
+    pub(crate) fn embed_tokens(&self, tokens: &Tensor) -> Result<Tensor> {
+        self.network.embedding.index_select(tokens, 0)?.to_dtype(self.network.dtype)
+    }
+
+    /// Some layers, one after the other; `keep` as in [`Decoder::forward`].
+    pub(crate) fn run(
+        &self,
+        layers: Range<usize>,
+        x: Tensor,
+        groups: &Arc<[Group]>,
+        keep: impl FnMut(usize, &Tensor) -> Result<()>,
+    ) -> Result<Tensor> {
+        run_layers(&mut MicroBatchLayers { decoder: self, groups, keep }, layers, x)
+    }
+
+    /// Raw query, key and value projections of the residual stream [rows, (heads + 2·kv_heads)·dim].
+    pub(crate) fn project(&self, at: usize, x: &Tensor) -> Result<Tensor> {
+        let layer = &self.network.layers[at];
+        let qkv = self.ops.linear(&self.ops.norm(x, &layer.input_norm)?, &layer.qkv, LinearSite::Qkv(at))?;
+        match &layer.qkv_bias {
+            Some(bias) => self.ops.bias(&qkv, bias),
+            None => Ok(qkv),
+        }
+    }
+
+    /// The residual stream with the output projection of the mixed values [rows, heads·dim].
+    pub(crate) fn add_attention(&self, at: usize, x: &Tensor, mixed: &Tensor) -> Result<Tensor> {
+        x + self.ops.linear(mixed, &self.network.layers[at].output, LinearSite::Output(at))?
+    }
+
+    /// The residual stream with what the SwiGLU adds to it.
+    pub(crate) fn add_mlp(&self, at: usize, x: &Tensor) -> Result<Tensor> {
+        let layer = &self.network.layers[at];
+        x + self.ops.mlp(&self.ops.norm(x, &layer.post_norm)?, &layer.gate_up, &layer.down, at)?
+    }
+
+    /// Logits [outputs, vocab] of some rows of what [`Decoder::forward`] returned.
+    pub(crate) fn logits(&self, last: &Tensor, outputs: &[usize]) -> Result<Tensor> {
+        let rows: Vec<u32> = outputs.iter().map(|&row| row as u32).collect();
+        self.head(&last.index_select(&Tensor::new(rows, last.device())?, 0)?)
+    }
+
+    /// Logits [rows, vocab] of rows behind the last layer [rows, hidden].
+    pub(crate) fn head(&self, rows: &Tensor) -> Result<Tensor> {
+        self.ops.linear(&self.ops.norm(rows, &self.network.norm)?, &self.network.head, LinearSite::Head)
+    }
+
+    /// As [`Decoder::predict`], from the rows behind the last layer that the predictions are of.
+    pub(crate) fn predict_rows(&self, rows: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
+        self.ops.logprobs(&self.head(rows)?, predictions)
+    }
+
+    /// Log-probability (row 0) and entropy (row 1) of every prediction [2, predictions].
+    pub(crate) fn predict(&self, batch: &MicroBatch) -> Result<Tensor> {
+        let last = self.forward(batch, |_, _| Ok(()))?;
+        self.ops.logprobs(&self.logits(&last, &batch.outputs)?, &batch.predictions)
+    }
+}
+
+/// The layers over a micro-batch, whose groups attend within themselves. Differentiable where the decoder's weights are tracked.
+struct MicroBatchLayers<'a, K> {
+    decoder: &'a Decoder<'a>,
+    groups: &'a Arc<[Group]>,
+    /// Sees every layer's projections.
+    keep: K,
+}
+
+impl<K: FnMut(usize, &Tensor) -> Result<()>> LayerBackend for MicroBatchLayers<'_, K> {
+    type Stream = Tensor;
+    type Projections = Tensor;
+    type Mixed = Tensor;
+
+    fn project(&mut self, layer: usize, x: &Tensor) -> Result<Tensor> {
+        self.decoder.project(layer, x)
+    }
+
+    fn attend(&mut self, layer: usize, qkv: Tensor) -> Result<Tensor> {
+        (self.keep)(layer, &qkv)?;
+        self.decoder.ops.attention(&qkv, self.decoder.network.layers[layer].qk_norms.as_ref(), self.groups)
+    }
+
+    fn add_attention(&mut self, layer: usize, x: Tensor, mixed: Tensor) -> Result<Tensor> {
+        self.decoder.add_attention(layer, &x, &mixed)
+    }
+
+    fn add_mlp(&mut self, layer: usize, x: Tensor) -> Result<Tensor> {
+        self.decoder.add_mlp(layer, &x)
+    }
+}

@@ -1,0 +1,110 @@
+//! The one set of weights: candle variables by their Hugging Face name.
+//!
+//! Training tracks them, rollouts read detached views of the same storage, the optimizer changes them in place; nothing is
+//! copied between the two. With adapters the base is never tracked, and a weight that has one is the sum of the two.
+
+use std::collections::BTreeMap;
+
+use candle_core::{DType, Device, Error, Result, Tensor, Var};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::config::{ModelConfig, TensorSpec, tensor_specs};
+use crate::lora::{Adapters, copy_variables};
+
+/// Whether operations on a weight are recorded for backward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// They are: gradients reach the variable.
+    Tracked,
+    /// They are not: intermediate results are freed as soon as they are used.
+    Detached,
+}
+
+/// A model's weights.
+#[derive(Debug)]
+pub(crate) struct Weights {
+    vars: BTreeMap<String, Var>,
+    adapters: Option<Adapters>,
+}
+
+impl Weights {
+    /// From the values of every tensor, in the order of [`tensor_specs`].
+    pub(crate) fn new(config: &ModelConfig, values: Vec<Vec<f32>>, device: &Device) -> Result<Self> {
+        let var = |(spec, values): (TensorSpec, Vec<f32>)| Ok((spec.name, Var::from_vec(values, spec.shape, device)?));
+        Ok(Self { vars: tensor_specs(config).into_iter().zip(values).map(var).collect::<Result<_>>()?, adapters: None })
+    }
+
+    /// With adapters, from now on, or without.
+    pub(crate) fn set_adapters(&mut self, adapters: Option<Adapters>) {
+        self.adapters = adapters;
+    }
+
+    /// Whether there are adapters whose every B is still zero.
+    pub(crate) fn has_fresh_adapters(&self) -> Result<bool> {
+        self.adapters.as_ref().map_or(Ok(false), Adapters::are_fresh)
+    }
+
+    /// A copy that later updates do not reach. A base under adapters is shared: nothing updates it.
+    pub(crate) fn snapshot(&self) -> Result<Self> {
+        match &self.adapters {
+            None => Ok(Self { vars: copy_variables(&self.vars)?, adapters: None }),
+            Some(adapters) => Ok(Self { vars: self.vars.clone(), adapters: Some(adapters.copy()?) }),
+        }
+    }
+
+    /// The variable of this name: a weight's, or an adapter's.
+    pub(crate) fn var(&self, name: &str) -> Result<&Var> {
+        let adapter = || self.adapters.as_ref().and_then(|adapters| adapters.vars().get(name));
+        let missing = || Error::Msg(format!("the model has no weight `{name}`"));
+        self.vars.get(name).or_else(adapter).ok_or_else(missing)
+    }
+
+    /// Every variable that trains, with its name: the adapters', or else the weights'.
+    pub(crate) fn trainable(&self) -> impl Iterator<Item = (&String, &Var)> {
+        self.adapters.as_ref().map_or(&self.vars, Adapters::vars).iter()
+    }
+
+    /// A weight as the model uses it, with its adapter where it has one, as `mode` says.
+    pub(crate) fn tensor(&self, name: &str, mode: Mode) -> Result<Tensor> {
+        let (var, tracked) = (self.var(name)?, mode == Mode::Tracked);
+        let Some(adapters) = &self.adapters else {
+            return Ok(if tracked { var.as_tensor().clone() } else { var.as_detached_tensor() });
+        };
+        let base = var.as_detached_tensor();
+        adapters.product(name, tracked).map_or(Ok(base.clone()), |product| base + product?)
+    }
+
+    /// Every tensor as the model uses it, in the order of `specs`.
+    pub(crate) fn values(&self, specs: &[TensorSpec]) -> Result<Vec<Vec<f32>>> {
+        specs.iter().map(|spec| values(&self.tensor(&spec.name, Mode::Detached)?)).collect()
+    }
+}
+
+/// A tensor's numbers, row by row, as f32.
+pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>> {
+    tensor.to_dtype(DType::F32)?.flatten_all()?.to_vec1()
+}
+
+/// Initial weights in the order of [`tensor_specs`], a pure function of shape and seed. Gains are 1 and biases 0. Matrices are normal
+/// with the config's standard deviation; those that write to the residual stream are smaller by sqrt(2 · layers), as in GPT-2 (Radford
+/// et al. 2019, §2.3), so that its variance does not grow with depth.
+pub(crate) fn initial_values(config: &ModelConfig, seed: u64) -> Vec<Vec<f32>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    tensor_specs(config).iter().map(|spec| initial_tensor(config, spec, &mut rng)).collect()
+}
+
+fn initial_tensor(config: &ModelConfig, spec: &TensorSpec, rng: &mut ChaCha8Rng) -> Vec<f32> {
+    if spec.shape.len() == 1 {
+        return vec![if spec.name.ends_with("bias") { 0.0 } else { 1.0 }; spec.elements()];
+    }
+    let writes = spec.name.ends_with("o_proj.weight") || spec.name.ends_with("down_proj.weight");
+    let depth = if writes { (2.0 * config.num_hidden_layers as f64).sqrt() } else { 1.0 };
+    (0..spec.elements()).map(|_| (normal(rng) * config.initializer_range / depth) as f32).collect()
+}
+
+/// A standard normal number (Box and Muller 1958).
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * rng.random::<f64>()).cos()
+}

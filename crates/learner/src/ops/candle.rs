@@ -1,0 +1,341 @@
+//! The operations of a card, and of any other device: candle's kernels, each with a backward, and products by cuBLAS.
+//!
+//! They run on every device and in every float type, so tests compare them with the CPU's. In bf16 norms, softmaxes and
+//! log-probabilities are computed in f32. A missing kernel is an error that names the operation; nothing falls back to the CPU.
+//!
+//! Candle's fast kernels `rms_norm`, `softmax_last_dim` and `rope` have no backward, and would cut the graph without an error. Each
+//! runs on detached arguments here; its result is then attached to the graph as the output of an operation whose backward is ours.
+//! Attaching copies the result on its device; where nothing is tracked, as in rollouts, nothing is copied.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use candle_core::backend::BackendStorage;
+use candle_core::{
+    CpuStorage, CudaStorage, CustomOp1, CustomOp2, D, DType, Device, Error, Layout, Result, Shape, Storage, Tensor,
+};
+use veriplay_kernels::attention::{Group, HeadSizes};
+use veriplay_kernels::layers::RopeTable;
+use veriplay_kernels::logprob::Prediction;
+
+use super::{LinearSite, Ops};
+
+/// The result of one of candle's kernels, which becomes the output of an operation with the gradients that `backward` computes.
+struct Attached<B> {
+    name: &'static str,
+    /// Contiguous.
+    result: Tensor,
+    backward: B,
+}
+
+impl<B> Attached<B> {
+    fn wrong_device(&self, device: &str) -> Error {
+        Error::Msg(format!("`{}` was computed elsewhere than on the {device}, where its argument is", self.name))
+    }
+
+    fn cpu(&self) -> Result<(CpuStorage, Shape)> {
+        let (storage, layout) = self.result.storage_and_layout();
+        let Storage::Cpu(cpu) = &*storage else { return Err(self.wrong_device("CPU")) };
+        Ok((cpu.try_clone(layout)?, self.result.shape().clone()))
+    }
+
+    fn cuda(&self) -> Result<(CudaStorage, Shape)> {
+        let (storage, layout) = self.result.storage_and_layout();
+        let Storage::Cuda(cuda) = &*storage else { return Err(self.wrong_device("card")) };
+        Ok((cuda.try_clone(layout)?, self.result.shape().clone()))
+    }
+}
+
+/// `backward` gives the gradient of the argument from (argument, result, gradient of the result).
+impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync> CustomOp1 for Attached<B> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn cpu_fwd(&self, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
+        self.cpu()
+    }
+
+    fn cuda_fwd(&self, _: &CudaStorage, _: &Layout) -> Result<(CudaStorage, Shape)> {
+        self.cuda()
+    }
+
+    fn bwd(&self, x: &Tensor, y: &Tensor, dy: &Tensor) -> Result<Option<Tensor>> {
+        (self.backward)(x, y, dy).map(Some)
+    }
+}
+
+/// `backward` gives the gradients of both arguments from (first, second, gradient of the result).
+impl<B: Fn(&Tensor, &Tensor, &Tensor) -> Result<(Tensor, Tensor)> + Send + Sync> CustomOp2 for Attached<B> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn cpu_fwd(&self, _: &CpuStorage, _: &Layout, _: &CpuStorage, _: &Layout) -> Result<(CpuStorage, Shape)> {
+        self.cpu()
+    }
+
+    fn cuda_fwd(&self, _: &CudaStorage, _: &Layout, _: &CudaStorage, _: &Layout) -> Result<(CudaStorage, Shape)> {
+        self.cuda()
+    }
+
+    fn bwd(&self, x: &Tensor, gain: &Tensor, _: &Tensor, dy: &Tensor) -> Result<(Option<Tensor>, Option<Tensor>)> {
+        (self.backward)(x, gain, dy).map(|(dx, dgain)| (Some(dx), Some(dgain)))
+    }
+}
+
+fn attach<B>(x: &Tensor, name: &'static str, result: Tensor, backward: B) -> Result<Tensor>
+where
+    B: Fn(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + Send + Sync + 'static,
+{
+    if x.track_op() { x.apply_op1(Attached { name, result, backward }) } else { Ok(result) }
+}
+
+/// RMSNorm (Zhang and Sennrich 2019) over the last dimension: x [.., width], gain [width].
+pub(super) fn rms_norm(x: &Tensor, gain: &Tensor, eps: f32) -> Result<Tensor> {
+    let result = candle_nn::ops::rms_norm(&x.detach(), &gain.detach(), eps)?;
+    if !x.track_op() && !gain.track_op() {
+        return Ok(result);
+    }
+    let backward = move |x: &Tensor, gain: &Tensor, dy: &Tensor| norm_backward(x, gain, dy, f64::from(eps));
+    x.apply_op2(gain, Attached { name: "rms-norm", result, backward })
+}
+
+/// With r = 1/√(mean x² + ε) and n = x·r: dx = r·(g∘w − n·mean(g∘w∘n)), dw = Σ g∘n. In f32, whatever x is.
+fn norm_backward(x: &Tensor, gain: &Tensor, dy: &Tensor, eps: f64) -> Result<(Tensor, Tensor)> {
+    let [wide, gains, dys] = [x, gain, dy].map(widened);
+    let (wide, gains, dys) = (wide?, gains?, dys?);
+    let scale = (wide.sqr()?.mean_keepdim(D::Minus1)? + eps)?.sqrt()?.recip()?;
+    let normed = wide.broadcast_mul(&scale)?;
+    let weighted = dys.broadcast_mul(&gains)?;
+    let along = (&weighted * &normed)?.mean_keepdim(D::Minus1)?;
+    let dx = (weighted - normed.broadcast_mul(&along)?)?.broadcast_mul(&scale)?;
+    let width = gain.dim(0)?;
+    let dgain = (dys * normed)?.reshape(((), width))?.sum(0)?;
+    Ok((dx.to_dtype(x.dtype())?, dgain.to_dtype(gain.dtype())?))
+}
+
+/// Softmax over the last dimension, in f32; dx = y∘(g − Σ g∘y).
+pub(super) fn softmax(x: &Tensor) -> Result<Tensor> {
+    let result = candle_nn::ops::softmax_last_dim(&x.detach())?;
+    let backward = |_: &Tensor, y: &Tensor, dy: &Tensor| {
+        let inner = (dy * y)?.sum_keepdim(D::Minus1)?;
+        dy.broadcast_sub(&inner)? * y
+    };
+    attach(x, "softmax", result, backward)
+}
+
+/// Rotations (Su et al. 2021) of x [batch, heads, rows, dim]: (a, b) → (a·cos − b·sin, b·cos + a·sin) on the halves of a head. cos and
+/// sin are [rows, dim / 2], or [batch, rows, dim / 2]. Backward turns the other way.
+pub(super) fn rope(x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Tensor> {
+    let x = x.contiguous()?;
+    let result = candle_nn::rotary_emb::rope(&x.detach(), cos, sin)?;
+    let (cos, sin) = (cos.clone(), sin.clone());
+    let backward =
+        move |_: &Tensor, _: &Tensor, dy: &Tensor| candle_nn::rotary_emb::rope(&dy.contiguous()?, &cos, &sin.neg()?);
+    attach(&x, "rope", result, backward)
+}
+
+/// At least f32.
+fn widened(x: &Tensor) -> Result<Tensor> {
+    if matches!(x.dtype(), DType::BF16 | DType::F16) { x.to_dtype(DType::F32) } else { Ok(x.clone()) }
+}
+
+/// f32 [rows, rows]: 0 where a row attends to a column, −∞ elsewhere.
+fn mask(group: &Group, device: &Device) -> Result<Tensor> {
+    let rows = group.rows().len();
+    let mut mask = Vec::with_capacity(rows * rows);
+    for row in group.visible_rows() {
+        let cell = |j: usize| if j < row.shared || row.own.contains(&j) { 0.0_f32 } else { f32::NEG_INFINITY };
+        mask.extend((0..rows).map(cell));
+    }
+    Tensor::from_vec(mask, (rows, rows), device)
+}
+
+/// Over the last dimension. The maximum is detached: it only shifts, and its gradient would cost four more large tensors.
+fn log_softmax(x: &Tensor) -> Result<Tensor> {
+    let shifted = x.broadcast_sub(&x.max_keepdim(D::Minus1)?.detach())?;
+    shifted.broadcast_sub(&shifted.exp()?.sum_keepdim(D::Minus1)?.log()?)
+}
+
+/// One micro-batch's operations.
+#[derive(Debug)]
+pub(crate) struct CandleOps {
+    pub(crate) sizes: HeadSizes,
+    pub(crate) rope: Arc<RopeTable>,
+    pub(crate) tables: Arc<Tables>,
+}
+
+/// Tables that all layers share for the last micro-batch's groups: made and sent to the device once.
+#[derive(Debug, Default)]
+pub(crate) struct Tables(Mutex<Option<CachedTables>>);
+
+/// Some groups, and the tables of each.
+type CachedTables = (Arc<[Group]>, Arc<[GroupTables]>);
+
+/// Of one group.
+#[derive(Debug)]
+struct GroupTables {
+    /// [rows, dim / 2].
+    cos: Tensor,
+    sin: Tensor,
+    /// f32 [rows, rows].
+    mask: Tensor,
+}
+
+impl Ops for CandleOps {
+    fn norm(&self, x: &Tensor, gain: &Tensor) -> Result<Tensor> {
+        rms_norm(&x.contiguous()?, gain, self.sizes.eps)
+    }
+
+    fn linear(&self, x: &Tensor, weight: &Tensor, _: LinearSite) -> Result<Tensor> {
+        x.matmul(&weight.t()?)
+    }
+
+    fn bias(&self, x: &Tensor, bias: &Tensor) -> Result<Tensor> {
+        x.broadcast_add(bias)
+    }
+
+    fn attention(&self, qkv: &Tensor, gains: Option<&[Tensor; 2]>, groups: &Arc<[Group]>) -> Result<Tensor> {
+        let tables = self.tables(groups, qkv.dtype(), qkv.device())?;
+        let group = |(group, tables)| self.attend_in_group(qkv, gains, group, tables);
+        let mixed = groups.iter().zip(&*tables).map(group).collect::<Result<Vec<_>>>()?;
+        Tensor::cat(&mixed, 0)
+    }
+
+    fn mlp(&self, x: &Tensor, gate_up: &Tensor, down: &Tensor, _: usize) -> Result<Tensor> {
+        let inner = down.dim(1)?;
+        let pair = x.matmul(&gate_up.t()?)?;
+        let hidden = (pair.narrow(1, 0, inner)?.silu()? * pair.narrow(1, inner, inner)?)?;
+        hidden.matmul(&down.t()?)
+    }
+
+    fn logprobs(&self, logits: &Tensor, predictions: &[Prediction]) -> Result<Tensor> {
+        let device = logits.device();
+        let rows: Vec<u32> = predictions.iter().map(|p| p.row as u32).collect();
+        let tokens: Vec<u32> = predictions.iter().map(|p| p.token).collect();
+        let (rows, tokens) = (Tensor::new(rows, device)?, Tensor::new(tokens, device)?);
+        let logprobs = log_softmax(&widened(logits)?)?;
+        let entropy = (logprobs.exp()? * &logprobs)?.sum(D::Minus1)?.neg()?.index_select(&rows, 0)?;
+        let selected = logprobs.index_select(&rows, 0)?.gather(&tokens.unsqueeze(1)?, 1)?.squeeze(1)?;
+        Tensor::stack(&[selected, entropy], 0)
+    }
+}
+
+impl CandleOps {
+    /// Attention of one group: [rows, heads·dim].
+    fn attend_in_group(
+        &self,
+        qkv: &Tensor,
+        gains: Option<&[Tensor; 2]>,
+        group: &Group,
+        tables: &GroupTables,
+    ) -> Result<Tensor> {
+        let HeadSizes { heads, kv_heads, dim, .. } = self.sizes;
+        let rows = group.rows().len();
+        let qkv = qkv.narrow(0, group.rows().start, rows)?;
+        let [q_gain, k_gain] = gains.map_or([None; 2], |[q, k]| [Some(q), Some(k)]);
+        let q = self.rotated_heads(&qkv, 0, heads, q_gain, tables)?;
+        let k = self.rotated_heads(&qkv, heads, kv_heads, k_gain, tables)?;
+        let v = take_heads(&qkv, heads + kv_heads, kv_heads, dim)?;
+        // Query heads that share a key head stack up as more rows of it: keys and values are not repeated.
+        let q = q.reshape((kv_heads, heads / kv_heads * rows, dim))?;
+        let scores = (widened(&q.matmul(&k.t()?)?)? * f64::from(self.sizes.scale()))?;
+        let scores = scores.reshape((kv_heads, heads / kv_heads, rows, rows))?;
+        let weights = softmax(&scores.broadcast_add(&tables.mask)?)?.to_dtype(v.dtype())?;
+        let mixed = weights.reshape((kv_heads, heads / kv_heads * rows, rows))?.matmul(&v)?;
+        mixed.reshape((heads, rows, dim))?.transpose(0, 1)?.reshape((rows, heads * dim))
+    }
+
+    /// Some heads of a group, normed where they have a gain, and rotated: [heads, rows, dim].
+    fn rotated_heads(
+        &self,
+        qkv: &Tensor,
+        first: usize,
+        heads: usize,
+        gain: Option<&Tensor>,
+        tables: &GroupTables,
+    ) -> Result<Tensor> {
+        let x = take_heads(qkv, first, heads, self.sizes.dim)?;
+        let x = gain.map_or_else(|| Ok(x.clone()), |gain| rms_norm(&x, gain, self.sizes.eps))?;
+        rope(&x.unsqueeze(0)?, &tables.cos, &tables.sin)?.squeeze(0)
+    }
+
+    fn tables(&self, groups: &Arc<[Group]>, dtype: DType, device: &Device) -> Result<Arc<[GroupTables]>> {
+        let mut kept = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, tables)) = &*kept
+            && Arc::ptr_eq(of, groups)
+        {
+            return Ok(Arc::clone(tables));
+        }
+        let table = |group: &Group| {
+            let positions = group.visible_rows().map(|row| row.position);
+            let [cos, sin] = rotations(&self.rope, positions, dtype, device)?;
+            Ok(GroupTables { cos, sin, mask: mask(group, device)? })
+        };
+        let tables: Arc<[GroupTables]> = groups.iter().map(table).collect::<Result<_>>()?;
+        *kept = Some((Arc::clone(groups), Arc::clone(&tables)));
+        Ok(tables)
+    }
+}
+
+/// Some heads of raw projections, head by head: [heads, rows, dim].
+fn take_heads(qkv: &Tensor, first: usize, heads: usize, dim: usize) -> Result<Tensor> {
+    let rows = qkv.dim(0)?;
+    qkv.narrow(1, first * dim, heads * dim)?.reshape((rows, heads, dim))?.transpose(0, 1)?.contiguous()
+}
+
+/// cos and sin of positions [positions, dim / 2] each.
+pub(crate) fn rotations(
+    rope: &RopeTable,
+    positions: impl Iterator<Item = usize>,
+    dtype: DType,
+    device: &Device,
+) -> Result<[Tensor; 2]> {
+    let (mut cos, mut sin, mut rows) = (Vec::new(), Vec::new(), 0);
+    for position in positions {
+        let (c, s) = rope.at(position);
+        cos.extend_from_slice(c);
+        sin.extend_from_slice(s);
+        rows += 1;
+    }
+    let half = cos.len() / rows.max(1);
+    let table = |values| Tensor::from_vec(values, (rows, half), device)?.to_dtype(dtype);
+    Ok([table(cos)?, table(sin)?])
+}
+
+/// Heads of one decoding step: raw projections [rows, (heads + 2·kv_heads)·dim] → queries [rows, heads, 1, dim], and keys and values
+/// [rows, kv_heads, 1, dim] each. cos and sin are [rows, 1, dim / 2].
+pub(crate) fn step_heads(
+    sizes: &HeadSizes,
+    qkv: &Tensor,
+    gains: Option<&[Tensor; 2]>,
+    [cos, sin]: &[Tensor; 2],
+) -> Result<[Tensor; 3]> {
+    let HeadSizes { heads, kv_heads, dim, .. } = *sizes;
+    let rows = qkv.dim(0)?;
+    let part = |first: usize, count: usize| {
+        qkv.narrow(1, first * dim, count * dim)?.contiguous()?.reshape((rows, count, 1, dim))
+    };
+    let norm = |x: Tensor, gain: Option<&Tensor>| gain.map_or(Ok(x.clone()), |gain| rms_norm(&x, gain, sizes.eps));
+    let [q_gain, k_gain] = gains.map_or([None; 2], |[q, k]| [Some(q), Some(k)]);
+    let q = rope(&norm(part(0, heads)?, q_gain)?, cos, sin)?;
+    let k = rope(&norm(part(heads, kv_heads)?, k_gain)?, cos, sin)?;
+    Ok([q, k, part(heads + kv_heads, kv_heads)?])
+}
+
+/// Attention of one decoding step: queries [rows, heads, 1, dim] on keys and values [rows, kv_heads, columns, dim], with `mask`
+/// [rows, 1, 1, columns] added to the scores; → [rows, heads·dim].
+pub(crate) fn step_attention(
+    sizes: &HeadSizes,
+    q: &Tensor,
+    keys: &Tensor,
+    values: &Tensor,
+    mask: &Tensor,
+) -> Result<Tensor> {
+    let HeadSizes { heads, kv_heads, dim, .. } = *sizes;
+    let rows = q.dim(0)?;
+    let q = q.reshape((rows, kv_heads, heads / kv_heads, dim))?;
+    let scores = (widened(&q.matmul(&keys.t()?)?)? * f64::from(sizes.scale()))?;
+    let weights = softmax(&scores.broadcast_add(mask)?)?.to_dtype(values.dtype())?;
+    weights.matmul(values)?.reshape((rows, heads * dim))
+}

@@ -1,0 +1,301 @@
+//! Optimizers: AdamW, and Muon for hidden matrices. State is f32, kept for every weight, saved and restored to the bit.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
+
+use candle_core::{CpuStorage, DType, InplaceOp2, Layout, Result, Tensor, Var};
+use serde::{Deserialize, Serialize};
+use veriplay_kernels::optimizers::{
+    AdamWConstants, MuonConstants, MuonWorkspace, NEWTON_SCHULZ_STEPS, QUINTIC, adamw_step, muon_step,
+};
+use veriplay_kernels::thread_pool::run_on_threads;
+
+use crate::config::TensorSpec;
+use crate::gradients::Gradients;
+use crate::network::{Weights, values};
+use crate::ops::slices::{floats, floats_mut};
+
+/// Constants of AdamW (Loshchilov and Hutter 2019). Weight decay is decoupled and acts on matrices alone.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdamW {
+    /// Decay of the mean.
+    pub beta1: f64,
+    /// Decay of the mean square.
+    pub beta2: f64,
+    /// Added to the root of the mean square.
+    pub eps: f64,
+    /// Share of a matrix taken off at each step, times the learning rate.
+    pub weight_decay: f64,
+}
+
+impl Default for AdamW {
+    /// The constants of the quickstart.
+    fn default() -> Self {
+        Self { beta1: 0.9, beta2: 0.98, eps: 1e-8, weight_decay: 0.0 }
+    }
+}
+
+impl AdamW {
+    /// For step `step`, counted from 1; `decay` is learning rate times weight decay.
+    fn constants(&self, step: u64, rate: Rate, decay: f64) -> AdamWConstants {
+        let power = |beta: f64| 1.0 - beta.powf(step as f64);
+        AdamWConstants {
+            beta1: self.beta1 as f32,
+            beta2: self.beta2 as f32,
+            rate: (rate.learning_rate / power(self.beta1)) as f32,
+            root: (1.0 / power(self.beta2).sqrt()) as f32,
+            eps: self.eps as f32,
+            keep: (1.0 - decay) as f32,
+            scale: rate.scale,
+        }
+    }
+}
+
+/// How weights follow gradients.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Optimizer {
+    /// AdamW for everything.
+    AdamW(AdamW),
+    /// Muon (Jordan et al. 2024) for hidden matrices, AdamW for embedding, head and gains.
+    Muon {
+        /// For what Muon is not for.
+        adamw: AdamW,
+        /// Muon's learning rate as a multiple of the one given to `update`.
+        ratio: f64,
+        /// Decay of Muon's momentum.
+        momentum: f64,
+    },
+}
+
+impl Default for Optimizer {
+    fn default() -> Self {
+        Self::AdamW(AdamW::default())
+    }
+}
+
+impl Optimizer {
+    /// Muon with the constants of its authors and a learning rate `ratio` times AdamW's.
+    #[must_use]
+    pub const fn muon(adamw: AdamW, ratio: f64) -> Self {
+        Self::Muon { adamw, ratio, momentum: 0.95 }
+    }
+
+    const fn adamw(&self) -> &AdamW {
+        match self {
+            Self::AdamW(adamw) | Self::Muon { adamw, .. } => adamw,
+        }
+    }
+}
+
+/// The optimizer's state of one weight.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Moments {
+    /// First moment; for Muon's matrices its momentum.
+    pub(crate) first: Vec<f32>,
+    /// Second moment; zero for Muon's matrices.
+    pub(crate) second: Vec<f32>,
+}
+
+/// The optimizer's state.
+#[derive(Debug, Clone)]
+pub(crate) struct OptimizerState {
+    /// Steps made.
+    pub(crate) step: u64,
+    /// Of every weight, in the order of `tensor_specs`. Empty while `on_device` has them.
+    moments: Vec<Moments>,
+    /// The same where the weights are, from the first step in tensors on.
+    on_device: Vec<[Tensor; 2]>,
+    /// Whether our kernels step, on the CPU, or tensor operations where the weights are.
+    kernels: bool,
+}
+
+impl OptimizerState {
+    /// Before the first step.
+    pub(crate) fn new(specs: &[TensorSpec], kernels: bool) -> Self {
+        let zeros = |spec: &TensorSpec| vec![0.0; spec.elements()];
+        let moments = specs.iter().map(|spec| Moments { first: zeros(spec), second: zeros(spec) }).collect();
+        Self { step: 0, moments, on_device: Vec::new(), kernels }
+    }
+
+    /// As it was after `step` steps.
+    pub(crate) fn restore(&mut self, step: u64, moments: Vec<Moments>) {
+        (self.step, self.moments, self.on_device) = (step, moments, Vec::new());
+    }
+
+    /// The moments of every weight, in the order of `tensor_specs`.
+    pub(crate) fn moments(&self) -> Result<Cow<'_, [Moments]>> {
+        if self.on_device.is_empty() {
+            return Ok(Cow::Borrowed(&self.moments));
+        }
+        let fetch = |[first, second]: &[Tensor; 2]| Ok(Moments { first: values(first)?, second: values(second)? });
+        self.on_device.iter().map(fetch).collect::<Result<_>>().map(Cow::Owned)
+    }
+
+    /// One step: `weights` follow `gradients`, which are multiplied by `rate.scale` first. Uses up to `rate.threads` threads of the CPU;
+    /// the result does not depend on how many.
+    pub(crate) fn step(
+        &mut self,
+        optimizer: &Optimizer,
+        specs: &[TensorSpec],
+        weights: &Weights,
+        gradients: &Gradients,
+        rate: Rate,
+    ) -> Result<()> {
+        self.step += 1;
+        let step = self.step;
+        let gradient = |spec: &TensorSpec| {
+            let missing = || candle_core::Error::Msg(format!("`{}` has no gradient", spec.name));
+            gradients.get(&spec.name).ok_or_else(missing)
+        };
+        if !self.kernels {
+            self.move_to_device(specs, weights)?;
+            return specs.iter().zip(&mut self.on_device).try_for_each(|(spec, moments)| {
+                let rule = Rule::new(optimizer, spec, step, rate);
+                step_in_tensors(weights.var(&spec.name)?, gradient(spec)?, moments, &rule)
+            });
+        }
+        let mut work = Vec::with_capacity(specs.len());
+        for (spec, moments) in specs.iter().zip(&mut self.moments) {
+            work.push(Job { spec, weight: weights.var(&spec.name)?, gradient: gradient(spec)?, moments });
+        }
+        // The largest first, then each to the next free thread: order does not matter to the result.
+        work.sort_by_key(|job| job.spec.elements());
+        let queue = Mutex::new(work);
+        run_on_threads(0..rate.threads, |_| run_jobs(&queue, optimizer, step, rate)).into_iter().collect()
+    }
+
+    /// Moves the moments to where the weights are.
+    fn move_to_device(&mut self, specs: &[TensorSpec], weights: &Weights) -> Result<()> {
+        for (spec, Moments { first, second }) in specs.iter().zip(std::mem::take(&mut self.moments)) {
+            let device = weights.var(&spec.name)?.device();
+            let upload = |values: Vec<f32>| Tensor::from_vec(values, spec.shape.as_slice(), device);
+            self.on_device.push([upload(first)?, upload(second)?]);
+        }
+        Ok(())
+    }
+}
+
+/// How far and how one step goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rate {
+    /// The learning rate.
+    pub(crate) learning_rate: f64,
+    /// Factor of every gradient, from clipping.
+    pub(crate) scale: f32,
+    /// Threads to use.
+    pub(crate) threads: usize,
+}
+
+/// One weight with all that belongs to it.
+struct Job<'a> {
+    spec: &'a TensorSpec,
+    weight: &'a Var,
+    gradient: &'a Tensor,
+    moments: &'a mut Moments,
+}
+
+fn run_jobs(queue: &Mutex<Vec<Job<'_>>>, optimizer: &Optimizer, step: u64, rate: Rate) -> Result<()> {
+    let mut space = MuonWorkspace::default();
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let Some(Job { spec, weight, gradient, moments }) = next else { return Ok(()) };
+        let rule = Rule::new(optimizer, spec, step, rate);
+        weight.inplace_op2(gradient, &KernelStep { rule, state: Mutex::new((moments, &mut space)) })?;
+    }
+}
+
+/// How one weight follows its gradient.
+#[derive(Debug, Clone, Copy)]
+enum Rule {
+    AdamW(AdamWConstants),
+    /// With rows and columns.
+    Muon(MuonConstants, (usize, usize)),
+}
+
+impl Rule {
+    fn new(optimizer: &Optimizer, spec: &TensorSpec, step: u64, rate: Rate) -> Self {
+        let Rate { learning_rate, scale, .. } = rate;
+        let decay = if spec.shape.len() == 2 { learning_rate * optimizer.adamw().weight_decay } else { 0.0 };
+        match *optimizer {
+            Optimizer::Muon { ratio, momentum, .. } if spec.is_hidden_matrix() => {
+                let constants = MuonConstants { rate: learning_rate * ratio, momentum, decay: decay * ratio, scale };
+                Self::Muon(constants, (spec.shape[0], spec.shape[1]))
+            }
+            _ => Self::AdamW(optimizer.adamw().constants(step, rate, decay)),
+        }
+    }
+}
+
+/// One step on one weight, in place. Operations are given shared; the lock is for the moments and is never waited for.
+struct KernelStep<'a> {
+    rule: Rule,
+    state: Mutex<(&'a mut Moments, &'a mut MuonWorkspace)>,
+}
+
+impl InplaceOp2 for KernelStep<'_> {
+    fn name(&self) -> &'static str {
+        "optimizer-step"
+    }
+
+    fn cpu_fwd(&self, weight: &mut CpuStorage, wl: &Layout, gradient: &CpuStorage, gl: &Layout) -> Result<()> {
+        let (weight, gradient) = (floats_mut(weight, wl)?, floats(gradient, gl)?);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (Moments { first, second }, space) = &mut *state;
+        match &self.rule {
+            Rule::AdamW(constants) => adamw_step(weight, gradient, first, second, constants),
+            Rule::Muon(constants, shape) => muon_step(weight, gradient, first, *shape, constants, space),
+        }
+        Ok(())
+    }
+}
+
+/// One step on one weight in tensor operations: the formulas of the kernels, without the host in between.
+fn step_in_tensors(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], rule: &Rule) -> Result<()> {
+    let gradient = gradient.to_dtype(DType::F32)?;
+    match rule {
+        Rule::AdamW(constants) => adamw_in_tensors(weight, &gradient, moments, constants),
+        Rule::Muon(constants, shape) => muon_in_tensors(weight, &gradient, &mut moments[0], constants, *shape),
+    }
+}
+
+fn adamw_in_tensors(weight: &Var, gradient: &Tensor, moments: &mut [Tensor; 2], c: &AdamWConstants) -> Result<()> {
+    let [first, second] = moments;
+    let gradient = (gradient * f64::from(c.scale))?;
+    *first = ((&*first * f64::from(c.beta1))? + (&gradient * f64::from(1.0 - c.beta1))?)?;
+    *second = ((&*second * f64::from(c.beta2))? + (gradient.sqr()? * f64::from(1.0 - c.beta2))?)?;
+    let below = second.sqrt()?.affine(f64::from(c.root), f64::from(c.eps))?;
+    let change = ((&*first / below)? * f64::from(c.rate))?;
+    weight.set(&((weight.as_detached_tensor() * f64::from(c.keep))? - change)?)
+}
+
+fn muon_in_tensors(
+    weight: &Var,
+    gradient: &Tensor,
+    first: &mut Tensor,
+    c: &MuonConstants,
+    (rows, columns): (usize, usize),
+) -> Result<()> {
+    let gradient = (gradient * f64::from(c.scale))?;
+    *first = ((&*first * c.momentum)? + &gradient)?;
+    let ahead = (gradient + (&*first * c.momentum)?)?;
+    let tall = rows > columns;
+    let x = orthogonalise(if tall { ahead.t()?.contiguous()? } else { ahead })?;
+    let x = if tall { x.t()?.contiguous()? } else { x };
+    let rate = c.rate * (rows as f64 / columns as f64).max(1.0).sqrt();
+    weight.set(&((weight.as_detached_tensor() * (1.0 - c.decay))? - (x * rate)?)?)
+}
+
+/// The nearest semi-orthogonal matrix of x [short, long], as [`muon_step`] computes it.
+fn orthogonalise(x: Tensor) -> Result<Tensor> {
+    let [a, b, c] = QUINTIC.map(f64::from);
+    let norm = (x.sqr()?.sum_all()?.sqrt()? + 1e-7)?;
+    let mut x = x.broadcast_div(&norm)?;
+    for _ in 0..NEWTON_SCHULZ_STEPS {
+        let gram = x.matmul(&x.t()?)?;
+        let polynomial = ((&gram * b)? + (gram.matmul(&gram)? * c)?)?;
+        x = ((&x * a)? + polynomial.matmul(&x)?)?;
+    }
+    Ok(x)
+}

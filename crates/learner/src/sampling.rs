@@ -1,0 +1,89 @@
+//! Sampling: from prompts and options to continuations.
+//!
+//! Called by the learner. The sampler divides the samples of a call among threads; the model's backend decodes them.
+
+mod requests;
+
+use candle_core::Result;
+use veriplay_core::Sampling;
+use veriplay_kernels::thread_pool::ThreadPool;
+
+use crate::decoding::{Continuation, DecodeThreads, Queue, QueuedPrompt, RolloutBuffers, Sample};
+use crate::model::Model;
+use crate::network::Mode;
+use crate::ops::{IdleBuffers, Purpose};
+pub use requests::{Request, RequestError};
+pub(crate) use requests::{SamplingContext, check_sampling};
+
+/// Prompt tokens a decoding loop computes together.
+const PREFILL_TOKENS: usize = 1024;
+/// Rows of one thread from which on it is busier with multiplying than with reading the weights.
+const ENOUGH_ROWS: usize = 32;
+
+/// Generates from a model.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    /// Samples in flight for each thread.
+    rows: usize,
+    buffers: IdleBuffers<RolloutBuffers>,
+}
+
+impl Sampler {
+    /// With so many samples in flight for each thread.
+    pub(crate) fn new(rows: usize) -> Self {
+        Self { rows, buffers: IdleBuffers::default() }
+    }
+
+    /// The log-probabilities of given tokens, one response for each prompt, by the path that samples.
+    pub(crate) fn score_forced(
+        &self,
+        model: &Model,
+        prompts: &[Vec<u32>],
+        responses: &[Vec<u32>],
+    ) -> Result<Vec<Vec<f32>>> {
+        let context = SamplingContext::new(model);
+        let queued_prompts = prompts.iter().zip(responses).enumerate().map(|(index, (prompt, response))| {
+            let sampling = Sampling { temperature: 1.0, max_tokens: response.len(), group: 1, seed: 0 };
+            QueuedPrompt { forced: Some(response), ..context.queue_prompt(index, prompt, &sampling) }
+        });
+        Ok(self.sample(model, queued_prompts.collect())?.into_iter().map(|sample| sample.logprobs).collect())
+    }
+
+    /// The continuations of every queued prompt, in order.
+    pub(crate) fn continuations(
+        &self,
+        model: &Model,
+        queued_prompts: Vec<QueuedPrompt<'_>>,
+    ) -> Result<Vec<Vec<Continuation>>> {
+        let mut groups: Vec<Vec<Continuation>> =
+            queued_prompts.iter().map(|queued| Vec::with_capacity(queued.samples)).collect();
+        for sample in self.sample(model, queued_prompts)? {
+            groups[sample.queued].push(sample.into_continuation());
+        }
+        Ok(groups)
+    }
+
+    /// All samples, by queued prompt and index.
+    fn sample(&self, model: &Model, queued_prompts: Vec<QueuedPrompt<'_>>) -> Result<Vec<Sample>> {
+        if queued_prompts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (threads, slots) = self.divide(model, queued_prompts.iter().map(|queued| queued.samples).sum())?;
+        let queue = Queue::new(queued_prompts, slots, PREFILL_TOKENS);
+        let mut samples = model.backend(Mode::Detached, Purpose::Forward)?.decode(&queue, &threads)?;
+        samples.sort_unstable_by_key(|sample| (sample.queued, sample.index));
+        Ok(samples)
+    }
+
+    /// How so many samples are divided among threads, and the slots of each decoding loop. Where every thread would read a large model
+    /// for a few rows of its own, one loop reads it for all.
+    fn divide(&self, model: &Model, samples: usize) -> Result<(DecodeThreads<'_>, usize)> {
+        let (workers, buffers) = (model.workers(), &self.buffers);
+        let few = self.rows.min(samples.div_ceil(workers)) < ENOUGH_ROWS;
+        Ok(if few && model.is_large() {
+            (DecodeThreads { loops: 1, pool: model.pool()?, buffers }, self.rows * workers)
+        } else {
+            (DecodeThreads { loops: workers, pool: ThreadPool::single(), buffers }, self.rows)
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! One HTTP exchange with a server: a body there, a bounded body back, and every way it can fail.
+//!
+//! Called by [`super::ServerPolicy`]. Invariant: the access key goes into one header and nowhere else; no redirect is followed, so
+//! it reaches no other host.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ureq::http::Uri;
+use ureq::{Agent, Body, Error, http};
+
+use super::wire::excerpt;
+use super::{ServerError, ServerOptions};
+
+/// An access key. It is not shown by any formatter.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// From the key's text; `None` where it is empty or cannot stand in a header.
+    #[must_use]
+    pub fn new(key: &str) -> Option<Self> {
+        let fine = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic());
+        fine.then(|| Self(key.to_owned()))
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(hidden)")
+    }
+}
+
+/// Bytes of an error's body that are read.
+const MESSAGE_BYTES: u64 = 1 << 16;
+/// A host that does not take a connection in this time is not there.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// A client of one server. Connections are kept between calls.
+#[derive(Debug)]
+pub(super) struct Client {
+    agent: Agent,
+    url: String,
+    key: Option<ApiKey>,
+    timeout: Duration,
+    largest: u64,
+}
+
+impl Client {
+    pub(super) fn new(endpoint: &Endpoint, options: &ServerOptions) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_global(Some(options.timeout))
+            .timeout_connect(Some(CONNECT.min(options.timeout)))
+            .max_idle_connections_per_host(options.concurrency);
+        // A proxy from the environment is for other machines.
+        let config = if endpoint.is_loopback() { config.proxy(None) } else { config };
+        let (key, timeout, largest) = (options.key.clone(), options.timeout, options.response_bytes);
+        Self { agent: config.build().new_agent(), url: endpoint.completions(), key, timeout, largest }
+    }
+
+    /// Posts a JSON body. Returns the body of an answer with status 200.
+    pub(super) fn post(&self, body: &[u8]) -> Result<Vec<u8>, ServerError> {
+        let mut request = self.agent.post(&self.url).content_type("application/json");
+        if let Some(ApiKey(key)) = &self.key {
+            request = request.header("Authorization", format!("Bearer {key}"));
+        }
+        let mut answer = request.send(body).map_err(|e| self.exchange_error(e))?;
+        if answer.status() != http::StatusCode::OK {
+            return Err(self.status_error(&mut answer));
+        }
+        let read = answer.body_mut().with_config().limit(self.largest).read_to_vec();
+        read.map_err(|e| self.exchange_error(e))
+    }
+
+    fn exchange_error(&self, error: Error) -> ServerError {
+        match error {
+            Error::Timeout(_) => ServerError::Timeout(self.timeout),
+            Error::BodyExceedsLimit(limit) => ServerError::TooLarge(limit),
+            // The timeout of a socket comes as this where the system notices first.
+            Error::Io(e) if e.kind() == std::io::ErrorKind::TimedOut => ServerError::Timeout(self.timeout),
+            other => ServerError::Connection(self.redact(&other.to_string())),
+        }
+    }
+
+    fn status_error(&self, answer: &mut http::Response<Body>) -> ServerError {
+        let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        // The other form, a date, is answered by our own waiting.
+        let retry_after = retry_after.and_then(|value| value.trim().parse().ok()).map(Duration::from_secs);
+        let body = answer.body_mut().with_config().limit(MESSAGE_BYTES).read_to_vec().unwrap_or_default();
+        let status = answer.status().as_u16();
+        ServerError::Status { status, message: self.redact(&excerpt(&body)), retry_after }
+    }
+
+    /// Some servers repeat a wrong key in their answer.
+    fn redact(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |ApiKey(key)| text.replace(key.as_str(), "(key)"))
+    }
+}
+
+/// A server and a model of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Endpoint {
+    url: String,
+    host: String,
+    pub(super) model: String,
+    pub(super) tokenizer: Option<PathBuf>,
+}
+
+impl Endpoint {
+    pub(super) fn parse(name: &str) -> Result<Self, ServerError> {
+        let mut parts = name.splitn(3, '#');
+        let (url, model) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let wrong = |problem| Err(ServerError::Name { name: quote_name(name), problem });
+        let Ok(uri) = url.parse::<Uri>() else { return wrong("the URL cannot be read") };
+        let Some(host) = uri.host() else { return wrong("the URL has no host") };
+        if !matches!(uri.scheme_str(), Some("http" | "https")) {
+            return wrong("the URL begins with neither `http://` nor `https://`");
+        }
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return wrong("a key does not belong into a URL");
+        }
+        if uri.query().is_some() {
+            return wrong("the URL has a query");
+        }
+        if model.is_empty() {
+            return wrong("no model is named behind the `#`");
+        }
+        let (host, model) = (host.to_owned(), model.to_owned());
+        let tokenizer = parts.next().map(PathBuf::from);
+        Ok(Self { url: url.trim_end_matches('/').to_owned(), host, model, tokenizer })
+    }
+
+    /// The server's completions.
+    pub(super) fn completions(&self) -> String {
+        let version = if self.url.ends_with("/v1") { "" } else { "/v1" };
+        format!("{}{version}/completions", self.url)
+    }
+
+    pub(super) fn is_loopback(&self) -> bool {
+        let host = self.host.trim_matches(['[', ']']);
+        host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+    }
+}
+
+/// Without what may be a secret.
+fn quote_name(name: &str) -> String {
+    match (name.find("://"), name.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => format!("{}(hidden){}", &name[..scheme + 3], &name[at..]),
+        _ => name.to_owned(),
+    }
+}

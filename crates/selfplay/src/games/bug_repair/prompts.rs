@@ -1,0 +1,121 @@
+//! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
+//!
+//! Invariant: a prompt holds what its [`Goal`] says and what the policy itself wrote and was shown, and nothing else.
+
+mod compact;
+mod fenced;
+
+use serde::{Deserialize, Serialize};
+use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
+
+use crate::multi_turn::Turn;
+
+pub use compact::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
+
+/// How a model makes a bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// It changes code as it likes. The paper's naive way, which tends to one-line edits.
+    Direct,
+    /// It takes code out, and changes what is left only so that it still runs: more lines go than come.
+    Removal,
+    /// It is handed the repository with one function's body taken out, and writes that anew. It never sees the original's.
+    Rewrite,
+}
+
+impl Mode {
+    /// All of them, in the order of reports.
+    pub const ALL: [Mode; 3] = [Mode::Direct, Mode::Removal, Mode::Rewrite];
+
+    /// Its name in configs, and [`veriplay_verifier::bugs::BugProposal::injector`] of its bugs behind `model_`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Direct => "direct",
+            Mode::Removal => "removal",
+            Mode::Rewrite => "rewrite",
+        }
+    }
+}
+
+/// What an episode's policy is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    /// Repair a bug.
+    Repair {
+        /// The weakening reversed, as a unified diff: what is asked for.
+        spec: String,
+        /// The one function that the bug is in; `None` when it is in more, or elsewhere.
+        function: Option<FunctionSource>,
+    },
+    /// Make a bug.
+    Inject {
+        /// How.
+        mode: Mode,
+        /// Where to begin; in [`Mode::Rewrite`] the function whose body is gone. Its text is the original's, which a prompt of that
+        /// mode must not show.
+        function: FunctionSource,
+    },
+}
+
+/// What is left of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Turns.
+    pub turns: usize,
+    /// Runs of tests.
+    pub test_runs: usize,
+    /// Characters of a result that are shown.
+    pub shown_chars: usize,
+}
+
+/// What a response says is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Call this tool.
+    Call(RepoToolCall),
+    /// Nothing more: it is done.
+    Submit,
+    /// Put this in the place of the goal's function, and nothing more.
+    Replace(String),
+}
+
+/// A named way to ask and to answer.
+pub trait RepairFormat: Sync {
+    /// Its name in the config.
+    fn name(&self) -> &'static str;
+
+    /// Whether an episode is one response, whatever its budget says.
+    fn is_single_turn(&self) -> bool;
+
+    /// Whether it can ask for this.
+    fn can_ask(&self, goal: &Goal) -> bool;
+
+    /// The prompt of an episode's next turn.
+    fn text(&self, goal: &Goal, turns: &[Turn], left: Left) -> String;
+
+    /// Reads a response without its end token.
+    ///
+    /// # Errors
+    /// Why nothing is done, for people and for the next prompt.
+    fn read(&self, goal: &Goal, response: &str) -> Result<Action, String>;
+
+    /// The response that makes `now` of the goal's function, where one response can say that.
+    fn replacement(&self, now: &FunctionSource) -> Option<String>;
+}
+
+/// Every prompt format.
+pub const PROMPT_FORMATS: &[&dyn RepairFormat] = &[&compact::Compact, &fenced::Fenced];
+
+/// The prompt format of that name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn RepairFormat> {
+    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// All names, in the order of [`PROMPT_FORMATS`].
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+}

@@ -1,0 +1,108 @@
+//! `compact`: control tokens and one function, for models that are trained from nothing.
+//!
+//! # Layout
+//! Solver: `<BUG>` the function with the bug `<TEST>` lines of the failing tests `<FIX>`, answered by the whole repaired function.
+//! Injector: `<CODE>` the function `<INJECT>`, answered by the whole changed function. Functions stand at the margin. The test
+//! lines are the assertions that the spec adds, at the margin too; where it adds none, all lines it adds. One response is an
+//! episode: there are no tools.
+//!
+//! # Why
+//! A tiny model has no room for a repository, and no words. Which function it is has been told it: finding the place is the part
+//! of the task that is left out.
+//!
+//! # How it can be gamed
+//! The response is put in the function's place, whatever it is: it may hold two functions, or none. What it does is what the tests
+//! say. A control token in it refuses it whole.
+//!
+//! # Example
+//! `<BUG>def f(x):⏎    return x - 1<TEST>assert f(1) == 2<FIX>` is answered by `def f(x):⏎    return x + 1`.
+
+use veriplay_verifier::bugs::tool_env::FunctionSource;
+
+use super::{Action, Goal, Left, Mode, RepairFormat};
+use crate::multi_turn::Turn;
+
+/// Stands before a function with a bug.
+pub const BUG: &str = "<BUG>";
+/// Stands before lines of failing tests.
+pub const TEST: &str = "<TEST>";
+/// Asks for the repaired function.
+pub const FIX: &str = "<FIX>";
+/// Stands before a function to put a bug into.
+pub const CODE: &str = "<CODE>";
+/// Asks for the changed function.
+pub const INJECT: &str = "<INJECT>";
+
+const CONTROL: [&str; 5] = [BUG, TEST, FIX, CODE, INJECT];
+/// Lines of tests that a prompt holds at most.
+const TEST_LINES: usize = 4;
+
+pub(super) struct Compact;
+
+impl RepairFormat for Compact {
+    fn name(&self) -> &'static str {
+        "compact"
+    }
+
+    fn is_single_turn(&self) -> bool {
+        true
+    }
+
+    /// One function it must be, and an injector must be shown it.
+    fn can_ask(&self, goal: &Goal) -> bool {
+        match goal {
+            Goal::Repair { spec, function } => {
+                let plain = |text: &str| CONTROL.iter().all(|token| !text.contains(token));
+                function.as_ref().is_some_and(|function| plain(&function.source)) && plain(spec)
+            }
+            Goal::Inject { mode, .. } => *mode == Mode::Direct,
+        }
+    }
+
+    fn text(&self, goal: &Goal, _turns: &[Turn], _left: Left) -> String {
+        match goal {
+            Goal::Repair { spec, function } => {
+                let source = function.as_ref().map_or("", |function| function.source.as_str());
+                repair_prompt(source, &test_lines(spec).join("\n"))
+            }
+            Goal::Inject { function, .. } => injection_prompt(&function.source),
+        }
+    }
+
+    fn read(&self, _goal: &Goal, response: &str) -> Result<Action, String> {
+        match CONTROL.iter().find(|token| response.contains(**token)) {
+            Some(token) => Err(format!("`{token}` out of place")),
+            None if response.trim().is_empty() => Err("the response is empty".to_owned()),
+            None => Ok(Action::Replace(response.to_owned())),
+        }
+    }
+
+    fn replacement(&self, now: &FunctionSource) -> Option<String> {
+        Some(now.source.clone())
+    }
+}
+
+/// Asks for the repair of a function, by lines of the tests that fail.
+#[must_use]
+pub fn repair_prompt(source: &str, tests: &str) -> String {
+    format!("{BUG}{source}{TEST}{tests}{FIX}")
+}
+
+/// Asks for a bug in a function.
+#[must_use]
+pub fn injection_prompt(source: &str) -> String {
+    format!("{CODE}{source}{INJECT}")
+}
+
+/// The assertions that a patch adds, or all lines it adds when there are none.
+fn test_lines(spec: &str) -> Vec<&str> {
+    let added = spec.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++"));
+    let added: Vec<&str> = added.map(|line| line[1..].trim()).filter(|line| !line.is_empty()).collect();
+    let is_assertion = |line: &&&str| line.starts_with("assert") || line.starts_with("self.assert");
+    let mut lines: Vec<&str> = added.iter().filter(is_assertion).copied().collect();
+    if lines.is_empty() {
+        lines = added;
+    }
+    lines.truncate(TEST_LINES);
+    lines
+}

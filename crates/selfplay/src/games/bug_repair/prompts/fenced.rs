@@ -1,0 +1,177 @@
+//! `fenced`: words, and one fenced block a turn that names a tool, for chat models.
+//!
+//! # Layout
+//! A response holds exactly one closed block, and any thoughts around it. The words behind its opening fence are the tool and a
+//! path: `list PATH`, `read PATH` (the block holds nothing, or `FIRST-LAST`), `search PATH` and `search-regex PATH` (the block holds
+//! one line), `edit PATH` (a line `<<<<<<< OLD`, the lines that are there, `=======`, the lines that are to be there, `>>>>>>> NEW`),
+//! `run` (a test file or id a line, or nothing), `submit`. A fence is a line of three backticks or more and closes by a line of as
+//! many, so that a block may hold shorter ones.
+//!
+//! # Why
+//! A pretrained model knows fenced blocks and merge markers, so it needs no warm-up to be understood.
+//!
+//! # How it can be gamed
+//! One block a turn: a response that tries several tools and hopes for one does nothing and costs a turn. An edit names whole
+//! lines, exactly, that are there once.
+//!
+//! # Example
+//! A block opened by three backticks and `search src`, that holds `def total`.
+
+use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
+
+use super::{Action, Goal, Left, Mode, RepairFormat};
+use crate::multi_turn::Turn;
+
+const OLD: &str = "<<<<<<< OLD";
+const BETWEEN: &str = "=======";
+const NEW: &str = ">>>>>>> NEW";
+/// Lines that a read without a range asks for; what is shown is bounded apart from that.
+const ALL_LINES: usize = 1 << 30;
+
+const TOOLS: &str = "Each of your turns ends with exactly one fenced block, which calls a tool:
+- ```list PATH names the files under a path; an empty path is the root.
+- ```read PATH shows a file; the block may hold two line numbers as `FIRST-LAST`.
+- ```search PATH shows the lines under a path that hold the block's text; ```search-regex PATH those that match it.
+- ```edit PATH replaces whole lines that the file has exactly once. The block holds
+<<<<<<< OLD
+the lines that are there
+=======
+the lines that are to be there
+>>>>>>> NEW
+- ```run runs tests; the block holds test files or test ids, one a line, or nothing.
+- ```submit ends your work.
+A block is closed by a line of three backticks. Paths are relative to the repository. There is no shell, no network and no history.";
+
+const REPAIR: &str = "A Python repository has a bug. Tests that notice it have been taken out of it; the patch below would put \
+them back. Find the bug and repair the code, so that these tests pass and no other test fails. You may put tests back to try them: test files are restored before \
+your work is judged, so repair the code itself.";
+
+const INJECT: &str = "You make a bug in a Python repository for somebody else to find and repair. What counts: tests that pass now \
+fail with it, the repository can still be imported, every file you change is needed for the bug, and the bug is hard but possible to \
+repair for somebody who sees the tests that fail. Use no randomness, no clock and no introspection, and leave configuration alone.";
+
+pub(super) struct Fenced;
+
+impl RepairFormat for Fenced {
+    fn name(&self) -> &'static str {
+        "fenced"
+    }
+
+    fn is_single_turn(&self) -> bool {
+        false
+    }
+
+    fn can_ask(&self, _goal: &Goal) -> bool {
+        true
+    }
+
+    fn text(&self, goal: &Goal, turns: &[Turn], left: Left) -> String {
+        let head = match goal {
+            Goal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
+            Goal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", mode_text(*mode, function)),
+        };
+        let turns: String = turns.iter().map(turn_text).collect();
+        let Left { turns: left, test_runs, shown_chars } = left;
+        format!(
+            "User: {head}\nTurns left: {left}. Runs of tests left: {test_runs}. Of each result {shown_chars} characters are shown.\n\n\
+             {turns}Assistant:"
+        )
+    }
+
+    fn read(&self, _goal: &Goal, response: &str) -> Result<Action, String> {
+        let (label, lines) = only_block(response)?;
+        let (tool, path) = label.split_once(' ').map_or((label, ""), |(tool, path)| (tool, path.trim()));
+        action(tool, path, &lines)
+    }
+
+    /// An edit is a turn of its own, and its lines must be looked up first.
+    fn replacement(&self, _now: &FunctionSource) -> Option<String> {
+        None
+    }
+}
+
+fn mode_text(mode: Mode, function: &FunctionSource) -> String {
+    let place = format!("`{}` in `{}`", function.name, function.path);
+    match mode {
+        Mode::Direct => format!("Change the code as you like. A place to begin: {place}."),
+        Mode::Removal => format!(
+            "Make the bug by taking code out: a case, a check, a feature with all that belongs to it, and change what is left only so \
+             that it still runs. More lines must go than come. A place to begin: {place}."
+        ),
+        Mode::Rewrite => format!(
+            "The body of {place} has been taken out. Write it anew, from its name, its docstring and its uses, as you think it might be. \
+             It is a bug if tests then fail, so leave the cases you find least obvious to your first guess."
+        ),
+    }
+}
+
+fn turn_text(turn: &Turn) -> String {
+    format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
+}
+
+fn action(tool: &str, path: &str, lines: &[&str]) -> Result<Action, String> {
+    let path = || path.to_owned();
+    let nothing = |action| if lines.is_empty() { Ok(action) } else { Err(format!("a `{tool}` block holds nothing")) };
+    match tool {
+        "list" => nothing(Action::Call(RepoToolCall::List { path: path() })),
+        "submit" if path().is_empty() => nothing(Action::Submit),
+        "read" => range(lines).map(|(first, last)| Action::Call(RepoToolCall::Read { path: path(), first, last })),
+        "search" | "search-regex" => {
+            let [pattern] = lines else { return Err(format!("a `{tool}` block holds one line")) };
+            let (pattern, expression) = ((*pattern).to_owned(), tool == "search-regex");
+            Ok(Action::Call(RepoToolCall::Search { path: path(), pattern, expression }))
+        }
+        "edit" => edit(path(), lines).map(Action::Call),
+        "run" if path().is_empty() => {
+            let tests = lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
+            Ok(Action::Call(RepoToolCall::Run { tests: tests.collect() }))
+        }
+        "submit" | "run" => Err(format!("`{tool}` has no path")),
+        other => Err(format!("`{other}` is no tool")),
+    }
+}
+
+fn range(lines: &[&str]) -> Result<(usize, usize), String> {
+    let wrong = || "a `read` block holds nothing, or `FIRST-LAST`".to_owned();
+    match lines {
+        [] => Ok((1, ALL_LINES)),
+        [line] => {
+            let (first, last) = line.trim().split_once('-').ok_or_else(wrong)?;
+            let (first, last) = (first.parse().map_err(|_| wrong())?, last.parse().map_err(|_| wrong())?);
+            if 1 <= first && first <= last { Ok((first, last)) } else { Err(wrong()) }
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// Lines, each with the newline that ends it.
+fn edit(path: String, lines: &[&str]) -> Result<RepoToolCall, String> {
+    let wrong = || format!("an `edit` block is `{OLD}`, lines, `{BETWEEN}`, lines, `{NEW}`");
+    let inner = lines.strip_prefix(&[OLD]).and_then(|lines| lines.strip_suffix(&[NEW])).ok_or_else(wrong)?;
+    let mut parts = inner.split(|line| *line == BETWEEN);
+    let (Some(old), Some(new), None) = (parts.next(), parts.next(), parts.next()) else { return Err(wrong()) };
+    let whole = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    Ok(RepoToolCall::Edit { path, old: whole(old), new: whole(new) })
+}
+
+/// The label and the lines of the response's one block.
+fn only_block(text: &str) -> Result<(&str, Vec<&str>), String> {
+    let (mut found, mut open) = (Vec::new(), None);
+    for line in text.lines() {
+        let ticks = line.len() - line.trim_start_matches('`').len();
+        match &mut open {
+            None if ticks >= 3 => open = Some((ticks, line[ticks..].trim(), Vec::new())),
+            None => {}
+            Some((opened, _, _)) if ticks == *opened && line[ticks..].trim().is_empty() => found.extend(open.take()),
+            Some((_, _, lines)) => lines.push(line),
+        }
+    }
+    if open.is_some() {
+        return Err("the block is not closed".to_owned());
+    }
+    match (found.pop(), found.len()) {
+        (Some((_, label, lines)), 0) => Ok((label, lines)),
+        (None, _) => Err("there is no fenced block".to_owned()),
+        (Some(_), more) => Err(format!("there are {} fenced blocks; write one", more + 1)),
+    }
+}

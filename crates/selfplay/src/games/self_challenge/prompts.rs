@@ -1,0 +1,127 @@
+//! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
+//!
+//! Invariant: a prompt holds what its [`Goal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
+
+mod compact;
+mod fenced;
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::Role;
+use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
+
+use crate::multi_turn::Turn;
+
+pub use compact::{challenger_prompt, executor_prompt};
+
+/// What a challenger is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChallengeRequest {
+    /// The task gets this [`veriplay_core::CodeTask::task_id`].
+    pub task_id: String,
+    /// Name of the environment that it is about.
+    pub environment: String,
+    /// A tool that the task may be about, drawn by the game: where one turn must do, it stands for what exploring would find. The
+    /// fenced format does not say it.
+    pub tool: String,
+}
+
+/// What the policy is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    /// Make a task.
+    Challenge(ChallengeRequest),
+    /// Do what the instruction says.
+    Execute {
+        /// The environment's name.
+        environment: String,
+        /// In words.
+        instruction: String,
+    },
+}
+
+impl Goal {
+    /// The role that has it.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        match self {
+            Goal::Challenge(_) => Role::Proposer,
+            Goal::Execute { .. } => Role::Solver,
+        }
+    }
+
+    /// Name of the environment that it is about.
+    #[must_use]
+    pub fn environment(&self) -> &str {
+        match self {
+            Goal::Challenge(ChallengeRequest { environment, .. }) | Goal::Execute { environment, .. } => environment,
+        }
+    }
+}
+
+/// What is left of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Left {
+    /// Turns.
+    pub turns: usize,
+    /// Characters of a turn's output that are shown.
+    pub shown_chars: usize,
+}
+
+/// A named way to ask and to answer.
+pub trait ChallengeFormat: Sync {
+    /// Its name in the config.
+    fn name(&self) -> &'static str;
+
+    /// Whether an episode is one response, whatever its budget says. A challenger's is then a proposal without a verification function,
+    /// which [`veriplay_verifier::environments::complete`] adds.
+    fn is_single_turn(&self) -> bool;
+
+    /// The prompt of an episode's next turn.
+    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String;
+
+    /// Reads a response without its end token: an executor's is code.
+    ///
+    /// # Errors
+    /// Why nothing is done, for people and for the next prompt.
+    fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String>;
+
+    /// The response that runs this code.
+    fn code_response(&self, code: &str) -> String;
+}
+
+/// Every prompt format.
+pub const PROMPT_FORMATS: &[&dyn ChallengeFormat] = &[&compact::Compact, &fenced::Fenced];
+
+/// The prompt format of that name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn ChallengeFormat> {
+    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// All names, in the order of [`PROMPT_FORMATS`].
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+}
+
+/// What the policy sees of what became of its code, at most `chars` characters of each part.
+pub(super) fn outcome_text(outcome: &CodeOutcome, chars: usize) -> String {
+    let printed = outcome.stdout.trim_end();
+    let mut parts = Vec::new();
+    if !printed.is_empty() {
+        parts.push(format!("Output:\n{}", cut(printed, chars)));
+    }
+    if let Some((status, detail)) = &outcome.failure {
+        let word = if outcome.calls.is_empty() { format!("{status:?}: ") } else { String::new() };
+        parts.push(format!("The code did not come to its end: {word}{}", cut(detail, chars)));
+    }
+    if parts.is_empty() { "The code printed nothing.".to_owned() } else { parts.join("\n") }
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,187 @@
+//! Cases: calls of one function, and runs of the whole program. Inputs go in, what comes out is compared here by the judge, and the cases
+//! that are passed are counted.
+
+use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Outcome, Status, StdioCase, StdioChecks};
+
+use super::{ProblemRequest, fit_judge};
+use crate::judges::{Bench, Call, Finding, Judge, Kind, Run};
+use crate::run::{Decision, NoValue, failure, job, value};
+
+/// All cases in one job, or one job a case where each is to have a fresh state.
+pub(super) fn judge_calls(
+    bench: &mut Bench<'_>,
+    checks: &CallChecks,
+    program: &str,
+    request: &ProblemRequest<'_>,
+) -> Result<Decision, Dropped> {
+    let judge = fit_judge(request.problem, &checks.comparison, Kind::Values)?;
+    let mut plan = Plan { bench, judge, checks, program, task_id: &request.problem.task_id };
+    let mut tally = Tally::new(checks.cases.len());
+    let size = if checks.fresh { 1 } else { checks.cases.len() };
+    for cases in checks.cases.chunks(size.max(1)) {
+        plan.job(cases)?.into_iter().for_each(|result| tally.add(result));
+        if request.early_stop && tally.has_failed() {
+            break;
+        }
+    }
+    Ok(tally.decision())
+}
+
+/// What the jobs of one attempt share.
+struct Plan<'a, 'e> {
+    bench: &'a mut Bench<'e>,
+    judge: &'static dyn Judge,
+    checks: &'a CallChecks,
+    program: &'a str,
+    task_id: &'a str,
+}
+
+impl Plan<'_, '_> {
+    /// One job with `cases` as its calls; one result for each.
+    fn job(&mut self, cases: &[CallCase]) -> Result<Vec<CaseResult>, Dropped> {
+        let arguments = cases.iter().map(|case| case.input.clone());
+        let Bench { image, limits, seed, .. } = *self.bench;
+        let calls = Job::calls(self.program, &self.checks.function, arguments);
+        let outcome = self.bench.runner.run(&job(image, limits, seed, calls))?;
+        let mut results = Vec::with_capacity(cases.len());
+        for (place, case) in cases.iter().enumerate() {
+            results.push(match outcome.calls.get(place) {
+                Some(call) => self.case(case, call)?,
+                None => Some(missing(&outcome)),
+            });
+        }
+        charge_end(&mut results, bad_end(&outcome, cases.len()));
+        Ok(results)
+    }
+
+    fn case(&mut self, case: &CallCase, call: &CallResult) -> Result<CaseResult, Dropped> {
+        let (actual, no_value) = match value(call, &self.bench.limits) {
+            Ok(value) => (Some(value), String::new()),
+            Err(NoValue::Raised(detail)) => return Ok(Some((Status::RuntimeError, detail))),
+            Err(NoValue::NoPlainValue(detail)) => (None, detail),
+        };
+        let call = Call {
+            task_id: self.task_id,
+            function: &self.checks.function,
+            input: &case.input,
+            expected: &case.expected,
+            actual: actual.as_ref(),
+            comparison: &self.checks.comparison,
+        };
+        let result = case_result(self.judge.compare_call(self.bench, &call))?;
+        Ok(result.map(|(status, detail)| (status, if actual.is_some() { detail } else { no_value })))
+    }
+}
+
+/// Why a call has no result.
+fn missing(outcome: &Outcome) -> (Status, String) {
+    failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
+}
+
+/// What is wrong with the end of a job, whatever its results say.
+fn bad_end(outcome: &Outcome, cases: usize) -> CaseResult {
+    let excess = outcome.calls.len() > cases;
+    failure(outcome).or_else(|| excess.then(|| (Status::RuntimeError, "more results than calls".to_owned())))
+}
+
+/// A job that did not come to its end has not passed its last case, even where all results are there and right.
+fn charge_end(results: &mut [CaseResult], end: CaseResult) {
+    if let Some(last @ None) = results.last_mut() {
+        *last = end;
+    }
+}
+
+/// One job a case: a script that has ended leaves nothing to the next.
+pub(super) fn judge_stdio(
+    bench: &mut Bench<'_>,
+    checks: &StdioChecks,
+    program: &str,
+    request: &ProblemRequest<'_>,
+) -> Result<Decision, Dropped> {
+    let judge = fit_judge(request.problem, &checks.comparison, Kind::Texts)?;
+    let mut tally = Tally::new(checks.cases.len());
+    for case in &checks.cases {
+        tally.add(judge_run(bench, judge, checks, program, &request.problem.task_id, case)?);
+        if request.early_stop && tally.has_failed() {
+            break;
+        }
+    }
+    Ok(tally.decision())
+}
+
+/// How the program ended comes first: right text before an exception, or text that was cut, passes no case.
+fn judge_run(
+    bench: &mut Bench<'_>,
+    judge: &dyn Judge,
+    checks: &StdioChecks,
+    program: &str,
+    task_id: &str,
+    case: &StdioCase,
+) -> Result<CaseResult, Dropped> {
+    let script = Job { stdin: case.stdin.clone().into_bytes(), ..Job::script(program) };
+    let outcome = bench.runner.run(&job(bench.image, bench.limits, bench.seed, script))?;
+    if let Some(failure) = failure(&outcome) {
+        return Ok(Some(failure));
+    }
+    if outcome.truncated {
+        return Ok(Some((Status::OutputExceeded, "its output was cut".to_owned())));
+    }
+    let written = Run {
+        task_id,
+        stdin: &case.stdin,
+        expected: &case.stdout,
+        actual: &outcome.stdout,
+        comparison: &checks.comparison,
+    };
+    case_result(judge.compare_run(bench, &written))
+}
+
+/// What became of one case: nothing when it is passed, else a status and a detail.
+type CaseResult = Option<(Status, String)>;
+
+/// What a judge's finding means for a case.
+fn case_result(finding: Result<Finding, Dropped>) -> Result<CaseResult, Dropped> {
+    Ok(match finding? {
+        Finding::Right => None,
+        Finding::Wrong(detail) => Some((Status::WrongAnswer, detail)),
+    })
+}
+
+/// The cases of one attempt, in order.
+struct Tally {
+    total: usize,
+    seen: usize,
+    passed: usize,
+    first: CaseResult,
+}
+
+impl Tally {
+    const fn new(total: usize) -> Self {
+        Self { total, seen: 0, passed: 0, first: None }
+    }
+
+    fn add(&mut self, result: CaseResult) {
+        match result {
+            None => self.passed += 1,
+            Some((status, detail)) if self.first.is_none() => {
+                self.first = Some((status, format!("case {}: {detail}", self.seen)));
+            }
+            Some(_) => {}
+        }
+        self.seen += 1;
+    }
+
+    const fn has_failed(&self) -> bool {
+        self.first.is_some()
+    }
+
+    fn decision(self) -> Decision {
+        let (status, detail) = match self.first {
+            Some(first) => first,
+            None if self.passed == self.total && self.total > 0 => (Status::Accepted, String::new()),
+            None => (Status::RuntimeError, "results are missing".to_owned()),
+        };
+        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
+        Decision { status, passed: count(self.passed), total: count(self.total), rule: String::new(), detail }
+    }
+}

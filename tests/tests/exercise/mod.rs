@@ -1,0 +1,175 @@
+//! The exercise of whoever adds a method: a reward, an advantage, a curriculum and a monitor, written here alone and handed in by one line
+//! each ([`methods`]), work in all four games. Each game's tests play it; Absolute Zero's is here.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use veriplay_core::{Execute, Proposal, Reward, Role, Scripted, Status, TaskType, Value};
+use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
+use veriplay_selfplay::curricula::Curriculum;
+use veriplay_selfplay::driver::{Methods, SelfPlay};
+use veriplay_selfplay::environment::Environment;
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TaskSource};
+use veriplay_selfplay::metrics::SolveCount;
+use veriplay_selfplay::monitors::Monitor;
+use veriplay_selfplay::play::{Measurement, StepContext};
+use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
+use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::step::{EpisodeRecord, LogRecord, StepSummary};
+
+/// Rewards a right answer by 3, any other by 1, and every proposal by 2.
+struct Generous;
+
+impl RewardScheme for Generous {
+    fn name(&self) -> &'static str {
+        "generous"
+    }
+
+    fn solver(&self, status: Status, _well_formed: bool) -> Reward {
+        Reward::single("generous", if status == Status::Accepted { 3.0 } else { 1.0 })
+    }
+
+    fn proposer(&self, _outcome: ProposalOutcome, _well_formed: bool) -> Option<Reward> {
+        Some(Reward::single("generous", 2.0))
+    }
+}
+
+/// Ten times the reward.
+struct Tenfold;
+
+impl AdvantageEstimator for Tenfold {
+    fn name(&self) -> &'static str {
+        "tenfold"
+    }
+
+    fn advantages(&self, rows: &[AdvantageRow], _memory: &mut AdvantageMemory) -> Vec<f64> {
+        rows.iter().map(|row| 10.0 * row.reward).collect()
+    }
+}
+
+/// Weighs all tasks alike, and counts how many it was asked about.
+struct Counting(AtomicUsize);
+
+impl Curriculum for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn weight(&self, _last: Option<SolveCount>, _learnable_weight: f64) -> f64 {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        1.0
+    }
+}
+
+/// The mean number of characters that were written in an episode.
+struct Chars;
+
+impl Monitor for Chars {
+    fn name(&self) -> &'static str {
+        "chars"
+    }
+
+    fn measure(&self, step: &StepSummary<'_>) -> Measurement {
+        let chars = step
+            .episodes
+            .iter()
+            .flat_map(|episode| episode.turns)
+            .map(|(_, rollout)| rollout.text.len())
+            .sum::<usize>();
+        Measurement::Number((!step.episodes.is_empty()).then(|| chars as f64 / step.episodes.len() as f64))
+    }
+}
+
+fn methods(curriculum: &'static Counting) -> Methods {
+    Methods { reward: Box::new(Generous), advantage: &Tenfold, curriculum, monitors: vec![&Chars] }
+}
+
+/// Plays two steps of a game by these methods, and finds the work of each of them in what the steps log.
+pub(crate) fn play<E: Environment>(game: E, policy: &Scripted, execute: &dyn Execute) {
+    let curriculum: &'static Counting = Box::leak(Box::new(Counting(AtomicUsize::new(0))));
+    let game = SelfPlay::with_methods(game, methods(curriculum));
+    let context = StepContext { policy, execute, seed: 7 };
+    let mut state = game.init(&context).unwrap();
+    let (mut solvers, mut proposers) = (0, 0);
+    for step in 0..2 {
+        let output = game.step(&context, &mut state, step).unwrap();
+        assert!(!output.batches.is_empty(), "nothing is learned");
+        let (mut chars, mut episodes) = (0, 0);
+        let mut check = |episode: &EpisodeRecord, rewards: &[f64]| {
+            chars += episode.turns.iter().map(|turn| turn.text.len()).sum::<usize>();
+            episodes += 1;
+            let Some(reward) = &episode.reward else { return 0 };
+            assert!(rewards.contains(&reward.total()), "{reward:?}");
+            assert_eq!(episode.advantage, Some(10.0 * reward.total()));
+            1
+        };
+        for record in &output.records {
+            match record {
+                LogRecord::Proposal(proposal) => proposers += check(&proposal.episode, &[2.0]),
+                LogRecord::Derived(_) => {}
+                LogRecord::Task(task) => {
+                    let attempts = task.attempts.iter().map(|one| &one.episode);
+                    let all = attempts.chain(task.verifications.iter().map(|one| &one.episode));
+                    solvers += all.map(|episode| check(episode, &[1.0, 3.0])).sum::<usize>();
+                }
+            }
+        }
+        let mean = chars as f64 / f64::from(episodes);
+        assert_eq!(output.monitors, [("chars", Measurement::Number(Some(mean)))].into());
+    }
+    assert!(solvers > 0 && proposers > 0, "{solvers} solvers' and {proposers} proposers' episodes got a reward");
+    assert!(curriculum.0.load(Ordering::Relaxed) > 0, "the curriculum was never asked");
+}
+
+const CONFIG: &str = r#"
+format = "compact"
+group_size = 2
+reward = "quickstart"
+advantage = "group"
+proposer_weight = 1.0
+proposer_temperature = 1.0
+proposer_max_tokens = 64
+solver_temperature = 1.0
+solver_max_tokens = 64
+buffer_capacity = 10
+eval_samples = 8
+proposals_per_type = 2
+tasks_per_type = 2
+references = 0
+fresh_fraction = 0.5
+seed_share = 0.5
+induction_visible = 3
+induction_hidden = 3
+"#;
+
+/// Programs that differ from each other, with inputs that a proposal of their type has.
+fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
+    Box::new((10..20).map(move |number| {
+        let program = format!("def f(x):\n    return x * {number} + 1");
+        let input = |value: i64| vec![Value::int(value)];
+        match task_type {
+            TaskType::Induction => {
+                Proposal::Inputs { program, inputs: (2..8).map(input).collect(), message: String::new() }
+            }
+            _ => Proposal::Triplet { task_type, program, input: input(4) },
+        }
+    }))
+}
+
+#[test]
+fn methods_of_ones_own_play_absolute_zero() {
+    let config: AbsoluteZeroConfig = toml::from_str(CONFIG).unwrap();
+    let gate = toml::from_str(include_str!("../../../crates/selfplay/tests/main/gate.toml")).unwrap();
+    let source = TaskSource {
+        gate,
+        seed_drafts: Box::new(|task_type, _| drafts(task_type)),
+        seeds_per_type: 4,
+        sft_per_type: 0,
+        evaluation: Vec::new(),
+    };
+    let game = AbsoluteZero::new(config, source, Guard::default()).unwrap();
+    let policy = Scripted::new(|turn| match turn.prompt.role {
+        Role::Proposer => "nonsense".to_owned(),
+        _ => "41".to_owned(),
+    });
+    play(game, &policy, crate::sol_ver::python());
+}

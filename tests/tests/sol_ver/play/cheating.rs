@@ -1,0 +1,98 @@
+//! The attempts to cheat, played for real.
+
+use super::*;
+
+/// The game of a cheat: its problem is stated, its codes are written in order, and each of its suites for its code.
+fn cheating(cheat: &Cheat) -> Scripted {
+    let format = by_name("fenced").unwrap();
+    let written = cheat.written.clone();
+    let program = |text: &str| if text == "malformed" { String::new() } else { format.program_response(text) };
+    let codes: Vec<String> = written.codes.iter().map(|text| program(text)).collect();
+    Scripted::new(move |turn| match turn.prompt.role {
+        Role::Proposer => format.problem_response(&written.statement),
+        Role::Solver => codes[turn.sample].clone(),
+        Role::Verifier => {
+            let is_for = |(candidate, _): &&(usize, String)| {
+                turn.prompt.text.contains(&format!("```python\n{}\n```", written.codes[*candidate]))
+            };
+            let mut suites = written.suites.iter().filter(is_for);
+            suites.nth(turn.sample).map_or_else(String::new, |(_, lines)| response(format, lines))
+        }
+    })
+}
+
+fn response(format: &dyn SolVerFormat, lines: &str) -> String {
+    let read: Suite = if lines == "malformed" { Suite::default() } else { suite(lines) };
+    format.suite_response(&read)
+}
+
+/// What the target's text is in a response.
+fn target_text(cheat: &Cheat) -> String {
+    let format = by_name("fenced").unwrap();
+    match cheat.target {
+        Target::Problem => String::new(),
+        Target::Code(code) => format.program_response(&cheat.written.codes[code]),
+        Target::Suite(place) => response(format, &cheat.written.suites[place].1),
+    }
+}
+
+fn play_cheat(cheat: &Cheat) -> Step {
+    let codes = cheat.written.codes.len().max(2);
+    let config = config().with(|c| {
+        c.shared.format = "fenced".to_owned();
+        c.shared.group_size = codes;
+        c.own.candidates = codes;
+        c.own.suites = 3;
+        c.own.sft_codes = 9;
+        c.own.sft_suites = 9;
+        c.own.code_pairs = 99;
+        c.own.test_pairs = 99;
+        c.own.margin = 0.1;
+    });
+    let game = game_with(config, cheat.rules.clone(), &[&cheat.snippet]);
+    let policy = cheating(cheat);
+    let mut state = State::default();
+    if cheat.known {
+        played(&game, &policy, &mut state, 0);
+    }
+    played(&game, &policy, &mut state, 1)
+}
+
+#[test]
+fn no_cheat_becomes_an_example_or_the_chosen_side_of_a_pair() {
+    let (mut honest, mut faults) = (0, Vec::new());
+    for cheat in cheats() {
+        let step = play_cheat(&cheat);
+        let (examples, pairs) = learned(&step);
+        let target = target_text(&cheat);
+        let taken = examples.iter().chain(pairs.iter().map(|(chosen, _)| chosen));
+        let taken = taken.filter(|text| target.is_empty() || **text == target).count();
+        if cheat.rule.is_empty() {
+            honest += 1;
+            assert!(taken > 0, "{}: an honest one is learned from", cheat.name);
+        } else if taken > 0 {
+            faults.push(format!("{}: {taken} times", cheat.name));
+        }
+        assert_eq!(proposals(&step).len(), 1);
+    }
+    assert!(honest >= 3 && faults.is_empty(), "{faults:?}");
+}
+
+#[test]
+fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_learned_from() {
+    const RENAMED: &str = "def f(y):  # twice\n    return 2*y";
+    let measured = once(config(), &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
+    assert_eq!(rule(&measured), HELD_OUT, "{:?}", measured.records);
+    assert!(measured.batches.is_empty() && measured.metrics.learned == 0);
+    assert_eq!((measured.counts.valid_proposals, measured.counts.proposals_in_held_out), (0, 1));
+    let filter = measured.metrics.filters.iter().find(|filter| filter.name == "held_out_code").unwrap();
+    assert_eq!((filter.seen, filter.refused), (1, 1));
+    let again = game(config()).replay(sandbox(), &measured.records).unwrap();
+    assert_eq!(again.verdicts, again.same);
+    let other = once(config(), &policy(&[DOUBLE, SQUARE, DOUBLE, SQUARE], &[GOOD, BAD]));
+    assert!(!other.batches.is_empty());
+    assert_eq!((other.counts.valid_proposals, other.counts.proposals_in_held_out), (1, 0));
+    let random = config().with(|c| c.own.selection = Selection::Random);
+    let control = once(random, &policy(&[RENAMED, SQUARE, RENAMED, SQUARE], &[GOOD, BAD]));
+    assert!(control.batches.is_empty(), "the control learns nothing of what is measured either");
+}
