@@ -46,7 +46,14 @@ pub fn rms_norm_backward(dx: &mut [f32], dgain: &mut [f32], x: &[f32], gain: &[f
 
 /// One row of [`rms_norm_backward`].
 #[inline(always)]
-pub(crate) fn rms_norm_row_backward(dx: &mut [f32], dgain: &mut [f32], x: &[f32], gain: &[f32], grad: &[f32], eps: f32) {
+pub(crate) fn rms_norm_row_backward(
+    dx: &mut [f32],
+    dgain: &mut [f32],
+    x: &[f32],
+    gain: &[f32],
+    grad: &[f32],
+    eps: f32,
+) {
     let r = inverse_rms(x, eps);
     let mut acc = [0.0_f32; crate::math::LANES];
     let (xs, x_rest) = x.as_chunks::<{ crate::math::LANES }>();
