@@ -4,3 +4,8 @@ pub mod external;
 mod image;
 
 pub use image::{python_image, python_sandbox};
+
+/// Runs the Rust code of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_says_what_it_has() {
+    fn this_machine_reports_its_free_memory() {
         assert!(available().is_some_and(|bytes| bytes > 1 << 20));
     }
 }

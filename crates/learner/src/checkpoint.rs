@@ -34,7 +34,7 @@ const TOKENIZER: &str = "tokenizer.json";
 /// Largest weight file that is written, as in transformers 4.
 pub(crate) const MAX_SHARD_BYTES: usize = 5_000_000_000;
 /// How errors name a model that is part of the program.
-const EMBEDDED: &str = "(embedded)";
+const BUILT_IN: &str = "(built-in)";
 
 /// The files of a model besides its weights, from a directory or from the program itself.
 pub(crate) struct ModelFiles {
@@ -55,8 +55,8 @@ impl ModelFiles {
     }
 
     /// Parses the files of a model that is part of the program.
-    pub(crate) fn embedded(config: &str, tokenizer: &str) -> Result<Self, CheckpointError> {
-        Self::new(EMBEDDED, config, Some(tokenizer), Companions::empty(EMBEDDED))
+    pub(crate) fn built_in(config: &str, tokenizer: &str) -> Result<Self, CheckpointError> {
+        Self::new(BUILT_IN, config, Some(tokenizer), Companions::empty(BUILT_IN))
     }
 
     fn new(

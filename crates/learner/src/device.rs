@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_driver_is_told_by_its_code() {
+    fn an_error_of_the_driver_is_reported_by_its_code() {
         assert_eq!(driver_code("DriverError(CUDA_ERROR_NO_DEVICE, \"none\")"), "CUDA_ERROR_NO_DEVICE");
         assert_eq!(driver_code("something else\nbacktrace"), "something else");
     }

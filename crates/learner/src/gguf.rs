@@ -205,7 +205,7 @@ enum QuantizedModel {
 
 impl QuantizedModel {
     fn read(mut file: Gguf, architecture: Architecture) -> CandleResult<Self> {
-        // candle's Qwen3 makes its rotary tables in this type, and in 16 bits unless told: positions beyond 2,048 would coincide.
+        // candle's Qwen3 makes its rotary tables in this type, and in 16 bits by default: positions beyond 2,048 would coincide.
         file.content.metadata.insert("general.dtype".to_owned(), Value::U32(0));
         let Gguf { content, mut reader, .. } = file;
         let (reader, device) = (&mut reader, Device::Cpu);

@@ -84,7 +84,7 @@ impl Learner {
         safetensors: &[u8],
         options: LearnerOptions,
     ) -> Result<Self, CheckpointError> {
-        Self::load_with(options, "(embedded)", |placement| {
+        Self::load_with(options, "(built-in)", |placement| {
             Model::from_bytes(config_json, tokenizer_json, safetensors, placement)
         })
     }

@@ -116,7 +116,7 @@ impl Model {
         safetensors: &[u8],
         placement: Placement,
     ) -> Result<Self, CheckpointError> {
-        let files = ModelFiles::embedded(config_json, tokenizer_json)?;
+        let files = ModelFiles::built_in(config_json, tokenizer_json)?;
         let weights = files.read_weights(safetensors)?;
         Self::from_files(files, weights, placement)
     }

@@ -15,15 +15,9 @@ use veriplay_core::{
     Verdict,
 };
 use veriplay_corpus::{EnvironmentCorpus, built_in_environments};
-use veriplay_sandbox::Sandbox;
+use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::environments::{ArtifactGate, ArtifactRequest, Finding, inspect_artifact};
 use veriplay_verifier::{ProblemRequest, judge_program};
-
-/// The Python image in a sandbox that all tests of this folder share.
-fn python() -> &'static Sandbox {
-    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| Sandbox::python().unwrap_or_else(|error| panic!("no Python image: {error}")))
-}
 
 const LIMITS: Limits = Limits {
     fuel: 200_000_000,

@@ -5,19 +5,11 @@ mod cheats;
 mod play;
 mod rounds;
 
-use std::sync::OnceLock;
-
 use veriplay_core::{Limits, Value};
-use veriplay_sandbox::Sandbox;
+pub(crate) use veriplay_tests::python_sandbox as python;
 use veriplay_verifier::agreement::{
     AgreementRules, CountCodes, GUARDS, Guard, Judgement, RoundRequest, Suite, SuiteAttempt, Test, judge_round,
 };
-
-/// The Python image in a sandbox that all tests of this folder share.
-pub(crate) fn python() -> &'static Sandbox {
-    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
-    SANDBOX.get_or_init(|| Sandbox::python().unwrap_or_else(|error| panic!("no Python image: {error}")))
-}
 
 const LIMITS: Limits = Limits {
     fuel: 100_000_000,

@@ -152,7 +152,7 @@ fn what_is_no_repository_is_refused_in_words() {
         assert!(!output.status.success());
         stderr(&output)
     };
-    assert!(refused("x.rpm", b"", "x==1").contains("is no source distribution"));
+    assert!(refused("x.rpm", b"", "x==1").contains("is not a source distribution"));
     assert!(refused("x.tar.gz", b"no gzip", "x==1").contains("cannot unpack"));
     for requirement in ["x", "x>=1", "x==", "==1", "x==1; echo", "../x==1", "-x==1", "x==--y", "x==1 y"] {
         assert!(refused("x.tar.gz", b"", requirement).contains("error"), "{requirement}");

@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn even_parts_hold_everything_once_and_none_is_much_more_than_its_share(
+        fn even_parts_cover_everything_once_and_exceed_their_share_by_little(
             costs in prop::collection::vec(1_usize..50, 0..200), parts in 1_usize..9,
         ) {
             let ranges = split_evenly(&costs, parts);

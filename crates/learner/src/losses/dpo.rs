@@ -5,7 +5,7 @@
 //! log-probabilities are sums over all tokens of a response. At π = ref it is ln 2.
 //!
 //! # Why
-//! Learns from pairs that execution told apart, with neither a reward model nor rollouts in the loop. Needs a reference.
+//! Learns from pairs that execution ranked, with neither a reward model nor rollouts in the loop. Needs a reference.
 //!
 //! # Example
 //! `beta` 0.1 and a margin of 10 nats: −log σ(1) = 0.313; every chosen token's slope is −0.1 · σ(−1) = −0.0269.

@@ -132,7 +132,7 @@ fn a_policy_is_no_nat_from_itself() {
 }
 
 #[test]
-fn an_advantage_pays_for_the_divergence_still_to_come() {
+fn an_advantage_is_lowered_by_the_divergence_still_to_come() {
     assert_eq!(Kl::to_go(&[-1.0, -2.0, -0.5], &[-1.5, -1.0, -0.5]), [-0.5, -1.0, 0.0]);
     assert_eq!(Kl::to_go(&[-1.0], &[-3.0]), [2.0]);
 }
@@ -207,7 +207,7 @@ fn the_penalty_in_the_reward_has_the_gradient_of_the_reverse_divergence() {
 }
 
 #[test]
-fn options_out_of_their_ranges_are_told_by_key() {
+fn options_out_of_their_ranges_are_named_by_key() {
     let keys = |bad: Result<(), BadOption>| bad.map_err(|b| b.key);
     assert_eq!(keys(PpoClip { clip_low: 1.5, ..PpoClip::default() }.check()), Err("clip_low"));
     assert_eq!(keys(PpoClip { clip_high: f64::NAN, ..PpoClip::default() }.check()), Err("clip_high"));

@@ -141,7 +141,7 @@ fn tokenizer_files_and_templates_are_saved_as_they_were_read() {
 }
 
 #[test]
-fn a_checkpoint_without_a_template_or_with_a_broken_one_says_so() {
+fn a_checkpoint_without_a_template_or_with_a_broken_one_is_an_error() {
     match learner(tiny_config()).chat_template().expect("no error yet").render(&Chat::user("hi")) {
         Err(error @ ChatError::Absent(_)) => assert!(error.to_string().contains("chat_template.jinja"), "{error}"),
         other => panic!("{other:?}"),
@@ -224,7 +224,7 @@ fn what_is_no_conversation_is_refused_with_the_message_that_is_wrong() {
 }
 
 #[test]
-fn without_a_tokenizer_text_is_an_error_that_says_what_to_do() {
+fn without_a_tokenizer_text_is_an_error_with_a_hint() {
     let none = Tokenizer::missing();
     assert!(!none.is_present() && none.vocab_size() == 0 && none.token(0).is_none() && none.token_id("a").is_none());
     assert_eq!(none.encode("x"), Err(TokenizerError::Absent));

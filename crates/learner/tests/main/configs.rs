@@ -40,7 +40,7 @@ fn a_config_survives_a_round_trip_and_unknown_keys_of_newer_files_are_ignored() 
 }
 
 #[test]
-fn the_file_of_the_embedded_model_is_written_as_it_was_read() {
+fn the_file_of_the_built_in_model_is_written_as_it_was_read() {
     let text = include_str!("../../../../models/tiny/config.json");
     let config = ModelConfig::parse(text).expect("fine");
     assert_eq!(serde_json::to_string_pretty(&config).expect("serialises"), text.trim_end());

@@ -115,7 +115,7 @@ fn an_id_is_fetched_once_with_only_what_it_needs_and_then_comes_from_the_cache()
 }
 
 #[test]
-fn without_network_the_error_names_the_id_and_says_what_to_do() {
+fn without_network_the_error_names_the_id_and_gives_a_hint() {
     // A port that was free a moment ago: nobody listens there.
     let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
     let cache = tempfile::tempdir().expect("a directory");
@@ -132,7 +132,7 @@ fn without_network_the_error_names_the_id_and_says_what_to_do() {
 }
 
 #[test]
-fn a_hub_that_says_no_is_told_apart_from_one_that_is_not_there() {
+fn a_hub_that_refuses_differs_from_one_that_is_not_there() {
     let (server, cache) = (Server::start(files()), tempfile::tempdir().expect("a directory"));
     for (id, status, word) in [("org/gated", 403, "licence"), ("org/other", 404, "check the id")] {
         match resolve(id, &server.options(&cache)) {

@@ -27,7 +27,7 @@ fn batch(turn: u32) -> TrainBatch {
     TrainBatch { samples: (0..6).map(one).collect(), normalizer: 12.0 }
 }
 
-/// Updates until every adapter is awake.
+/// Updates until every adapter has a gradient.
 fn trained(lora: Lora) -> Learner {
     let mut learner = learner(Some(lora));
     (0..4).for_each(|turn| drop(learner.update(&batch(turn), 1e-2).expect("learns")));
@@ -81,7 +81,7 @@ fn gradients_of_adapters_follow_from_those_of_the_matrices_they_are_added_to() {
             2.0 * sum
         };
         let scale = gradient.iter().fold(0.0_f64, |m, g| m.max(f64::from(g.abs())));
-        assert!(scale > 0.0, "{} is asleep", spec.name);
+        assert!(scale > 0.0, "{} has no gradient", spec.name);
         for (at, &g) in gradient.iter().enumerate() {
             assert!((f64::from(g) - want(at)).abs() < 2e-5 * scale, "{}[{at}]: {g}, want {}", spec.name, want(at));
         }
@@ -99,19 +99,19 @@ fn only_the_adapters_train_and_only_where_they_are() {
 }
 
 #[test]
-fn the_detector_of_cuts_lets_sleeping_adapters_lie_and_no_others() {
+fn the_detector_of_cuts_accepts_zero_gradients_of_fresh_adapters_and_of_no_others() {
     let mut learner = learner(Some(lora(EVERYWHERE)));
     let (_, gradients) = learner.named_gradients(&batch(0)).expect("gradients");
     for (spec, gradient) in &gradients {
-        let asleep = gradient.iter().all(|g| *g == 0.0);
-        assert_eq!(asleep, spec.name.ends_with("lora_A.weight"), "{}", spec.name);
+        let is_zero = gradient.iter().all(|g| *g == 0.0);
+        assert_eq!(is_zero, spec.name.ends_with("lora_A.weight"), "{}", spec.name);
     }
     (0..3).for_each(|turn| drop(learner.update(&batch(turn), 1e-2).expect("no cut")));
     let (_, gradients) = learner.named_gradients(&batch(0)).expect("gradients");
-    assert!(gradients.iter().all(|(_, g)| g.iter().any(|g| *g != 0.0)), "all are awake");
+    assert!(gradients.iter().all(|(_, g)| g.iter().any(|g| *g != 0.0)), "all have gradients");
     // A single token of context gives queries and keys no gradient; behind enough of it, a cut would be named.
-    let lonely = TrainBatch { samples: vec![sample(&[1], &[2], 1.0)], normalizer: 1.0 };
-    assert!(trained(lora(EVERYWHERE)).update(&lonely, 1e-3).is_ok());
+    let without_context = TrainBatch { samples: vec![sample(&[1], &[2], 1.0)], normalizer: 1.0 };
+    assert!(trained(lora(EVERYWHERE)).update(&without_context, 1e-3).is_ok());
 }
 
 #[test]
@@ -207,10 +207,12 @@ fn files_have_pefts_names_and_what_this_learner_cannot_do_is_refused_by_key() {
         std::fs::write(dir.path().join("adapter_config.json"), bad.to_string()).expect("writes");
         let error = learner.load_adapters(dir.path()).expect_err(key).to_string();
         // The learner's own words for two of them.
-        let told =
-            [("r", "rank"), ("lora_alpha", "alpha")].iter().find(|(k, _)| *k == key).map_or(key, |(_, told)| told);
+        let own_name = [("r", "rank"), ("lora_alpha", "alpha")]
+            .iter()
+            .find(|(k, _)| *k == key)
+            .map_or(key, |(_, own_name)| own_name);
         assert!(
-            error.contains(&format!("`{key}`")) || error.contains(&format!("`{told}`")),
+            error.contains(&format!("`{key}`")) || error.contains(&format!("`{own_name}`")),
             "`{error}` does not say `{key}`"
         );
     }

@@ -80,16 +80,16 @@ fn predicted(layers: usize, rows: usize, kind: &str) -> u64 {
 
 #[test]
 fn the_prediction_is_what_a_process_takes_at_two_lengths_and_two_depths() {
-    let (mut told, mut fine) = (String::new(), true);
+    let (mut report, mut fine) = (String::new(), true);
     for kind in ["plain", "segments", "lora"] {
         for (layers, rows) in [(3, 512), (3, 1024), (9, 512), (9, 1024)] {
             let (want, found) = (measured(layers, rows, kind) as f64, predicted(layers, rows, kind) as f64);
             let ratio = found / want;
             fine &= (0.85..1.15).contains(&ratio);
-            told += &format!("{kind}, {layers} layers, {rows} rows: {found:.3e} for {want:.3e}, {ratio:.2}\n");
+            report += &format!("{kind}, {layers} layers, {rows} rows: {found:.3e} for {want:.3e}, {ratio:.2}\n");
         }
     }
-    assert!(fine, "{told}");
+    assert!(fine, "{report}");
 }
 
 #[test]

@@ -155,8 +155,8 @@ fn a_cut_in_the_training_path_is_named_at_the_first_update() {
 #[test]
 fn the_detector_does_not_take_a_batch_without_context_for_a_cut() {
     let mut learner = with(Optimizer::default(), 1.0);
-    let lonely = TrainBatch { samples: vec![sample(&[1], &[2], 1.0)], normalizer: 1.0 };
-    learner.update(&lonely, 1e-3).expect("one token of context gives queries no gradient, rightly");
+    let without_context = TrainBatch { samples: vec![sample(&[1], &[2], 1.0)], normalizer: 1.0 };
+    learner.update(&without_context, 1e-3).expect("one token of context gives queries no gradient");
     learner.update(&batch(1), 1e-3).expect("learns");
 }
 

@@ -148,7 +148,7 @@ fn a_server_that_gives_too_few_samples_is_asked_for_the_rest_with_another_seed()
 }
 
 #[test]
-fn lasting_faults_are_told_with_the_prompt_and_the_number_of_attempts() {
+fn lasting_faults_are_reported_with_the_prompt_and_the_number_of_attempts() {
     let (error, asked) = refused(options(), |_, _| Act::Say(503, "", "the model is\nloading".to_owned()));
     assert_eq!(asked, 3);
     let text = error.to_string();
@@ -233,7 +233,7 @@ fn an_answer_that_is_too_slow_or_too_large_is_an_error() {
 }
 
 #[test]
-fn no_server_is_an_error_that_says_so() {
+fn a_missing_server_is_a_connection_error() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("loopback").port();
     let policy = ServerPolicy::open(&format!("http://127.0.0.1:{port}#tiny"), options()).expect("a fine name");
     let error = policy.generate(&prompts(1), &sampling(1)).expect_err("nobody listens");

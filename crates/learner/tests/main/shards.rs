@@ -1,4 +1,4 @@
-//! Weights in several files, and how the files of a directory are told apart.
+//! Weights in several files, and which files of a directory count.
 
 use std::path::Path;
 

@@ -49,7 +49,7 @@ fn a_clip_that_bites_takes_the_gradient_away() {
 }
 
 #[test]
-fn a_policy_that_is_its_own_reference_pays_ln_2_a_pair_and_learns_from_it() {
+fn a_policy_that_is_its_own_reference_has_a_loss_of_ln_2_and_learns() {
     for preference in [Preference::Dpo(Dpo { beta: 0.3 }), Preference::Spin(Spin { lambda: 2.0 })] {
         let mut learner = learner(with_preference(preference));
         learner.hold_reference().expect("holds");
@@ -92,9 +92,9 @@ fn the_divergence_of_a_policy_from_itself_is_zero_and_has_no_gradient() {
 #[test]
 fn a_divergence_in_the_loss_pulls_the_policy_back() {
     let (mut learner, batch) = held(KlEstimator::K3, KlPlace::Loss);
-    let mut astray = batch.clone();
-    astray.samples.iter_mut().for_each(|s| s.weight = 1.0);
-    (0..10).for_each(|_| drop(learner.update(&astray, 3e-3).expect("learns")));
+    let mut drifting = batch.clone();
+    drifting.samples.iter_mut().for_each(|s| s.weight = 1.0);
+    (0..10).for_each(|_| drop(learner.update(&drifting, 3e-3).expect("learns")));
     let first = learner.update(&batch, 3e-3).expect("learns").metrics["actor/kl_loss"];
     let last =
         (0..10).map(|_| learner.update(&batch, 3e-3).expect("learns")).last().expect("ran").metrics["actor/kl_loss"];
