@@ -6,6 +6,7 @@ mod eval;
 mod generate;
 mod image;
 mod isolate;
+mod model;
 mod play;
 mod replay;
 mod run;
@@ -61,5 +62,6 @@ commands! {
     Bench: bench,
     Corpus: corpus,
     Image: image,
+    Model: model,
     Warmup: warmup,
 }

@@ -14,11 +14,12 @@ pub(crate) struct DeviceArguments {
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<DeviceSpec>,
     /// What it computes in: `f32`, or `bf16` on a card; weights are f32 in both
-    #[arg(long, value_name = "PRECISION", value_parser = precision)]
+    #[arg(long, value_name = "PRECISION", value_parser = parse_precision)]
     pub(crate) precision: Option<Precision>,
 }
 
-fn precision(text: &str) -> Result<Precision, String> {
+/// Reads a type of weights.
+pub(crate) fn parse_precision(text: &str) -> Result<Precision, String> {
     match text {
         "f32" => Ok(Precision::F32),
         "bf16" => Ok(Precision::Bf16),

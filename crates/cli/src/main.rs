@@ -18,6 +18,7 @@ mod play;
 mod play_config;
 mod programs;
 mod progress;
+mod pypi_model;
 mod repository;
 mod rundir;
 mod verdict_cache;

