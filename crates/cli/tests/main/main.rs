@@ -17,6 +17,7 @@ mod image;
 mod inputs;
 mod isolate;
 mod losses;
+mod models;
 mod policies;
 mod public_sets;
 mod repositories;

