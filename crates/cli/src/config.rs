@@ -152,7 +152,7 @@ pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &Path) -> Resul
     toml::from_str(text)
         .with_context(|| format!("`{}` is not a valid configuration", origin.display()))
         .or_fail(ExitCode::Input)
-        .map_err(|failure| failure.hint("`configs/quickstart.toml` shows every key with its meaning"))
+        .map_err(|failure| failure.hint("the quickstart of the game in `configs` shows every key with its meaning"))
 }
 
 /// The text of a configuration file.

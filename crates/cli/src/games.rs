@@ -1,7 +1,7 @@
 //! The games as the command line plays them: their configurations, and how each becomes a game in play.
 //!
-//! One file (with its submodules) a game; each is in [`GAMES`]. What a game asks, pays and keeps is in `veriplay_selfplay`; here are
-//! its tables of the configuration file, its tasks, and its executor.
+//! One file (with its submodules) a game; each is in the list of `games!`. Prompts, rewards and the task pool are in `veriplay_selfplay`; here
+//! are a game's tables of the configuration file, its tasks, and its executor.
 
 mod absolute_zero;
 mod bug_repair;

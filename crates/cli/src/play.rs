@@ -1,4 +1,4 @@
-//! The self-play loop, the same for every game. It owns time, threads and files; what is asked, paid and kept is the game's.
+//! The self-play loop, the same for every game. It owns time, threads and files; prompts, rewards and tasks are the game's.
 
 mod session;
 mod summary;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
-use crate::exit::Failure;
+use crate::exit::{ExitCode, Failure};
 use crate::games::Setup;
 
 /// The configuration of a run, as `configs/quickstart.toml` shows it: what every run has, and what its game has.
@@ -20,9 +20,10 @@ impl<S: Setup> PlayConfig<S> {
     /// Reads a configuration strictly: an unknown or missing key is an error that names file, line and key. It is not validated.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         refuse_renamed_keys(text, origin)?;
-        let config = Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? };
+        refuse_recipe(text, origin)?;
+        // Before what is missing: a misspelt key is both.
         refuse_unknown_keys(text, origin, &[RunConfig::KEYS, S::TABLES].concat())?;
-        Ok(config)
+        Ok(Self { run: from_toml(text, origin)?, setup: from_toml(text, origin)? })
     }
 
     /// As [`PlayConfig::parse`], of a file.
@@ -40,5 +41,37 @@ impl<S: Setup> PlayConfig<S> {
     pub(crate) fn validate(&self) -> Result<(), Failure> {
         self.run.validate()?;
         self.setup.validate(&self.run.learn)
+    }
+}
+
+/// Refuses a recipe of `veriplay warmup`, whose `[model]` is a table.
+fn refuse_recipe(text: &str, origin: &Path) -> Result<(), Failure> {
+    let tables: toml::Table = from_toml(text, origin)?;
+    if !tables.get("model").is_some_and(toml::Value::is_table) {
+        return Ok(());
+    }
+    let what = format!("`{}` is a recipe for warming up a model, not a configuration of a game", origin.display());
+    Err(Failure::message(ExitCode::Input, what).hint("run it by `veriplay warmup --config FILE`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlayConfig;
+    use crate::embedded::QUICKSTART;
+    use crate::games::AbsoluteZeroSetup;
+
+    #[test]
+    fn a_misspelt_key_and_a_recipe_are_named_for_what_they_are() {
+        let parse = |text: &str| PlayConfig::<AbsoluteZeroSetup>::parse(text, "x.toml".as_ref());
+        assert!(parse(QUICKSTART).is_ok());
+        let cases = [
+            (QUICKSTART.replacen("seed = 1", "sead = 1", 1), "unknown key `sead`"),
+            (QUICKSTART.replacen("[game]", "[gmae]", 1), "unknown key `gmae`"),
+            (include_str!("../../../configs/warmup.toml").to_owned(), "veriplay warmup"),
+        ];
+        for (text, want) in cases {
+            let failure = parse(&text).expect_err(want).to_string();
+            assert!(failure.contains(want), "{failure}");
+        }
     }
 }

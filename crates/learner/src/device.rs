@@ -101,7 +101,7 @@ pub enum DeviceError {
     Unknown(String),
     /// The program has no code for it.
     #[error(
-        "device `{0}`: this program was built without CUDA; build it with `bash scripts/build-cuda`, which runs `cargo build --release --features cuda`"
+        "device `{0}`: this program was built without CUDA; build it with `bash scripts/build-cuda`, which passes `--features veriplay/cuda`"
     )]
     NotBuilt(DeviceSpec),
     /// The driver, a library or the card is not there.
@@ -238,7 +238,7 @@ mod tests {
         let built = DeviceSpec::Cuda(0).check(Precision::Bf16);
         assert_eq!(built.is_ok(), cfg!(feature = "cuda"));
         if let Err(error) = built {
-            assert!(error.to_string().contains("cargo build --release --features cuda"), "{error}");
+            assert!(error.to_string().contains("bash scripts/build-cuda"), "{error}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The games: roles, prompts, curriculum, rewards, advantages, admission.
 //!
 //! Called by the loop in `crates/cli`, which owns files, clock and threads. Everything here is data and pure functions:
-//! no IO, no clock, no threads. All randomness is drawn from [`randomness::generator`], seeded by (run seed, step,
+//! no IO and no clock; one helper thread judges a chunk of episodes while the next is sampled. All randomness is drawn from [`randomness::generator`], seeded by (run seed, step,
 //! purpose), so a resumed run needs no generator state.
 //!
 //! A game is an [`environment::Environment`], and [`driver`] plays all of them.

@@ -94,7 +94,7 @@ pub enum Ended {
     Failed(String),
 }
 
-/// How the word of an outcome is read.
+/// How a probe ended, from the exit of its job.
 #[must_use]
 pub fn end_of(exit: &Exit) -> End {
     match exit {
