@@ -68,11 +68,8 @@ impl GgufPolicy {
     pub fn load(path: &Path, tokenizer: Option<&Path>) -> Result<Self, GgufError> {
         let mut file = Gguf::open(path)?;
         let shape = file.shape()?;
-        let tokenizer = find_tokenizer(&mut file, tokenizer)?;
-        let (vocabulary, tokens) = (shape.vocabulary, tokenizer.vocab_size());
-        if tokens > vocabulary {
-            return Err(GgufError::Vocabulary { path: path.to_owned(), vocabulary, tokens });
-        }
+        let vocabulary = shape.vocabulary;
+        let tokenizer = find_tokenizer(&mut file, tokenizer, vocabulary)?;
         let end_tokens = end_tokens(&file, vocabulary)?;
         let model = QuantizedModel::read(file, shape.architecture)
             .map_err(|e| GgufError::Invalid { path: path.to_owned(), problem: e.to_string() })?;
@@ -264,14 +261,20 @@ const KINDS: [(&str, &str); 5] = [
 /// The tokenizer of SmolLM and SmolLM2.
 const SMOLLM: &str = "smollm";
 
-/// The named tokenizer, or the one beside the file, or the one inside it, or none.
-fn find_tokenizer(file: &mut Gguf, named: Option<&Path>) -> Result<Tokenizer, GgufError> {
+/// The named tokenizer, or the one beside the file, or the one inside it, or none; it may have no more tokens than the model.
+fn find_tokenizer(file: &mut Gguf, named: Option<&Path>, vocabulary: usize) -> Result<Tokenizer, GgufError> {
     let beside = file.path.with_file_name("tokenizer.json");
     let found: Option<PathBuf> = named.map(Path::to_owned).or_else(|| beside.exists().then_some(beside));
-    match found {
-        Some(json) => Tokenizer::load(&json).map_err(|source| GgufError::Tokenizer { path: file.path.clone(), source }),
-        None if file.content.metadata.contains_key("tokenizer.ggml.model") => read_inner_tokenizer(file),
-        None => Ok(Tokenizer::missing()),
+    let tokenizer = match found {
+        Some(json) => {
+            Tokenizer::load(&json).map_err(|source| GgufError::Tokenizer { path: file.path.clone(), source })?
+        }
+        None if file.has("tokenizer.ggml.model") => read_inner_tokenizer(file)?,
+        None => Tokenizer::missing(),
+    };
+    match tokenizer.vocab_size() {
+        tokens if tokens > vocabulary => Err(GgufError::Vocabulary { path: file.path.clone(), vocabulary, tokens }),
+        _ => Ok(tokenizer),
     }
 }
 

@@ -40,7 +40,7 @@ pub fn convert_gguf(path: &Path, dir: &Path, precision: Precision) -> Result<(),
     let shape = file.shape()?;
     let config = model_config(&file, &shape)?;
     let template = file.has(CHAT_TEMPLATE).then(|| file.text(CHAT_TEMPLATE).map(str::to_owned)).transpose()?;
-    let tokenizer = find_tokenizer(&mut file, None)?;
+    let tokenizer = find_tokenizer(&mut file, None, shape.vocabulary)?;
     let companions = Companions::empty(&dir.display().to_string());
     let companions = template.into_iter().fold(companions, |companions, text| companions.with(TEMPLATE, text));
     let specs = tensor_specs(&config);

@@ -283,6 +283,11 @@ fn a_tokenizer_with_more_tokens_than_the_model_is_refused() {
     let json = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/chat/plain/tokenizer.json");
     let error = GgufPolicy::load(&folder(Architecture::Qwen2).join("f16.gguf"), Some(&json));
     assert!(matches!(error, Err(GgufError::Vocabulary { vocabulary: 104, tokens, .. }) if tokens > 104), "{error:?}");
+    let dir = with_tokenizer(Architecture::Qwen2);
+    std::fs::copy(&json, dir.path().join("tokenizer.json")).expect("copies");
+    let error = convert_gguf(&dir.path().join("model.gguf"), &dir.path().join("converted"), Precision::F32);
+    assert!(matches!(error, Err(GgufError::Vocabulary { vocabulary: 104, .. })), "{error:?}");
+    assert!(!dir.path().join("converted").exists(), "nothing is written of a file that is refused");
 }
 
 /// The metadata of a byte-level tokenizer: those of `tests/chat/plain`.
