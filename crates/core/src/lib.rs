@@ -35,7 +35,10 @@ pub use limits::{LimitKind, Limits};
 pub use outcome::{CallResult, Exit, GuestError, Outcome, OutcomeError};
 pub use patch::{Change, Edits, Fuzz, Patch, PatchError, PatchProblem, TextFiles};
 pub use path::{PathError, check_path};
-pub use policy::{Finish, PolicyError, PolicyVersion, Prompt, Role, Rollout, Sampling};
+pub use policy::{
+    Finish, Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Role, Rollout,
+    Sampling,
+};
 pub use problem::{
     CallCase, CallChecks, Checks, Comparison, Predicted, Prediction, Problem, StdioCase, StdioChecks, TestCode,
     TestStyle, Tolerance, Trust,

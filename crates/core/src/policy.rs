@@ -1,5 +1,8 @@
 //! Prompts, rollouts and how they are sampled.
 
+use std::borrow::Cow;
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::TaskType;
@@ -28,8 +31,149 @@ pub struct Prompt {
     pub role: Role,
     /// The kind of task, in games that have task types.
     pub task_type: Option<TaskType>,
-    /// The text; control tokens are spelled out as the tokenizer spells them.
-    pub text: String,
+    /// The text, or the conversation.
+    pub content: PromptContent,
+    /// Text that ends the response, besides the model's end tokens and [`Sampling::stop`]. Empty where only an end token ends it.
+    pub stop: Vec<String>,
+}
+
+impl Prompt {
+    /// Asks to continue a text or a conversation. Only an end token ends the response.
+    #[must_use]
+    pub fn new(role: Role, content: impl Into<PromptContent>) -> Self {
+        Self { role, task_type: None, content: content.into(), stop: Vec::new() }
+    }
+
+    /// The prompt as plain text: a conversation as a base model is shown it.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.content {
+            PromptContent::Text(text) => Cow::Borrowed(text),
+            messages @ PromptContent::Messages(_) => Cow::Owned(messages.to_string()),
+        }
+    }
+
+    /// The same for a kind of task.
+    #[must_use]
+    pub fn with_task_type(mut self, task_type: TaskType) -> Self {
+        self.task_type = Some(task_type);
+        self
+    }
+
+    /// The same with text that ends the response.
+    #[must_use]
+    pub fn with_stop(mut self, stop: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.stop = stop.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+/// A text or a conversation. `Display` writes it as plain text: a conversation as a base model is shown it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PromptContent {
+    /// Continued as it stands; control tokens are spelled out as the tokenizer spells them.
+    Text(String),
+    /// The policy renders it: with the chat template of its checkpoint, or as plain text for base models, which have none. Where the last
+    /// message is the assistant's, the response continues that message.
+    Messages(Vec<Message>),
+}
+
+impl From<String> for PromptContent {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for PromptContent {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<Vec<Message>> for PromptContent {
+    fn from(messages: Vec<Message>) -> Self {
+        Self::Messages(messages)
+    }
+}
+
+/// In plain text, the words before a user's message; a base model that writes them has begun a message that is not its own.
+pub const PLAIN_USER: &str = "\nUser:";
+
+impl fmt::Display for PromptContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages = match self {
+            Self::Text(text) => return f.write_str(text),
+            Self::Messages(messages) => messages,
+        };
+        for (index, Message { role, content }) in messages.iter().enumerate() {
+            let separator = if index > 0 { "\n" } else { "" };
+            let label = match role {
+                MessageRole::System => "",
+                MessageRole::User => "User: ",
+                MessageRole::Assistant => "Assistant: ",
+            };
+            write!(f, "{separator}{label}{content}")?;
+        }
+        match messages.last() {
+            Some(Message { role: MessageRole::Assistant, .. }) | None => Ok(()),
+            Some(_) => f.write_str("\nAssistant:"),
+        }
+    }
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Its author.
+    pub role: MessageRole,
+    /// Its text.
+    pub content: String,
+}
+
+impl Message {
+    /// Instructions for the whole conversation.
+    #[must_use]
+    pub fn system(content: impl Into<String>) -> Self {
+        Self { role: MessageRole::System, content: content.into() }
+    }
+
+    /// A request.
+    #[must_use]
+    pub fn user(content: impl Into<String>) -> Self {
+        Self { role: MessageRole::User, content: content.into() }
+    }
+
+    /// A response.
+    #[must_use]
+    pub fn assistant(content: impl Into<String>) -> Self {
+        Self { role: MessageRole::Assistant, content: content.into() }
+    }
+}
+
+/// The author of a message, by the names that chat templates know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageRole {
+    /// Instructions for the whole conversation.
+    System,
+    /// Who asks.
+    User,
+    /// The policy.
+    Assistant,
+}
+
+impl MessageRole {
+    /// The name that chat templates know.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
 }
 
 /// Why a rollout ended.
@@ -47,12 +191,28 @@ pub enum Finish {
 pub struct Sampling {
     /// Softmax temperature; 0 means greedy.
     pub temperature: f32,
+    /// Draw from this many likeliest tokens; 0 means all.
+    pub top_k: usize,
+    /// Draw from the fewest likeliest tokens whose probabilities sum to this; 1 means all.
+    pub top_p: f32,
+    /// Draw from tokens at least this many times as likely as the likeliest; 0 means all.
+    pub min_p: f32,
     /// Tokens at most, the end token included.
     pub max_tokens: usize,
     /// Rollouts a prompt (the group size G). They share the prompt's prefill.
     pub group: usize,
     /// Seeds the samples. Sample `j` of prompt `i` depends on (seed, i, j) and the weights alone, not on the batch.
     pub seed: u64,
+    /// Text that ends a response of any prompt.
+    pub stop: Vec<String>,
+}
+
+impl Sampling {
+    /// One rollout of so many tokens a prompt, at temperature 1 from all tokens, with seed 0.
+    #[must_use]
+    pub const fn new(max_tokens: usize) -> Self {
+        Self { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, max_tokens, group: 1, seed: 0, stop: Vec::new() }
+    }
 }
 
 /// Tokens a policy generated for a prompt.
@@ -63,10 +223,10 @@ pub struct Rollout {
     /// Generated tokens, the end token included when there is one. Empty where a server does not tell them: nothing can be trained on
     /// such a rollout.
     pub tokens: Vec<u32>,
-    /// Behaviour log-probability of each of `tokens`, in nats, at the sampling temperature. Empty, never guessed, where the policy does
-    /// not tell them: a loss that weighs by them must refuse such a rollout.
+    /// The model's log-probability of each of `tokens`, in nats: at temperature 1 and over all tokens, however they were drawn. Empty,
+    /// never guessed, where the policy does not report them: a loss that weighs by them must refuse such a rollout.
     pub logprobs: Vec<f32>,
-    /// The decoded text without the end token.
+    /// The decoded text without the end token, and before the stop string that ended it.
     pub text: String,
     /// Why it ended.
     pub finish: Finish,
@@ -87,7 +247,7 @@ pub enum PolicyError {
         /// The model's context length in tokens.
         context: usize,
     },
-    /// The prompt is empty or cannot be tokenized.
+    /// The prompt is empty, its chat template refuses it, or it cannot be tokenized.
     #[error("prompt {index} cannot be tokenized: {reason}")]
     Tokenize {
         /// Which prompt of the batch.

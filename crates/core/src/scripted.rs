@@ -70,12 +70,12 @@ impl Scripted {
     }
 
     fn rollout(&self, turn: &Turn<'_>) -> Result<Rollout, PolicyError> {
-        let Prompt { role, task_type, text } = turn.prompt;
+        let Prompt { role, task_type, .. } = turn.prompt;
         let Some(answer) = (self.answer)(turn) else {
             let what = format!("prompt {}: the script has no answer for {role:?} and {task_type:?}", turn.index);
             return Err(PolicyError::Backend(what));
         };
-        Ok(rollout_of_bytes(text, &answer, turn.sampling.max_tokens))
+        Ok(rollout_of_bytes(&turn.prompt.text(), &answer, turn.sampling.max_tokens))
     }
 }
 

@@ -80,6 +80,13 @@ impl ChatTemplate {
         Self { origin: "(given)".to_owned(), texts, tokens: BTreeMap::new() }
     }
 
+    /// The same with a special token that it may spell, such as `bos_token`.
+    #[must_use]
+    pub(crate) fn with_token(mut self, name: &str, text: &str) -> Self {
+        self.tokens.insert(name.to_owned(), Value::from(text));
+        self
+    }
+
     /// The templates of a checkpoint: `chat_template.jinja`, which goes first, and `additional_chat_templates/NAME.jinja`; or
     /// `chat_template` in tokenizer_config.json, a text or a list of {name, template}. Special tokens are those of
     /// tokenizer_config.json, else of special_tokens_map.json.
@@ -94,6 +101,12 @@ impl ChatTemplate {
             Some((name.to_owned(), Value::from(text)))
         };
         Ok(Self { origin: files.path(""), texts, tokens: TOKENS.iter().filter_map(token).collect() })
+    }
+
+    /// Whether there is one at all.
+    #[must_use]
+    pub fn is_present(&self) -> bool {
+        !self.texts.is_empty()
     }
 
     /// The prompt for the model to continue when `chat` asks for a generation prompt, the whole conversation otherwise.

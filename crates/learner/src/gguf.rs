@@ -21,6 +21,7 @@ use tokenizers::pre_tokenizers::digits::Digits;
 use tokenizers::pre_tokenizers::sequence::Sequence as PreTokenizers;
 use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
 
+use crate::chat::ChatTemplate;
 use crate::config::Architecture;
 use crate::decoding::{Continuation, QueuedPrompt, Sample};
 use crate::sampling::{Request, RequestError, SamplingContext};
@@ -31,6 +32,9 @@ use file::Gguf;
 pub use convert::convert_gguf;
 pub use file::GgufError;
 
+/// The metadata key of the chat template.
+const CHAT_TEMPLATE: &str = "tokenizer.chat_template";
+
 /// A model in a GGUF file, with its tokenizer. It never learns: the version of its rollouts is 0.
 pub struct GgufPolicy {
     architecture: Architecture,
@@ -38,6 +42,8 @@ pub struct GgufPolicy {
     context: usize,
     tokenizer: Tokenizer,
     end_tokens: Vec<u32>,
+    /// For prompts that are conversations.
+    template: Option<ChatTemplate>,
     model: Mutex<QuantizedModel>,
 }
 
@@ -71,6 +77,7 @@ impl GgufPolicy {
         let vocabulary = shape.vocabulary;
         let tokenizer = find_tokenizer(&mut file, tokenizer, vocabulary)?;
         let end_tokens = end_tokens(&file, vocabulary)?;
+        let template = chat_template(&file, &tokenizer)?;
         let model = QuantizedModel::read(file, shape.architecture)
             .map_err(|e| GgufError::Invalid { path: path.to_owned(), problem: e.to_string() })?;
         Ok(Self {
@@ -79,6 +86,7 @@ impl GgufPolicy {
             context: shape.context,
             tokenizer,
             end_tokens,
+            template,
             model: Mutex::new(model),
         })
     }
@@ -122,7 +130,7 @@ impl GgufPolicy {
     /// # Errors
     /// No token, one outside the vocabulary, or more than the context holds.
     pub fn logits(&self, tokens: &[u32]) -> Result<Vec<f32>, PolicyError> {
-        let sampling = Sampling { temperature: 0.0, max_tokens: 1, group: 1, seed: 0 };
+        let sampling = Sampling::new(1);
         self.sampling_context().check_prompts(&[tokens.to_vec()], &sampling)?;
         self.model.lock().unwrap_or_else(PoisonError::into_inner).begin(tokens).map_err(policy_error)
     }
@@ -182,11 +190,11 @@ fn continuation(
 }
 
 impl Policy for GgufPolicy {
-    /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
+    /// See the trait. A rollout's text is without the end token and the stop string.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
         let context = self.sampling_context();
-        let continuations = |tokens: &[Vec<u32>]| self.continuations(context.queue_prompts(tokens, sampling));
-        context.generate(prompts, sampling, PolicyVersion(0), continuations)
+        context
+            .generate(prompts, sampling, self.template.as_ref(), PolicyVersion(0), |queued| self.continuations(queued))
     }
 }
 
@@ -308,6 +316,21 @@ fn split_as_smollm(tokenizer: &mut Inner) {
         .with_pre_tokenizer(Some(PreTokenizers::new(vec![Digits::new(true).into(), words.into()])))
         .with_post_processor(None::<ByteLevel>)
         .with_decoder(Some(words));
+}
+
+/// The chat template inside the file, with the special tokens that templates spell.
+fn chat_template(file: &Gguf, tokenizer: &Tokenizer) -> Result<Option<ChatTemplate>, GgufError> {
+    if !file.has(CHAT_TEMPLATE) {
+        return Ok(None);
+    }
+    let mut template = ChatTemplate::from_text(file.text(CHAT_TEMPLATE)?);
+    for (name, key) in [("bos_token", "tokenizer.ggml.bos_token_id"), ("eos_token", "tokenizer.ggml.eos_token_id")] {
+        if file.has(key) {
+            let text = tokenizer.token(file.number(key)? as u32).unwrap_or_default();
+            template = template.with_token(name, &text);
+        }
+    }
+    Ok(Some(template))
 }
 
 /// The tokens that end an answer, as the file names them.

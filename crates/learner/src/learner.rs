@@ -6,14 +6,14 @@
 use std::path::Path;
 
 use veriplay_core::{
-    Learn, LearnError, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, Rollout, Sampling, TrainBatch,
-    Update,
+    Learn, LearnError, Policy, PolicyError, PolicyVersion, PreferenceBatch, Prompt, PromptContent, Rollout, Sampling,
+    TrainBatch, Update,
 };
 
 use crate::chat::{Chat, ChatError, ChatTemplate};
 use crate::checkpoint::CheckpointError;
 use crate::config::{ConfigError, ModelConfig};
-use crate::decoding::Continuation;
+use crate::decoding::{Continuation, QueuedPrompt};
 use crate::device::Precision;
 use crate::model::{Model, NamedTensor, Placement, out_of_memory};
 use crate::options::LearnerOptions;
@@ -251,15 +251,28 @@ impl Learner {
 }
 
 impl Policy for Learner {
-    /// See the trait. A rollout's text is without the end token; at temperature 0 every log-probability is 0.
+    /// See the trait. A rollout's text is without the end token and the stop string.
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
+        let template = self.prompt_template(prompts)?;
+        let continuations =
+            |queued: Vec<QueuedPrompt<'_>>| self.sampler.continuations(&self.model, queued).map_err(policy_error);
         let context = SamplingContext::new(&self.model);
-        context.generate(prompts, sampling, self.version(), |tokens| self.continue_tokens(tokens, sampling))
+        context.generate(prompts, sampling, template.as_ref(), self.version(), continuations)
     }
 }
 
 /// Sampling.
 impl Learner {
+    /// The chat template for these prompts; `None` where none is a conversation, the checkpoint has no template, or the options say so.
+    fn prompt_template(&self, prompts: &[Prompt]) -> Result<Option<ChatTemplate>, PolicyError> {
+        let is_chat = |prompt: &Prompt| matches!(prompt.content, PromptContent::Messages(_));
+        if !self.options().chat_template || !prompts.iter().any(is_chat) {
+            return Ok(None);
+        }
+        let template = self.chat_template().map_err(|e| PolicyError::Backend(e.to_string()))?;
+        Ok(Some(template).filter(ChatTemplate::is_present))
+    }
+
     /// `sampling.group` continuations of each prompt, which is given in tokens: no tokenizer is needed. As
     /// [`Policy::generate`] samples: one seed for all prompts, and the index of a prompt as its stream. For prompts with options and seeds of
     /// their own see [`Learner::complete`].

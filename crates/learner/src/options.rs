@@ -30,6 +30,10 @@ pub struct LearnerOptions {
     pub optimizer: Optimizer,
     /// Largest global gradient norm; larger gradients are scaled down to it.
     pub clip_norm: f64,
+    /// Whether conversations are rendered by the checkpoint's chat template, where it has one; otherwise as plain text, which base models
+    /// know better.
+    #[serde(skip_serializing_if = "is_true")]
+    pub chat_template: bool,
     /// Backward by segments: less memory, one more forward pass. Absent keeps every layer's intermediate results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
@@ -64,6 +68,7 @@ impl Default for LearnerOptions {
             rollout_rows: 256,
             optimizer: Optimizer::default(),
             clip_norm: 1.0,
+            chat_template: true,
             segments: None,
             lora: None,
             loss: Loss::default(),
@@ -111,17 +116,12 @@ impl LearnerOptions {
 
     /// Why the losses are invalid for rollouts of this sampling temperature; `None` where they are valid.
     ///
-    /// Behaviour log-probabilities are those of sampling, at its temperature. A ratio or a divergence of policies needs temperature 1;
-    /// truncated importance sampling corrects for another one, but greedy rollouts have no log-probabilities.
+    /// A ratio or a divergence compares log-probabilities of the model at temperature 1, so the rollouts must be drawn from that policy.
     #[must_use]
     pub fn refuses_temperature(&self, temperature: f32) -> Option<&'static str> {
         let in_reward = self.kl.is_some_and(|kl| kl.place == KlPlace::Reward);
-        let ratio = matches!(self.loss, Loss::PpoClip(_)) || in_reward;
-        let wrong =
-            if ratio { temperature != 1.0 } else { self.loss.formula().needs_behaviour() && temperature == 0.0 };
-        let want =
-            if ratio { "1, or ratios compare two temperatures" } else { "above 0, or there are no log-probabilities" };
-        wrong.then_some(want)
+        let compares = self.loss.formula().needs_behaviour() || in_reward;
+        (compares && temperature != 1.0).then_some("1, or the policy that samples is not the one that trains")
     }
 
     /// How much goes through the model together.
@@ -133,6 +133,12 @@ impl LearnerOptions {
     pub(crate) const fn terms(&self) -> Terms {
         Terms { loss: self.loss, kl: self.kl, entropy_bonus: self.entropy_bonus }
     }
+}
+
+/// Left out of what is written where it is the default.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
+const fn is_true(value: &bool) -> bool {
+    *value
 }
 
 fn bad_unless(fine: bool, key: &str, value: &dyn Display, want: &str) -> Result<(), ConfigError> {

@@ -43,7 +43,7 @@ impl Sampler {
     ) -> Result<Vec<Vec<f32>>> {
         let context = SamplingContext::new(model);
         let queued_prompts = prompts.iter().zip(responses).enumerate().map(|(index, (prompt, response))| {
-            let sampling = Sampling { temperature: 1.0, max_tokens: response.len(), group: 1, seed: 0 };
+            let sampling = Sampling::new(response.len());
             QueuedPrompt { forced: Some(response), ..context.queue_prompt(index, prompt, &sampling) }
         });
         Ok(self.sample(model, queued_prompts.collect())?.into_iter().map(|sample| sample.logprobs).collect())

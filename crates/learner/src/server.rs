@@ -1,12 +1,12 @@
-//! A model that is served elsewhere, by a server that speaks OpenAI's completions protocol: vLLM, SGLang, llama.cpp.
+//! A model that is served elsewhere, by a server that speaks OpenAI's protocol: vLLM, SGLang, llama.cpp. A prompt in text goes to its
+//! completions, and a conversation to its chat completions, where the server renders it by its own chat template.
 //!
 //! Called by the command line for `openai:URL#MODEL`. The group of a prompt is one request (`n`); prompts go side by side, at most
 //! [`ServerOptions::concurrency`] at a time; a transient fault is retried, and samples that have come are kept.
 //!
 //! Rollouts hold what the server reports, and nothing else:
 //! - Token ids are there if the server gives them (vLLM), or llama.cpp's log-probabilities do; else [`Rollout::tokens`] is empty.
-//! - Log-probabilities are there at temperature 1, where every server's are those of the distribution that was drawn from, and at
-//!   temperature 0, where they are 0 by definition. At other temperatures servers differ in whether theirs are taken before or after
+//! - Log-probabilities are there at temperature 1. At other temperatures servers differ in whether theirs are taken before or after
 //!   scaling, so they are left empty.
 //! - Sample j of prompt i is requested with a seed that is a function of (seed, i) for the whole group; whether the server's samples
 //!   repeat is up to the server, and with batching most do not, to the bit.
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+use veriplay_core::{Policy, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling};
 
 pub use self::transport::ApiKey;
 use self::transport::{Client, Endpoint};
@@ -104,7 +104,7 @@ impl ServerPolicy {
         sampling: &Sampling,
         stop_at_failure: bool,
     ) -> Result<Vec<Option<GroupResult>>, ServerError> {
-        check_sampling(sampling)?;
+        check_sampling(sampling).map_err(PolicyError::Backend)?;
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
         let done: Vec<Mutex<Option<_>>> = prompts.iter().map(|_| Mutex::new(None)).collect();
         // Relaxed: neither orders anything but itself.
@@ -125,20 +125,28 @@ impl ServerPolicy {
     }
 
     fn request_group(&self, index: usize, prompt: &Prompt, sampling: &Sampling) -> Result<Vec<Rollout>, ServerError> {
+        let stop = [&prompt.stop[..], &sampling.stop].concat();
         let ids = self.encode_prompt(index, prompt)?;
-        let sent = ids.as_deref().map_or(wire::Prompt::Text(&prompt.text), wire::Prompt::Tokens);
-        let completions = self.request_samples(index, sent, sampling)?;
+        let sent = match (&prompt.content, &ids) {
+            (PromptContent::Messages(messages), _) => wire::Prompt::Messages(messages),
+            (PromptContent::Text(_), Some(ids)) => wire::Prompt::Tokens(ids),
+            (PromptContent::Text(text), None) => wire::Prompt::Text(text),
+        };
+        let completions = self.request_samples(index, sent, &Sampling { stop, ..sampling.clone() })?;
         Ok(completions.into_iter().map(|completion| rollout(completion, ids.as_deref(), sampling)).collect())
     }
 
-    /// The prompt's tokens, if there is a tokenizer.
+    /// The tokens of a prompt in text, if there is a tokenizer.
     fn encode_prompt(&self, index: usize, prompt: &Prompt) -> Result<Option<Vec<u32>>, ServerError> {
         let refused = |reason| ServerError::Refused(PolicyError::Tokenize { index, reason });
-        if prompt.text.is_empty() {
-            return Err(refused("it is empty".to_owned()));
+        match &prompt.content {
+            PromptContent::Text(text) if !text.is_empty() => {
+                let encode = || self.tokenizer.encode(text).map_err(|e| refused(e.to_string()));
+                self.tokenizer.is_present().then(encode).transpose()
+            }
+            PromptContent::Messages(messages) if !messages.is_empty() => Ok(None),
+            PromptContent::Text(_) | PromptContent::Messages(_) => Err(refused("it is empty".to_owned())),
         }
-        let encode = || self.tokenizer.encode(&prompt.text).map_err(|e| refused(e.to_string()));
-        self.tokenizer.is_present().then(encode).transpose()
     }
 
     /// All samples of a prompt. Where the server gives fewer than requested, the rest is requested again.
@@ -172,7 +180,7 @@ impl ServerPolicy {
         max_tokens: usize,
     ) -> Result<Vec<Completion>, ServerError> {
         let body = serde_json::to_vec(request).expect("a request has no map with odd keys");
-        wire::parse_answer(&self.client.post(&body)?, n, max_tokens)
+        wire::parse_answer(&self.client.post(request.path(), &body)?, n, max_tokens)
     }
 }
 
@@ -183,11 +191,8 @@ fn seed(seed: u64, prompt: usize, sample: usize) -> u32 {
 
 fn rollout(completion: Completion, ids: Option<&[u32]>, sampling: &Sampling) -> Rollout {
     let tokens = completion.tokens.unwrap_or_default();
-    let logprobs = match sampling.temperature {
-        0.0 => vec![0.0; tokens.len()],
-        1.0 => completion.logprobs.filter(|logprobs| logprobs.len() == tokens.len()).unwrap_or_default(),
-        _ => Vec::new(),
-    };
+    let reported = completion.logprobs.filter(|logprobs| logprobs.len() == tokens.len() && sampling.temperature == 1.0);
+    let logprobs = reported.unwrap_or_default();
     let prompt_tokens = ids.map(<[u32]>::to_vec).or(completion.prompt_tokens).unwrap_or_default();
     Rollout {
         prompt_tokens,

@@ -224,7 +224,7 @@ impl<T: Workspace> MultiTurn<T> {
 impl<T: Workspace> Episode for MultiTurn<T> {
     fn prompt(&self) -> Option<Prompt> {
         match self.next_move() {
-            Move::Ask(text) => Some(Prompt { role: self.workspace.role(), task_type: None, text: text.to_owned() }),
+            Move::Ask(text) => Some(Prompt::new(self.workspace.role(), text)),
             Move::Call(_) | Move::Over(_) => None,
         }
     }

@@ -125,7 +125,7 @@ impl Sampler for PolicySampler<'_> {
         group: usize,
     ) -> Result<Vec<Vec<Rollout>>, PlayError> {
         let Self { temperature, max_tokens, .. } = *self;
-        let sampling = Sampling { temperature, max_tokens, group, seed: (self.seed)(round) };
+        let sampling = Sampling { temperature, group, seed: (self.seed)(round), ..Sampling::new(max_tokens) };
         Ok(self.policy.generate(prompts, &sampling)?)
     }
 }
@@ -149,7 +149,7 @@ pub struct TurnRecord {
 impl From<&(Prompt, Rollout)> for TurnRecord {
     fn from((prompt, rollout): &(Prompt, Rollout)) -> Self {
         Self {
-            prompt: prompt.text.clone(),
+            prompt: prompt.text().into_owned(),
             text: rollout.text.clone(),
             tokens: rollout.tokens.clone(),
             logprobs: rollout.logprobs.clone(),

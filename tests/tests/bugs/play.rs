@@ -102,7 +102,7 @@ fn game(bed: &Bed, config: BugRepairConfig, training: &[BugArtifact]) -> Game {
 
 /// The state before step 0 of a game that makes no supervised examples.
 fn begun(game: &Game) -> State {
-    let policy = Scripted::new(|turn: &Turn<'_>| panic!("nobody is asked: {}", turn.prompt.text));
+    let policy = Scripted::new(|turn: &Turn<'_>| panic!("nobody is asked: {}", turn.prompt.text()));
     game.init(&StepContext { policy: &policy, execute: &Nobody, seed: 7 }).unwrap()
 }
 
@@ -154,7 +154,7 @@ fn planned(prompt: &str, first: usize, plans: &[Vec<String>]) -> String {
 }
 
 fn solver(plans: Vec<Vec<String>>) -> Scripted {
-    Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, turn.sample, &plans))
+    Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
 }
 
 fn right() -> Vec<String> {
@@ -258,8 +258,8 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let game = game(bed, config, &[bed.artifact().clone()]);
     let plans = vec![right(), wrong];
     let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
-        Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
-        _ => injected(&turn.prompt.text),
+        Role::Solver => planned(&turn.prompt.text(), turn.sample, &plans),
+        _ => injected(&turn.prompt.text()),
     });
     let played = step(&game, &policy, routes, &mut begun(&game), 3);
     let text = serde_json::to_string(&played.records).unwrap();
@@ -366,7 +366,7 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let game = game(bed, config, &[bed.artifact().clone()]);
     let policy = || {
         let plans = [right(), looks.clone()];
-        Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, turn.sample, &plans))
+        Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text(), turn.sample, &plans))
     };
     let mut state = begun(&game);
     let played = step(&game, &policy(), &Faulty(routes, TOOL_ENV), &mut state, 0);
@@ -420,16 +420,16 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
     let total =
         "def total(numbers):\n    result = 0\n    for number in numbers:\n        result += number\n    return result";
     assert_eq!(shown[0].response, total);
-    let prompt = &shown[0].prompt.text;
+    let prompt = &shown[0].prompt.text();
     assert!(prompt.starts_with("<BUG>def total(numbers):\n    result = 1\n") && prompt.ends_with("<FIX>"), "{prompt}");
     assert!(prompt.contains("<TEST>assert total(numbers()) == 6<FIX>"), "{prompt}");
-    assert_eq!(shown[1].prompt.text, format!("<CODE>{total}<INJECT>"));
+    assert_eq!(shown[1].prompt.text(), format!("<CODE>{total}<INJECT>"));
     let answers: BTreeMap<String, String> =
-        shown.into_iter().chain(taught).map(|shown| (shown.prompt.text, shown.response)).collect();
+        shown.into_iter().chain(taught).map(|shown| (shown.prompt.text().into_owned(), shown.response)).collect();
     let policy = Scripted::new(move |turn: &Turn<'_>| match (turn.prompt.role, turn.sample) {
         (Role::Solver, 1) => "def total(numbers):\n    return 7".to_owned(),
-        (Role::Solver, _) => answers.get(&turn.prompt.text).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
-        _ => format!("{}\n    return None", turn.prompt.text[6..].lines().next().unwrap().replace("<INJECT>", "")),
+        (Role::Solver, _) => answers.get(&*turn.prompt.text()).cloned().unwrap_or_else(|| "<BUG>".to_owned()),
+        _ => format!("{}\n    return None", turn.prompt.text()[6..].lines().next().unwrap().replace("<INJECT>", "")),
     });
     let context = StepContext { policy: &policy, execute: routes, seed: 10 };
     let mut state = game.init(&context).unwrap();

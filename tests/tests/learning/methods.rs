@@ -31,9 +31,8 @@ fn improves(method: impl Fn(Judge) -> (f64, f64)) {
 
 /// A step of rollouts: a group behind every question, rewards from the sandbox, advantages by name.
 fn rollouts(learner: &Learner, advantage: &str, judge: Judge, step: u64) -> TrainBatch {
-    let prompts: Vec<Prompt> =
-        QUESTIONS.iter().map(|q| Prompt { role: Role::Solver, task_type: None, text: (*q).to_owned() }).collect();
-    let sampling = Sampling { temperature: 1.0, max_tokens: 6, group: 32, seed: step };
+    let prompts: Vec<Prompt> = QUESTIONS.iter().map(|q| Prompt::new(Role::Solver, *q)).collect();
+    let sampling = Sampling { group: 32, seed: step, ..Sampling::new(6) };
     let groups = learner.generate(&prompts, &sampling).expect("samples");
     let reward = |group: usize, text: &str| f64::from(u8::from(verdict(QUESTIONS[group], text) == Status::Accepted));
     let rollouts = || groups.iter().enumerate().flat_map(|(group, rollouts)| rollouts.iter().map(move |r| (group, r)));

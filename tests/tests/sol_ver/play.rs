@@ -140,7 +140,7 @@ fn policy(codes: &'static [&'static str], suites: &'static [&'static str]) -> Sc
 
 fn statement(turn: &Turn<'_>) -> String {
     let names = ["first", "second", "third"];
-    let place = SNIPPETS.iter().position(|snippet| turn.prompt.text.contains(snippet)).unwrap();
+    let place = SNIPPETS.iter().position(|snippet| turn.prompt.text().contains(snippet)).unwrap();
     format!("double x in the {} way", names[place])
 }
 

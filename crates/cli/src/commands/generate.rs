@@ -79,7 +79,7 @@ struct Report {
     schema_version: u32,
     /// Generated tokens, the end token included; empty where a server does not return them.
     tokens: Vec<u32>,
-    /// Of each token, in nats, in the distribution it was drawn from; 0 at temperature 0; empty where a server does not return them.
+    /// The model's log-probability of each token, in nats, at temperature 1; empty where a server does not return them.
     logprobs: Vec<f32>,
     /// Without the end token and the stop string; `null` where the checkpoint has no tokenizer.
     text: Option<String>,
@@ -132,13 +132,12 @@ impl Arguments {
         TokenSampler { temperature, top_k, top_p, min_p }
     }
 
-    /// What it asks of a server: text, a temperature and limits.
+    /// What it asks of a server: text.
     fn plain_text(&self) -> Result<&str, Failure> {
-        let plain = self.sampler() == TokenSampler::at(self.temperature) && self.stop.is_empty() && !self.ignore_eos;
-        let text = self.prompt.prompt.as_deref().filter(|_| plain);
+        let text = self.prompt.prompt.as_deref().filter(|_| !self.ignore_eos);
         text.ok_or_else(|| {
             let what = format!("`{}` is served elsewhere and is asked to continue text, no more", self.model);
-            let hint = "use `--prompt`, without `--prompt-ids`, `--chat`, `--top-k`, `--top-p`, `--min-p`, `--stop` and `--ignore-eos`";
+            let hint = "use `--prompt`, without `--prompt-ids`, `--chat` and `--ignore-eos`";
             Failure::message(ExitCode::Input, what).hint(hint)
         })
     }
@@ -146,9 +145,10 @@ impl Arguments {
 
 fn served(policy: &ServerPolicy, asked: &Arguments) -> Result<Vec<Report>, Failure> {
     // A server sees the text alone; role and type are for rollouts that are judged.
-    let prompt = Prompt { role: Role::Solver, task_type: None, text: asked.plain_text()?.to_owned() };
-    let &Arguments { temperature, max_tokens, samples, seed, .. } = asked;
-    let sampling = Sampling { temperature, max_tokens, group: samples, seed };
+    let prompt = Prompt::new(Role::Solver, asked.plain_text()?);
+    let &Arguments { temperature, top_k, top_p, min_p, max_tokens, samples, seed, .. } = asked;
+    let stop = asked.stop.clone();
+    let sampling = Sampling { temperature, top_k, top_p, min_p, max_tokens, group: samples, seed, stop };
     let groups = policy.generate(&[prompt], &sampling).or_fail(ExitCode::Model)?;
     Ok(groups.into_iter().flatten().map(served_report).collect())
 }

@@ -108,7 +108,7 @@ fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Fai
     }
     let (referee, game) = config.setup.open(workers)?;
     for (what, prompt) in game.preview(&referee)? {
-        progress::data(format!("--- {what}\n{}", prompt.text));
+        progress::data(format!("--- {what}\n{}", prompt.text()));
     }
     Ok(())
 }

@@ -198,7 +198,8 @@ mod tests {
         let own = format!("def f(x):\n    return x + 12345{INPUT}3");
         Scripted::new(move |turn: &Turn<'_>| {
             // References stand before it.
-            let proposes = [PROPOSE_DEDUCTION, PROPOSE_ABDUCTION].iter().any(|token| turn.prompt.text.ends_with(token));
+            let proposes =
+                [PROPOSE_DEDUCTION, PROPOSE_ABDUCTION].iter().any(|token| turn.prompt.text().ends_with(token));
             match (proposes, turn.sample % 2) {
                 (true, 0) => measured.clone(),
                 (true, _) => own.clone(),

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use veriplay_core::{Finish, Policy, PolicyError, Prompt, Role, Sampling, Scripted, TaskType};
 
 fn prompt(role: Role, task_type: TaskType) -> Prompt {
-    Prompt { role, task_type: Some(task_type), text: "p".to_owned() }
+    Prompt::new(role, "p").with_task_type(task_type)
 }
 
 fn sampling(group: usize, seed: u64) -> Sampling {
-    Sampling { temperature: 1.0, max_tokens: 100, group, seed }
+    Sampling { group, seed, ..Sampling::new(100) }
 }
 
 #[test]

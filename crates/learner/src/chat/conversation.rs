@@ -7,6 +7,8 @@ use minijinja::Value;
 use minijinja::value::ValueKind;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use veriplay_core::Message;
+
 use super::ChatError;
 
 /// Messages and what else a template may ask for. Keys of messages and tools keep their order, which templates can see.
@@ -49,9 +51,17 @@ impl Chat {
     /// One message of the user, to be answered.
     #[must_use]
     pub fn user(content: &str) -> Self {
-        let message = Value::from_pairs([("role", Value::from("user")), ("content", Value::from(content))]);
+        Self::from_messages(&[Message::user(content)])
+    }
+
+    /// These messages, to be answered.
+    #[must_use]
+    pub fn from_messages(messages: &[Message]) -> Self {
+        let value = |Message { role, content }: &Message| {
+            Value::from_pairs([("role", Value::from(role.name())), ("content", Value::from(content.as_str()))])
+        };
         let variables = [
-            ("messages", Value::from(vec![message])),
+            ("messages", messages.iter().map(value).collect::<Vec<_>>().into()),
             ("add_generation_prompt", Value::from(true)),
             ("tools", Value::from(())),
             ("documents", Value::from(())),

@@ -16,6 +16,8 @@ pub(super) struct TensorDraw {
     inverse: Tensor,
     /// 1 where the likeliest is taken [rows]; `None` where no row does.
     greedy: Option<Tensor>,
+    /// Whether every row draws at temperature 1, where the weights of the draw are those of the log-probability.
+    plain: bool,
     /// Ones on and above the diagonal: over blocks, and over the tokens of a block.
     blocks: Tensor,
     within: Tensor,
@@ -27,13 +29,21 @@ impl TensorDraw {
         let rows = temperatures.len();
         let inverse = |t: f32| Some(1.0 / t).filter(|inverse| *inverse > 0.0 && inverse.is_finite());
         let greedy: Vec<u8> = temperatures.iter().map(|&t| u8::from(inverse(t).is_none())).collect();
+        let plain = temperatures.iter().all(|&t| t == 1.0);
         let inverses: Vec<f32> = temperatures.iter().map(|&t| inverse(t).unwrap_or(1.0)).collect();
         let greedy = greedy.contains(&1).then(|| Tensor::from_vec(greedy, rows, device)).transpose()?;
         let [blocks, within] = [vocab.div_ceil(BLOCK), BLOCK].map(|size| Tensor::triu2(size, DType::F32, device));
-        Ok(Self { inverse: Tensor::from_vec(inverses, (rows, 1), device)?, greedy, blocks: blocks?, within: within? })
+        Ok(Self {
+            inverse: Tensor::from_vec(inverses, (rows, 1), device)?,
+            greedy,
+            plain,
+            blocks: blocks?,
+            within: within?,
+        })
     }
 
-    /// A token (u32) and its log-probability (f32) for every row [rows] of f32 logits [rows, vocab], at `u` [rows] in (0, 1).
+    /// A token (u32) and the model's log-probability of it (f32) for every row [rows] of f32 logits [rows, vocab], at `u` [rows] in
+    /// (0, 1).
     pub(super) fn draw(&self, logits: &Tensor, u: &Tensor) -> Result<(Tensor, Tensor)> {
         let scaled = logits.broadcast_sub(&logits.max_keepdim(D::Minus1)?)?.broadcast_mul(&self.inverse)?;
         let weights = scaled.exp()?;
@@ -52,17 +62,26 @@ impl TensorDraw {
         // Clamped to the block's own mass, against rounding: a token of weight 0 is never drawn.
         let most = (below.narrow(1, BLOCK - 1, 1)? * (1.0 - f64::from(f32::EPSILON)))?;
         let rest = (target - before)?.maximum(0.0)?.minimum(&most)?;
-        let token = ((block * BLOCK as f64)? + first_exceeding(&below, &rest)?)?;
-        let logprob = (scaled.gather(&token, 1)? - total.log()?)?.squeeze(1)?;
-        self.unless_greedy(logits, token.squeeze(1)?, logprob)
+        let token = ((block * BLOCK as f64)? + first_exceeding(&below, &rest)?)?.squeeze(1)?;
+        let Some(greedy) = &self.greedy else {
+            let logprob = if self.plain {
+                (scaled.gather(&token.unsqueeze(1)?, 1)? - total.log()?)?.squeeze(1)?
+            } else {
+                logprob(logits, &token)?
+            };
+            return Ok((token, logprob));
+        };
+        let token = greedy.where_cond(&logits.argmax(D::Minus1)?, &token)?;
+        let logprob = logprob(logits, &token)?;
+        Ok((token, logprob))
     }
+}
 
-    /// The likeliest token, with log-probability 0, where it is to be taken.
-    fn unless_greedy(&self, logits: &Tensor, token: Tensor, logprob: Tensor) -> Result<(Tensor, Tensor)> {
-        let Some(greedy) = &self.greedy else { return Ok((token, logprob)) };
-        let likeliest = logits.argmax(D::Minus1)?;
-        Ok((greedy.where_cond(&likeliest, &token)?, greedy.where_cond(&logprob.zeros_like()?, &logprob)?))
-    }
+/// The log-probability of a token [rows] of each row [rows, vocab] at temperature 1.
+fn logprob(logits: &Tensor, token: &Tensor) -> Result<Tensor> {
+    let shifted = logits.broadcast_sub(&logits.max_keepdim(D::Minus1)?)?;
+    let total = shifted.exp()?.sum_keepdim(D::Minus1)?.log()?;
+    (shifted.gather(&token.unsqueeze(1)?, 1)? - total)?.squeeze(1)
 }
 
 /// The first place whose running sum exceeds the target [rows, 1], u32: the number of those that do not, and the last at most.
@@ -76,6 +95,7 @@ mod tests {
     use candle_core::{Device, Tensor};
 
     use super::TensorDraw;
+    use crate::decoding::token_sampler::log_probability;
     use crate::decoding::{TokenSampler, uniform};
 
     fn logits(row: usize, vocab: usize) -> Vec<f32> {
@@ -95,7 +115,10 @@ mod tests {
             Ok::<_, candle_core::Error>((tokens.to_vec1::<u32>()?, logprobs.to_vec1::<f32>()?))
         };
         let (tokens, logprobs) = draw().expect("draws");
-        let want = |row: usize| TokenSampler::at(temperatures[row]).draw(&mut logits(row, vocab), us[row]);
+        let want = |row: usize| {
+            let (token, _) = TokenSampler::at(temperatures[row]).draw(&mut logits(row, vocab), us[row]);
+            (token, log_probability(&mut logits(row, vocab), token))
+        };
         [tokens.into_iter().zip(logprobs).collect(), (0..rows).map(want).collect()]
     }
 

@@ -38,7 +38,14 @@ impl QueuedPrompt<'_> {
             return;
         }
         let u = uniform(self.seed, self.stream, sample.index as u64, at as u64);
-        let (token, logprob) = self.sampler.draw(logits, u);
+        let (token, logprob) = if self.sampler == TokenSampler::default() {
+            self.sampler.draw(logits, u)
+        } else {
+            // Drawing overwrites the logits.
+            let mut own = logits.to_vec();
+            let (token, _) = self.sampler.draw(logits, u);
+            (token, log_probability(&mut own, token))
+        };
         self.accept(sample, token, logprob);
     }
 
@@ -100,7 +107,7 @@ pub enum End {
 pub struct Continuation {
     /// Its tokens; the end token included, and those of a stop string, where there is one.
     pub tokens: Vec<u32>,
-    /// Log-probability of every token in the distribution that it was drawn from, in nats: see [`TokenSampler`].
+    /// The model's log-probability of every token, in nats: at temperature 1 and over all tokens, however they were drawn.
     pub logprobs: Vec<f32>,
     /// Why it ended.
     pub end: End,
@@ -154,11 +161,18 @@ pub(crate) struct StopStrings<'a> {
 }
 
 impl StopStrings<'_> {
-    /// The stop string that the text of `tokens` contains.
+    /// The stop string that the text of `tokens` contains, where that of all but the last contains none. Only the end of the text can
+    /// hold it, so that the cost does not grow with the text.
     pub(super) fn find_in(&self, tokens: &[u32]) -> Option<String> {
-        find_first(&self.tokenizer.decode(tokens), self.texts).map(|stop| stop.to_owned())
+        // A token is a byte at least, but for control tokens; some tokenizers drop a space before the first token.
+        let longest = self.texts.iter().map(String::len).max().unwrap_or(0) + SPARE_TOKENS;
+        let tail = &tokens[tokens.len().saturating_sub(longest)..];
+        find_first(&self.tokenizer.decode(tail), self.texts).map(|stop| stop.to_owned())
     }
 }
+
+/// Tokens that are searched for a stop string beside those that could spell it.
+const SPARE_TOKENS: usize = 8;
 
 /// The stop string that begins first in `text`; of those that begin together, the one that was named first.
 fn find_first<'s>(text: &str, stops: &'s [String]) -> Option<&'s str> {

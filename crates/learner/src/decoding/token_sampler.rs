@@ -34,9 +34,8 @@ fn mix(x: u64) -> u64 {
 ///   probabilities sum to p at least.
 /// - Min-p (Nguyen et al. 2024, "Turning Up the Heat"): the tokens at least `min_p` times as likely as the likeliest.
 ///
-/// The log-probability that is kept with a token is that of the distribution it was drawn from: after temperature and truncation,
-/// renormalised. At temperature 1 without truncation it is the policy's own, as [`crate::Learner::score`] gives it; at
-/// temperature 0 it is 0.
+/// [`TokenSampler::draw`] returns the log-probability in the distribution that it draws from: after temperature and truncation,
+/// renormalised. Rollouts and continuations keep the model's own instead, which [`crate::Learner::score`] gives too.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TokenSampler {

@@ -6,12 +6,11 @@
 use std::path::Path;
 
 use super::file::{Gguf, GgufError, Shape};
-use super::{end_tokens, find_tokenizer};
+use super::{CHAT_TEMPLATE, end_tokens, find_tokenizer};
 use crate::checkpoint::{Companions, MAX_SHARD_BYTES, TEMPLATE, write_small_files, write_weights};
 use crate::config::{Architecture, EMBEDDING, ModelConfig, tensor_specs};
 use crate::device::Precision;
 
-const CHAT_TEMPLATE: &str = "tokenizer.chat_template";
 const ROPE_BASE: f64 = 10_000.0;
 
 /// A part of a layer in Hugging Face's names and in GGUF's.

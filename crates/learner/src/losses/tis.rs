@@ -6,8 +6,7 @@
 //!
 //! # Why
 //! Below the cap the gradient is unbiased for rollouts of any policy; the cap trades a bias for a bounded variance. Unlike a PPO
-//! clip it never drops a token. Needs behaviour log-probabilities; at a rollout temperature other than 1 they are those of the
-//! tempered policy, and this corrects for it.
+//! clip it never drops a token. Needs behaviour log-probabilities at temperature 1.
 //!
 //! # Example
 //! A = 1, r = 5, cap 2: slope −2. r = 0.5: slope −0.5.

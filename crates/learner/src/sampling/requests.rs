@@ -5,8 +5,11 @@
 //! The samples of a [`Request`] are a function of the request and the weights: not of the other requests, of their order, of the number
 //! of slots, or of threads. Knows no weights.
 
-use veriplay_core::{PolicyError, PolicyVersion, Prompt, Rollout, Sampling};
+use veriplay_core::{
+    Message, MessageRole, PLAIN_USER, PolicyError, PolicyVersion, Prompt, PromptContent, Rollout, Sampling,
+};
 
+use crate::chat::{Chat, ChatTemplate};
 use crate::decoding::{Continuation, End, QueuedPrompt, StopStrings, TokenSampler};
 use crate::model::Model;
 use crate::score::check_tokens;
@@ -115,35 +118,52 @@ impl<'a> SamplingContext<'a> {
         }
     }
 
-    /// Rollouts of prompts in text, from `continuations` of their tokens.
+    /// Rollouts of prompts. `template` renders those that are conversations, `continuations` samples.
     pub(crate) fn generate(
         &self,
         prompts: &[Prompt],
         sampling: &Sampling,
+        template: Option<&ChatTemplate>,
         version: PolicyVersion,
-        continuations: impl FnOnce(&[Vec<u32>]) -> Result<Vec<Vec<Continuation>>, PolicyError>,
+        continuations: impl FnOnce(Vec<QueuedPrompt<'_>>) -> Result<Vec<Vec<Continuation>>, PolicyError>,
     ) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let tokens: Vec<Vec<u32>> =
-            prompts.iter().enumerate().map(|(i, p)| self.encode_prompt(i, &p.text)).collect::<Result<_, _>>()?;
-        self.check_prompts(&tokens, sampling)?;
-        let groups = continuations(&tokens)?;
-        let rollouts = |(prompt, group): (Vec<u32>, Vec<Continuation>)| {
-            group.into_iter().map(|continuation| self.rollout(prompt.clone(), continuation, version)).collect()
+        let encode = |(index, prompt)| self.encode_prompt(index, prompt, sampling, template);
+        let encoded: Vec<EncodedPrompt> = prompts.iter().enumerate().map(encode).collect::<Result<_, _>>()?;
+        let queued = encoded.iter().enumerate().map(|(index, EncodedPrompt { tokens, stops })| {
+            self.check_prompt(index, tokens, sampling)?;
+            let stops = StopStrings { texts: stops, tokenizer: self.tokenizer };
+            let stops = (!stops.texts.is_empty()).then_some(stops);
+            Ok(QueuedPrompt { stops, ..self.queue_prompt(index, tokens, sampling) })
+        });
+        let queued: Vec<QueuedPrompt<'_>> = queued.collect::<Result<_, _>>()?;
+        if sampling.group == 0 {
+            return Ok(prompts.iter().map(|_| Vec::new()).collect());
+        }
+        let groups = continuations(queued)?;
+        let rollouts = |(prompt, group): (EncodedPrompt, Vec<Continuation>)| {
+            group.into_iter().map(|continuation| self.rollout(prompt.tokens.clone(), continuation, version)).collect()
         };
-        Ok(tokens.into_iter().zip(groups).map(rollouts).collect())
+        Ok(encoded.into_iter().zip(groups).map(rollouts).collect())
     }
 
     /// Every prompt as the decoding loop takes it, with the options of `sampling`.
-    pub(crate) fn queue_prompts(&self, prompts: &'a [Vec<u32>], sampling: &Sampling) -> Vec<QueuedPrompt<'a>> {
+    pub(crate) fn queue_prompts<'p>(&self, prompts: &'p [Vec<u32>], sampling: &Sampling) -> Vec<QueuedPrompt<'p>>
+    where
+        'a: 'p,
+    {
         prompts.iter().enumerate().map(|(index, prompt)| self.queue_prompt(index, prompt, sampling)).collect()
     }
 
-    pub(crate) fn queue_prompt(&self, index: usize, prompt: &'a [u32], sampling: &Sampling) -> QueuedPrompt<'a> {
+    pub(crate) fn queue_prompt<'p>(&self, index: usize, prompt: &'p [u32], sampling: &Sampling) -> QueuedPrompt<'p>
+    where
+        'a: 'p,
+    {
+        let Sampling { temperature, top_k, top_p, min_p, .. } = *sampling;
         QueuedPrompt {
             prompt,
             samples: sampling.group,
             max_tokens: sampling.max_tokens,
-            sampler: TokenSampler::at(sampling.temperature),
+            sampler: TokenSampler { temperature, top_k, top_p, min_p },
             seed: sampling.seed,
             stream: index as u64,
             end_tokens: self.end_tokens,
@@ -152,10 +172,27 @@ impl<'a> SamplingContext<'a> {
         }
     }
 
-    fn encode_prompt(&self, index: usize, text: &str) -> Result<Vec<u32>, PolicyError> {
+    fn encode_prompt(
+        &self,
+        index: usize,
+        prompt: &Prompt,
+        sampling: &Sampling,
+        template: Option<&ChatTemplate>,
+    ) -> Result<EncodedPrompt, PolicyError> {
         let fail = |reason: String| PolicyError::Tokenize { index, reason };
-        let tokens = self.tokenizer.encode(text).map_err(|e| fail(e.to_string()))?;
-        if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(tokens) }
+        let mut stops = [&prompt.stop[..], &sampling.stop].concat();
+        let tokens = match (&prompt.content, template) {
+            (PromptContent::Text(text), _) => self.tokenizer.encode(text),
+            (PromptContent::Messages(messages), Some(template)) => {
+                self.tokenizer.encode(&render(messages, template).map_err(fail)?)
+            }
+            (plain @ PromptContent::Messages(_), None) => {
+                stops.push(PLAIN_USER.to_owned());
+                self.tokenizer.encode_document(&plain.to_string())
+            }
+        };
+        let tokens = tokens.map_err(|e| fail(e.to_string()))?;
+        if tokens.is_empty() { Err(fail("it is empty".to_owned())) } else { Ok(EncodedPrompt { tokens, stops }) }
     }
 
     /// Refuses what cannot be continued.
@@ -164,7 +201,7 @@ impl<'a> SamplingContext<'a> {
     }
 
     fn check_prompt(&self, index: usize, prompt: &[u32], sampling: &Sampling) -> Result<(), PolicyError> {
-        check_sampling(sampling)?;
+        check_sampling(sampling).map_err(PolicyError::Backend)?;
         if prompt.is_empty() {
             return Err(PolicyError::Tokenize { index, reason: "it is empty".to_owned() });
         }
@@ -193,15 +230,58 @@ impl<'a> SamplingContext<'a> {
     }
 }
 
-/// Refuses sampling options that cannot work.
-pub(crate) fn check_sampling(sampling: &Sampling) -> Result<(), PolicyError> {
-    let Sampling { max_tokens, temperature, .. } = sampling;
-    if *max_tokens == 0 || !(temperature.is_finite() && *temperature >= 0.0) {
-        return Err(PolicyError::Backend(format!(
-            "max_tokens `{max_tokens}` must be positive and temperature `{temperature}` not negative"
-        )));
+/// A prompt in tokens, and the text that ends a response to it.
+struct EncodedPrompt {
+    tokens: Vec<u32>,
+    stops: Vec<String>,
+}
+
+/// The text of a conversation, which a last message of the assistant ends. `Err` is the reason why there is none.
+fn render(messages: &[Message], template: &ChatTemplate) -> Result<String, String> {
+    let (asked, begun) = match messages {
+        [asked @ .., Message { role: MessageRole::Assistant, content }] => (asked, content.as_str()),
+        asked => (asked, ""),
+    };
+    if asked.is_empty() {
+        return Err("the conversation has no message to answer".to_owned());
     }
-    Ok(())
+    let text = template.render(&Chat::from_messages(asked)).map_err(|e| e.to_string())?;
+    if text.is_empty() { Err("the chat template renders nothing".to_owned()) } else { Ok(text + begun) }
+}
+
+/// Refuses sampling options that cannot work. `Err` names the option and its value.
+pub(crate) fn check_sampling(sampling: &Sampling) -> Result<(), String> {
+    let &Sampling { temperature, top_k, top_p, min_p, max_tokens, .. } = sampling;
+    let sampler = TokenSampler { temperature, top_k, top_p, min_p };
+    match invalid_option(1, max_tokens, &sampler, &sampling.stop) {
+        Some((key, value, want)) => Err(format!("{key} is `{value}`, want {want}")),
+        None => Ok(()),
+    }
+}
+
+/// The first option out of its range: its key, its value and the values allowed.
+fn invalid_option(
+    samples: usize,
+    max_tokens: usize,
+    sampler: &TokenSampler,
+    stop: &[String],
+) -> Option<(&'static str, String, &'static str)> {
+    let TokenSampler { temperature, top_p, min_p, .. } = *sampler;
+    let no_empty = !stop.iter().any(String::is_empty);
+    let rules: [(bool, &'static str, String, &'static str); 6] = [
+        (samples > 0, "samples", samples.to_string(), "at least 1"),
+        (max_tokens > 0, "max_tokens", max_tokens.to_string(), "at least 1"),
+        (
+            temperature.is_finite() && temperature >= 0.0,
+            "temperature",
+            temperature.to_string(),
+            "0 (greedy) or a positive number",
+        ),
+        (top_p > 0.0 && top_p <= 1.0, "top_p", top_p.to_string(), "a number above 0, and 1 at most"),
+        ((0.0..=1.0).contains(&min_p), "min_p", min_p.to_string(), "a number from 0 to 1"),
+        (no_empty, "stop", String::new(), "text: an empty stop string ends everything"),
+    ];
+    rules.into_iter().find(|rule| !rule.0).map(|(_, key, value, want)| (key, value, want))
 }
 
 impl<'a> SamplingContext<'a> {
@@ -243,28 +323,12 @@ impl<'a> SamplingContext<'a> {
 
 impl Request {
     fn check_options(&self, index: usize) -> Result<(), RequestError> {
-        let TokenSampler { temperature, top_p, min_p, .. } = self.sampler;
-        let rules: [(bool, &'static str, String, &'static str); 7] = [
-            (!self.prompt.is_empty(), "prompt", String::new(), "at least one token"),
-            (self.samples > 0, "samples", self.samples.to_string(), "at least 1"),
-            (self.max_tokens > 0, "max_tokens", self.max_tokens.to_string(), "at least 1"),
-            (
-                temperature.is_finite() && temperature >= 0.0,
-                "temperature",
-                temperature.to_string(),
-                "0 (greedy) or a positive number",
-            ),
-            (top_p > 0.0 && top_p <= 1.0, "top_p", top_p.to_string(), "a number above 0, and 1 at most"),
-            ((0.0..=1.0).contains(&min_p), "min_p", min_p.to_string(), "a number from 0 to 1"),
-            (
-                !self.stop.iter().any(String::is_empty),
-                "stop",
-                String::new(),
-                "text: an empty stop string ends everything",
-            ),
-        ];
-        match rules.into_iter().find(|rule| !rule.0) {
-            Some((_, key, value, want)) => Err(RequestError::Option { index, key, value, want }),
+        if self.prompt.is_empty() {
+            let (key, want) = ("prompt", "at least one token");
+            return Err(RequestError::Option { index, key, value: String::new(), want });
+        }
+        match invalid_option(self.samples, self.max_tokens, &self.sampler, &self.stop) {
+            Some((key, value, want)) => Err(RequestError::Option { index, key, value, want }),
             None => Ok(()),
         }
     }

@@ -41,7 +41,7 @@ const CONNECT: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub(super) struct Client {
     agent: Agent,
-    url: String,
+    base_url: String,
     key: Option<ApiKey>,
     timeout: Duration,
     largest: u64,
@@ -59,12 +59,12 @@ impl Client {
         // A proxy from the environment is for other machines.
         let config = if endpoint.is_loopback() { config.proxy(None) } else { config };
         let (key, timeout, largest) = (options.key.clone(), options.timeout, options.response_bytes);
-        Self { agent: config.build().new_agent(), url: endpoint.completions(), key, timeout, largest }
+        Self { agent: config.build().new_agent(), base_url: endpoint.base_url(), key, timeout, largest }
     }
 
-    /// Posts a JSON body. Returns the body of an answer with status 200.
-    pub(super) fn post(&self, body: &[u8]) -> Result<Vec<u8>, ServerError> {
-        let mut request = self.agent.post(&self.url).content_type("application/json");
+    /// Posts a JSON body to a part of the interface. Returns the body of an answer with status 200.
+    pub(super) fn post(&self, path: &str, body: &[u8]) -> Result<Vec<u8>, ServerError> {
+        let mut request = self.agent.post(format!("{}/{path}", self.base_url)).content_type("application/json");
         if let Some(ApiKey(key)) = &self.key {
             request = request.header("Authorization", format!("Bearer {key}"));
         }
@@ -134,10 +134,10 @@ impl Endpoint {
         Ok(Self { url: url.trim_end_matches('/').to_owned(), host, model, tokenizer })
     }
 
-    /// The server's completions.
-    pub(super) fn completions(&self) -> String {
+    /// Where the parts of the server's interface lie.
+    fn base_url(&self) -> String {
         let version = if self.url.ends_with("/v1") { "" } else { "/v1" };
-        format!("{}{version}/completions", self.url)
+        format!("{}{version}", self.url)
     }
 
     pub(super) fn is_loopback(&self) -> bool {

@@ -3,7 +3,7 @@
 //! Called by [`super::ServerPolicy`]. An answer is untrusted: its numbers are counted and checked before anything is made of them.
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Finish, Sampling};
+use veriplay_core::{Finish, Message, MessageRole, Sampling};
 
 use super::ServerError;
 
@@ -13,6 +13,7 @@ use super::ServerError;
 pub(super) enum Prompt<'a> {
     Text(&'a str),
     Tokens(&'a [u32]),
+    Messages(&'a [Message]),
 }
 
 /// One request. Whatever a server would truncate or penalise by default is switched off, or its samples would not be the model's:
@@ -20,14 +21,15 @@ pub(super) enum Prompt<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct CompletionRequest<'a> {
     model: &'a str,
-    prompt: Prompt<'a>,
+    #[serde(flatten)]
+    input: Input<'a>,
     max_tokens: usize,
     n: usize,
     seed: u32,
     temperature: f32,
     top_p: f32,
     /// More than any vocabulary has. Servers spell "all" as 0, as -1, or as both, and refuse what they do not know.
-    top_k: u32,
+    top_k: usize,
     min_p: f32,
     frequency_penalty: f32,
     presence_penalty: f32,
@@ -35,9 +37,9 @@ pub(super) struct CompletionRequest<'a> {
     repetition_penalty: f32,
     /// llama.cpp's word.
     repeat_penalty: f32,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
     stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    logprobs: Option<u32>,
     /// Prompts spell their control tokens out, so none is added, and answers keep theirs.
     add_special_tokens: bool,
     skip_special_tokens: bool,
@@ -47,31 +49,66 @@ pub(super) struct CompletionRequest<'a> {
     return_tokens_as_token_ids: bool,
 }
 
+/// What differs between completions and chat completions.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Input<'a> {
+    Text {
+        prompt: Prompt<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        logprobs: Option<u32>,
+    },
+    Chat {
+        messages: &'a [Message],
+        #[serde(skip_serializing_if = "is_false")]
+        logprobs: bool,
+        /// vLLM's and SGLang's words: the response continues a last message of the assistant. llama.cpp does so without being told.
+        #[serde(skip_serializing_if = "is_false")]
+        continue_final_message: bool,
+        add_generation_prompt: bool,
+    },
+}
+
+impl<'a> Input<'a> {
+    fn new(prompt: Prompt<'a>, logprobs: bool) -> Self {
+        let Prompt::Messages(messages) = prompt else {
+            return Self::Text { prompt, logprobs: logprobs.then_some(1) };
+        };
+        let continues = messages.last().is_some_and(|last| last.role == MessageRole::Assistant);
+        Self::Chat { messages, logprobs, continue_final_message: continues, add_generation_prompt: !continues }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 impl<'a> CompletionRequest<'a> {
-    pub(super) const fn new(
+    pub(super) fn new(
         model: &'a str,
         prompt: Prompt<'a>,
         n: usize,
         seed: u32,
         logprobs: bool,
-        sampling: &Sampling,
+        sampling: &'a Sampling,
     ) -> Self {
         Self {
             model,
-            prompt,
+            input: Input::new(prompt, logprobs),
             max_tokens: sampling.max_tokens,
             n,
             seed,
             temperature: sampling.temperature,
-            top_p: 1.0,
-            top_k: 1 << 30,
-            min_p: 0.0,
+            top_p: sampling.top_p,
+            top_k: if sampling.top_k == 0 { 1 << 30 } else { sampling.top_k },
+            min_p: sampling.min_p,
             frequency_penalty: 0.0,
             presence_penalty: 0.0,
             repetition_penalty: 1.0,
             repeat_penalty: 1.0,
+            stop: &sampling.stop,
             stream: false,
-            logprobs: if logprobs { Some(1) } else { None },
             add_special_tokens: false,
             skip_special_tokens: false,
             spaces_between_special_tokens: false,
@@ -79,22 +116,39 @@ impl<'a> CompletionRequest<'a> {
             return_tokens_as_token_ids: true,
         }
     }
+
+    /// The part of the server that answers it.
+    pub(super) const fn path(&self) -> &'static str {
+        match self.input {
+            Input::Text { .. } => "completions",
+            Input::Chat { .. } => "chat/completions",
+        }
+    }
 }
 
 #[derive(Deserialize)]
 struct Answer {
     choices: Vec<Choice>,
+    /// vLLM's chat completions report it here.
+    prompt_token_ids: Option<Vec<u32>>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     #[serde(default)]
     index: usize,
-    text: String,
+    text: Option<String>,
+    message: Option<ResponseMessage>,
     finish_reason: Option<String>,
     logprobs: Option<Logprobs>,
     token_ids: Option<Vec<u32>>,
     prompt_token_ids: Option<Vec<u32>>,
+}
+
+/// The text of a chat completion; `null` where the model wrote nothing.
+#[derive(Deserialize)]
+struct ResponseMessage {
+    content: Option<String>,
 }
 
 /// In the shape of the completions protocol, or of llama.cpp, which takes that of chats.
@@ -108,6 +162,7 @@ struct Logprobs {
 #[derive(Deserialize)]
 struct TokenLogprob {
     id: Option<u32>,
+    token: Option<String>,
     logprob: Option<f32>,
 }
 
@@ -126,12 +181,17 @@ pub(super) struct Completion {
 /// The samples of an answer, at most `n`, each of at most `max_tokens`.
 pub(super) fn parse_answer(bytes: &[u8], n: usize, max_tokens: usize) -> Result<Vec<Completion>, ServerError> {
     let malformed = |e: serde_json::Error| ServerError::Malformed { reason: e.to_string(), excerpt: excerpt(bytes) };
-    let Answer { mut choices } = serde_json::from_slice(bytes).map_err(malformed)?;
+    let Answer { mut choices, prompt_token_ids } = serde_json::from_slice(bytes).map_err(malformed)?;
     if choices.is_empty() || choices.len() > n {
         return Err(ServerError::Shape(format!("{} choices, want {n}", choices.len())));
     }
     choices.sort_by_key(|choice| choice.index);
-    choices.into_iter().map(|choice| choice.into_completion(max_tokens)).collect()
+    let completion = |choice: Choice| {
+        let completion = choice.into_completion(max_tokens)?;
+        let prompt_tokens = completion.prompt_tokens.or_else(|| prompt_token_ids.clone());
+        Ok(Completion { prompt_tokens, ..completion })
+    };
+    choices.into_iter().map(completion).collect()
 }
 
 impl Choice {
@@ -142,27 +202,29 @@ impl Choice {
             Some("length") => Finish::Length,
             other => return Err(ServerError::Shape(format!("choice {index} ended by {other:?}"))),
         };
-        let (ids, logprobs) = self.logprobs.map_or((None, None), Logprobs::split);
-        let completion = Completion {
-            text: self.text,
-            finish,
-            tokens: self.token_ids.or(ids),
-            logprobs,
-            prompt_tokens: self.prompt_token_ids,
+        let Some(text) = self.text.or_else(|| self.message.map(|message| message.content.unwrap_or_default())) else {
+            return Err(ServerError::Shape(format!("choice {index} has neither `text` nor `message`")));
         };
+        let (ids, logprobs) = self.logprobs.map_or((None, None), Logprobs::split);
+        let completion =
+            Completion { text, finish, tokens: self.token_ids.or(ids), logprobs, prompt_tokens: self.prompt_token_ids };
         completion.validate(index, max_tokens)
     }
+}
+
+/// vLLM's spelling of a token whose id was asked for.
+fn spelled_id(token: &str) -> Option<u32> {
+    token.strip_prefix("token_id:")?.parse().ok()
 }
 
 impl Logprobs {
     /// Ids and log-probabilities, each where there is one of every token.
     fn split(self) -> (Option<Vec<u32>>, Option<Vec<f32>>) {
         if let Some(content) = self.content {
-            let ids = content.iter().map(|token| token.id).collect();
+            let ids = content.iter().map(|token| token.id.or_else(|| spelled_id(token.token.as_ref()?))).collect();
             return (ids, content.iter().map(|token| token.logprob).collect());
         }
-        let id = |spelling: &String| spelling.strip_prefix("token_id:")?.parse().ok();
-        let ids = self.tokens.as_ref().and_then(|tokens| tokens.iter().map(id).collect());
+        let ids = self.tokens.as_ref().and_then(|tokens| tokens.iter().map(|token| spelled_id(token)).collect());
         (ids, self.token_logprobs.and_then(|all| all.into_iter().collect()))
     }
 }

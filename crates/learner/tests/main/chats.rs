@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use tempfile::TempDir;
+use veriplay_core::{Message, Policy, PolicyError, Prompt, Role, Sampling};
 use veriplay_learner::{
     Chat, ChatError, ChatTemplate, Learner, LearnerOptions, ModelConfig, Tokenizer, TokenizerError,
 };
@@ -117,6 +118,52 @@ fn conversations_become_the_prompts_that_transformers_makes_of_them() {
         }
     }
     assert!(rendered >= 40 && refused >= 3, "{rendered} {refused}");
+}
+
+fn prompt_tokens(learner: &Learner, messages: Vec<Message>) -> Result<Vec<u32>, PolicyError> {
+    let rollouts = learner.generate(&[Prompt::new(Role::Solver, messages)], &Sampling::new(1))?;
+    Ok(rollouts[0][0].prompt_tokens.clone())
+}
+
+#[test]
+fn a_prompt_of_messages_is_rendered_by_the_template_and_the_response_continues_a_message_that_is_begun() {
+    let asked = vec![Message::system("Be short."), Message::user("1 + 1?")];
+    let begun = [asked.clone(), vec![Message::assistant("<think>")]].concat();
+    let mut checked = 0;
+    for (name, dir, _) in fixtures() {
+        let dir = checkpoint(&dir);
+        let learner = load(dir.path());
+        let Ok(rendered) = learner.chat_template().and_then(|template| template.render(&Chat::from_messages(&asked)))
+        else {
+            let error = prompt_tokens(&learner, asked.clone()).expect_err("refused").to_string();
+            assert!(error.contains("chat template"), "{name}: {error}");
+            continue;
+        };
+        let encode = |text: &str| learner.tokenizer().encode(text).expect("encodes");
+        assert_eq!(prompt_tokens(&learner, asked.clone()).expect("samples"), encode(&rendered), "{name}");
+        let rendered = rendered + "<think>";
+        assert_eq!(prompt_tokens(&learner, begun.clone()).expect("samples"), encode(&rendered), "{name}");
+        checked += 1;
+    }
+    assert!(checked >= 3, "{checked}");
+}
+
+#[test]
+fn without_a_template_messages_are_plain_text_that_ends_before_the_next_user() {
+    let dir = checkpoint(&fixtures()[0].1);
+    let plain = LearnerOptions { chat_template: false, ..LearnerOptions::default() };
+    let learner = Learner::load(dir.path(), plain).expect("loads");
+    let messages =
+        vec![Message::system("Be short."), Message::user("1?"), Message::assistant("2"), Message::user("3?")];
+    let text = "Be short.\nUser: 1?\nAssistant: 2\nUser: 3?\nAssistant:";
+    assert_eq!(Prompt::new(Role::Solver, messages.clone()).text(), text);
+    let want = learner.tokenizer().encode_document(text).expect("encodes");
+    assert_eq!(prompt_tokens(&learner, messages.clone()).expect("samples"), want);
+    let begun = [messages, vec![Message::assistant("<think>")]].concat();
+    let want = learner.tokenizer().encode_document(&format!("{text} <think>")).expect("encodes");
+    assert_eq!(prompt_tokens(&learner, begun).expect("samples"), want);
+    let error = prompt_tokens(&load(dir.path()), vec![Message::assistant("4")]).expect_err("nothing asked").to_string();
+    assert!(error.contains("no message to answer"), "{error}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(crate) fn learner(config: ModelConfig) -> Learner {
 }
 
 pub(crate) fn prompt(text: &str) -> Prompt {
-    Prompt { role: Role::Solver, task_type: None, text: text.to_owned() }
+    Prompt::new(Role::Solver, text)
 }
 
 pub(crate) fn sample(prompt: &[u32], response: &[u32], weight: f32) -> Sample {

@@ -6,6 +6,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
+use veriplay_core::{Message, MessageRole, PromptContent};
 use veriplay_learner::{Continuation, End, Learner, LearnerOptions, Request, TokenSampler};
 
 /// What a server does with a request.
@@ -148,7 +149,11 @@ impl Shared {
         let group = model().complete(std::slice::from_ref(&request)).expect("samples").remove(0);
         let choices: Vec<Value> =
             group.iter().enumerate().map(|(index, sample)| self.choice(index, sample, &request.prompt)).collect();
-        json!({"id": "cmpl-1", "object": "text_completion", "model": body["model"], "choices": choices})
+        let mut answer = json!({"id": "cmpl-1", "model": body["model"], "choices": choices});
+        if body["messages"].is_array() {
+            as_chat(&mut answer);
+        }
+        answer
     }
 
     fn choice(&self, index: usize, sample: &Continuation, prompt: &[u32]) -> Value {
@@ -173,10 +178,40 @@ impl Shared {
     }
 }
 
+/// The same in the shape of a chat completion, in which vLLM reports tokens elsewhere.
+fn as_chat(answer: &mut Value) {
+    for choice in
+        answer["choices"].as_array_mut().expect("choices").iter_mut().map(|it| it.as_object_mut().expect("one"))
+    {
+        let text = choice.remove("text");
+        choice.insert("message".to_owned(), json!({"role": "assistant", "content": text}));
+        let vllm = choice.get("logprobs").is_some_and(|logprobs| logprobs["tokens"].is_array());
+        if vllm {
+            let logprobs = choice.remove("logprobs").expect("there");
+            let pairs = logprobs["tokens"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .zip(logprobs["token_logprobs"].as_array().into_iter().flatten());
+            let content: Vec<Value> = pairs.map(|(token, p)| json!({"token": token, "logprob": p})).collect();
+            choice.insert("logprobs".to_owned(), json!({"content": content}));
+            choice.remove("token_ids");
+            choice.remove("prompt_token_ids");
+        }
+    }
+}
+
 /// What is asked of the model: as a server reads it, from the names of the protocol.
 pub(crate) fn request(body: &Value) -> Request {
     let number = |key: &str| body[key].as_f64().unwrap_or_else(|| panic!("`{key}` in {body}"));
     let prompt = match &body["prompt"] {
+        Value::Null => {
+            let messages: Vec<Message> = serde_json::from_value(body["messages"].clone()).expect("messages");
+            let continues = messages.last().is_some_and(|last| last.role == MessageRole::Assistant);
+            assert_eq!(body["continue_final_message"].as_bool().unwrap_or(false), continues);
+            assert_eq!(body["add_generation_prompt"], json!(!continues));
+            model().tokenizer().encode(&PromptContent::from(messages).to_string()).expect("it can be spelled")
+        }
         Value::String(text) => model().tokenizer().encode(text).expect("it can be spelled"),
         ids => serde_json::from_value(ids.clone()).expect("ids"),
     };
@@ -186,6 +221,7 @@ pub(crate) fn request(body: &Value) -> Request {
         samples: number("n") as usize,
         seed: number("seed") as u64,
         sampler: TokenSampler::at(number("temperature") as f32),
+        stop: serde_json::from_value(body["stop"].clone()).unwrap_or_default(),
         ..Request::new(prompt, number("max_tokens") as usize)
     }
 }

@@ -216,7 +216,7 @@ fn log_probabilities_kept_by_sampling_are_those_of_training_in_every_precision()
     for held in devices() {
         let [_, other] = both(&tiny_config(), held, &LearnerOptions::default());
         let prompt = tokens(7, 4);
-        let sampling = Sampling { temperature: 1.0, max_tokens: 20, group: 6, seed: 9 };
+        let sampling = Sampling { group: 6, seed: 9, ..Sampling::new(20) };
         let group = other.continue_tokens(std::slice::from_ref(&prompt), &sampling).expect("samples").remove(0);
         let responses: Vec<Vec<u32>> = group.iter().map(|sample| sample.tokens.clone()).collect();
         assert!(responses.windows(2).any(|pair| pair[0] != pair[1]), "samples differ");

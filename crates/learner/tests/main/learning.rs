@@ -24,7 +24,7 @@ fn a_tiny_model_memorises_eight_answers() {
     let last = (0..150).map(|_| learner.update(&batch, 3e-3).expect("learns").loss).last().expect("ran");
     assert!(last < 0.05 * first, "loss went from {first} to {last}");
     let prompts: Vec<_> = pairs.iter().map(|(q, _)| prompt(q)).collect();
-    let greedy = Sampling { temperature: 0.0, max_tokens: 12, group: 1, seed: 0 };
+    let greedy = Sampling { temperature: 0.0, ..Sampling::new(12) };
     let answers: Vec<String> =
         learner.generate(&prompts, &greedy).expect("samples").into_iter().map(|g| g[0].text.clone()).collect();
     assert_eq!(answers, pairs.into_iter().map(|(_, a)| a).collect::<Vec<_>>());

@@ -198,7 +198,7 @@ fn greedy_continuations_are_those_of_generate_on_the_padded_batch_with_every_num
             let learner = case.learner(options);
             assert_eq!(learner.end_tokens(), eos, "{}: generation_config.json names them", case.name);
             let prompts: Vec<Vec<u32>> = greedy.iter().map(|g| g.prompt.clone()).collect();
-            let sampling = Sampling { temperature: 0.0, max_tokens: *max_tokens, group: 1, seed: 0 };
+            let sampling = Sampling { temperature: 0.0, ..Sampling::new(*max_tokens) };
             for (got, want) in learner.continue_tokens(&prompts, &sampling).expect("samples").iter().zip(greedy) {
                 assert_eq!(got[0].tokens, want.continuation, "{}", case.name);
                 let ended = want.continuation.last().is_some_and(|last| eos.contains(last));

@@ -123,13 +123,13 @@ fn it_is_a_policy_whose_rollouts_have_text_tokens_and_log_probabilities() {
     let dir = with_tokenizer(Architecture::Llama);
     let policy = GgufPolicy::load(&dir.path().join("model.gguf"), None).expect("loads");
     assert_eq!(policy.end_tokens(), [0]);
-    let sampling = Sampling { temperature: 1.0, max_tokens: 40, group: 12, seed: 4 };
+    let sampling = Sampling { group: 12, seed: 4, ..Sampling::new(40) };
     let prompts = [prompt("def f(x):"), prompt("<D>1 + 1")];
     let groups = policy.generate(&prompts, &sampling).expect("samples");
     assert_eq!(groups.iter().map(Vec::len).collect::<Vec<_>>(), [12, 12]);
     let mut ended = 0;
     for (rollout, asked) in groups.iter().zip(&prompts).flat_map(|(group, p)| group.iter().map(move |r| (r, p))) {
-        assert_eq!(policy.tokenizer().decode(&rollout.prompt_tokens), asked.text);
+        assert_eq!(policy.tokenizer().decode(&rollout.prompt_tokens), asked.text());
         let is_ended = rollout.finish == Finish::Stop;
         assert_eq!(is_ended, rollout.tokens.last() == Some(&0));
         let own = &rollout.tokens[..rollout.tokens.len() - usize::from(is_ended)];
@@ -151,7 +151,7 @@ fn a_tokenizer_can_be_named_and_without_one_only_ids_work() {
     assert!(GgufPolicy::open(&format!("{path}#other.json")).expect("loads").tokenizer().is_present());
     let without = GgufPolicy::open(&path).expect("loads");
     assert_eq!(without.complete(&[Request::new(vec![1, 2], 3)]).expect("samples")[0].len(), 1);
-    let sampling = Sampling { temperature: 1.0, max_tokens: 4, group: 1, seed: 0 };
+    let sampling = Sampling::new(4);
     let error = without.generate(&[prompt("x")], &sampling);
     assert!(matches!(error, Err(PolicyError::Tokenize { index: 0, .. })), "{error:?}");
     let error = GgufPolicy::open(&format!("{path}#none.json"));

@@ -1,6 +1,6 @@
 //! Rollouts: independence of the batch, errors, and the sampler's distribution.
 
-use veriplay_core::{Finish, Policy, PolicyError, Rollout, Sampling};
+use veriplay_core::{Finish, Policy, PolicyError, Prompt, Rollout, Sampling};
 use veriplay_learner::{Learner, LearnerOptions, ModelConfig, Request, TokenSampler, uniform};
 
 use crate::common::{learner, prompt, tiny_config, tokenizer};
@@ -9,7 +9,16 @@ fn with(options: LearnerOptions) -> Learner {
     Learner::initialize(tiny_config(), tokenizer(), 7, options).expect("valid")
 }
 
-const SAMPLING: Sampling = Sampling { temperature: 0.9, max_tokens: 50, group: 6, seed: 11 };
+const SAMPLING: Sampling = Sampling {
+    temperature: 0.9,
+    top_k: 0,
+    top_p: 1.0,
+    min_p: 0.0,
+    max_tokens: 50,
+    group: 6,
+    seed: 11,
+    stop: Vec::new(),
+};
 
 fn texts() -> Vec<String> {
     (0..7).map(|i| format!("<D>def f(x):{}", "x+".repeat(i * 2))).collect()
@@ -107,14 +116,40 @@ fn samples_of_one_prompt_score_the_same_alone_and_together() {
 #[test]
 fn greedy_sampling_takes_the_likeliest_token_every_time() {
     let learner = with(LearnerOptions::default());
-    let group = &rollouts(&learner, &Sampling { temperature: 0.0, group: 2, max_tokens: 8, seed: 1 })[1];
+    let group = &rollouts(&learner, &Sampling { temperature: 0.0, group: 2, seed: 1, ..Sampling::new(8) })[1];
     assert_eq!(group[0].tokens, group[1].tokens);
-    assert!(group[0].logprobs.iter().all(|&l| l == 0.0));
+    assert!(group[0].logprobs.iter().all(|&l| l < 0.0), "they are the model's, not those of the draw");
     let prompt = &group[0].prompt_tokens;
     let all: Vec<Vec<u32>> = (0..110).map(|t| vec![t]).collect();
     let scores = learner.score(prompt, &all).expect("scores");
     let best = (0..110).max_by(|&a, &b| scores[a][0].total_cmp(&scores[b][0])).expect("tokens");
     assert_eq!(group[0].tokens[0] as usize, best);
+}
+
+#[test]
+fn a_stop_string_of_the_prompt_or_of_the_call_ends_a_rollout_and_is_no_part_of_its_text() {
+    let learner = with(LearnerOptions::default());
+    let whole = rollouts(&learner, &SAMPLING)[2].clone();
+    let stop = whole.iter().find_map(|rollout| rollout.text.get(5..7)).expect("text").to_owned();
+    let of_prompt = prompt(&texts()[2]).with_stop([stop.clone()]);
+    let of_call = Sampling { stop: vec![stop.clone()], ..SAMPLING };
+    // A sample depends on the place of its prompt.
+    let mut prompts: Vec<Prompt> = texts().iter().map(|text| prompt(text)).collect();
+    let called = learner.generate(&prompts, &of_call).expect("samples").swap_remove(2);
+    prompts[2] = of_prompt;
+    let prompted = learner.generate(&prompts, &SAMPLING).expect("samples").swap_remove(2);
+    assert_eq!(called, prompted);
+    let mut stopped = 0;
+    for (rollout, whole) in prompted.iter().zip(&whole) {
+        let kept = rollout.tokens.len();
+        assert_eq!((&rollout.tokens[..], &rollout.logprobs[..]), (&whole.tokens[..kept], &whole.logprobs[..kept]));
+        assert_eq!(rollout.text, whole.text.split(&stop).next().expect("a part"));
+        if whole.text.contains(&stop) {
+            assert_eq!(rollout.finish, Finish::Stop);
+            stopped += 1;
+        }
+    }
+    assert!(stopped > 0);
 }
 
 #[test]
@@ -136,6 +171,9 @@ fn prompts_that_cannot_be_continued_are_named() {
         Sampling { max_tokens: 0, ..SAMPLING },
         Sampling { temperature: -1.0, ..SAMPLING },
         Sampling { temperature: f32::NAN, ..SAMPLING },
+        Sampling { top_p: 0.0, ..SAMPLING },
+        Sampling { min_p: 2.0, ..SAMPLING },
+        Sampling { stop: vec![String::new()], ..SAMPLING },
     ] {
         assert!(matches!(generate("x", &sampling), Err(PolicyError::Backend(_))));
     }

@@ -238,7 +238,7 @@ impl BugRepair {
     fn demonstration(&self, role: Role, goal: &Goal, now: &FunctionSource) -> Option<Demonstration> {
         let response = self.format.replacement(now).filter(|_| self.format.can_ask(goal))?;
         let text = self.format.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
-        Some(Demonstration { prompt: Prompt { role, task_type: None, text }, response })
+        Some(Demonstration { prompt: Prompt::new(role, text), response })
     }
 }
 

@@ -236,7 +236,7 @@ impl SolVer {
 }
 
 fn episode(role: Role, text: String) -> SingleTurn {
-    SingleTurn::new(Prompt { role, task_type: None, text })
+    SingleTurn::new(Prompt::new(role, text))
 }
 
 impl Environment for SolVer {

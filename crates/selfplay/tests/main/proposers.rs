@@ -27,7 +27,7 @@ fn drawn(config: AbsoluteZeroConfig, numbers: std::ops::Range<i64>, stage: Stage
     let proposers = game(config).unwrap().proposers(&context, &pool, stage, step).unwrap();
     let asked = |one: Proposer<AbsoluteZero>| Asked {
         task_type: one.request.task_type,
-        text: one.episode.prompt().unwrap().text,
+        text: one.episode.prompt().unwrap().text().into_owned(),
         given: one.request.given,
         rollouts: one.rollouts,
     };

@@ -312,7 +312,7 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
     let snippets = ["def f(x):\n    return x - 1", "def f(x):\n    return x - 2"].map(str::to_owned).to_vec();
     let game = SelfPlay::new(SolVer::new(config, rules(), snippets, evaluation(), Guard::default()).unwrap());
     let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
-        Role::Proposer if turn.prompt.text.contains("x - 1") => "Add 3, to x".to_owned(),
+        Role::Proposer if turn.prompt.text().contains("x - 1") => "Add 3, to x".to_owned(),
         Role::Proposer => "take 2 from x".to_owned(),
         _ => PROGRAM.to_owned(),
     });

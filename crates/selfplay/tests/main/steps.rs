@@ -190,7 +190,7 @@ impl Script {
     /// No proposals; about half of the prompts are learnable, the others always solved.
     fn half_learnable() -> Self {
         let answer = |prompt: &Prompt, sample| {
-            let is_learnable = Digest::of(prompt.text.as_bytes()).as_str() < "8";
+            let is_learnable = Digest::of(prompt.text().as_bytes()).as_str() < "8";
             if is_learnable && sample > 0 { "wrong" } else { "right" }
         };
         Self { proposals: Vec::new(), answer }
@@ -436,7 +436,7 @@ proptest! {
         fresh_fraction in 0.0..=1.0_f64,
     ) {
         let proposals: Vec<String> = words.iter().zip(&numbers).map(|(word, number)| format!("{word} {number}")).collect();
-        let answer = |prompt: &Prompt, sample: usize| ["right", "wrong", "lost", "junk"][(prompt.text.len() + sample * sample) % 4];
+        let answer = |prompt: &Prompt, sample: usize| ["right", "wrong", "lost", "junk"][(prompt.text().len() + sample * sample) % 4];
         let script = Script { proposals, answer };
         let (reward, advantage) = (reward.to_owned(), advantage.to_owned());
         let game = table(config().with(|c| { c.shared.reward = Some(reward); c.shared.advantage = Some(advantage); c.own.fresh_fraction = fresh_fraction; }));

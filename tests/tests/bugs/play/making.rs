@@ -20,10 +20,10 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
         let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()]);
         let prompts = game.preview(routes).unwrap();
         assert_eq!(prompts.len(), 2);
-        assert!(prompts[0].1.role == Role::Proposer && !prompts[0].1.text.contains("result = 0"));
+        assert!(prompts[0].1.role == Role::Proposer && !prompts[0].1.text().contains("result = 0"));
         let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
             Role::Solver => SUBMIT.to_owned(),
-            _ => injected(&turn.prompt.text),
+            _ => injected(&turn.prompt.text()),
         });
         let mut state = begun(&game);
         let played = step(&game, &policy, routes, &mut state, 0);
@@ -43,7 +43,7 @@ fn a_mode_that_is_not_kept_to_is_refused() {
     for mode in [Mode::Removal, Mode::Rewrite] {
         let game = game(bed, injecting(1, &[mode]), &[]);
         let plans = [vec![elsewhere.clone()]];
-        let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text, 0, &plans));
+        let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text(), 0, &plans));
         let played = step(&game, &policy, routes, &mut begun(&game), 0);
         let yields = &played.metrics.injections[mode.name()];
         assert_eq!(yields.refused.get("mode"), Some(&1), "{mode:?}: {yields:?}");
@@ -85,9 +85,9 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
         // One of four repairs it.
         Role::Solver => {
             let mend = vec![edit(CODE, "        result -= number\n", "        result += number\n")];
-            planned(&turn.prompt.text, turn.sample, &[mend, vec![], vec![], vec![]])
+            planned(&turn.prompt.text(), turn.sample, &[mend, vec![], vec![], vec![]])
         }
-        _ => planned(&turn.prompt.text, turn.index, &plans),
+        _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
     let game = game(bed, injecting(count, &[Mode::Direct]), &[]);
     let played = step(&game, &policy, routes, &mut begun(&game), 0);
@@ -121,8 +121,8 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
     let weaken = edit(TESTS, "    assert total([4]) == 4\n", "    assert total([4]) >= 4\n");
     let plans = vec![vec![bug.clone(), weaken], vec![bug]];
     let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
-        Role::Solver => planned(&turn.prompt.text, turn.sample, &[right(), vec![]]),
-        _ => planned(&turn.prompt.text, turn.index, &plans),
+        Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right(), vec![]]),
+        _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
     let config = injecting(2, &[Mode::Direct]).with(|c| c.own.weakening = Weakening::Model);
     let game = game(bed, config, &[]);
@@ -141,8 +141,8 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
     let makes = || vec![edit(CODE, "        result += number\n", "        result -= number\n")];
     let policy = |plans: Vec<Vec<String>>| {
         Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
-            Role::Solver => planned(&turn.prompt.text, turn.sample, &plans),
-            _ => planned(&turn.prompt.text, turn.index, &[makes()]),
+            Role::Solver => planned(&turn.prompt.text(), turn.sample, &plans),
+            _ => planned(&turn.prompt.text(), turn.index, &[makes()]),
         })
     };
     let easy = game(bed, injecting(1, &[Mode::Direct]), &[]);
@@ -187,8 +187,8 @@ fn methods_of_ones_own_play_this_game() {
     let Some((bed, routes)) = tool_env() else { return };
     let game = game(bed, injecting(1, &[Mode::Direct]), &[bed.artifact().clone()]);
     let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
-        Role::Solver => planned(&turn.prompt.text, turn.sample, &[right()]),
-        _ => injected(&turn.prompt.text),
+        Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right()]),
+        _ => injected(&turn.prompt.text()),
     });
     exercise::play(game.game, &policy, routes);
 }

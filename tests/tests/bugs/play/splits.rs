@@ -56,7 +56,7 @@ fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_anothe
     let game = guarded(bed, injecting(2, &[Mode::Direct]), &[], MEASURED);
     let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
         Role::Solver => SUBMIT.to_owned(),
-        _ => planned(&turn.prompt.text, turn.index, &plans),
+        _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
     let mut state = begun(&game);
     let played = step(&game, &policy, routes, &mut state, 0);

@@ -157,7 +157,7 @@ fn a_challenger_explores_in_turns_and_executors_look_before_they_act() {
     let proposal = fenced("Ship O101.", SHIPPED, "ship_order('O101')", &FAILURES);
     let explore = "```python\nprint(list_orders('C1'))\n```".to_owned();
     let policy = Scripted::new(move |turn: &Turn<'_>| {
-        let seen = turn.prompt.text.contains("['O100', 'O101', 'O106']");
+        let seen = turn.prompt.text().contains("['O100', 'O101', 'O106']");
         match (turn.prompt.role, seen) {
             (_, false) => explore.clone(),
             (Role::Proposer, true) => proposal.clone(),

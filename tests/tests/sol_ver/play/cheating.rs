@@ -13,7 +13,7 @@ fn cheating(cheat: &Cheat) -> Scripted {
         Role::Solver => codes[turn.sample].clone(),
         Role::Verifier => {
             let is_for = |(candidate, _): &&(usize, String)| {
-                turn.prompt.text.contains(&format!("```python\n{}\n```", written.codes[*candidate]))
+                turn.prompt.text().contains(&format!("```python\n{}\n```", written.codes[*candidate]))
             };
             let mut suites = written.suites.iter().filter(is_for);
             suites.nth(turn.sample).map_or_else(String::new, |(_, lines)| response(format, lines))

@@ -42,7 +42,7 @@ fn weak_tests_of_evaluation_problems_accept_what_is_wrong() {
 fn suites_of_an_evaluation_may_be_written_for_the_policys_own_code() {
     let policy = Scripted::new(|turn| match turn.prompt.role {
         Role::Solver => SQUARE.to_owned(),
-        _ => written(if turn.prompt.text.contains(SQUARE) { BAD } else { GOOD }),
+        _ => written(if turn.prompt.text().contains(SQUARE) { BAD } else { GOOD }),
     });
     let context = StepContext { policy: &policy, execute: sandbox(), seed: 5 };
     let tests = |eval_candidate| {
@@ -65,5 +65,5 @@ fn a_dry_run_shows_a_prompt_of_each_role() {
     let prompts = game(config()).preview(sandbox()).unwrap();
     let roles: Vec<Role> = prompts.iter().map(|(_, prompt)| prompt.role).collect();
     assert_eq!(roles, [Role::Proposer, Role::Solver, Role::Verifier]);
-    assert_eq!(prompts[2].1.text, format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
+    assert_eq!(prompts[2].1.text(), format!("<PROBLEM>twice x<P>{TWICE}<TESTS>"));
 }

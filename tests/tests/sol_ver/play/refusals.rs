@@ -117,7 +117,7 @@ fn a_host_fault_drops_its_problem_and_the_step_goes_on() {
     const RARE: &str = "def f(x):\n    return 2 * x";
     let policy = Scripted::new(|turn| match turn.prompt.role {
         Role::Proposer => statement(turn),
-        Role::Solver if turn.prompt.text.contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
+        Role::Solver if turn.prompt.text().contains("second") => [DOUBLE, RARE, SQUARE][turn.sample % 3].to_owned(),
         Role::Solver => [DOUBLE, ADDED, SQUARE][turn.sample % 3].to_owned(),
         Role::Verifier => written([GOOD, BAD][turn.sample % 2]),
     });

@@ -49,12 +49,12 @@ pub trait PromptFormat: Sync {
 
     /// The prompt that asks a solver for `task`.
     fn solver_prompt(&self, task: &Task) -> Prompt {
-        Prompt { role: Role::Solver, task_type: Some(task.question.task_type()), text: self.solver_text(task) }
+        Prompt::new(Role::Solver, self.solver_text(task)).with_task_type(task.question.task_type())
     }
 
     /// The prompt that asks a proposer for a task.
     fn proposer_prompt(&self, request: &ProposerRequest<'_>) -> Prompt {
-        Prompt { role: Role::Proposer, task_type: Some(request.task_type), text: self.proposer_text(request) }
+        Prompt::new(Role::Proposer, self.proposer_text(request)).with_task_type(request.task_type)
     }
 }
 

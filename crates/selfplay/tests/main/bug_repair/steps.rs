@@ -234,10 +234,10 @@ struct Small(Scripted, usize);
 
 impl Policy for Small {
     fn generate(&self, prompts: &[Prompt], sampling: &Sampling) -> Result<Vec<Vec<Rollout>>, PolicyError> {
-        let long = prompts.iter().position(|prompt| prompt.text.len() > self.1);
+        let long = prompts.iter().position(|prompt| prompt.text().len() > self.1);
         match long {
             Some(index) => {
-                Err(PolicyError::PromptTooLong { index, tokens: prompts[index].text.len(), context: self.1 })
+                Err(PolicyError::PromptTooLong { index, tokens: prompts[index].text().len(), context: self.1 })
             }
             None => self.0.generate(prompts, sampling),
         }
@@ -253,7 +253,7 @@ fn a_transcript_the_model_has_no_room_for_ends_its_episode_and_a_first_prompt_th
         c.own.modes = Vec::new();
     });
     let game = SelfPlay::new(BugRepair::new(config, training(place), std::slice::from_ref(&two), &[]).unwrap());
-    let first = game.preview(&Broken).unwrap()[0].1.text.len();
+    let first = game.preview(&Broken).unwrap()[0].1.text().len();
     // One sample of four thinks longer than the others, and than there is room for.
     let script = || Scripted::new(|turn: &Turn<'_>| "I think. ".repeat(if turn.sample == 1 { 90 } else { 1 }));
     let (roomy, narrow) = (Small(script(), first + 500), Small(script(), first - 1));
