@@ -11,6 +11,7 @@ mod sol_ver;
 
 use std::path::Path;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veriplay_corpus::Split;
@@ -18,7 +19,7 @@ use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::play::PlayError;
-use veriplay_selfplay::splits::{MeasuredSet, Overlap};
+use veriplay_selfplay::splits::{EvalSet, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
 pub(crate) use examples::Teach;
@@ -74,35 +75,19 @@ pub(crate) struct Demand {
     pub(crate) longest: usize,
 }
 
-/// Which of the two held-out sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum EvalSet {
-    /// For claims. Nobody tunes on it.
-    HeldOut,
-    /// For tuning.
-    Validation,
+/// Parses `--set` of `veriplay eval`.
+pub(crate) fn eval_set_parser() -> impl TypedValueParser<Value = EvalSet> {
+    let validation = PossibleValue::new("validation").help("For tuning");
+    let values = [PossibleValue::new("held-out").help("For claims. Nobody tunes on it"), validation];
+    PossibleValuesParser::new(values)
+        .map(|name| if name == "validation" { EvalSet::Validation } else { EvalSet::HeldOut })
 }
 
-impl EvalSet {
-    /// Both.
-    pub(crate) const ALL: [EvalSet; 2] = [EvalSet::HeldOut, EvalSet::Validation];
-
-    /// As the guard of splits names it.
-    pub(crate) const fn measured(self) -> MeasuredSet {
-        match self {
-            EvalSet::HeldOut => MeasuredSet::HeldOut,
-            EvalSet::Validation => MeasuredSet::Validation,
-        }
-    }
-}
-
-impl From<EvalSet> for Split {
-    fn from(set: EvalSet) -> Self {
-        match set {
-            EvalSet::HeldOut => Self::HeldOut,
-            EvalSet::Validation => Self::Validation,
-        }
+/// The split of the corpus that the tasks of an evaluation set are drawn from.
+const fn corpus_split(set: EvalSet) -> Split {
+    match set {
+        EvalSet::HeldOut => Split::HeldOut,
+        EvalSet::Validation => Split::Validation,
     }
 }
 
@@ -154,5 +139,23 @@ impl From<PlayError> for Failure {
 impl From<Overlap> for Failure {
     fn from(overlap: Overlap) -> Self {
         Self::new(ExitCode::Input, overlap).hint(Overlap::HINT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::GAMES;
+
+    #[test]
+    fn every_game_of_the_selfplay_crate_can_be_played() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../selfplay/src/games");
+        let paths = std::fs::read_dir(folder).expect("the games are there").map(|entry| entry.expect("a file").path());
+        let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+        let names: BTreeSet<String> =
+            files.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
+        assert_eq!(names, GAMES.iter().map(|name| (*name).to_owned()).collect());
     }
 }

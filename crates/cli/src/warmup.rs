@@ -11,12 +11,12 @@ use serde::Deserialize;
 use veriplay_core::{Learn, Sample, TrainBatch};
 use veriplay_learner::{Learner, ModelConfig, Precision, Tokenizer};
 use veriplay_selfplay::play::StepContext;
-use veriplay_selfplay::splits::{Guard, Measured};
+use veriplay_selfplay::splits::{EvalItem, EvalSet, Guard};
 
 use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{EvalSet, Teach};
+use crate::games::Teach;
 use crate::progress;
 use crate::workers::Workers;
 
@@ -160,7 +160,7 @@ struct Audit<'a> {
     /// Tokens that stand between the parts of an example.
     control: HashSet<u32>,
     /// Parts repeat.
-    asked: HashMap<Vec<u32>, Option<&'a Measured>>,
+    asked: HashMap<Vec<u32>, Option<&'a EvalItem>>,
 }
 
 impl<'a> Audit<'a> {
@@ -171,7 +171,7 @@ impl<'a> Audit<'a> {
     }
 
     /// The first part of an example that is measured, as a program, by a function in it, or as a text.
-    fn measured_in(&mut self, sample: &Sample) -> Option<(String, &'a Measured)> {
+    fn measured_in(&mut self, sample: &Sample) -> Option<(String, &'a EvalItem)> {
         let tokens: Vec<u32> = sample.prompt.iter().chain(sample.response.iter()).copied().collect();
         let parts = tokens.split(|id| self.control.contains(id)).filter(|part| !part.is_empty());
         for part in parts {

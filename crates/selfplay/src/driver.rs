@@ -20,7 +20,7 @@ use crate::judgement::{Proposed, Round, Seeds, Solution, Standing};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
 use crate::overlap::overlap;
-use crate::play::{Batch, Counts, PlayError, StepContext, StepOutput};
+use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
 use crate::rewards::{self, ProposalOutcome, REWARDS, RewardScheme};
@@ -501,8 +501,8 @@ pub(crate) fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
     Asked { task: task.clone(), source: Source::Seed, proposal: None }
 }
 
-fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
-    let mut counts = Counts::default();
+fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> OutcomeCounts {
+    let mut counts = OutcomeCounts::default();
     let judged = facts.proposals.iter().map(|one| &one.judged).chain(facts.derived.iter().map(|one| &one.judged));
     for judged in judged {
         match &judged.verdict {

@@ -7,7 +7,7 @@
 //! A game is an [`environment::Environment`], and [`driver`] plays all of them.
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`], a game in [`games::GAMES`].
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is listed in the cli.
 
 pub mod advantages;
 pub mod curricula;

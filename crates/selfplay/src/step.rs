@@ -9,7 +9,7 @@ use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Stat
 use crate::environment::{Derived, Environment, ProposalEpisode, StepFacts};
 use crate::judgement::{JudgedProposal, Nothing, Proposed, Seeds, Solution};
 use crate::metrics::SolveCount;
-use crate::play::Counts;
+use crate::play::OutcomeCounts;
 use crate::preferences::Response;
 use crate::rollout::{Episode, Finished, TurnRecord};
 use crate::scoring::Scored;
@@ -20,7 +20,7 @@ use crate::task_pool::{Asked, PoolTask, Source};
 #[derive(Debug)]
 pub struct StepSummary<'a> {
     /// Sums of the step.
-    pub counts: Counts,
+    pub counts: OutcomeCounts,
     /// Episodes of proposers, of solvers, then of verifiers.
     pub episodes: Vec<EpisodeSummary<'a>>,
     /// The tasks that solvers were asked.
@@ -257,7 +257,7 @@ impl<E: Environment> StepFacts<'_, E> {
     }
 
     /// The step as monitors see it.
-    pub(crate) fn summary(&self, counts: Counts) -> StepSummary<'_> {
+    pub(crate) fn summary(&self, counts: OutcomeCounts) -> StepSummary<'_> {
         let proposals = self
             .proposals
             .iter()

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use veriplay_selfplay::play::StepContext;
+use veriplay_selfplay::splits::EvalSet;
 
 use crate::config::read_text;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{EvalSet, GameAction, Teach, run_for_named_in};
+use crate::games::{GameAction, Teach, eval_set_parser, run_for_named_in};
 use crate::model::Model;
 use crate::play::table_text;
 use crate::play_config::PlayConfig;
@@ -26,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The set, instead of the configuration's
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = eval_set_parser())]
     set: Option<EvalSet>,
     /// Seed of the samples, instead of the configuration's
     #[arg(long, value_name = "N")]

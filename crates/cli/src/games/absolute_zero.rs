@@ -10,10 +10,10 @@ use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, AbsoluteZeroConfig, TaskSource, draft_tasks};
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::Gate;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, Setup, corpus_split};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -60,7 +60,7 @@ pub(crate) struct EvalConfig {
 
 impl Setup for AbsoluteZeroSetup {
     type Game = AbsoluteZero;
-    const NAME: &'static str = absolute_zero::GAME.name;
+    const NAME: &'static str = absolute_zero::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
@@ -115,7 +115,7 @@ impl Setup for AbsoluteZeroSetup {
         for set in EvalSet::ALL {
             let tasks = self.evaluation_tasks(set, &referee)?;
             for (number, task) in tasks.iter().enumerate() {
-                guard.measure_program(set.measured(), &format!("task {number}"), task.question.program());
+                guard.measure_program(set, &format!("task {number}"), task.question.program());
             }
             if set == self.eval.set {
                 evaluation = tasks;
@@ -137,7 +137,7 @@ impl AbsoluteZeroSetup {
     fn evaluation_tasks(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
         for task_type in TaskType::ALL {
-            let drafts = self.drafts(set.into(), &self.tasks.eval_mix, task_type, self.tasks.eval_seed)?;
+            let drafts = self.drafts(corpus_split(set), &self.tasks.eval_mix, task_type, self.tasks.eval_seed)?;
             all.extend(draft_tasks(execute, &self.gate, Box::new(drafts), self.eval.tasks_per_type)?);
         }
         Ok(all)
@@ -170,7 +170,7 @@ mod tests {
     use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
-    use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
+    use veriplay_selfplay::splits::HELD_OUT;
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
@@ -211,7 +211,7 @@ mod tests {
     fn measuring(program: &str) -> SelfPlay<AbsoluteZero> {
         let setup = small();
         let mut guard = Guard::default();
-        guard.measure_program(MeasuredSet::Validation, "task 9", program);
+        guard.measure_program(EvalSet::Validation, "task 9", program);
         SelfPlay::new(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
     }
 

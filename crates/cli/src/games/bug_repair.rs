@@ -11,9 +11,10 @@ use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository, SetupError};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, Setup};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -105,7 +106,7 @@ struct EvalConfig {
 
 impl Setup for BugRepairSetup {
     type Game = BugRepair;
-    const NAME: &'static str = bug_repair::GAME.name;
+    const NAME: &'static str = bug_repair::NAME;
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {

@@ -9,10 +9,10 @@ use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::self_challenge::{
     self, SelfChallenge, SelfChallengeConfig, SetupError, measure_task, prompts,
 };
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::environments::ArtifactGate;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, Setup};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -44,7 +44,7 @@ impl SelfChallengeSetup {
 
 impl Setup for SelfChallengeSetup {
     type Game = SelfChallenge;
-    const NAME: &'static str = self_challenge::GAME.name;
+    const NAME: &'static str = self_challenge::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
@@ -111,7 +111,7 @@ impl Setup for SelfChallengeSetup {
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
             let tasks = source.evaluation(&EvalConfig { set, ..self.eval.clone() })?;
-            tasks.iter().for_each(|one| measure_task(&mut guard, set.measured(), &one.task));
+            tasks.iter().for_each(|one| measure_task(&mut guard, set, &one.task));
             if set == self.eval.set {
                 evaluation = tasks;
             }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, measure_problem};
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::agreement::AgreementRules;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, Setup};
 use crate::config::{LearnConfig, bad_value};
 use crate::executor::Referee;
 use crate::exit::{ExitCode, Failure, OrFail};
@@ -34,7 +34,7 @@ pub(crate) struct SolVerSetup {
 
 impl Setup for SolVerSetup {
     type Game = SolVer;
-    const NAME: &'static str = sol_ver::GAME.name;
+    const NAME: &'static str = sol_ver::NAME;
     const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
@@ -98,7 +98,7 @@ impl Setup for SolVerSetup {
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
             let tasks = self.tasks.evaluation(&EvalConfig { set, ..self.eval.clone() }, limits, &referee)?;
-            tasks.iter().for_each(|task| measure_problem(&mut guard, set.measured(), task));
+            tasks.iter().for_each(|task| measure_problem(&mut guard, set, task));
             if set == self.eval.set {
                 evaluation = tasks;
             }

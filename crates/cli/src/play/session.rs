@@ -13,7 +13,7 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::play::{Batch, Measurement, StepContext};
+use veriplay_selfplay::play::{Batch, Measurement, OutcomeCounts, StepContext};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
 use crate::executor::Referee;
@@ -21,7 +21,7 @@ use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::Setup;
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
-use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
+use crate::rundir::{PlayState, RunDir, read_json, write_json};
 use crate::workers::Workers;
 use crate::{device, embedded, memory, model, progress};
 
@@ -37,7 +37,7 @@ pub(crate) struct Session<S: Setup> {
     state: State<S>,
     dir: RunDir,
     step: u64,
-    totals: Totals,
+    totals: OutcomeCounts,
     events: LogFile,
     rollouts: LogFile,
     timing: LogFile,
@@ -110,7 +110,7 @@ impl<S: Setup> Session<S> {
             step: 0,
             events_bytes: 0,
             rollouts_bytes: 0,
-            totals: Totals::default(),
+            totals: OutcomeCounts::default(),
             game: initial,
         };
         Self::assemble(config, dir, referee, game, learner, state)
@@ -228,7 +228,7 @@ impl<S: Setup> Session<S> {
         self.totals.add(output.counts);
         self.step += 1;
         tracing::info!(step = self.step, "step done");
-        Ok(self.totals.bar_text())
+        Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
     }
 
     fn learn(&mut self, batches: &[Batch], rate: f64) -> Result<Vec<Update>, Failure> {
@@ -253,7 +253,7 @@ impl<S: Setup> Session<S> {
             step: self.step,
             events_bytes: self.events.sync().or_fail(ExitCode::Input)?,
             rollouts_bytes: self.rollouts.sync().or_fail(ExitCode::Input)?,
-            totals: self.totals.clone(),
+            totals: self.totals,
             game: &self.state,
         };
         self.dir.save_checkpoint(&self.learner, &state).or_fail(ExitCode::Input)?;

@@ -19,12 +19,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Role, Task, TaskType, Value, content_hash,
-    program_hash,
+    Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash,
 };
 use veriplay_verifier::{Format, Gate, format_by_name};
 
-use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution, Standing};
 use crate::play::{PlayError, StepContext};
@@ -39,12 +37,8 @@ pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use judge::draft_tasks;
 pub use metrics::{RoleMetrics, StepMetrics, Triplets, step_metrics};
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "absolute_zero",
-    about: "one policy proposes programs with inputs and solves deduction, abduction and induction tasks made of them",
-    roles: &[Role::Proposer, Role::Solver],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "absolute_zero";
 
 /// Drafts of one task type, in an order drawn by a seed.
 pub type Drafts = Box<dyn Iterator<Item = Proposal>>;

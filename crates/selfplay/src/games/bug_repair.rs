@@ -38,7 +38,6 @@ use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, TextFiles};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolRequest, ViewRequest, serve_all, view_all};
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
-use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
 use crate::multi_turn::{Move, serve_calls};
@@ -63,12 +62,8 @@ pub use repair::RepairDetail;
 pub use repositories::{Repositories, Repository};
 pub use task::{BugTask, Maker};
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "bug_repair",
-    about: "one policy puts bugs into real repositories, and repairs them by tools, tests and patches",
-    roles: &[Role::Proposer, Role::Solver],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "bug_repair";
 
 /// The game, set up.
 pub struct BugRepair {

@@ -34,10 +34,9 @@ pub mod prompts;
 use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
-use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, Role, content_hash, program_hash};
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
 use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, CodeRequest, run_codes};
 
-use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
 use crate::multi_turn::{Move, serve_calls};
@@ -45,7 +44,7 @@ use crate::play::{PlayError, StepContext};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{self, Finished};
 use crate::settings::{ConfigError, SharedSettings};
-use crate::splits::{Guard, MeasuredSet, Overlap};
+use crate::splits::{EvalSet, Guard, Overlap};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use judge::run_distinct;
 use prompts::ChallengeFormat;
@@ -55,12 +54,8 @@ pub use episode::{ANSWERED, Budget, BudgetError, Episode, PROPOSED, WorldWorkspa
 pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
 pub use prompts::{ChallengeRequest, Goal};
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "self_challenge",
-    about: "one policy makes tasks with verification functions in environments of tools, and does them by tool calls as code",
-    roles: &[Role::Proposer, Role::Solver],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "self_challenge";
 
 /// The one kind of task.
 const KIND: &str = "code_task";
@@ -117,7 +112,7 @@ pub enum SetupError {
 }
 
 /// Adds what a task says and what solves it to the guard.
-pub fn measure_task(guard: &mut Guard, set: MeasuredSet, task: &CodeTask) {
+pub fn measure_task(guard: &mut Guard, set: EvalSet, task: &CodeTask) {
     let name = format!("task `{}`", task.task_id);
     guard.measure_text(set, &name, &task.instruction);
     guard.measure_program(set, &name, &task.solution);
@@ -143,7 +138,7 @@ impl SelfChallenge {
         config.check()?;
         gate.check()?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
-        evaluation.iter().for_each(|one| measure_task(&mut guard, MeasuredSet::HeldOut, &one.task));
+        evaluation.iter().for_each(|one| measure_task(&mut guard, EvalSet::HeldOut, &one.task));
         let game = Self { config, gate, worlds, given, evaluation, guard, format };
         game.check()?;
         Ok(game)

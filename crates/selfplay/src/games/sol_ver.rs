@@ -47,7 +47,6 @@ use veriplay_verifier::agreement::{
     AgreementRules, Dialect, GUARDS, Proposed, Quality, check_statement, dialect_by_name,
 };
 
-use super::Game;
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, JudgedRound, Proposer, RoleSampling, RoundRequest, SolverEpisode, Stage,
     StepFacts, ToJudge, VerifierSettings,
@@ -58,7 +57,7 @@ use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{Episode, Finished, SingleTurn};
 use crate::settings::SharedSettings;
-use crate::splits::{Guard, MeasuredSet, text_fingerprint};
+use crate::splits::{EvalSet, Guard, text_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::SolVerFormat;
@@ -69,12 +68,8 @@ pub use filters::FilterYield;
 pub use metrics::SolVerMetrics;
 pub use rounds::AgreementRound;
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "sol_ver",
-    about: "one policy states problems, solves them and writes tests, and learns what codes and tests agree on",
-    roles: &[Role::Proposer, Role::Solver, Role::Verifier],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "sol_ver";
 
 /// The one kind of task.
 const KIND: &str = "problem";
@@ -114,7 +109,7 @@ impl PoolTask for ProblemTask {
 }
 
 /// Adds what a problem says and what is right for it to the guard.
-pub fn measure_problem(guard: &mut Guard, set: MeasuredSet, task: &ProblemTask) {
+pub fn measure_problem(guard: &mut Guard, set: EvalSet, task: &ProblemTask) {
     let name = format!("problem `{}`", task.statement);
     guard.measure_text(set, &name, &task.statement);
     if let Some(reference) = &task.reference {
@@ -170,7 +165,7 @@ impl SolVer {
         }
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         let responses = dialect_by_name(&config.shared.format).expect("every prompt format has a dialect of its name");
-        evaluation.iter().for_each(|task| measure_problem(&mut guard, MeasuredSet::HeldOut, task));
+        evaluation.iter().for_each(|task| measure_problem(&mut guard, EvalSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
         }

@@ -9,7 +9,7 @@ use veriplay_selfplay::games::sol_ver::{
 };
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
-use veriplay_selfplay::splits::{Guard, HELD_OUT, MeasuredSet};
+use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::agreement::{
     AgreementRules, CountCodes, DIALECTS, GUARDS, Proposed, Suite, Test, check_statement, dialect_by_name,
@@ -282,7 +282,7 @@ fn fenced_responses_that_say_anything_else_are_refused() {
 #[test]
 fn a_snippet_that_is_measured_is_refused_by_name_when_the_game_is_set_up() {
     let mut guard = Guard::default();
-    guard.measure_program(MeasuredSet::Validation, "problem `another`", PROGRAM);
+    guard.measure_program(EvalSet::Validation, "problem `another`", PROGRAM);
     let new = |snippet: &str, guard: &Guard| {
         let snippets = vec!["def f(x):\n    return x - 3".to_owned(), snippet.to_owned()];
         SolVer::new(config(), rules(), snippets, evaluation(), guard.clone()).err().map(|error| error.to_string())

@@ -7,11 +7,12 @@ use veriplay_core::{CodeTask, Dropped, Environment, Execute};
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::World;
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe};
 
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::EvalSet;
+use crate::games::corpus_split;
 
 /// Where environments and tasks come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,7 +99,7 @@ impl<'a> TaskSource<'a> {
         }
         let mut tasks = Vec::new();
         for novelty in [Novelty::Arguments, Novelty::Combination] {
-            let drafts = self.generator.tasks(eval.set.into(), self.config.eval_seed);
+            let drafts = self.generator.tasks(corpus_split(eval.set), self.config.eval_seed);
             let drafts = drafts.filter(|draft| draft.split().1 == novelty);
             let made = self.complete_tasks(drafts, novelty.name(), eval.tasks)?;
             tasks.extend(made.into_iter().map(|made| EvalTask { row: novelty.name().to_owned(), task: made.task }));

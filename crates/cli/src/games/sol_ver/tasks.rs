@@ -11,10 +11,11 @@ use veriplay_corpus::{
 };
 use veriplay_selfplay::games::sol_ver::{ProblemTask, ReferenceSolution};
 use veriplay_selfplay::randomness::generator;
+use veriplay_selfplay::splits::EvalSet;
 
 use super::snippets::{Snippets, check_enough};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::EvalSet;
+use crate::games::corpus_split;
 use crate::programs::{Executed, Worth, execute_on};
 
 /// Where snippets and held-out problems come from.
@@ -95,7 +96,8 @@ struct Generator<'a> {
 impl Generator<'_> {
     fn problems(&self, eval: &EvalConfig) -> Result<Vec<ProblemTask>, Failure> {
         let grammar = Grammar::built_in();
-        let mut programs = Programs::new(&grammar, eval.set.into(), self.mix, self.seed).or_fail(ExitCode::Input)?;
+        let mut programs =
+            Programs::new(&grammar, corpus_split(eval.set), self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
         let (mut problems, mut seen) = (Vec::new(), HashSet::new());
         for block in 0..=eval.problems as u64 {

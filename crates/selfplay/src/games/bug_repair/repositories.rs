@@ -4,7 +4,7 @@ use veriplay_core::{Digest, Limits, TextFiles, Trust};
 use veriplay_verifier::bugs::{RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
-use crate::splits::{Guard, MeasuredSet};
+use crate::splits::{EvalSet, Guard};
 
 /// A repository with its baseline and the map of its tests, in two images.
 #[derive(Debug, Clone)]
@@ -79,11 +79,7 @@ impl Repositories {
     #[must_use]
     pub fn guard(&self) -> Guard {
         let mut guard = Guard::default();
-        for set in MeasuredSet::ALL {
-            let repositories = match set {
-                MeasuredSet::Validation => &self.validation,
-                MeasuredSet::HeldOut => &self.held_out,
-            };
+        for (set, repositories) in [(EvalSet::Validation, &self.validation), (EvalSet::HeldOut, &self.held_out)] {
             for repository in repositories {
                 guard.measure_repository(set, &repository.baseline.name, repository.package(), repository.code());
             }

@@ -15,7 +15,7 @@ use crate::environment::{JudgedRound, RoundRequest, StepFacts};
 use crate::judgement::{Round, Solution};
 use crate::play::PlayError;
 use crate::rollout::{Finished, SingleTurn};
-use crate::splits::{HELD_OUT, Measured, told};
+use crate::splits::{EvalItem, HELD_OUT, told};
 
 /// What codes and tests of one problem came to, beside the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -283,7 +283,7 @@ fn attempts(readings: &Readings) -> Vec<SuiteAttempt<'_>> {
     suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
 }
 
-pub(super) fn measured_refusal(measured: &Measured) -> Refusal {
+pub(super) fn measured_refusal(measured: &EvalItem) -> Refusal {
     Refusal { rule: HELD_OUT.to_owned(), detail: told(measured) }
 }
 
