@@ -16,14 +16,14 @@ use crate::environment::{
     Derived, Draw, Environment, ProposalEpisode, Proposer, RoleSampling, SolverEpisode, Stage, StepFacts, ToJudge,
     Verified,
 };
-use crate::judgement::{Proposed, Round, Seeds, Solution, Standing};
+use crate::judgement::{Proposed, Round, Seeds, Solution};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
 use crate::overlap::overlap;
 use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
-use crate::rewards::{self, ProposalOutcome, REWARDS, RewardScheme};
+use crate::rewards::{self, REWARDS, RewardScheme};
 use crate::rollout::{Finished, PolicySampler, run_episodes};
 use crate::scoring::{Scored, SftExample, SftRegulariser, train_batch, weigh};
 use crate::settings::SharedSettings;
@@ -133,7 +133,7 @@ impl<E: Environment> SelfPlay<E> {
         let proposals = self.propose(context, &state.pool, Stage::Propose, step, &mut known)?;
         let mut derived = self.derive(context, self.game.mutants(context, step), &mut known);
         let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step);
-        self.admit(state, step, proposals.iter().filter_map(|one| one.standing.task()));
+        self.admit(state, step, proposals.iter().filter_map(|one| one.admission.task()));
         self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
         let mut solutions = self.solve(context, &chosen.tasks, episodes, Stage::Solve, step)?;
         let Verified { verifications, rounds } = self.verify(context, &chosen.tasks, &mut solutions, step)?;
@@ -218,7 +218,7 @@ impl<E: Environment> SelfPlay<E> {
         }
         for proposal in self.propose(context, pool, Stage::SftPropose, 0, &mut pool.keys())? {
             proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
-            if proposal.standing.task().is_some() {
+            if proposal.admission.task().is_some() {
                 add(&proposal.finished);
             }
         }
@@ -275,15 +275,15 @@ impl<E: Environment> SelfPlay<E> {
                     .collect();
                 let judged = self.game.judge_proposals(execute, &judge, &mut |_, key| !known.insert(key.clone()));
                 drop(judge);
-                let standings = self.game.standings(&judged);
-                let all = finished.into_iter().zip(judged).zip(standings).enumerate();
-                all.map(|(offset, ((finished, judged), standing))| ProposalEpisode {
+                let admissions = self.game.admissions(&judged);
+                let all = finished.into_iter().zip(judged).zip(admissions).enumerate();
+                all.map(|(offset, ((finished, judged), admission))| ProposalEpisode {
                     request: proposers[finished.source].request.clone(),
                     kind: proposers[finished.source].kind,
                     proposed: Proposed { step, chunk, offset },
                     finished,
                     judged,
-                    standing,
+                    admission,
                 })
                 .collect::<Vec<_>>()
             },
@@ -329,7 +329,7 @@ impl<E: Environment> SelfPlay<E> {
         step: u64,
     ) -> (Chosen<E::Task>, Vec<E::Episode>) {
         let proposed =
-            proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.standing.task()?)));
+            proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.admission.task()?)));
         let derived = derived.iter().filter_map(|one| Some((None, one.judged.admitted()?)));
         let seeds = self.game.seeds(Stage::Solve, context.seed, step);
         let mut episodes = Vec::new();
@@ -454,7 +454,7 @@ impl<E: Environment> SelfPlay<E> {
         let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
         let rates: BTreeMap<usize, f64> = rates.collect();
         let proposer = |(index, one): (usize, &ProposalEpisode<E>)| {
-            let outcome = proposal_outcome(&one.standing, rates.get(&index).copied())?;
+            let outcome = one.admission.outcome(rates.get(&index).copied())?;
             let reward = scheme.proposer(outcome, self.game.is_well_formed(&one.finished))?;
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
             Some(Scored::new(Role::Proposer, index, one.kind, 0, reward))
@@ -484,18 +484,6 @@ fn is_decided<R: Round>(rounds: &[Option<R>], task: usize) -> bool {
     rounds.get(task).is_none_or(|round| round.as_ref().is_some_and(|round| round.refusal().is_none()))
 }
 
-/// What a reward may know of a proposal; `None` where it was dropped.
-fn proposal_outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutcome> {
-    Some(match (standing, rate) {
-        (Standing::Dropped, _) => return None,
-        (Standing::Malformed, _) => ProposalOutcome::Malformed,
-        (Standing::Invalid, _) => ProposalOutcome::Invalid,
-        (Standing::Duplicate, _) => ProposalOutcome::Duplicate,
-        (Standing::Valid(_), Some(rate)) => ProposalOutcome::Solved { rate },
-        (Standing::Valid(_), None) => ProposalOutcome::Unrated,
-    })
-}
-
 /// A task that was there before step 0, or is evaluated on.
 pub(crate) fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
     Asked { task: task.clone(), source: Source::Seed, proposal: None }
@@ -503,17 +491,8 @@ pub(crate) fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
 
 fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> OutcomeCounts {
     let mut counts = OutcomeCounts::default();
-    let judged = facts.proposals.iter().map(|one| &one.judged).chain(facts.derived.iter().map(|one| &one.judged));
-    for judged in judged {
-        match &judged.verdict {
-            Ok(_) => {
-                counts.proposals += 1;
-                counts.valid_proposals += u64::from(judged.admitted().is_some());
-                counts.proposals_in_held_out += u64::from(judged.is_held_out());
-            }
-            Err(_) => counts.dropped += 1,
-        }
-    }
+    facts.proposals.iter().for_each(|one| counts.add_proposal(&one.judged));
+    facts.derived.iter().for_each(|one| counts.add_proposal(&one.judged));
     // What was proposed turned out to be evaluated on only when it was solved.
     let proposed = facts.tasks.iter().zip(facts.rounds).filter(|(asked, _)| asked.proposal.is_some());
     let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());

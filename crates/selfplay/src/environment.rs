@@ -9,9 +9,10 @@ use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use veriplay_core::{Digest, Dropped, Execute, Prompt, Role};
+use veriplay_core::{Dropped, Execute, Prompt, Role};
 
-use crate::judgement::{JudgedProposal, Proposed, Round, Seeds, Solution, Standing};
+use crate::admission::{Admission, IsKnown, JudgedProposal};
+use crate::judgement::{Proposed, Round, Seeds, Solution};
 use crate::metrics::SolveCount;
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
@@ -101,18 +102,17 @@ pub trait Environment: Sync + Sized {
         request: &Self::Request,
     ) -> Result<Option<Self::Episode>, PlayError>;
 
-    /// Judges what proposers made. `is_known` says of a task's key whether the pool or an earlier proposal has it already; it is asked
-    /// once for each readable proposal, in order.
+    /// Judges what proposers made.
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>>;
 
     /// What became of each of a batch of proposals.
-    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Self::Task>> {
-        judged.iter().map(Standing::from_judgement).collect()
+    fn admissions(&self, judged: &[Judged<Self>]) -> Vec<Admission<Self::Task>> {
+        judged.iter().map(Admission::from_judgement).collect()
     }
 
     /// What is tried as tasks beside the proposals of a step, such as mutants.
@@ -130,12 +130,12 @@ pub trait Environment: Sync + Sized {
         Vec::new()
     }
 
-    /// Judges what was derived; `is_known` as for proposals.
+    /// Judges what was derived.
     fn judge_derived(
         &self,
         _execute: &dyn Execute,
         _derivations: &[Self::Derivation],
-        _is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        _is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         Vec::new()
     }
@@ -365,7 +365,7 @@ pub struct ProposalEpisode<E: Environment> {
     /// The judgement.
     pub judged: Judged<E>,
     /// What became of it.
-    pub standing: Standing<E::Task>,
+    pub admission: Admission<E::Task>,
 }
 
 /// A judged solver's episode; its source is its task.

@@ -9,6 +9,7 @@
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
 //! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is listed in the cli.
 
+pub mod admission;
 pub mod advantages;
 pub mod curricula;
 pub mod driver;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, TrainBatch};
 
+use crate::settings::ConfigError;
 use crate::splits::Overlap;
 
 /// Whom a game plays with, and what its randomness is drawn from.
@@ -136,6 +137,12 @@ pub enum PlayError {
     /// Its tasks or its config are not such that it can be played.
     #[error("{0}")]
     Setup(String),
+}
+
+impl From<ConfigError> for PlayError {
+    fn from(error: ConfigError) -> Self {
+        Self::Setup(error.to_string())
+    }
 }
 
 impl From<Dropped> for PlayError {

@@ -2,9 +2,10 @@
 
 use veriplay_core::{Dropped, Execute, Verdict};
 
+use crate::admission::JudgedProposal;
 use crate::driver::SelfPlay;
 use crate::environment::{Environment, RoundRequest, SolverEpisode, Stage, ToJudge};
-use crate::judgement::{JudgedProposal, Solution};
+use crate::judgement::Solution;
 use crate::play::{PlayError, ReplayReport};
 use crate::rollout::{Episode, Finished, LoggedSampler, run_episodes};
 use crate::step::{

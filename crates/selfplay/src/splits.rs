@@ -20,7 +20,9 @@ mod spelling;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Evidence, Status, Verdict};
+use veriplay_core::{Digest, Status, Verdict};
+
+use crate::judgement::rule_verdict;
 
 pub use fingerprint::{Function, functions, program_fingerprint, text_fingerprint};
 
@@ -212,6 +214,5 @@ pub fn is_refusal(verdict: &Verdict) -> bool {
 }
 
 fn refusal(why: String) -> Verdict {
-    let evidence = Evidence { rule: HELD_OUT.to_owned(), detail: why, ..Evidence::default() };
-    Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
+    Verdict { total: 1, ..rule_verdict(Status::Invalid, HELD_OUT, why) }
 }

@@ -6,8 +6,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
+use crate::admission::JudgedProposal;
 use crate::environment::{Derived, Environment, ProposalEpisode, StepFacts};
-use crate::judgement::{JudgedProposal, Nothing, Proposed, Seeds, Solution};
+use crate::judgement::{Nothing, Proposed, Seeds, Solution};
 use crate::metrics::SolveCount;
 use crate::play::OutcomeCounts;
 use crate::preferences::Response;

@@ -412,20 +412,20 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         c.shared.sft_weight = 0.1;
     });
     let heldout = vec![bed_second(bed)];
-    let taught = game(bed, config.clone(), &heldout).game.demonstrations(routes).unwrap();
+    let prompt = |bugs: &[BugArtifact]| {
+        let prompts = game(bed, config.clone(), bugs).preview(routes).unwrap();
+        prompts.into_iter().find(|(what, _)| what == "solver").unwrap().1.text
+    };
+    let (prompt, measured_prompt) = (prompt(&[bed.artifact().clone()]), prompt(&heldout));
     let measured = measuring(bed, config.clone().with(|c| c.own.sft_bugs = 0), &heldout);
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let shown = game.game.demonstrations(routes).unwrap();
-    assert_eq!(shown.len(), 2);
     let total =
         "def total(numbers):\n    result = 0\n    for number in numbers:\n        result += number\n    return result";
-    assert_eq!(shown[0].response, total);
-    let prompt = &shown[0].prompt.text;
     assert!(prompt.starts_with("<BUG>def total(numbers):\n    result = 1\n") && prompt.ends_with("<FIX>"), "{prompt}");
     assert!(prompt.contains("<TEST>assert total(numbers()) == 6<FIX>"), "{prompt}");
-    assert_eq!(shown[1].prompt.text, format!("<CODE>{total}<INJECT>"));
-    let answers: BTreeMap<String, String> =
-        shown.into_iter().chain(taught).map(|shown| (shown.prompt.text, shown.response)).collect();
+    let buggy = measured_prompt.strip_prefix("<BUG>").unwrap().split("<TEST>").next().unwrap();
+    let label = buggy.replace("if count == 2:", "if count == 1:");
+    let answers = BTreeMap::from([(prompt, total.to_owned()), (measured_prompt, label)]);
     let policy = Scripted::new(move |turn: &Turn<'_>| match (turn.prompt.role, turn.sample) {
         (Role::Solver, 1) => "def total(numbers):\n    return 7".to_owned(),
         (Role::Solver, _) => answers.get(&turn.prompt.text).cloned().unwrap_or_else(|| "<BUG>".to_owned()),

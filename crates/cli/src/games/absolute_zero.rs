@@ -124,7 +124,7 @@ impl Setup for AbsoluteZeroSetup {
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(evaluation);
-        let game = AbsoluteZero::new(self.game.clone(), source, guard).or_fail(ExitCode::Input)?;
+        let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
         Ok((referee, SelfPlay::new(game)))
     }
 }

@@ -10,7 +10,7 @@ use veriplay_core::{Digest, Layer, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
-use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository, SetupError};
+use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository};
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
@@ -170,14 +170,7 @@ impl Setup for BugRepairSetup {
         held_out.truncate(self.eval.bugs);
         let Opened { referee, repositories } = opened;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
-        Ok((referee, SelfPlay::new(game.map_err(failure)?)))
-    }
-}
-
-fn failure(error: SetupError) -> Failure {
-    match error {
-        SetupError::Overlap(overlap) => overlap.into(),
-        other => Failure::new(ExitCode::Input, other),
+        Ok((referee, SelfPlay::new(game?)))
     }
 }
 

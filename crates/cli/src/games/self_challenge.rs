@@ -6,9 +6,7 @@ mod teach;
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
-use veriplay_selfplay::games::self_challenge::{
-    self, SelfChallenge, SelfChallengeConfig, SetupError, measure_task, prompts,
-};
+use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, measure_task, prompts};
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::environments::ArtifactGate;
 
@@ -118,13 +116,6 @@ impl Setup for SelfChallengeSetup {
         }
         let given = source.given()?;
         let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, evaluation, guard);
-        Ok((referee, SelfPlay::new(game.map_err(failure)?)))
-    }
-}
-
-fn failure(error: SetupError) -> Failure {
-    match error {
-        SetupError::Overlap(overlap) => overlap.into(),
-        other => Failure::new(ExitCode::Input, other),
+        Ok((referee, SelfPlay::new(game?)))
     }
 }

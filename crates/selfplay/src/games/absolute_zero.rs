@@ -23,12 +23,13 @@ use veriplay_core::{
 };
 use veriplay_verifier::{Format, Gate, format_by_name};
 
+use crate::admission::{Admission, IsKnown};
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use crate::judgement::{Nothing, Seeds, Solution, Standing};
+use crate::judgement::{Nothing, Seeds, Solution};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{Finished, SingleTurn};
-use crate::settings::{ConfigError, SharedSettings};
+use crate::settings::SharedSettings;
 use crate::splits::Guard;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::{PromptFormat, ProposerRequest};
@@ -85,7 +86,7 @@ impl AbsoluteZero {
     ///
     /// # Panics
     /// Never: a checked config names a format.
-    pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, ConfigError> {
+    pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, PlayError> {
         config.check()?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a format");
         let responses =
@@ -167,34 +168,34 @@ impl Environment for AbsoluteZero {
         &self,
         execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         self.judge_programs(execute, proposals, is_known)
     }
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
-    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
-        let own = |one: &Judged<Self>| match Standing::from_judgement(one) {
-            Standing::Dropped => Standing::Dropped,
-            _ if matches!(one.detail, Attempt::Malformed { .. }) => Standing::Malformed,
-            Standing::Malformed => Standing::Malformed,
-            _ if one.known => Standing::Duplicate,
-            standing => standing,
+    fn admissions(&self, judged: &[Judged<Self>]) -> Vec<Admission<Task>> {
+        let own = |one: &Judged<Self>| match Admission::from_judgement(one) {
+            Admission::Dropped => Admission::Dropped,
+            _ if matches!(one.detail, Attempt::Malformed { .. }) => Admission::Malformed,
+            Admission::Malformed => Admission::Malformed,
+            _ if one.known => Admission::Duplicate,
+            admission => admission,
         };
         let mut originals: HashMap<Digest, &Judged<Self>> = HashMap::new();
-        let mut standings = Vec::with_capacity(judged.len());
+        let mut admissions = Vec::with_capacity(judged.len());
         for one in judged {
             let original = match &one.detail {
                 Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
                 _ => one,
             };
-            standings.push(match own(original) {
-                Standing::Valid(_) if one.known && !std::ptr::eq(original, one) => Standing::Duplicate,
+            admissions.push(match own(original) {
+                Admission::Admitted(_) if one.known && !std::ptr::eq(original, one) => Admission::Duplicate,
                 refused if one.known && !std::ptr::eq(original, one) => refused,
                 _ => own(one),
             });
         }
-        standings
+        admissions
     }
 
     /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`

@@ -34,21 +34,22 @@ mod task;
 
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, TextFiles};
-use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolRequest, ViewRequest, serve_all, view_all};
+use veriplay_core::{Digest, Dropped, Execute, Prompt, TextFiles};
+use veriplay_verifier::bugs::tool_env::{RepoToolRequest, serve_all};
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
+use crate::admission::IsKnown;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
 use crate::multi_turn::{Move, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
 use crate::rollout::{self, Finished};
-use crate::settings::{ConfigError, SharedSettings};
-use crate::splits::{Guard, Overlap};
+use crate::settings::SharedSettings;
+use crate::splits::Guard;
 use crate::task_pool::{TaskChoice, TaskPool};
 use injection::Site;
-use prompts::{Goal, Left, RepairFormat};
+use prompts::RepairFormat;
 
 pub use prompts::Mode;
 use task::KIND;
@@ -81,44 +82,6 @@ pub struct BugRepair {
     injectors: Vec<Injector>,
 }
 
-/// Why the game cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SetupError {
-    /// A key of the config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// Nothing to make bugs in.
-    #[error("there is no training repository; name one at least")]
-    NoRepository,
-    /// A bug in a repository there is not.
-    #[error(
-        "{set} bug `{task_id}` is in a repository of digest `{package}`, which is not among the {set} repositories"
-    )]
-    UnknownPackage {
-        /// `training` or `measured`.
-        set: &'static str,
-        /// The bug.
-        task_id: String,
-        /// Its repository.
-        package: Digest,
-    },
-    /// A repository, a function or a bug that is trained on and measured on.
-    #[error(transparent)]
-    Overlap(#[from] Overlap),
-    /// Neither bugs nor a way to make them.
-    #[error("there are no training bugs, and the config makes none: set `injections_per_step` or `mutants_per_step`")]
-    Nothing,
-}
-
-/// What a model may be taught before it plays: a prompt of the game and a response that is right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Demonstration {
-    /// The prompt.
-    pub prompt: Prompt,
-    /// The response, without an end token.
-    pub response: String,
-}
-
 impl BugRepair {
     /// Sets the game up. `training` may be empty, when bugs are made in play; `evaluation` are bugs of the validation or held-out
     /// repositories.
@@ -133,7 +96,7 @@ impl BugRepair {
         repositories: Repositories,
         training: &[BugArtifact],
         evaluation: &[BugArtifact],
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, PlayError> {
         config.check()?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         let (guard, training_count) = (repositories.guard(), repositories.training.len());
@@ -150,9 +113,9 @@ impl BugRepair {
         Ok(game)
     }
 
-    fn check(&self) -> Result<(), SetupError> {
+    fn check(&self) -> Result<(), PlayError> {
         if self.training_count == 0 {
-            return Err(SetupError::NoRepository);
+            return Err(PlayError::Setup("there is no training repository; name one at least".to_owned()));
         }
         self.check_repositories()?;
         let (training, measured) = self.repositories.split_at(self.training_count);
@@ -160,7 +123,11 @@ impl BugRepair {
         check_packages("measured", self.evaluation.iter().map(|one| &one.task), measured)?;
         self.check_training_bugs()?;
         let makes = self.config.own.injections_per_step + self.config.own.mutants_per_step;
-        if self.training.is_empty() && makes == 0 { Err(SetupError::Nothing) } else { Ok(()) }
+        if self.training.is_empty() && makes == 0 {
+            let what = "there are no training bugs, and the config makes none: set `injections_per_step` or `mutants_per_step`";
+            return Err(PlayError::Setup(what.to_owned()));
+        }
+        Ok(())
     }
 
     /// Its settings.
@@ -202,49 +169,19 @@ impl BugRepair {
             seed,
         })
     }
-
-    /// What can be taught of the training bugs before play, where the prompt format can say it in one response: each function with its
-    /// bug and the original's, and the other way round.
-    ///
-    /// # Errors
-    /// A host fault.
-    pub fn demonstrations(&self, execute: &dyn Execute) -> Result<Vec<Demonstration>, PlayError> {
-        let nothing = std::collections::BTreeSet::new();
-        let repos = self.repos();
-        let placed = self.training.iter().filter_map(|task| Some((task, self.repository_of(&task.package)?)));
-        let artifacts: Vec<(BugArtifact, usize)> =
-            placed.map(|(task, repository)| (task.artifact(&self.repositories[repository]), repository)).collect();
-        let requests = artifacts.iter().map(|(artifact, repository)| {
-            let (repo, hidden) = (&repos[*repository], &nothing);
-            ViewRequest { repo, artifact, hidden, with_function: true }
-        });
-        let mut found = Vec::new();
-        for view in view_all(execute, &requests.collect::<Vec<_>>()) {
-            let view = view?;
-            let Some((original, buggy)) = view.function else { continue };
-            let repair = Goal::Repair { spec: view.spec.to_string(), function: Some(buggy.clone()) };
-            let inject = Goal::Inject { mode: Mode::Direct, function: original.clone() };
-            found.extend(self.demonstration(Role::Solver, &repair, &original));
-            found.extend(self.demonstration(Role::Proposer, &inject, &buggy));
-        }
-        Ok(found)
-    }
-
-    fn demonstration(&self, role: Role, goal: &Goal, now: &FunctionSource) -> Option<Demonstration> {
-        let response = self.format.replacement(now).filter(|_| self.format.can_ask(goal))?;
-        let text = self.format.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
-        Some(Demonstration { prompt: Prompt { role, task_type: None, text }, response })
-    }
 }
 
 fn check_packages<'a>(
     set: &'static str,
     mut bugs: impl Iterator<Item = &'a BugTask>,
     repositories: &[Repository],
-) -> Result<(), SetupError> {
+) -> Result<(), PlayError> {
     let unknown = |bug: &&BugTask| repositories.iter().all(|repository| *repository.package() != bug.package);
     let Some(bug) = bugs.find(unknown) else { return Ok(()) };
-    Err(SetupError::UnknownPackage { set, task_id: bug.task_id.clone(), package: bug.package.clone() })
+    let BugTask { task_id, package, .. } = bug;
+    Err(PlayError::Setup(format!(
+        "{set} bug `{task_id}` is in a repository of digest `{package}`, which is not among the {set} repositories"
+    )))
 }
 
 impl Environment for BugRepair {
@@ -306,7 +243,7 @@ impl Environment for BugRepair {
         &self,
         execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         self.judge_injections(execute, proposals, is_known)
     }
@@ -328,7 +265,7 @@ impl Environment for BugRepair {
         &self,
         execute: &dyn Execute,
         derivations: &[Derivation],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         self.judge_derivations(execute, derivations, is_known)
     }

@@ -35,16 +35,17 @@ use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
-use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, CodeRequest, run_codes};
+use veriplay_verifier::environments::{About, ArtifactGate, CodeRequest, run_codes};
 
+use crate::admission::IsKnown;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
 use crate::multi_turn::{Move, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::{derive_seed, generator};
 use crate::rollout::{self, Finished};
-use crate::settings::{ConfigError, SharedSettings};
-use crate::splits::{EvalSet, Guard, Overlap};
+use crate::settings::SharedSettings;
+use crate::splits::{EvalSet, Guard};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use judge::run_distinct;
 use prompts::ChallengeFormat;
@@ -80,37 +81,6 @@ pub struct SelfChallenge {
     format: &'static dyn ChallengeFormat,
 }
 
-/// Why the game cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SetupError {
-    /// A key of the config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// A key of the gate.
-    #[error(transparent)]
-    Gate(#[from] ArtifactGateError),
-    /// Nowhere to act.
-    #[error("there is no environment; name one at least")]
-    NoWorlds,
-    /// Nothing to evaluate on.
-    #[error("there is no held-out task to evaluate on: give at least one")]
-    NoEvaluation,
-    /// A task in an environment there is not.
-    #[error("task `{task_id}` is about environment `{environment}`, which is not among those given")]
-    UnknownWorld {
-        /// The task.
-        task_id: String,
-        /// Its environment.
-        environment: String,
-    },
-    /// A task that is trained on and evaluated on.
-    #[error(transparent)]
-    Overlap(#[from] Overlap),
-    /// Neither tasks nor a way to make them.
-    #[error("there are no given tasks, and the config makes none: set `challenges_per_step`")]
-    Nothing,
-}
-
 /// Adds what a task says and what solves it to the guard.
 pub fn measure_task(guard: &mut Guard, set: EvalSet, task: &CodeTask) {
     let name = format!("task `{}`", task.task_id);
@@ -134,9 +104,9 @@ impl SelfChallenge {
         given: Vec<CodeTask>,
         evaluation: Vec<EvalTask<CodeTask>>,
         mut guard: Guard,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, PlayError> {
         config.check()?;
-        gate.check()?;
+        gate.check().map_err(|error| PlayError::Setup(error.to_string()))?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         evaluation.iter().for_each(|one| measure_task(&mut guard, EvalSet::HeldOut, &one.task));
         let game = Self { config, gate, worlds, given, evaluation, guard, format };
@@ -144,25 +114,29 @@ impl SelfChallenge {
         Ok(game)
     }
 
-    fn check(&self) -> Result<(), SetupError> {
+    fn check(&self) -> Result<(), PlayError> {
+        let refuse = |what: &str| Err(PlayError::Setup(what.to_owned()));
         if self.worlds.is_empty() {
-            return Err(SetupError::NoWorlds);
+            return refuse("there is no environment; name one at least");
         }
         if self.evaluation.is_empty() {
-            return Err(SetupError::NoEvaluation);
+            return refuse("there is no held-out task to evaluate on: give at least one");
         }
         let mut tasks = self.given.iter().chain(self.evaluation.iter().map(|one| &one.task));
-        if let Some(task) = tasks.find(|task| self.world(&task.environment).is_err()) {
-            let (task_id, environment) = (task.task_id.clone(), task.environment.clone());
-            return Err(SetupError::UnknownWorld { task_id, environment });
+        if let Some(CodeTask { task_id, environment, .. }) = tasks.find(|task| self.world(&task.environment).is_err()) {
+            return refuse(&format!(
+                "task `{task_id}` is about environment `{environment}`, which is not among those given"
+            ));
         }
         for task in &self.given {
             let (data, item) = ("the given tasks", format!("task `{}`", task.task_id));
             self.guard.check_text(data, &item, &task.instruction)?;
             self.guard.check_program(data, &item, &task.solution)?;
         }
-        let nothing = self.given.is_empty() && self.config.own.challenges_per_step == 0;
-        if nothing { Err(SetupError::Nothing) } else { Ok(()) }
+        if self.given.is_empty() && self.config.own.challenges_per_step == 0 {
+            return refuse("there are no given tasks, and the config makes none: set `challenges_per_step`");
+        }
+        Ok(())
     }
 
     /// Its settings.
@@ -276,7 +250,7 @@ impl Environment for SelfChallenge {
         &self,
         execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         self.judge_challenges(execute, proposals, is_known)
     }

@@ -47,11 +47,12 @@ use veriplay_verifier::agreement::{
     AgreementRules, Dialect, GUARDS, Proposed, Quality, check_statement, dialect_by_name,
 };
 
+use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{
     Draw, Environment, EvalTask, Judged, JudgedRound, Proposer, RoleSampling, RoundRequest, SolverEpisode, Stage,
     StepFacts, ToJudge, VerifierSettings,
 };
-use crate::judgement::{JudgedProposal, Nothing, Seeds, Solution};
+use crate::judgement::{Nothing, Seeds, Solution, rule_verdict};
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
@@ -61,7 +62,7 @@ use crate::splits::{EvalSet, Guard, text_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::SolVerFormat;
-use rounds::{measured_refusal, verdict};
+use rounds::measured_refusal;
 
 pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
 pub use filters::FilterYield;
@@ -150,7 +151,7 @@ impl SolVer {
         evaluation: Vec<ProblemTask>,
         mut guard: Guard,
     ) -> Result<Self, PlayError> {
-        config.check().map_err(|error| PlayError::Setup(error.to_string()))?;
+        config.check()?;
         rules.check().map_err(|error| PlayError::Setup(error.to_string()))?;
         if snippets.is_empty() {
             return Err(PlayError::Setup("there is no snippet to propose from: give at least one".to_owned()));
@@ -211,8 +212,8 @@ impl SolVer {
         let proposed = Proposed { rules: &self.rules, statement, snippet, known };
         let measured = self.guard.find_text(statement).map(measured_refusal);
         match measured.or_else(|| check_statement(GUARDS, &proposed).err()) {
-            Some(refusal) => verdict(Status::Invalid, refusal.rule, refusal.detail),
-            None => verdict(Status::Valid, String::new(), String::new()),
+            Some(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
+            None => rule_verdict(Status::Valid, "", ""),
         }
     }
 
@@ -301,7 +302,7 @@ impl Environment for SolVer {
         &self,
         _execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         let judge = |(place, one): (usize, &ToJudge<'_, Self>)| match self.read_statement(one.finished) {
             Ok(statement) => {
@@ -311,7 +312,7 @@ impl Environment for SolVer {
                 JudgedProposal { verdict, task: Some(task), known, detail: () }
             }
             Err(why) => {
-                let verdict = Ok(verdict(Status::Malformed, String::new(), why));
+                let verdict = Ok(rule_verdict(Status::Malformed, "", why));
                 JudgedProposal { verdict, task: None, known: false, detail: () }
             }
         };

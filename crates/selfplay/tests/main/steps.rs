@@ -11,12 +11,13 @@ use veriplay_core::{
     Attempt, Digest, Dropped, Execute, ExecuteError, Job, Outcome, Prompt, Role, Scripted, Status, Task, TaskType,
     TrainBatch, Value,
 };
+use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use veriplay_selfplay::games::absolute_zero::{
     AbsoluteZero, AbsoluteZeroConfig, Request, RoleMetrics, StepMetrics, step_metrics,
 };
-use veriplay_selfplay::judgement::{JudgedProposal, Nothing, Seeds, Solution, Standing};
+use veriplay_selfplay::judgement::{Nothing, Seeds, Solution};
 use veriplay_selfplay::play::{Batch, PlayError, StepContext};
 use veriplay_selfplay::rollout::{Finished, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
@@ -86,7 +87,7 @@ impl Environment for Table {
         &self,
         _execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         let mut judge = |(place, one): (usize, &ToJudge<'_, Self>)| {
             let (word, number) = one.finished.last().unwrap().text.split_once(' ').unwrap_or(("junk", "0"));
@@ -106,8 +107,8 @@ impl Environment for Table {
         proposals.iter().enumerate().map(&mut judge).collect()
     }
 
-    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
-        self.game.standings(judged)
+    fn admissions(&self, judged: &[Judged<Self>]) -> Vec<Admission<Task>> {
+        self.game.admissions(judged)
     }
 
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Attempt, Digest, Dropped, Execute, Finish, Provenance, Rollout, Task};
+use veriplay_core::{Attempt, Execute, Finish, Provenance, Rollout, Task};
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, Drafts, proposal_key};
+use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{Judged, Stage, ToJudge};
-use crate::judgement::{JudgedProposal, Proposed, Solution};
+use crate::judgement::{Proposed, Solution, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{Finished, SingleTurn};
 
@@ -26,7 +27,7 @@ impl AbsoluteZero {
         &self,
         execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
         let mut read = |(place, one): (usize, &ToJudge<'_, Self>)| {
             let attempt = self.read_proposal(one);
@@ -38,32 +39,23 @@ impl AbsoluteZero {
             (attempt, known)
         };
         let attempts: Vec<(Attempt, bool)> = proposals.iter().enumerate().map(&mut read).collect();
-        let refused: Vec<Option<_>> = attempts
-            .iter()
-            .map(|(attempt, _)| match attempt {
-                Attempt::Proposal(proposal) => self.guard.refuse_programs([proposal.program()]),
-                _ => None,
-            })
-            .collect();
-        let left = attempts.iter().zip(proposals).zip(&refused).filter(|(_, refused)| refused.is_none());
-        let requests = left.map(|(((attempt, known), one), _)| ProposalRequest {
-            attempt,
-            known: *known,
-            provenance: provenance(one.proposed),
-        });
-        let mut judged = judge_proposals(execute, &self.tasks.gate, &requests.collect::<Vec<_>>()).into_iter();
-        let all = attempts.into_iter().zip(refused);
-        let judgement = |((detail, known), refused)| {
-            let (verdict, task) = match refused {
-                Some(verdict) => (Ok(verdict), None),
-                None => match judged.next().unwrap_or_else(no_verdict) {
-                    Ok(judged) => (Ok(judged.verdict), judged.task),
-                    Err(dropped) => (Err(dropped), None),
-                },
-            };
-            JudgedProposal { verdict, task, known, detail }
+        let refusal = |attempt: &Attempt| match attempt {
+            Attempt::Proposal(proposal) => self.guard.refuse_programs([proposal.program()]),
+            _ => None,
         };
-        all.map(judgement).collect()
+        let requests = attempts.iter().zip(proposals).map(|((attempt, known), one)| match refusal(attempt) {
+            Some(verdict) => Err(Ok((verdict, None))),
+            None => Ok(ProposalRequest { attempt, known: *known, provenance: provenance(one.proposed) }),
+        });
+        let judged = run_undecided(requests, |open| {
+            let judged = judge_proposals(execute, &self.tasks.gate, open).into_iter();
+            judged.map(|one| one.map(|judged| (judged.verdict, judged.task))).collect()
+        });
+        let judgement = |((detail, known), judged)| match judged {
+            Ok((verdict, task)) => JudgedProposal { verdict: Ok(verdict), task, known, detail },
+            Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, detail },
+        };
+        attempts.into_iter().zip(judged).map(judgement).collect()
     }
 
     /// Judges answers.
@@ -108,10 +100,6 @@ fn whole(episode: &Finished<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt)
 const fn provenance(proposed: Proposed) -> Provenance {
     let index = proposed.chunk as u64 * PROPOSALS_PER_TYPE_AT_MOST + proposed.offset as u64;
     Provenance::Proposed { step: proposed.step, index }
-}
-
-fn no_verdict<T>() -> Result<T, Dropped> {
-    Err(Dropped { why: "no verdict was made".to_owned() })
 }
 
 /// The first `count` drafts that pass the gate, as tasks; no two alike.

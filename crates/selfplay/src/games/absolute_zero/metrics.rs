@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
+use crate::admission::Admission;
 use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
-use crate::judgement::Standing;
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
 use crate::statistics::{mean, share};
 use crate::task_pool::{PoolTask, Source};
@@ -129,16 +129,16 @@ fn proposer_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -
         step.proposals.iter().enumerate().filter(|(_, one)| one.kind == task_type.name()).collect();
     let asked = step.tasks.iter().zip(step.solved).filter(|(_, count)| count.judged > 0);
     let rated: BTreeSet<usize> = asked.filter_map(|(asked, _)| asked.proposal).collect();
-    let count = |is: &dyn Fn(&Standing<Task>) -> bool| of_type.iter().filter(|(_, one)| is(&one.standing)).count();
-    let dropped = count(&|standing| matches!(standing, Standing::Dropped));
-    let valid = count(&|standing| standing.task().is_some());
+    let count = |is: &dyn Fn(&Admission<Task>) -> bool| of_type.iter().filter(|(_, one)| is(&one.admission)).count();
+    let dropped = count(&|admission| matches!(admission, Admission::Dropped));
+    let valid = count(&|admission| admission.task().is_some());
     RoleMetrics {
         rollouts: of_type.len(),
         dropped,
-        malformed: count(&|standing| matches!(standing, Standing::Malformed)),
-        duplicates: count(&|standing| matches!(standing, Standing::Duplicate)),
+        malformed: count(&|admission| matches!(admission, Admission::Malformed)),
+        duplicates: count(&|admission| matches!(admission, Admission::Duplicate)),
         valid,
-        unrated: of_type.iter().filter(|(index, one)| one.standing.task().is_some() && !rated.contains(index)).count(),
+        unrated: of_type.iter().filter(|(index, one)| one.admission.task().is_some() && !rated.contains(index)).count(),
         valid_rate: share(valid, of_type.len() - dropped),
         response_tokens_mean: tokens_mean(of_type.iter().map(|(_, one)| one.finished.tokens())),
         ..empty(Role::Proposer, task_type)

@@ -11,11 +11,13 @@ use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, funct
 
 use super::BugRepair;
 use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
-use super::mutation::{Tree, judgement, mark_known, no_verdict, refusal};
+use super::mutation::{Tree, judgement, mark_known, refusal};
 use super::prompts::{Goal, Mode};
 use super::repositories::Repository;
 use super::task::KIND;
+use crate::admission::IsKnown;
 use crate::environment::{Judged, Proposer, Stage, ToJudge};
+use crate::judgement::run_undecided;
 use crate::randomness::generator;
 use crate::rollout::Finished;
 
@@ -139,21 +141,17 @@ impl BugRepair {
         &self,
         execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
-        let early: Vec<Option<Judged<Self>>> =
-            proposals.iter().map(|one| self.judge_unrun(one.request.mode, one.finished)).collect();
-        let left: Vec<&ToJudge<'_, Self>> =
-            proposals.iter().zip(&early).filter(|(_, early)| early.is_none()).map(|(one, _)| one).collect();
-        let names: Vec<String> = left.iter().map(|one| format!("model_{}", one.request.mode.name())).collect();
-        let trees = left.iter().zip(&names).map(|(one, injector)| {
-            let workspace = one.finished.episode.workspace();
-            Tree { repository: workspace.assignment().repository, now: workspace.tree(), injector }
+        let trees = proposals.iter().map(|one| match self.judge_unrun(one.request.mode, one.finished) {
+            Some(judged) => Err(judged),
+            None => {
+                let workspace = one.finished.episode.workspace();
+                let (repository, injector) = (workspace.assignment().repository, one.request.mode.injector());
+                Ok(Tree { repository, now: workspace.tree(), injector })
+            }
         });
-        let trees: Vec<Tree<'_>> = trees.collect();
-        let mut checked = self.judge_trees(execute, &trees, self.config.own.weakening).into_iter();
-        let pick = |early: Option<Judged<Self>>| early.or_else(|| checked.next()).unwrap_or_else(no_verdict);
-        let mut judged: Vec<Judged<Self>> = early.into_iter().map(pick).collect();
+        let mut judged = run_undecided(trees, |open| self.judge_trees(execute, open, self.config.own.weakening));
         // The start model's examples may repeat each other.
         if proposals.iter().all(|one| one.stage == Stage::Propose) {
             mark_known(&mut judged, is_known);

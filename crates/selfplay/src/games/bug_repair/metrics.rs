@@ -10,6 +10,7 @@ use super::BugRepair;
 use super::episode::{Episode, SUBMITTED};
 use super::mutation::Derivation;
 use super::task::Maker;
+use crate::admission::Admission;
 use crate::environment::{Judged, StepFacts};
 use crate::metrics::{learnable_share, mean_rate};
 use crate::multi_turn::End;
@@ -101,11 +102,11 @@ pub struct StepMetrics {
 impl Yield {
     fn add(&mut self, judged: &Judged<BugRepair>) {
         self.tried += 1;
-        match (&judged.verdict, &judged.task) {
-            (Err(_), _) => self.dropped += 1,
-            (Ok(_), Some(_)) if judged.known => self.duplicates += 1,
-            (Ok(_), Some(_)) => self.valid += 1,
-            (Ok(verdict), None) => *self.refused.entry(verdict.evidence.rule.clone()).or_default() += 1,
+        match (Admission::from_judgement(judged), &judged.verdict) {
+            (Admission::Admitted(_), _) => self.valid += 1,
+            (Admission::Duplicate, _) => self.duplicates += 1,
+            (_, Ok(verdict)) => *self.refused.entry(verdict.evidence.rule.clone()).or_default() += 1,
+            (_, Err(_)) => self.dropped += 1,
         }
     }
 }

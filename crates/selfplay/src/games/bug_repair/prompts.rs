@@ -28,13 +28,22 @@ impl Mode {
     /// All of them, in the order of reports.
     pub const ALL: [Mode; 3] = [Mode::Direct, Mode::Removal, Mode::Rewrite];
 
-    /// Its name in configs, and [`veriplay_verifier::bugs::BugProposal::injector`] of its bugs behind `model_`.
+    /// Its name in configs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Mode::Direct => "direct",
             Mode::Removal => "removal",
             Mode::Rewrite => "rewrite",
+        }
+    }
+
+    /// [`veriplay_verifier::bugs::BugProposal::injector`] of its bugs.
+    pub(super) const fn injector(self) -> &'static str {
+        match self {
+            Mode::Direct => "model_direct",
+            Mode::Removal => "model_removal",
+            Mode::Rewrite => "model_rewrite",
         }
     }
 }
@@ -100,9 +109,6 @@ pub trait RepairFormat: Sync {
     /// # Errors
     /// Why nothing is done, for people and for the next prompt.
     fn read(&self, goal: &Goal, response: &str) -> Result<Action, String>;
-
-    /// The response that makes `now` of the goal's function, where one response can say that.
-    fn replacement(&self, now: &FunctionSource) -> Option<String>;
 }
 
 /// Every prompt format.

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{CodeTask, Digest, Dropped, Evidence, Execute, Status, Verdict, content_hash};
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Status, Verdict, content_hash};
 use veriplay_verifier::environments::{
-    ArtifactRequest, CompleteRequest, EpisodeRequest, Examined, complete, examine_artifacts, judge_episodes,
+    ArtifactRequest, CompleteRequest, EpisodeRequest, complete, examine_artifacts, judge_episodes,
 };
 
 use super::episode::Episode;
 use super::{SelfChallenge, World};
+use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{Judged, ToJudge};
-use crate::judgement::{JudgedProposal, Solution};
+use crate::judgement::{Solution, rule_verdict, run_undecided};
 use crate::multi_turn::End;
 use crate::rollout::Finished;
 use crate::splits::HELD_OUT;
@@ -35,17 +36,12 @@ impl SelfChallenge {
         &self,
         execute: &dyn Execute,
         proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
+        is_known: &mut IsKnown<'_>,
     ) -> Vec<Judged<Self>> {
-        let draft = |(place, one): (usize, &ToJudge<'_, Self>)| self.draft(one.finished, |key| is_known(place, key));
-        let drafts: Vec<Result<Draft<'_>, Box<Judged<Self>>>> = proposals.iter().enumerate().map(draft).collect();
-        let left: Vec<&Draft<'_>> = drafts.iter().filter_map(|draft| draft.as_ref().ok()).collect();
-        let mut examined = self.examine(execute, &left).into_iter();
-        let judged = |draft: Result<Draft<'_>, Box<Judged<Self>>>| match draft {
-            Ok(Draft { known, .. }) => judged(examined.next().unwrap_or_else(no_verdict), known),
-            Err(judged) => *judged,
-        };
-        drafts.into_iter().map(judged).collect()
+        let drafts = proposals.iter().enumerate();
+        let drafts =
+            drafts.map(|(place, one)| self.draft(one.finished, |key| is_known(place, key)).map_err(|one| *one));
+        run_undecided(drafts, |open| self.examine(execute, open))
     }
 
     /// What the gate is to examine, or the judgement where it need not.
@@ -69,22 +65,23 @@ impl SelfChallenge {
         }
     }
 
-    /// The gate's verdicts, on tasks completed first where the prompt format leaves that to us.
-    fn examine(&self, execute: &dyn Execute, drafts: &[&Draft<'_>]) -> Vec<Result<Examination, Dropped>> {
+    /// The gate's judgements, on tasks completed first where the prompt format leaves that to us.
+    fn examine(&self, execute: &dyn Execute, drafts: &[Draft<'_>]) -> Vec<Judged<Self>> {
         let whole = self.completed(execute, drafts);
-        let requests = drafts.iter().zip(&whole).filter_map(|(draft, task)| {
+        let requests = drafts.iter().zip(&whole).map(|(draft, task)| {
             let (environment, known) = (&draft.world.environment, draft.known);
-            Some(ArtifactRequest { environment, task: task.as_ref().ok()?, known })
+            Ok(ArtifactRequest { environment, task: task.as_ref().map_err(|dropped| Err(dropped.clone()))?, known })
         });
-        let mut examined = examine_artifacts(execute, &self.gate, &requests.collect::<Vec<_>>()).into_iter();
-        let mut examined = |task| {
-            let Examined { verdict, rules } = examined.next().unwrap_or_else(no_verdict)?;
-            Ok((verdict, rules.into_iter().map(str::to_owned).collect(), Some(task)))
-        };
-        whole.into_iter().map(|task| task.and_then(&mut examined)).collect()
+        let examined = run_undecided(requests, |open| examine_artifacts(execute, &self.gate, open));
+        let all = drafts.iter().zip(whole).zip(examined);
+        all.map(|((draft, task), examined)| {
+            let rules = |rules: Vec<&str>| rules.into_iter().map(str::to_owned).collect();
+            judged(examined.map(|one| (one.verdict, rules(one.rules), task.ok())), draft.known)
+        })
+        .collect()
     }
 
-    fn completed(&self, execute: &dyn Execute, drafts: &[&Draft<'_>]) -> Vec<Result<CodeTask, Dropped>> {
+    fn completed(&self, execute: &dyn Execute, drafts: &[Draft<'_>]) -> Vec<Result<CodeTask, Dropped>> {
         if !self.format.is_single_turn() {
             return drafts.iter().map(|draft| Ok(draft.task.clone())).collect();
         }
@@ -101,15 +98,13 @@ impl SelfChallenge {
         seed: u64,
         solutions: &[(&CodeTask, &Finished<Episode>)],
     ) -> Vec<Solution<()>> {
-        let requests: Vec<Result<EpisodeRequest<'_>, Dropped>> =
-            solutions.iter().map(|(task, finished)| self.request(task, finished, seed)).collect();
-        let left: Vec<EpisodeRequest<'_>> = requests.iter().filter_map(|request| request.clone().ok()).collect();
         let key = |request: &EpisodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
         };
-        let mut verdicts = run_distinct(&left, key, |distinct| judge_episodes(execute, distinct)).into_iter();
-        let verdict = |request: Result<_, Dropped>| request.and_then(|_| verdicts.next().unwrap_or_else(no_verdict));
-        requests.into_iter().map(verdict).map(|verdict| Solution { verdict, detail: () }).collect()
+        let requests = solutions.iter().map(|(task, finished)| self.request(task, finished, seed).map_err(Err));
+        let verdicts =
+            run_undecided(requests, |open| run_distinct(open, key, |distinct| judge_episodes(execute, distinct)));
+        verdicts.into_iter().map(|verdict| Solution { verdict, detail: () }).collect()
     }
 
     fn request<'a>(
@@ -141,13 +136,8 @@ fn judged(examined: Result<Examination, Dropped>, known: bool) -> Judged<SelfCha
 }
 
 fn nothing_proposed(episode: &Episode) -> Examination {
-    let detail = episode.end().map_or("", End::name).to_owned();
-    let evidence = Evidence { rule: UNREADABLE.to_owned(), detail, ..Evidence::default() };
-    (Verdict { status: Status::Malformed, passed: 0, total: 1, evidence }, vec![UNREADABLE.to_owned()], None)
-}
-
-fn no_verdict<T>() -> Result<T, Dropped> {
-    Err(Dropped { why: "no verdict was made".to_owned() })
+    let verdict = rule_verdict(Status::Malformed, UNREADABLE, episode.end().map_or("", End::name));
+    (Verdict { total: 1, ..verdict }, vec![UNREADABLE.to_owned()], None)
 }
 
 /// Gives every request what `run` gives for the first one with its key.

@@ -12,7 +12,7 @@ use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
 use crate::environment::{JudgedRound, RoundRequest, StepFacts};
-use crate::judgement::{Round, Solution};
+use crate::judgement::{Round, Solution, rule_verdict, run_undecided};
 use crate::play::PlayError;
 use crate::rollout::{Finished, SingleTurn};
 use crate::splits::{EvalItem, HELD_OUT, told};
@@ -69,19 +69,12 @@ impl SolVer {
         solutions: &[(&ProblemTask, &Finished<SingleTurn>)],
     ) -> Vec<Solution<Option<Quality>>> {
         let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
-        let known = solutions.iter().zip(&read);
-        let known = known.filter_map(|((task, _), program)| Some((*task, program.as_deref().ok()?)));
-        let known = known.filter(|(task, _)| task.reference.is_some());
-        let mut judged = self.judge_hidden(execute, &known.collect::<Vec<_>>()).into_iter();
-        let verdict = |((task, _), program): (&(&ProblemTask, &Finished<SingleTurn>), &Result<String, String>)| match (
-            program,
-            &task.reference,
-        ) {
-            (Err(why), _) => Ok(verdict(Status::Malformed, String::new(), why.clone())),
-            (Ok(_), Some(_)) => judged.next().unwrap_or_else(|| Err(Dropped { why: "no verdict".to_owned() })),
-            (Ok(_), None) => Ok(verdict(Status::Unjudgeable, String::new(), "no test is written yet".to_owned())),
-        };
-        let verdicts = solutions.iter().zip(&read).map(verdict);
+        let programs = solutions.iter().zip(&read).map(|((task, _), program)| match (program, &task.reference) {
+            (Err(why), _) => Err(Ok(rule_verdict(Status::Malformed, "", why))),
+            (Ok(_), None) => Err(Ok(rule_verdict(Status::Unjudgeable, "", "no test is written yet"))),
+            (Ok(program), Some(_)) => Ok((*task, program.as_str())),
+        });
+        let verdicts = run_undecided(programs, |open| self.judge_hidden(execute, open)).into_iter();
         verdicts.map(|verdict| Solution { verdict, detail: None }).collect()
     }
 
@@ -235,15 +228,11 @@ fn examined(read: &Readings, found: Vec<Quality>) -> Vec<Solution<Option<Quality
     let judge = |suite: &Option<Suite>| match suite.as_ref().and_then(|_| found.next()) {
         Some(quality) => {
             let status = if quality.is_accepted() { Status::Sound } else { Status::Unsound };
-            let verdict = Verdict {
-                passed: quality.accepted,
-                total: quality.tests,
-                ..verdict(status, String::new(), String::new())
-            };
+            let verdict = Verdict { passed: quality.accepted, total: quality.tests, ..rule_verdict(status, "", "") };
             Solution { verdict: Ok(verdict), detail: Some(quality) }
         }
         None => {
-            let verdict = verdict(Status::Malformed, String::new(), "no suite of tests could be read".to_owned());
+            let verdict = rule_verdict(Status::Malformed, "", "no suite of tests could be read");
             Solution { verdict: Ok(verdict), detail: None }
         }
     };
@@ -255,11 +244,15 @@ fn settled(judgement: Judgement) -> JudgedRound<SolVer> {
     let meet =
         |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
     let code = |CodeDecision { status, passed, total, rule, detail }| Solution {
-        verdict: Ok(meet(Verdict { passed, total, ..verdict(status, rule, detail) })),
+        verdict: Ok(meet(Verdict { passed, total, ..rule_verdict(status, rule, detail) })),
         detail: None,
     };
     let suite = |SuiteDecision { status, quality, rule, detail }| Solution {
-        verdict: Ok(meet(Verdict { passed: quality.accepted, total: quality.tests, ..verdict(status, rule, detail) })),
+        verdict: Ok(meet(Verdict {
+            passed: quality.accepted,
+            total: quality.tests,
+            ..rule_verdict(status, rule, detail)
+        })),
         detail: Some(quality),
     };
     JudgedRound {
@@ -285,11 +278,6 @@ fn attempts(readings: &Readings) -> Vec<SuiteAttempt<'_>> {
 
 pub(super) fn measured_refusal(measured: &EvalItem) -> Refusal {
     Refusal { rule: HELD_OUT.to_owned(), detail: told(measured) }
-}
-
-/// A verdict without counts.
-pub(super) fn verdict(status: Status, rule: String, detail: String) -> Verdict {
-    Verdict { status, passed: 0, total: 0, evidence: Evidence { rule, detail, ..Evidence::default() } }
 }
 
 fn hidden_problem(task: &ProblemTask) -> Problem {

@@ -17,8 +17,6 @@
 //! # Example
 //! `<BUG>def f(x):⏎    return x - 1<TEST>assert f(1) == 2<FIX>` is answered by `def f(x):⏎    return x + 1`.
 
-use veriplay_verifier::bugs::tool_env::FunctionSource;
-
 use super::{Action, Goal, Left, Mode, RepairFormat};
 use crate::multi_turn::Turn;
 
@@ -75,10 +73,6 @@ impl RepairFormat for Compact {
             None if response.trim().is_empty() => Err("the response is empty".to_owned()),
             None => Ok(Action::Replace(response.to_owned())),
         }
-    }
-
-    fn replacement(&self, now: &FunctionSource) -> Option<String> {
-        Some(now.source.clone())
     }
 }
 

@@ -83,11 +83,6 @@ impl RepairFormat for Fenced {
         let (tool, path) = label.split_once(' ').map_or((label, ""), |(tool, path)| (tool, path.trim()));
         action(tool, path, &lines)
     }
-
-    /// An edit is a turn of its own, and its lines must be looked up first.
-    fn replacement(&self, _now: &FunctionSource) -> Option<String> {
-        None
-    }
 }
 
 fn mode_text(mode: Mode, function: &FunctionSource) -> String {
