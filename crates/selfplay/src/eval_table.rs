@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Status, Verdict};
 
-use crate::metrics::{SolveCount, mean_pass_at_k, solve_counts};
+use crate::metrics::{LEAST_SAMPLES, SolveCount, mean_pass_at_k, solve_counts};
 use crate::play::PlayError;
 use crate::statistics::{mean, share};
-
-/// Samples that pass@8 needs of every task.
-pub const LEAST_SAMPLES: u32 = 8;
 
 /// Means over rows, as fractions of 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ pub mod advantages;
 pub mod curricula;
 pub mod driver;
 pub mod environment;
+pub mod episode_metrics;
 pub mod eval_table;
 mod evaluate;
 pub mod games;

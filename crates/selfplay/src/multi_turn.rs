@@ -7,6 +7,9 @@ use std::fmt::Debug;
 
 use veriplay_core::{Dropped, Finish, Prompt, Role, Rollout};
 
+use crate::environment::{Draw, Stage};
+use crate::judgement::Seeds;
+use crate::randomness::derive_seed;
 use crate::rollout::{Episode, Finished};
 
 /// What one episode works in: its goal, and what its tools have done so far.
@@ -64,6 +67,13 @@ pub struct Turn {
     pub response: String,
     /// What it is shown of what came of it. Empty where the turn ended the episode.
     pub shown: String,
+}
+
+impl Turn {
+    /// The turn in the transcript of a chat.
+    pub(crate) fn chat_text(&self) -> String {
+        format!("Assistant: {}\n\nUser: {}\n\n", self.response.trim(), self.shown)
+    }
 }
 
 /// How an episode ended.
@@ -269,6 +279,59 @@ pub(crate) fn serve_calls<T: Workspace>(
         match outcome {
             Ok(outcome) => episodes[index].episode.take_outcome(&outcome),
             Err(dropped) => episodes[index].dropped = Some(dropped),
+        }
+    }
+}
+
+/// The words that name a game's random streams. A run's bytes depend on them.
+pub(crate) struct StreamNames {
+    /// Proposers, and their turns.
+    pub(crate) proposer: &'static str,
+    /// The run's seed for proposers of supervised examples: they must not be those of step 0.
+    pub(crate) sft_proposers: &'static str,
+    /// Solvers of supervised examples.
+    pub(crate) sft_solver: &'static str,
+    /// Solvers of a step.
+    pub(crate) solver: &'static str,
+    /// Tools that proposers call.
+    pub(crate) proposer_tools: &'static str,
+    /// Tools that solvers call, behind the word for the solver.
+    pub(crate) solver_tools: &'static str,
+    /// Judges of solvers, likewise.
+    pub(crate) judge: &'static str,
+}
+
+impl StreamNames {
+    const fn role(&self, stage: Stage) -> &'static str {
+        match stage {
+            Stage::SftPropose | Stage::Propose => self.proposer,
+            Stage::SftSolve => self.sft_solver,
+            Stage::Solve => self.solver,
+            Stage::Evaluate => "evaluation",
+            Stage::EvaluateGreedy => "greedy evaluation",
+        }
+    }
+
+    /// The seed that a stage of a run draws with.
+    pub(crate) fn stage_seed(&self, stage: Stage, run: u64) -> u64 {
+        if stage == Stage::SftPropose { derive_seed(run, 0, self.sft_proposers) } else { run }
+    }
+
+    /// As [`crate::environment::Environment::sampling_seed`].
+    pub(crate) fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+        let purpose = format!("{}/round {}", self.role(draw.stage), draw.round);
+        derive_seed(self.stage_seed(draw.stage, run), step, &purpose)
+    }
+
+    /// As [`crate::environment::Environment::seeds`].
+    pub(crate) fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        let seed = |purpose: &str| derive_seed(self.stage_seed(stage, run), step, purpose);
+        match stage {
+            Stage::SftPropose | Stage::Propose => Seeds { tools: seed(self.proposer_tools), ..Seeds::default() },
+            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
+                let of_role = |purpose: &str| seed(&format!("{}/{purpose}", self.role(stage)));
+                Seeds { tools: of_role(self.solver_tools), judge: of_role(self.judge), ..Seeds::default() }
+            }
         }
     }
 }

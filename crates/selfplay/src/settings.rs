@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, forward_to_deserialize_any};
 
 use crate::advantages::AdvantageEstimator;
-use crate::eval_table::LEAST_SAMPLES;
+use crate::metrics::LEAST_SAMPLES;
 use crate::{advantages, curricula, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.

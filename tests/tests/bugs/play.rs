@@ -213,8 +213,9 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     assert_eq!(rewards, [1.0, -1.0, -1.0, -1.0]);
     assert_eq!(repairs(&played)[1].judged.detail.patch, "", "what it did to a test is no part of its patch");
     let metrics = &played.metrics.solver;
-    assert_eq!((metrics.episodes, metrics.idle_turns, metrics.tools["search"].calls), (4, 1, 4));
-    assert_eq!((metrics.tools["run"].calls, metrics.tools["edit"].calls, metrics.tools["read"].refused), (1, 3, 0));
+    let tool_use = metrics.tool_use.as_ref().unwrap();
+    assert_eq!((metrics.episodes, tool_use.idle_turns, tool_use.tools["search"].calls), (4, 1, 4));
+    assert_eq!((tool_use.tools["run"].calls, tool_use.tools["edit"].calls, tool_use.tools["read"].refused), (1, 3, 0));
     assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (4, 1, 0));
     // One sample for each turn; a token weighs the same in all turns of an episode, and each episode once.
     let [Batch::Samples(batch)] = played.batches.as_slice() else { panic!("{:?}", played.batches) };

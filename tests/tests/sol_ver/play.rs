@@ -17,6 +17,7 @@ use veriplay_selfplay::games::sol_ver::{
     AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SnippetRequest,
     SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
 };
+use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
@@ -213,7 +214,7 @@ fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
     assert_eq!((step.counts.proposals, step.counts.valid_proposals), (1, 1));
     assert_eq!((step.counts.attempts, step.counts.accepted, step.counts.dropped), (8, 4, 0));
     let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_code").unwrap();
-    assert_eq!((malformed.seen, malformed.refused), (4, 1));
+    assert_eq!((malformed.seen, malformed.count), (4, FilterCount::Refused(1)));
 }
 
 #[test]

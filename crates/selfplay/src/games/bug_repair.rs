@@ -41,9 +41,8 @@ use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 use crate::admission::IsKnown;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
-use crate::multi_turn::{Move, serve_calls};
+use crate::multi_turn::{Move, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
-use crate::randomness::derive_seed;
 use crate::rollout::{self, Finished};
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
@@ -57,7 +56,7 @@ use task::KIND;
 pub use config::{BugRepairConfig, BugRepairSettings};
 pub use episode::{Assignment, Budget, Episode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
-pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
+pub use metrics::{StepMetrics, Yield};
 pub use mutation::Derivation;
 pub use repair::RepairDetail;
 pub use repositories::{Repositories, Repository};
@@ -228,7 +227,7 @@ impl Environment for BugRepair {
         if stage == Stage::SftPropose && self.config.own.sft_bugs == 0 {
             return Ok(Vec::new());
         }
-        Ok(self.injectors_at(self.sites(context.execute, stage_seed(stage, context.seed), step)))
+        Ok(self.injectors_at(self.sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
     }
 
     fn proposer_episode(
@@ -334,34 +333,22 @@ impl Environment for BugRepair {
     }
 
     fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
-        let purpose = format!("{}/round {}", role_name(draw.stage), draw.round);
-        derive_seed(stage_seed(draw.stage, run), step, &purpose)
+        STREAMS.sampling_seed(run, step, draw)
     }
 
+    /// The run's seed alone says which tests a bug's solvers are shown.
     fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        let seed = |purpose: &str| derive_seed(stage_seed(stage, run), step, purpose);
-        match stage {
-            Stage::SftPropose | Stage::Propose => Seeds { tools: seed("tests of injectors"), ..Seeds::default() },
-            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
-                let role = role_name(stage);
-                Seeds { tools: seed(&format!("{role}/tests")), judge: seed(&format!("{role}/grade")), shown: run }
-            }
-        }
+        let shown = if matches!(stage, Stage::SftPropose | Stage::Propose) { 0 } else { run };
+        Seeds { shown, ..STREAMS.seeds(stage, run, step) }
     }
 }
 
-/// The run's seed as a stage has it: injectors before step 0 must not be those of step 0.
-fn stage_seed(stage: Stage, run: u64) -> u64 {
-    if stage == Stage::SftPropose { derive_seed(run, 0, "anchors of injectors") } else { run }
-}
-
-/// What a stage is called in the purposes of seeds.
-const fn role_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::SftPropose | Stage::Propose => "injector",
-        Stage::SftSolve => "anchors",
-        Stage::Solve => "solver",
-        Stage::Evaluate => "evaluation",
-        Stage::EvaluateGreedy => "greedy evaluation",
-    }
-}
+const STREAMS: StreamNames = StreamNames {
+    proposer: "injector",
+    sft_proposers: "anchors of injectors",
+    sft_solver: "anchors",
+    solver: "solver",
+    proposer_tools: "tests of injectors",
+    solver_tools: "tests",
+    judge: "grade",
+};

@@ -40,9 +40,9 @@ use veriplay_verifier::environments::{About, ArtifactGate, CodeRequest, run_code
 use crate::admission::IsKnown;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
 use crate::judgement::{Nothing, Seeds, Solution};
-use crate::multi_turn::{Move, serve_calls};
+use crate::multi_turn::{Move, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
-use crate::randomness::{derive_seed, generator};
+use crate::randomness::generator;
 use crate::rollout::{self, Finished};
 use crate::settings::SharedSettings;
 use crate::splits::{EvalSet, Guard};
@@ -52,7 +52,7 @@ use prompts::ChallengeFormat;
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};
 pub use episode::{ANSWERED, Budget, BudgetError, Episode, PROPOSED, WorldWorkspace};
-pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
+pub use metrics::{FILTERS, StepMetrics};
 pub use prompts::{ChallengeRequest, Goal};
 
 /// Its name in configurations: a value of `plays`.
@@ -230,7 +230,7 @@ impl Environment for SelfChallenge {
             Stage::SftPropose => self.config.own.sft_challenges,
             _ => self.config.own.challenges_per_step,
         };
-        let requests = self.challenges(stage_seed(stage, context.seed), step, count);
+        let requests = self.challenges(STREAMS.stage_seed(stage, context.seed), step, count);
         let proposer = |request: ChallengeRequest| {
             let episode = self.episode(Goal::Challenge(request.clone()))?;
             Some(Proposer { request, episode, rollouts: 1, kind: KIND })
@@ -306,38 +306,23 @@ impl Environment for SelfChallenge {
     }
 
     fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
-        let purpose = format!("{}/round {}", role_name(draw.stage), draw.round);
-        derive_seed(stage_seed(draw.stage, run), step, &purpose)
+        STREAMS.sampling_seed(run, step, draw)
     }
 
     fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        let seed = |purpose: &str| derive_seed(stage_seed(stage, run), step, purpose);
-        match stage {
-            Stage::SftPropose | Stage::Propose => {
-                Seeds { tools: seed("self_challenge/code of challengers"), ..Seeds::default() }
-            }
-            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
-                let code = seed(&format!("{}/code", role_name(stage)));
-                Seeds { tools: code, judge: code, ..Seeds::default() }
-            }
-        }
+        STREAMS.seeds(stage, run, step)
     }
 }
 
-/// The run's seed as a stage has it: challengers before step 0 must not be those of step 0.
-fn stage_seed(stage: Stage, run: u64) -> u64 {
-    if stage == Stage::SftPropose { derive_seed(run, 0, "anchors of challengers") } else { run }
-}
-
-/// What a stage is called in the purposes of seeds.
-const fn role_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::SftPropose | Stage::Propose => "challenger",
-        Stage::SftSolve | Stage::Solve => "executor",
-        Stage::Evaluate => "evaluation",
-        Stage::EvaluateGreedy => "greedy evaluation",
-    }
-}
+const STREAMS: StreamNames = StreamNames {
+    proposer: "challenger",
+    sft_proposers: "anchors of challengers",
+    sft_solver: "executor",
+    solver: "executor",
+    proposer_tools: "self_challenge/code of challengers",
+    solver_tools: "code",
+    judge: "code",
+};
 
 impl PoolTask for CodeTask {
     fn id(&self) -> Digest {

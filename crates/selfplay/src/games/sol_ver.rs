@@ -32,7 +32,6 @@
 //! [`judge_rounds`]: veriplay_verifier::agreement::judge_rounds
 
 mod config;
-mod filters;
 mod metrics;
 mod preferences;
 pub mod prompts;
@@ -65,7 +64,6 @@ use prompts::SolVerFormat;
 use rounds::measured_refusal;
 
 pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
-pub use filters::FilterYield;
 pub use metrics::SolVerMetrics;
 pub use rounds::AgreementRound;
 

@@ -7,6 +7,7 @@ use veriplay_selfplay::games::sol_ver::prompts::{PROMPT_FORMATS, by_name, names}
 use veriplay_selfplay::games::sol_ver::{
     EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
 };
+use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
 use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
@@ -341,7 +342,7 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
         (2, 1, 1)
     );
     let filter = played.metrics.filters.iter().find(|filter| filter.name == HELD_OUT).unwrap();
-    assert_eq!((filter.seen, filter.refused), (2, 1));
+    assert_eq!((filter.seen, filter.count), (2, FilterCount::Refused(1)));
     let again = game.replay(&Broken, &played.records[..2]);
     assert!(again.is_ok_and(|again| again.verdicts == again.same));
 }

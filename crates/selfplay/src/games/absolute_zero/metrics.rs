@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
 use crate::admission::Admission;
@@ -12,8 +12,7 @@ use crate::statistics::{mean, share};
 use crate::task_pool::{PoolTask, Source};
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoleMetrics {
     /// The role.
     pub role: Role,
@@ -39,15 +38,14 @@ pub struct RoleMetrics {
     pub solve_rate: Option<f64>,
     /// The share of them with 0 < s < 1.
     pub learnable_share: Option<f64>,
-    /// Mean total reward of the paid rollouts.
+    /// Mean total reward of the rewarded rollouts.
     pub reward_mean: Option<f64>,
     /// Mean number of response tokens.
     pub response_tokens_mean: Option<f64>,
 }
 
 /// A step in numbers: proposer then solver, each in the order of [`TaskType::ALL`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StepMetrics {
     /// Six of them.
     pub roles: Vec<RoleMetrics>,

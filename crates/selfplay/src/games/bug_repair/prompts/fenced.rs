@@ -70,7 +70,7 @@ impl RepairFormat for Fenced {
             Goal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
             Goal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", mode_text(*mode, function)),
         };
-        let turns: String = turns.iter().map(turn_text).collect();
+        let turns: String = turns.iter().map(Turn::chat_text).collect();
         let Left { turns: left, test_runs, shown_chars } = left;
         format!(
             "User: {head}\nTurns left: {left}. Runs of tests left: {test_runs}. Of each result {shown_chars} characters are shown.\n\n\
@@ -98,10 +98,6 @@ fn mode_text(mode: Mode, function: &FunctionSource) -> String {
              It is a bug if tests then fail, so leave the cases you find least obvious to your first guess."
         ),
     }
-}
-
-fn turn_text(turn: &Turn) -> String {
-    format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
 }
 
 fn action(tool: &str, path: &str, lines: &[&str]) -> Result<Action, String> {

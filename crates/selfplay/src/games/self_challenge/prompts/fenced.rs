@@ -65,7 +65,7 @@ fn text(goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
             format!("{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n", world(about))
         }
     };
-    let turns: String = turns.iter().map(turn_text).collect();
+    let turns: String = turns.iter().map(Turn::chat_text).collect();
     format!("User: {head}\n\n{}\n{turns}Assistant:", turns_text(goal, left))
 }
 
@@ -87,8 +87,4 @@ fn world(about: &About) -> String {
     };
     let tools: String = about.tools.iter().map(tool).collect();
     format!("The world:\n{}\n\nTools:\n{tools}", about.text)
-}
-
-fn turn_text(turn: &Turn) -> String {
-    format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
 }
