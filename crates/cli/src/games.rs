@@ -22,19 +22,19 @@ use veriplay_selfplay::play::PlayError;
 use veriplay_selfplay::splits::{EvalSet, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
-pub(crate) use examples::Teach;
+pub(crate) use examples::WarmupExamples;
 
 use bug_repair::BugRepairSetup;
 use self_challenge::SelfChallengeSetup;
 use sol_ver::SolVerSetup;
 
 use crate::config::{LearnConfig, parse_game_name};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure};
 use crate::workers::Workers;
 
 /// What a configuration says of one game, beside what every run has.
-pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
+pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// What it becomes.
     type Game: Environment;
     /// The configuration's `plays`.
@@ -63,7 +63,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
 }
 
 /// What one step trains on, at most.
@@ -94,7 +94,7 @@ const fn corpus_split(set: EvalSet) -> Split {
 /// Something that can be done with any game.
 pub(crate) trait GameAction {
     /// Does it with this one.
-    fn run<S: Teach>(self) -> Result<(), Failure>;
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure>;
 }
 
 /// Defines [`GAMES`] and [`run_for`] from the list of games.

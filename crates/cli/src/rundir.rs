@@ -23,7 +23,7 @@ use veriplay_learner::Learner;
 use veriplay_selfplay::play::OutcomeCounts;
 
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::Setup;
+use crate::games::GameSetup;
 use crate::play_config::PlayConfig;
 
 /// What a checkpoint holds beside the model and the optimizer.
@@ -59,7 +59,7 @@ impl RunDir {
     }
 
     /// Makes the directory a run. Written last and whole: a directory without it is no run, and can be started in again.
-    pub(crate) fn write_config<S: Setup>(&self, config: &PlayConfig<S>) -> Result<(), Failure> {
+    pub(crate) fn write_config<S: GameSetup>(&self, config: &PlayConfig<S>) -> Result<(), Failure> {
         let text = config.to_toml().or_fail(ExitCode::Bug)?;
         write_whole(&self.path("config.toml"), text.as_bytes()).or_fail(ExitCode::Input)
     }

@@ -10,7 +10,7 @@ use veriplay_selfplay::splits::EvalSet;
 use crate::config::read_text;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{GameAction, Teach, eval_set_parser, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, eval_set_parser, run_for_named_in};
 use crate::model::Model;
 use crate::play::table_text;
 use crate::play_config::PlayConfig;
@@ -53,7 +53,7 @@ fn configuration(asked: &Arguments) -> Result<(String, &Path), Failure> {
 
 impl GameAction for &Arguments {
     /// Measures on the tasks of one game.
-    fn run<S: Teach>(self) -> Result<(), Failure> {
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let asked = self;
         let (text, origin) = configuration(asked)?;
         let mut config = PlayConfig::<S>::parse(&text, origin)?;
@@ -63,9 +63,9 @@ impl GameAction for &Arguments {
         asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
         config.validate()?;
         let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
-        let (referee, game) = config.setup.open(Workers::Thread)?;
+        let (executor, game) = config.setup.open(Workers::Thread)?;
         let seed = asked.seed.unwrap_or(config.setup.eval_seed());
-        let table = game.evaluate(&StepContext { policy: model.policy(), execute: &referee, seed })?;
+        let table = game.evaluate(&StepContext { policy: model.policy(), execute: &executor, seed })?;
         if asked.json {
             progress::data(serde_json::to_string(&table).or_fail(ExitCode::Bug)?);
         } else {

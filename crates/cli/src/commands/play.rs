@@ -7,7 +7,7 @@ use clap::Args;
 use crate::config::{default_out, read_text};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{GameAction, Setup, Teach, run_for_named_in};
+use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
 use crate::play::{Session, report};
 use crate::play_config::PlayConfig;
 use crate::rundir::RunDir;
@@ -52,7 +52,7 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
 
 impl GameAction for &Arguments {
     /// Plays one game.
-    fn run<S: Teach>(self) -> Result<(), Failure> {
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let asked = self;
         let session = match &asked.resume {
             Some(dir) => Session::<S>::resume(dir, asked.workers)?,
@@ -84,7 +84,7 @@ fn configuration(asked: &Arguments) -> Result<(String, PathBuf), Failure> {
     }
 }
 
-fn resolved<S: Setup>(asked: &Arguments, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
+fn resolved<S: GameSetup>(asked: &Arguments, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
     let mut config = PlayConfig::<S>::parse(text, origin)?;
     config.run.steps = asked.steps.unwrap_or(config.run.steps);
     config.run.seed = asked.seed.unwrap_or(config.run.seed);
@@ -94,7 +94,7 @@ fn resolved<S: Setup>(asked: &Arguments, text: &str, origin: &Path) -> Result<Pl
 }
 
 /// What a run of this configuration would do.
-fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
+fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
@@ -106,8 +106,8 @@ fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Fai
         }
         Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
     }
-    let (referee, game) = config.setup.open(workers)?;
-    for (what, prompt) in game.preview(&referee)? {
+    let (executor, game) = config.setup.open(workers)?;
+    for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text));
     }
     Ok(())

@@ -12,7 +12,7 @@ use veriplay_selfplay::play::ReplayReport;
 
 use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{GameAction, Teach, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, run_for_named_in};
 use crate::play_config::PlayConfig;
 use crate::progress;
 use crate::rundir::RunDir;
@@ -58,11 +58,11 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
 
 impl GameAction for &Arguments {
     /// Judges the run of one game again.
-    fn run<S: Teach>(self) -> Result<(), Failure> {
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let asked = self;
         let dir = RunDir::open(&asked.run)?;
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
-        let (referee, game) = config.setup.open(asked.workers)?;
+        let (executor, game) = config.setup.open(asked.workers)?;
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
         let mut block = Vec::with_capacity(BLOCK);
         for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {
@@ -73,10 +73,10 @@ impl GameAction for &Arguments {
                     .or_fail(ExitCode::Input)?,
             );
             if block.len() == BLOCK {
-                report.add(game.replay(&referee, &std::mem::take(&mut block))?);
+                report.add(game.replay(&executor, &std::mem::take(&mut block))?);
             }
         }
-        report.add(game.replay(&referee, &block)?);
+        report.add(game.replay(&executor, &block)?);
         finish(&report, asked.json)
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::config::read_text;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure};
-use crate::games::{GameAction, Teach, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, run_for_named_in};
 use crate::play_config::PlayConfig;
 use crate::warmup::{Recipe, audit, warm_up};
 
@@ -33,7 +33,7 @@ pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
 
 impl GameAction for &Arguments {
     /// Makes a start model for one game.
-    fn run<T: Teach>(self) -> Result<(), Failure> {
+    fn run<T: WarmupExamples>(self) -> Result<(), Failure> {
         let asked = self;
         let recipe = Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?;
         match (&asked.audit, &asked.out) {

@@ -1,6 +1,6 @@
 //! `absolute_zero`: its configuration, and its tasks from the corpus.
 
-mod teach;
+mod warmup;
 
 use std::sync::LazyLock;
 
@@ -13,9 +13,9 @@ use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, AbsoluteZeroCo
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::Gate;
 
-use super::{Demand, Setup, corpus_split};
+use super::{Demand, GameSetup, corpus_split};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
@@ -58,7 +58,7 @@ pub(crate) struct EvalConfig {
     pub(crate) tasks_per_type: usize,
 }
 
-impl Setup for AbsoluteZeroSetup {
+impl GameSetup for AbsoluteZeroSetup {
     type Game = AbsoluteZero;
     const NAME: &'static str = absolute_zero::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
@@ -109,11 +109,11 @@ impl Setup for AbsoluteZeroSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<AbsoluteZero>), Failure> {
-        let referee = Referee::open(workers)?;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
+        let executor = GameExecutor::open(workers)?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = self.evaluation_tasks(set, &referee)?;
+            let tasks = self.evaluation_tasks(set, &executor)?;
             for (number, task) in tasks.iter().enumerate() {
                 guard.measure_program(set, &format!("task {number}"), task.question.program());
             }
@@ -125,7 +125,7 @@ impl Setup for AbsoluteZeroSetup {
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(evaluation);
         let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
-        Ok((referee, SelfPlay::new(game)))
+        Ok((executor, SelfPlay::new(game)))
     }
 }
 
@@ -217,10 +217,10 @@ mod tests {
 
     #[test]
     fn a_proposal_with_a_measured_program_is_refused_and_counted_and_another_is_admitted() {
-        let (referee, played) = small().open(Workers::Thread).expect("the image is there");
+        let (executor, played) = small().open(Workers::Thread).expect("the image is there");
         let measured = played.game.evaluation_tasks()[0].task.clone();
         let policy = policy(&measured);
-        let context = StepContext { policy: &policy, execute: &referee, seed: 1 };
+        let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
         let mut state = played.init(&context).expect("nothing of the seeds is measured");
         let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
         let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| told(&anchor.tokens)).collect();
@@ -244,7 +244,7 @@ mod tests {
             let own = programs().any(|program| program.contains("12345"));
             assert_eq!(own, task_type != TaskType::Induction, "{task_type:?}");
         }
-        let again = played.replay(&referee, &step.records).expect("no host fault");
+        let again = played.replay(&executor, &step.records).expect("no host fault");
         assert_eq!(again.verdicts, again.same);
         let seed = state.pool.entries()[0].task.question.program().to_owned();
         let error = measuring(&seed).init(&context).expect_err("a seed is measured").to_string();

@@ -1,6 +1,6 @@
 //! `bug_repair`: its configuration, its repositories in two images, and the files of its bugs.
 
-mod teach;
+mod warmup;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Rep
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
-use super::{Demand, Setup};
+use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
@@ -104,7 +104,7 @@ struct EvalConfig {
     bugs: usize,
 }
 
-impl Setup for BugRepairSetup {
+impl GameSetup for BugRepairSetup {
     type Game = BugRepair;
     const NAME: &'static str = bug_repair::NAME;
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
@@ -157,7 +157,7 @@ impl Setup for BugRepairSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<BugRepair>), Failure> {
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<BugRepair>), Failure> {
         let opened = Opened::open(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
@@ -168,15 +168,15 @@ impl Setup for BugRepairSetup {
             EvalSet::Validation => &self.bugs.validation,
         })?;
         held_out.truncate(self.eval.bugs);
-        let Opened { referee, repositories } = opened;
+        let Opened { executor, repositories } = opened;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
-        Ok((referee, SelfPlay::new(game?)))
+        Ok((executor, SelfPlay::new(game?)))
     }
 }
 
 /// Repositories in a sandbox.
 struct Opened {
-    referee: Referee,
+    executor: GameExecutor,
     repositories: Repositories,
 }
 
@@ -192,20 +192,25 @@ impl Opened {
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
         sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
-        let referee = Referee::over(sandboxes);
+        let executor = GameExecutor::over(sandboxes);
         let place = |stored: &Stored| {
-            let repository = repository(stored, &referee, &images, pytest.digest())?;
+            let repository = repository(stored, &executor, &images, pytest.digest())?;
             Ok(Repository { trust, ..repository })
         };
         let mut repositories = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
         let mut held_out = repositories.split_off(names.training.len());
         let validation = held_out.drain(..names.validation.len()).collect();
-        Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, referee })
+        Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, executor })
     }
 }
 
-fn repository(stored: &Stored, referee: &Referee, images: &RepoImages, pytest: &Digest) -> Result<Repository, Failure> {
-    let map = stored.map(referee, images, pytest)?;
+fn repository(
+    stored: &Stored,
+    executor: &GameExecutor,
+    images: &RepoImages,
+    pytest: &Digest,
+) -> Result<Repository, Failure> {
+    let map = stored.map(executor, images, pytest)?;
     let repo = stored.repo(images, pytest, &map);
     Ok(Repository {
         image: repo.image.to_owned(),

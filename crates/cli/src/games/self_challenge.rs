@@ -1,7 +1,7 @@
 //! `self_challenge`: its configuration, its environments and tasks, and how its roles are taught.
 
 mod tasks;
-mod teach;
+mod warmup;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
@@ -10,9 +10,9 @@ use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChalleng
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::environments::ArtifactGate;
 
-use super::{Demand, Setup};
+use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
@@ -40,7 +40,7 @@ impl SelfChallengeSetup {
     }
 }
 
-impl Setup for SelfChallengeSetup {
+impl GameSetup for SelfChallengeSetup {
     type Game = SelfChallenge;
     const NAME: &'static str = self_challenge::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
@@ -102,9 +102,9 @@ impl Setup for SelfChallengeSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SelfChallenge>), Failure> {
-        let referee = Referee::open(workers)?;
-        let source = TaskSource::open(&self.tasks, &self.gate, &referee)?;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
+        let executor = GameExecutor::open(workers)?;
+        let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
         let worlds = source.worlds()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
@@ -116,6 +116,6 @@ impl Setup for SelfChallengeSetup {
         }
         let given = source.given()?;
         let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, evaluation, guard);
-        Ok((referee, SelfPlay::new(game?)))
+        Ok((executor, SelfPlay::new(game?)))
     }
 }

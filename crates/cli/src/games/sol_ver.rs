@@ -2,7 +2,7 @@
 
 mod snippets;
 mod tasks;
-mod teach;
+mod warmup;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
@@ -11,9 +11,9 @@ use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerC
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::agreement::AgreementRules;
 
-use super::{Demand, Setup};
+use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
@@ -32,7 +32,7 @@ pub(crate) struct SolVerSetup {
     eval: EvalConfig,
 }
 
-impl Setup for SolVerSetup {
+impl GameSetup for SolVerSetup {
     type Game = SolVer;
     const NAME: &'static str = sol_ver::NAME;
     const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
@@ -91,19 +91,19 @@ impl Setup for SolVerSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SolVer>), Failure> {
-        let referee = Referee::open(workers)?;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
+        let executor = GameExecutor::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = self.tasks.evaluation(&EvalConfig { set, ..self.eval.clone() }, limits, &referee)?;
+            let tasks = self.tasks.evaluation(&EvalConfig { set, ..self.eval.clone() }, limits, &executor)?;
             tasks.iter().for_each(|task| measure_problem(&mut guard, set, task));
             if set == self.eval.set {
                 evaluation = tasks;
             }
         }
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
-        Ok((referee, SelfPlay::new(game)))
+        Ok((executor, SelfPlay::new(game)))
     }
 }

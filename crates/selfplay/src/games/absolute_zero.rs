@@ -222,7 +222,7 @@ impl Environment for AbsoluteZero {
         _seeds: Seeds,
         tasks: &[&Task],
     ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
-        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.format.solver_prompt(task))))).collect()
+        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.format.solver_prompt(&task.question))))).collect()
     }
 
     fn judge_solutions(
@@ -247,12 +247,12 @@ impl Environment for AbsoluteZero {
         let seeds: Vec<Task> = self.seeds(execute, 0, self.config.own.references.max(1))?.concat();
         let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
         let preview = |task_type: TaskType| {
-            let references = of_type(task_type).take(self.config.own.references).collect();
+            let references = of_type(task_type).take(self.config.own.references).map(|task| &task.question).collect();
             let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
             let given = given.map(|task| task.question.program());
             let inputs = self.config.own.induction_inputs();
             let proposer = self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs });
-            let solver = of_type(task_type).next().map(|task| self.format.solver_prompt(task));
+            let solver = of_type(task_type).next().map(|task| self.format.solver_prompt(&task.question));
             let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
             std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
         };

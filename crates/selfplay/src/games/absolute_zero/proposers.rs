@@ -1,7 +1,7 @@
 //! Which proposers a step samples.
 
 use rand_chacha::ChaCha8Rng;
-use veriplay_core::{Task, TaskType};
+use veriplay_core::{Question, Task, TaskType};
 
 use super::prompts::ProposerRequest;
 use super::{AbsoluteZero, Request};
@@ -49,19 +49,19 @@ impl AbsoluteZero {
         count: usize,
         generator: &mut ChaCha8Rng,
     ) -> Vec<Proposer<Self>> {
-        let tasks: Vec<&Task> = pool.of_kind(task_type.name()).map(|entry| &entry.task).collect();
+        let known: Vec<&Question> = pool.of_kind(task_type.name()).map(|entry| &entry.task.question).collect();
         let request = Request { task_type, given: None };
-        if self.config.own.references == 0 || tasks.is_empty() {
+        if self.config.own.references == 0 || known.is_empty() {
             return vec![self.proposer(request, Vec::new(), count)];
         }
         let mut proposer = || {
-            let tasks = tasks.iter().map(|task| (*task, 1.0)).collect();
-            self.proposer(request.clone(), draw(tasks, self.config.own.references, generator), 1)
+            let known = known.iter().map(|question| (*question, 1.0)).collect();
+            self.proposer(request.clone(), draw(known, self.config.own.references, generator), 1)
         };
         (0..count).map(|_| proposer()).collect()
     }
 
-    pub(super) fn proposer(&self, request: Request, references: Vec<&Task>, rollouts: usize) -> Proposer<Self> {
+    pub(super) fn proposer(&self, request: Request, references: Vec<&Question>, rollouts: usize) -> Proposer<Self> {
         let prompt = self.format.proposer_prompt(&ProposerRequest {
             task_type: request.task_type,
             references,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
 use crate::multi_turn::Turn;
+use crate::registry::registry;
 
 pub use compact::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 
@@ -111,17 +112,7 @@ pub trait RepairFormat: Sync {
     fn read(&self, goal: &Goal, response: &str) -> Result<Action, String>;
 }
 
-/// Every prompt format.
-pub const PROMPT_FORMATS: &[&dyn RepairFormat] = &[&compact::Compact, &fenced::Fenced];
-
-/// The prompt format of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn RepairFormat> {
-    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// All names, in the order of [`PROMPT_FORMATS`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+registry! {
+    /// Every prompt format.
+    PROMPT_FORMATS: [RepairFormat] = [&compact::Compact, &fenced::Fenced]
 }

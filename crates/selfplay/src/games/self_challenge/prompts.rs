@@ -10,6 +10,7 @@ use veriplay_core::Role;
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
 use crate::multi_turn::Turn;
+use crate::registry::registry;
 
 pub use compact::{challenger_prompt, executor_prompt};
 
@@ -90,19 +91,9 @@ pub trait ChallengeFormat: Sync {
     fn code_response(&self, code: &str) -> String;
 }
 
-/// Every prompt format.
-pub const PROMPT_FORMATS: &[&dyn ChallengeFormat] = &[&compact::Compact, &fenced::Fenced];
-
-/// The prompt format of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn ChallengeFormat> {
-    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// All names, in the order of [`PROMPT_FORMATS`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+registry! {
+    /// Every prompt format.
+    PROMPT_FORMATS: [ChallengeFormat] = [&compact::Compact, &fenced::Fenced]
 }
 
 /// What the policy sees of what became of its code, at most `chars` characters of each part.
