@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::metrics::mean_over;
-use crate::multi_turn::{End, MultiTurn, Workspace};
+use crate::multi_turn::{EpisodeEnd, MultiTurn, Workspace};
 use crate::play::Measurement;
-use crate::rollout::Finished;
+use crate::rollout::FinishedEpisode;
 
 /// Episodes of several turns of one role. Means are over those that were not dropped; `None` of none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -57,13 +57,13 @@ pub struct ToolCalls {
 impl EpisodeMetrics {
     /// What every game counts of episodes: `kept` were not dropped.
     pub(crate) fn new<W: Workspace>(
-        kept: &[&Finished<MultiTurn<W>>],
+        kept: &[&FinishedEpisode<MultiTurn<W>>],
         dropped: usize,
         reward_mean: Option<f64>,
     ) -> Self {
         let mut ends = BTreeMap::new();
         for one in kept {
-            *ends.entry(one.episode.end().map_or("unfinished", End::name).to_owned()).or_default() += 1;
+            *ends.entry(one.episode.end().map_or("unfinished", EpisodeEnd::name).to_owned()).or_default() += 1;
         }
         let (turns_mean, tokens_mean) =
             (mean_over(kept, |one| one.turns.len() as f64), mean_over(kept, |one| one.tokens() as f64));

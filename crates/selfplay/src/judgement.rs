@@ -33,9 +33,9 @@ impl Seeds {
 
 /// What games derive that derive nothing, and the rounds of games that have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Nothing {}
+pub enum Never {}
 
-impl Round for Nothing {
+impl RoundFacts for Never {
     fn refusal(&self) -> Option<&Refusal> {
         match *self {}
     }
@@ -44,7 +44,7 @@ impl Round for Nothing {
 /// When and where something was proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Proposed {
+pub struct ProposalPosition {
     /// The step.
     pub step: u64,
     /// Number of the chunk within the step.
@@ -64,7 +64,7 @@ pub struct Solution<D> {
 }
 
 /// What is said of a round as a whole.
-pub trait Round: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+pub trait RoundFacts: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
     /// Why nothing may be learned from it; `None` when something may. The rule [`crate::splits::HELD_OUT`] says that its task is evaluated on.
     fn refusal(&self) -> Option<&Refusal>;
 }

@@ -194,6 +194,17 @@ pub enum LearnFrom {
     Successes,
 }
 
+impl LearnFrom {
+    /// The value in configurations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Advantages => "advantages",
+            Self::Successes => "successes",
+        }
+    }
+}
+
 /// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

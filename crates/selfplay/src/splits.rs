@@ -92,20 +92,20 @@ pub struct Guard {
 
 impl Guard {
     /// Adds a program that is measured, and its functions. What is there already keeps its name.
-    pub fn measure_program(&mut self, set: EvalSet, name: &str, program: &str) {
-        self.measure_functions(set, name, program);
+    pub fn add_program(&mut self, set: EvalSet, name: &str, program: &str) {
+        self.add_functions(set, name, program);
         let measured = EvalItem { set, name: name.to_owned() };
         self.programs.entry(program_fingerprint(program)).or_insert(measured);
     }
 
     /// Adds a statement or an instruction.
-    pub fn measure_text(&mut self, set: EvalSet, name: &str, text: &str) {
+    pub fn add_text(&mut self, set: EvalSet, name: &str, text: &str) {
         let measured = EvalItem { set, name: name.to_owned() };
         self.texts.entry(text_fingerprint(text)).or_insert(measured);
     }
 
     /// Adds a repository by its layer, and the functions of its code: paths with texts.
-    pub fn measure_repository<'a>(
+    pub fn add_repository<'a>(
         &mut self,
         set: EvalSet,
         name: &str,
@@ -115,11 +115,11 @@ impl Guard {
         let measured = EvalItem { set, name: format!("repository `{name}`") };
         self.repositories.entry(package.clone()).or_insert(measured);
         for (path, text) in code {
-            self.measure_functions(set, &format!("`{name}/{path}`"), text);
+            self.add_functions(set, &format!("`{name}/{path}`"), text);
         }
     }
 
-    fn measure_functions(&mut self, set: EvalSet, name: &str, program: &str) {
+    fn add_functions(&mut self, set: EvalSet, name: &str, program: &str) {
         for function in functions(program) {
             let measured = EvalItem { set, name: format!("`{}` of {name}", function.name) };
             self.programs.entry(function.fingerprint).or_insert(measured);
@@ -180,13 +180,13 @@ impl Guard {
         if !self.programs.is_empty() && fingerprint::nests_too_deep(program) {
             return Some(refusal("it nests too deep to be compared with what is measured".to_owned()));
         }
-        self.find_program(program).map(|measured| refusal(told(measured)))
+        self.find_program(program).map(|measured| refusal(describe_eval_item(measured)))
     }
 
     /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
     #[must_use]
     pub fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
-        let refused = self.find_text(text).map(|measured| refusal(told(measured)));
+        let refused = self.find_text(text).map(|measured| refusal(describe_eval_item(measured)));
         refused.or_else(|| self.refuse_program(solution))
     }
 }
@@ -203,7 +203,7 @@ fn overlap(data: &str, item: &str, what: &'static str, measured: Option<&EvalIte
 
 /// Why a proposal is refused, for people.
 #[must_use]
-pub fn told(measured: &EvalItem) -> String {
+pub fn describe_eval_item(measured: &EvalItem) -> String {
     format!("it holds {} of the {} set", measured.name, measured.set.name())
 }
 

@@ -11,12 +11,13 @@ use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Sc
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::bug_repair::{
-    Budget, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, Maker, Mode, RepairDetail, Repositories, Repository,
+    BugOrigin, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, InjectionMode, RepairDetail, RepoBudget,
+    Repositories, Repository,
 };
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
-use veriplay_selfplay::task_pool::{Entry, Source};
+use veriplay_selfplay::task_pool::{PoolEntry, Source};
 use veriplay_verifier::bugs::tool_env::Weakening;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
 
@@ -24,8 +25,8 @@ use super::TOOL_ENV;
 use super::episodes::tool_env;
 use super::{Bed, CODE, LIMITS, TESTS};
 
-fn budget(turns: usize) -> Budget {
-    Budget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
+fn budget(turns: usize) -> RepoBudget {
+    RepoBudget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
 }
 
 fn config(format: &str) -> BugRepairConfig {
@@ -116,7 +117,7 @@ impl Execute for Nobody {
 }
 
 /// The bugs that were made in play, as the pool has them.
-fn made(state: &State) -> Vec<&Entry<BugTask>> {
+fn made(state: &State) -> Vec<&PoolEntry<BugTask>> {
     state.pool.entries().iter().filter(|entry| !entry.seed).collect()
 }
 
@@ -234,7 +235,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     let mut again = state.clone();
     let second =
         step(&game, &solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]), routes, &mut state, 1);
-    assert_eq!((second.metrics.tasks[&Maker::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
+    assert_eq!((second.metrics.tasks[&BugOrigin::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
     assert!(second.batches.is_empty(), "a bug that everybody repairs teaches nothing");
     assert_eq!(second.metrics.higher_order.tried, 0);
     // A state that was saved plays on as if it had not been.
@@ -251,7 +252,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
 fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let Some((bed, routes)) = tool_env() else { return };
     let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
-    let config = injecting(2, &Mode::ALL).with(|c| {
+    let config = injecting(2, &InjectionMode::ALL).with(|c| {
         c.own.higher_order_per_step = 1;
         c.own.mutants_per_step = 2;
         c.own.injection_share = 0.0;
@@ -290,7 +291,7 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     assert_eq!((other.verdicts, other.same), (count, count - altered));
 }
 
-fn injecting(count: usize, modes: &[Mode]) -> BugRepairConfig {
+fn injecting(count: usize, modes: &[InjectionMode]) -> BugRepairConfig {
     config("fenced").with(|c| {
         c.own.injections_per_step = count;
         c.own.injection_share = 1.0;
@@ -316,7 +317,7 @@ fn injected(prompt: &str) -> String {
 fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let Some((bed, routes)) = tool_env() else { return };
     let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
-    let small = Budget { fuel: 10_000, ..budget(9) };
+    let small = RepoBudget { fuel: 10_000, ..budget(9) };
     let wide = config("fenced").with(|c| {
         c.own.solver_budget = budget(9);
         c.shared.group_size = 2;
@@ -324,7 +325,7 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let wide = game(bed, wide, &[bed.artifact().clone()]);
     let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut begun(&wide), 0);
     let third = repairs(&long)[0].episode.turns[2].prompt.chars().count();
-    let narrow = Budget { prompt_chars: third - 1, ..budget(9) };
+    let narrow = RepoBudget { prompt_chars: third - 1, ..budget(9) };
     for (budget, end) in [(budget(3), "out_of_turns"), (small, "out_of_fuel"), (narrow, "out_of_room")] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
             let config = config("fenced").with(|c| {
@@ -361,7 +362,7 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let looks = vec!["```list\n```".to_owned()];
     let config = config("fenced").with(|c| {
         c.own.injections_per_step = 1;
-        c.own.modes = vec![Mode::Direct];
+        c.own.modes = vec![InjectionMode::Direct];
     });
     let measured = measuring(bed, config.clone(), &[bed_second(bed)]);
     let game = game(bed, config, &[bed.artifact().clone()]);
@@ -407,7 +408,7 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         c.own.injections_per_step = 1;
         c.own.injection_share = 0.5;
         c.own.tasks_per_step = 2;
-        c.own.modes = vec![Mode::Direct];
+        c.own.modes = vec![InjectionMode::Direct];
         c.own.sft_bugs = 2;
         c.shared.sft_samples = 1;
         c.shared.sft_weight = 0.1;

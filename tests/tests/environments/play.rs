@@ -11,7 +11,8 @@ use veriplay_sandbox::Sandbox;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::{
-    Budget, ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeSettings, StepMetrics, World,
+    ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeMetrics, SelfChallengeSettings, ToolBudget,
+    ToolEnvironment,
 };
 use veriplay_selfplay::play::{StepContext, StepOutput};
 use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
@@ -59,16 +60,16 @@ fn config(format: &str) -> SelfChallengeConfig {
             tasks_per_step: 1,
             fresh_share: 1.0,
             sft_challenges: 0,
-            budget: Budget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
+            budget: ToolBudget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
         },
     }
 }
 
-fn worlds() -> Vec<World> {
+fn worlds() -> Vec<ToolEnvironment> {
     let world = |name| {
         let environment = environment(name).clone();
         let about = Arc::new(describe(sandbox(), &environment, "python", LIMITS).unwrap());
-        World { environment, about }
+        ToolEnvironment { environment, about }
     };
     vec![world("orders")]
 }
@@ -97,7 +98,7 @@ type State = GameState<CodeTask>;
 type Record = step::Record<SelfChallenge>;
 type ChallengeRecord = step::ProposalRecord<ChallengeRequest, CodeTask, Vec<String>>;
 type TaskRecord = step::TaskRecord<CodeTask, ()>;
-type Step = StepOutput<StepMetrics, Record>;
+type Step = StepOutput<SelfChallengeMetrics, Record>;
 
 /// The state before step 0.
 fn begun(game: &Game, policy: &Scripted) -> State {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use veriplay_learner::{HubError, HubOptions, resolve};
 
 use crate::config::{default_out, read_text};
 use crate::device::{self, DeviceArguments};
@@ -98,17 +99,27 @@ fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Workers) -> Result<(),
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
-    // A model that is not here yet is no reason to say nothing of the rest.
-    match model::open_trainable(&run.model, &run.learn.learner_options()) {
+    let options = run.learn.learner_options();
+    match model::open_trainable(&run.model, &options) {
         Ok(learner) => {
             let demand = config.setup.demand(learner.config());
             progress::data(memory::describe(&learner, &demand));
         }
-        Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
+        // Another machine may have the device, and reach the hub.
+        Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {
+            progress::data(format!("memory: not known, the model cannot be opened here: {failure}"));
+        }
+        Err(failure) => return Err(failure),
     }
     let (executor, game) = config.setup.open(workers)?;
     for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text));
     }
     Ok(())
+}
+
+/// Whether a model is named by a hub id, is not in the cache, and the hub cannot be reached. A name in a folder that is here is a path.
+fn is_out_of_reach(model: &str) -> bool {
+    let is_path = Path::new(model).parent().is_some_and(Path::is_dir);
+    !is_path && matches!(resolve(model, &HubOptions::default()), Err(HubError::Offline { .. }))
 }

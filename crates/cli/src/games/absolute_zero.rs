@@ -115,7 +115,7 @@ impl GameSetup for AbsoluteZeroSetup {
         for set in EvalSet::ALL {
             let tasks = self.evaluation_tasks(set, &executor)?;
             for (number, task) in tasks.iter().enumerate() {
-                guard.measure_program(set, &format!("task {number}"), task.question.program());
+                guard.add_program(set, &format!("task {number}"), task.question.program());
             }
             if set == self.eval.set {
                 evaluation = tasks;
@@ -211,7 +211,7 @@ mod tests {
     fn measuring(program: &str) -> SelfPlay<AbsoluteZero> {
         let setup = small();
         let mut guard = Guard::default();
-        guard.measure_program(EvalSet::Validation, "task 9", program);
+        guard.add_program(EvalSet::Validation, "task 9", program);
         SelfPlay::new(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
     }
 
@@ -222,8 +222,9 @@ mod tests {
         let policy = policy(&measured);
         let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
         let mut state = played.init(&context).expect("nothing of the seeds is measured");
-        let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
-        let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| told(&anchor.tokens)).collect();
+        let describe_eval_item =
+            |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
+        let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| describe_eval_item(&anchor.tokens)).collect();
         assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
         assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
         let step = played.step(&context, &mut state, 0).expect("a step");

@@ -60,7 +60,7 @@ struct RepositoryLists {
 impl TryFrom<RepositoryLists> for RepositoryNames {
     type Error = String;
 
-    /// An error here is told with its place in the file.
+    /// An error here is printed with its place in the file.
     fn try_from(lists: RepositoryLists) -> Result<Self, String> {
         let RepositoryLists { training, validation, held_out } = lists;
         if training.is_empty() {

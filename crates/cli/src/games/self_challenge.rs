@@ -6,7 +6,7 @@ mod warmup;
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
-use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, measure_task, prompts};
+use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::environments::ArtifactGate;
 
@@ -93,9 +93,9 @@ impl GameSetup for SelfChallengeSetup {
                 4 * (self.gate.failures + 1) + 2 * (self.gate.failures + 2 + self.gate.canned_answers.len())
             ),
             format!(
-                "reward `{}`, learned from {:?}; advantage `{}`; prompts `{}`",
+                "reward `{}`, learned from {}; advantage `{}`; prompts `{}`",
                 reward.name(),
-                shared.learn_from,
+                shared.learn_from.name(),
                 advantage.name(),
                 shared.format
             ),
@@ -109,7 +109,7 @@ impl GameSetup for SelfChallengeSetup {
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
             let tasks = source.evaluation(&EvalConfig { set, ..self.eval.clone() })?;
-            tasks.iter().for_each(|one| measure_task(&mut guard, set, &one.task));
+            tasks.iter().for_each(|one| add_task_to_guard(&mut guard, set, &one.task));
             if set == self.eval.set {
                 evaluation = tasks;
             }

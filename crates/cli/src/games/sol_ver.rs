@@ -7,7 +7,7 @@ mod warmup;
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, measure_problem};
+use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, add_problem_to_guard};
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::agreement::AgreementRules;
 
@@ -87,7 +87,7 @@ impl GameSetup for SolVerSetup {
                 "jobs of a step: about {}, and as many for mutants and scans",
                 game.problems * (2 * codes + suites)
             ),
-            format!("learned from what codes and tests agree on (`selection = {:?}`), by {stages}", game.selection),
+            format!("learned from what codes and tests agree on (selection `{}`), by {stages}", game.selection.name()),
         ]
     }
 
@@ -98,7 +98,7 @@ impl GameSetup for SolVerSetup {
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
             let tasks = self.tasks.evaluation(&EvalConfig { set, ..self.eval.clone() }, limits, &executor)?;
-            tasks.iter().for_each(|task| measure_problem(&mut guard, set, task));
+            tasks.iter().for_each(|task| add_problem_to_guard(&mut guard, set, task));
             if set == self.eval.set {
                 evaluation = tasks;
             }

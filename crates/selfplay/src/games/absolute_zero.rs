@@ -24,11 +24,13 @@ use veriplay_core::{
 use veriplay_verifier::{Format, Gate, format_by_name};
 
 use crate::admission::{Admission, IsKnown};
-use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use crate::judgement::{Nothing, Seeds, Solution};
+use crate::environment::{
+    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+};
+use crate::judgement::{Never, Seeds, Solution};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
-use crate::rollout::{Finished, SingleTurn};
+use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
@@ -36,20 +38,20 @@ use prompts::{PromptFormat, ProposerRequest};
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use judge::draft_tasks;
-pub use metrics::{RoleMetrics, StepMetrics, Triplets, step_metrics};
+pub use metrics::{AbsoluteZeroMetrics, RoleMetrics, Triplets, step_metrics};
 
 /// Its name in configurations: a value of `plays`.
 pub const NAME: &str = "absolute_zero";
 
 /// Drafts of one task type, in an order drawn by a seed.
-pub type Drafts = Box<dyn Iterator<Item = Proposal>>;
+pub type ProposalDrafts = Box<dyn Iterator<Item = Proposal>>;
 
 /// Where a run's tasks come from.
 pub struct TaskSource {
     /// When a proposal is valid, and what every job may use.
     pub gate: Gate,
     /// Drafts of the training split, by task type and seed.
-    pub seed_drafts: Box<dyn Fn(TaskType, u64) -> Drafts + Send + Sync>,
+    pub seed_drafts: Box<dyn Fn(TaskType, u64) -> ProposalDrafts + Send + Sync>,
     /// Seed tasks of each type.
     pub seeds_per_type: usize,
     /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
@@ -71,7 +73,7 @@ pub struct AbsoluteZero {
 /// What a proposer is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub struct AbsoluteZeroRequest {
     /// The kind of task.
     pub task_type: TaskType,
     /// The program an induction proposer is given.
@@ -112,13 +114,13 @@ impl AbsoluteZero {
 
 impl Environment for AbsoluteZero {
     type Task = Task;
-    type Request = Request;
+    type Request = AbsoluteZeroRequest;
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
-    type Round = Nothing;
-    type Derivation = Nothing;
-    type Metrics = StepMetrics;
+    type Round = Never;
+    type Derivation = Never;
+    type Metrics = AbsoluteZeroMetrics;
 
     const CHOICE_PURPOSE: &'static str = "solver turns";
     const KINDS: &'static [&'static str] =
@@ -160,29 +162,33 @@ impl Environment for AbsoluteZero {
         Ok(self.draw_proposers(pool, stage, context.seed, step))
     }
 
-    fn proposer_episode(&self, _execute: &dyn Execute, request: &Request) -> Result<Option<SingleTurn>, PlayError> {
+    fn proposer_episode(
+        &self,
+        _execute: &dyn Execute,
+        request: &AbsoluteZeroRequest,
+    ) -> Result<Option<SingleTurn>, PlayError> {
         Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
     }
 
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
+        proposals: &[ProposalToJudge<'_, Self>],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_programs(execute, proposals, is_known)
     }
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
-    fn admissions(&self, judged: &[Judged<Self>]) -> Vec<Admission<Task>> {
-        let own = |one: &Judged<Self>| match Admission::from_judgement(one) {
+    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Task>> {
+        let own = |one: &JudgedProposalOf<Self>| match Admission::from_judgement(one) {
             Admission::Dropped => Admission::Dropped,
             _ if matches!(one.detail, Attempt::Malformed { .. }) => Admission::Malformed,
             Admission::Malformed => Admission::Malformed,
             _ if one.known => Admission::Duplicate,
             admission => admission,
         };
-        let mut originals: HashMap<Digest, &Judged<Self>> = HashMap::new();
+        let mut originals: HashMap<Digest, &JudgedProposalOf<Self>> = HashMap::new();
         let mut admissions = Vec::with_capacity(judged.len());
         for one in judged {
             let original = match &one.detail {
@@ -229,16 +235,16 @@ impl Environment for AbsoluteZero {
         &self,
         execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&Task, &Finished<SingleTurn>)],
+        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Attempt>> {
         self.judge_answers(execute, solutions)
     }
 
-    fn is_well_formed(&self, episode: &Finished<SingleTurn>) -> bool {
+    fn is_well_formed(&self, episode: &FinishedEpisode<SingleTurn>) -> bool {
         episode.last().is_some_and(|rollout| self.responses.is_well_formed(&rollout.text))
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> AbsoluteZeroMetrics {
         metrics::step_metrics(step)
     }
 
@@ -268,7 +274,7 @@ impl Environment for AbsoluteZero {
         }
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         /// Keeps the supervised examples apart from the samples of step 0: those are scored, these are imitated.
         const SFT: u64 = 0xa17c;
         let of_role = |role: &str| derive_seed(run, step, &format!("sampling/{role}/{}", draw.group));

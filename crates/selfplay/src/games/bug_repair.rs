@@ -1,7 +1,7 @@
 //! `bug_repair` (Self-play SWE-RL, arXiv 2512.18552): one policy puts bugs into real repositories, and repairs them.
 //!
 //! # One step
-//! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of three [`Mode`]s, and leave an edited tree
+//! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of three [`InjectionMode`]s, and leave an edited tree
 //! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
 //! ([`BugRepairSettings::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
 //! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
@@ -23,13 +23,13 @@
 
 mod config;
 mod episode;
-mod guard;
 mod injection;
 mod metrics;
 mod mutation;
 pub mod prompts;
 mod repair;
 mod repositories;
+mod split_checks;
 mod task;
 
 use std::sync::Arc;
@@ -39,28 +39,30 @@ use veriplay_verifier::bugs::tool_env::{RepoToolRequest, serve_all};
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
 use crate::admission::IsKnown;
-use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use crate::judgement::{Nothing, Seeds, Solution};
-use crate::multi_turn::{Move, StreamNames, serve_calls};
+use crate::environment::{
+    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+};
+use crate::judgement::{Never, Seeds, Solution};
+use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
-use crate::rollout::{self, Finished};
+use crate::rollout::{self, FinishedEpisode};
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
 use crate::task_pool::{TaskChoice, TaskPool};
-use injection::Site;
+use injection::InjectionSite;
 use prompts::RepairFormat;
 
-pub use prompts::Mode;
+pub use prompts::InjectionMode;
 use task::KIND;
 
 pub use config::{BugRepairConfig, BugRepairSettings};
-pub use episode::{Assignment, Budget, Episode, RepoWorkspace, SUBMITTED};
+pub use episode::{Assignment, RepoBudget, RepoEpisode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
-pub use metrics::{StepMetrics, Yield};
+pub use metrics::{BugRepairMetrics, BugYield};
 pub use mutation::Derivation;
 pub use repair::RepairDetail;
 pub use repositories::{Repositories, Repository};
-pub use task::{BugTask, Maker};
+pub use task::{BugOrigin, BugTask};
 
 /// Its name in configurations: a value of `plays`.
 pub const NAME: &str = "bug_repair";
@@ -99,7 +101,7 @@ impl BugRepair {
         config.check()?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         let (guard, training_count) = (repositories.guard(), repositories.training.len());
-        let repositories = repositories.into_list();
+        let repositories = repositories.into_vec();
         let originals: Vec<Arc<TextFiles>> =
             repositories.iter().map(|repository| Arc::new(repository.texts.clone())).collect();
         let injectors = config.own.injectors();
@@ -145,16 +147,16 @@ impl BugRepair {
     }
 
     fn repos(&self) -> Vec<RepoContext<'_>> {
-        self.repositories.iter().map(Repository::repo).collect()
+        self.repositories.iter().map(Repository::context).collect()
     }
 
     fn tool_request<'a>(
         &'a self,
         repos: &'a [RepoContext<'a>],
         seed: u64,
-        episode: &'a Episode,
+        episode: &'a RepoEpisode,
     ) -> Option<RepoToolRequest<'a>> {
-        let Move::Call(call) = episode.next_move() else { return None };
+        let NextAction::Call(call) = episode.next_action() else { return None };
         let workspace = episode.workspace();
         let assignment = workspace.assignment();
         Some(RepoToolRequest {
@@ -186,12 +188,12 @@ fn check_packages<'a>(
 impl Environment for BugRepair {
     type Task = BugTask;
     type Request = InjectionRequest;
-    type Episode = Episode;
+    type Episode = RepoEpisode;
     type ProposalDetail = ();
     type SolutionDetail = RepairDetail;
-    type Round = Nothing;
+    type Round = Never;
     type Derivation = Derivation;
-    type Metrics = StepMetrics;
+    type Metrics = BugRepairMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
 
@@ -227,23 +229,23 @@ impl Environment for BugRepair {
         if stage == Stage::SftPropose && self.config.own.sft_bugs == 0 {
             return Ok(Vec::new());
         }
-        Ok(self.injectors_at(self.sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
+        Ok(self.proposers_at(self.draw_sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
     }
 
     fn proposer_episode(
         &self,
         execute: &dyn Execute,
         request: &InjectionRequest,
-    ) -> Result<Option<Episode>, PlayError> {
-        Ok(self.injection_of(execute, request)?)
+    ) -> Result<Option<RepoEpisode>, PlayError> {
+        Ok(self.logged_injection_episode(execute, request)?)
     }
 
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
+        proposals: &[ProposalToJudge<'_, Self>],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_injections(execute, proposals, is_known)
     }
 
@@ -265,7 +267,7 @@ impl Environment for BugRepair {
         execute: &dyn Execute,
         derivations: &[Derivation],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_derivations(execute, derivations, is_known)
     }
 
@@ -289,11 +291,11 @@ impl Environment for BugRepair {
         execute: &dyn Execute,
         seeds: Seeds,
         tasks: &[&BugTask],
-    ) -> Vec<Result<Option<Episode>, Dropped>> {
-        self.repairs(execute, seeds.shown, tasks)
+    ) -> Vec<Result<Option<RepoEpisode>, Dropped>> {
+        self.repair_episodes(execute, seeds.shown, tasks)
     }
 
-    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
+    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [FinishedEpisode<RepoEpisode>]) {
         let repos = self.repos();
         serve_calls(episodes, |waiting| {
             let requests = waiting.iter().filter_map(|episode| self.tool_request(&repos, seed, episode));
@@ -305,26 +307,26 @@ impl Environment for BugRepair {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&BugTask, &Finished<Episode>)],
+        solutions: &[(&BugTask, &FinishedEpisode<RepoEpisode>)],
     ) -> Vec<Solution<RepairDetail>> {
         self.judge_repairs(execute, seed, solutions)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> BugRepairMetrics {
         metrics::step_metrics(step)
     }
 
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let mut prompts = Vec::new();
         for mode in &self.config.own.modes {
-            let sites = self.sites(execute, 0, 0).into_iter().map(|site| Site { mode: *mode, ..site });
-            let episode = sites.filter_map(|site| self.injection(site)).next();
+            let sites = self.draw_sites(execute, 0, 0).into_iter().map(|site| InjectionSite { mode: *mode, ..site });
+            let episode = sites.filter_map(|site| self.injection_episode(site)).next();
             let prompt = episode.and_then(|episode| rollout::Episode::prompt(&episode));
             prompts.extend(prompt.map(|prompt| (format!("injector, {}", mode.name()), prompt)));
         }
         // The first that can be asked for.
         for task in &self.training {
-            if let Some(episode) = self.repairs(execute, 0, &[task]).remove(0)? {
+            if let Some(episode) = self.repair_episodes(execute, 0, &[task]).remove(0)? {
                 prompts.extend(rollout::Episode::prompt(&episode).map(|prompt| ("solver".to_owned(), prompt)));
                 break;
             }
@@ -332,7 +334,7 @@ impl Environment for BugRepair {
         Ok(prompts)
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         STREAMS.sampling_seed(run, step, draw)
     }
 

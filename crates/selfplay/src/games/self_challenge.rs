@@ -38,12 +38,14 @@ use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_
 use veriplay_verifier::environments::{About, ArtifactGate, CodeRequest, run_codes};
 
 use crate::admission::IsKnown;
-use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use crate::judgement::{Nothing, Seeds, Solution};
-use crate::multi_turn::{Move, StreamNames, serve_calls};
+use crate::environment::{
+    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+};
+use crate::judgement::{Never, Seeds, Solution};
+use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::generator;
-use crate::rollout::{self, Finished};
+use crate::rollout::{self, FinishedEpisode};
 use crate::settings::SharedSettings;
 use crate::splits::{EvalSet, Guard};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
@@ -51,9 +53,9 @@ use judge::run_distinct;
 use prompts::ChallengeFormat;
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};
-pub use episode::{ANSWERED, Budget, BudgetError, Episode, PROPOSED, WorldWorkspace};
-pub use metrics::{FILTERS, StepMetrics};
-pub use prompts::{ChallengeRequest, Goal};
+pub use episode::{ANSWERED, BudgetError, PROPOSED, ToolBudget, ToolEpisode, ToolWorkspace};
+pub use metrics::{FILTERS, SelfChallengeMetrics};
+pub use prompts::{ChallengeRequest, ToolGoal};
 
 /// Its name in configurations: a value of `plays`.
 pub const NAME: &str = "self_challenge";
@@ -63,7 +65,7 @@ const KIND: &str = "code_task";
 
 /// An environment of tools, and what it says of itself.
 #[derive(Debug, Clone)]
-pub struct World {
+pub struct ToolEnvironment {
     /// The environment.
     pub environment: veriplay_core::Environment,
     /// As [`veriplay_verifier::environments::describe`] gives it.
@@ -74,7 +76,7 @@ pub struct World {
 pub struct SelfChallenge {
     config: SelfChallengeConfig,
     gate: ArtifactGate,
-    worlds: Vec<World>,
+    worlds: Vec<ToolEnvironment>,
     given: Vec<CodeTask>,
     evaluation: Vec<EvalTask<CodeTask>>,
     guard: Guard,
@@ -82,10 +84,10 @@ pub struct SelfChallenge {
 }
 
 /// Adds what a task says and what solves it to the guard.
-pub fn measure_task(guard: &mut Guard, set: EvalSet, task: &CodeTask) {
+pub fn add_task_to_guard(guard: &mut Guard, set: EvalSet, task: &CodeTask) {
     let name = format!("task `{}`", task.task_id);
-    guard.measure_text(set, &name, &task.instruction);
-    guard.measure_program(set, &name, &task.solution);
+    guard.add_text(set, &name, &task.instruction);
+    guard.add_program(set, &name, &task.solution);
 }
 
 impl SelfChallenge {
@@ -100,7 +102,7 @@ impl SelfChallenge {
     pub fn new(
         config: SelfChallengeConfig,
         gate: ArtifactGate,
-        worlds: Vec<World>,
+        worlds: Vec<ToolEnvironment>,
         given: Vec<CodeTask>,
         evaluation: Vec<EvalTask<CodeTask>>,
         mut guard: Guard,
@@ -108,7 +110,7 @@ impl SelfChallenge {
         config.check()?;
         gate.check().map_err(|error| PlayError::Setup(error.to_string()))?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
-        evaluation.iter().for_each(|one| measure_task(&mut guard, EvalSet::HeldOut, &one.task));
+        evaluation.iter().for_each(|one| add_task_to_guard(&mut guard, EvalSet::HeldOut, &one.task));
         let game = Self { config, gate, worlds, given, evaluation, guard, format };
         game.check()?;
         Ok(game)
@@ -145,7 +147,7 @@ impl SelfChallenge {
         &self.config
     }
 
-    fn world(&self, name: &str) -> Result<&World, Dropped> {
+    fn world(&self, name: &str) -> Result<&ToolEnvironment, Dropped> {
         let unknown = || Dropped { why: format!("there is no environment `{name}`") };
         self.worlds.iter().find(|world| world.environment.name == name).ok_or_else(unknown)
     }
@@ -153,9 +155,9 @@ impl SelfChallenge {
     /// What challengers of a step are asked: each environment in turn, a tool of it drawn.
     fn challenges(&self, seed: u64, step: u64, count: usize) -> Vec<ChallengeRequest> {
         let mut generator = generator(seed, step, "self_challenge/challenges");
-        let mut worlds: Vec<&World> = self.worlds.iter().collect();
+        let mut worlds: Vec<&ToolEnvironment> = self.worlds.iter().collect();
         worlds.shuffle(&mut generator);
-        let request = |(index, world): (usize, &World)| ChallengeRequest {
+        let request = |(index, world): (usize, &ToolEnvironment)| ChallengeRequest {
             task_id: format!("proposed/{step}/{index}"),
             environment: world.environment.name.clone(),
             tool: world.about.tools.choose(&mut generator).map_or_else(String::new, |tool| tool.name.clone()),
@@ -164,18 +166,18 @@ impl SelfChallenge {
     }
 
     /// An episode of this goal; `None` where its environment is not here.
-    fn episode(&self, goal: Goal) -> Option<Episode> {
+    fn episode(&self, goal: ToolGoal) -> Option<ToolEpisode> {
         let about = Arc::clone(&self.world(goal.environment()).ok()?.about);
-        WorldWorkspace::open(goal, about, self.format, self.config.own.budget)
+        ToolWorkspace::open(goal, about, self.format, self.config.own.budget)
     }
 
-    fn execution(&self, task: &CodeTask) -> Option<Episode> {
+    fn execution(&self, task: &CodeTask) -> Option<ToolEpisode> {
         let CodeTask { environment, instruction, .. } = task;
-        self.episode(Goal::Execute { environment: environment.clone(), instruction: instruction.clone() })
+        self.episode(ToolGoal::Execute { environment: environment.clone(), instruction: instruction.clone() })
     }
 
-    fn code_request<'a>(&'a self, seed: u64, episode: &'a Episode) -> Option<CodeRequest<'a>> {
-        let Move::Call(code) = episode.next_move() else { return None };
+    fn code_request<'a>(&'a self, seed: u64, episode: &'a ToolEpisode) -> Option<CodeRequest<'a>> {
+        let NextAction::Call(code) = episode.next_action() else { return None };
         let (workspace, limits) = (episode.workspace(), self.gate.limits);
         Some(CodeRequest {
             environment: &self.world(workspace.goal().environment()).ok()?.environment,
@@ -191,13 +193,13 @@ impl SelfChallenge {
 impl Environment for SelfChallenge {
     type Task = CodeTask;
     type Request = ChallengeRequest;
-    type Episode = Episode;
+    type Episode = ToolEpisode;
     /// All rules that refuse the task.
     type ProposalDetail = Vec<String>;
     type SolutionDetail = ();
-    type Round = Nothing;
-    type Derivation = Nothing;
-    type Metrics = StepMetrics;
+    type Round = Never;
+    type Derivation = Never;
+    type Metrics = SelfChallengeMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
 
@@ -232,7 +234,7 @@ impl Environment for SelfChallenge {
         };
         let requests = self.challenges(STREAMS.stage_seed(stage, context.seed), step, count);
         let proposer = |request: ChallengeRequest| {
-            let episode = self.episode(Goal::Challenge(request.clone()))?;
+            let episode = self.episode(ToolGoal::Challenge(request.clone()))?;
             Some(Proposer { request, episode, rollouts: 1, kind: KIND })
         };
         Ok(requests.into_iter().filter_map(proposer).collect())
@@ -242,16 +244,16 @@ impl Environment for SelfChallenge {
         &self,
         _execute: &dyn Execute,
         request: &ChallengeRequest,
-    ) -> Result<Option<Episode>, PlayError> {
-        Ok(self.episode(Goal::Challenge(request.clone())))
+    ) -> Result<Option<ToolEpisode>, PlayError> {
+        Ok(self.episode(ToolGoal::Challenge(request.clone())))
     }
 
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
+        proposals: &[ProposalToJudge<'_, Self>],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_challenges(execute, proposals, is_known)
     }
 
@@ -267,12 +269,12 @@ impl Environment for SelfChallenge {
         _execute: &dyn Execute,
         _seeds: Seeds,
         tasks: &[&CodeTask],
-    ) -> Vec<Result<Option<Episode>, Dropped>> {
+    ) -> Vec<Result<Option<ToolEpisode>, Dropped>> {
         tasks.iter().map(|task| Ok(self.execution(task))).collect()
     }
 
     /// Runs all code that is waited for: what is written the same after the same is run once.
-    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
+    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [FinishedEpisode<ToolEpisode>]) {
         let key = |request: &CodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.code, request.history, request.limits.fuel))
         };
@@ -286,26 +288,27 @@ impl Environment for SelfChallenge {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&CodeTask, &Finished<Episode>)],
+        solutions: &[(&CodeTask, &FinishedEpisode<ToolEpisode>)],
     ) -> Vec<Solution<()>> {
         self.judge_executions(execute, seed, solutions)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> SelfChallengeMetrics {
         metrics::step_metrics(step)
     }
 
     fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        let challenge = self.challenges(0, 0, 1).pop().and_then(|request| self.episode(Goal::Challenge(request)));
+        let challenge = self.challenges(0, 0, 1).pop().and_then(|request| self.episode(ToolGoal::Challenge(request)));
         let task = self.given.first().or_else(|| self.evaluation.first().map(|one| &one.task));
         let execution = task.and_then(|task| self.execution(task));
         let episodes = [("challenger: make a task", challenge), ("executor: do a task", execution)];
-        let prompt =
-            |(what, episode): (&str, Option<Episode>)| Some((what.to_owned(), rollout::Episode::prompt(&episode?)?));
+        let prompt = |(what, episode): (&str, Option<ToolEpisode>)| {
+            Some((what.to_owned(), rollout::Episode::prompt(&episode?)?))
+        };
         Ok(episodes.into_iter().filter_map(prompt).collect())
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         STREAMS.sampling_seed(run, step, draw)
     }
 

@@ -48,20 +48,20 @@ use veriplay_verifier::agreement::{
 
 use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedRound, Proposer, RoleSampling, RoundRequest, SolverEpisode, Stage,
-    StepFacts, ToJudge, VerifierSettings,
+    Environment, EvalTask, JudgedProposalOf, JudgedRound, ProposalToJudge, Proposer, RoleSampling, RoundRequest,
+    SamplingCall, SolverEpisode, Stage, StepFacts, VerifierSettings,
 };
-use crate::judgement::{Nothing, Seeds, Solution, rule_verdict};
+use crate::judgement::{Never, Seeds, Solution, rule_verdict};
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
-use crate::rollout::{Episode, Finished, SingleTurn};
+use crate::rollout::{Episode, FinishedEpisode, SingleTurn};
 use crate::settings::SharedSettings;
 use crate::splits::{EvalSet, Guard, text_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::SolVerFormat;
-use rounds::measured_refusal;
+use rounds::held_out_refusal;
 
 pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
 pub use metrics::SolVerMetrics;
@@ -108,11 +108,11 @@ impl PoolTask for ProblemTask {
 }
 
 /// Adds what a problem says and what is right for it to the guard.
-pub fn measure_problem(guard: &mut Guard, set: EvalSet, task: &ProblemTask) {
+pub fn add_problem_to_guard(guard: &mut Guard, set: EvalSet, task: &ProblemTask) {
     let name = format!("problem `{}`", task.statement);
-    guard.measure_text(set, &name, &task.statement);
+    guard.add_text(set, &name, &task.statement);
     if let Some(reference) = &task.reference {
-        guard.measure_program(set, &name, &reference.program);
+        guard.add_program(set, &name, &reference.program);
     }
 }
 
@@ -164,7 +164,7 @@ impl SolVer {
         }
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         let responses = dialect_by_name(&config.shared.format).expect("every prompt format has a dialect of its name");
-        evaluation.iter().for_each(|task| measure_problem(&mut guard, EvalSet::HeldOut, task));
+        evaluation.iter().for_each(|task| add_problem_to_guard(&mut guard, EvalSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
         }
@@ -208,7 +208,7 @@ impl SolVer {
 
     fn judge_statement(&self, statement: &str, snippet: &str, known: bool) -> Verdict {
         let proposed = Proposed { rules: &self.rules, statement, snippet, known };
-        let measured = self.guard.find_text(statement).map(measured_refusal);
+        let measured = self.guard.find_text(statement).map(held_out_refusal);
         match measured.or_else(|| check_statement(GUARDS, &proposed).err()) {
             Some(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
             None => rule_verdict(Status::Valid, "", ""),
@@ -241,7 +241,7 @@ impl Environment for SolVer {
     /// What a suite is worth; nothing of a code.
     type SolutionDetail = Option<Quality>;
     type Round = AgreementRound;
-    type Derivation = Nothing;
+    type Derivation = Never;
     type Metrics = SolVerMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
@@ -299,10 +299,10 @@ impl Environment for SolVer {
     fn judge_proposals(
         &self,
         _execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
+        proposals: &[ProposalToJudge<'_, Self>],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
-        let judge = |(place, one): (usize, &ToJudge<'_, Self>)| match self.read_statement(one.finished) {
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let judge = |(place, one): (usize, &ProposalToJudge<'_, Self>)| match self.read_statement(one.finished) {
             Ok(statement) => {
                 let task = ProblemTask { statement, reference: None };
                 let known = is_known(place, &task.key());
@@ -341,7 +341,7 @@ impl Environment for SolVer {
         &self,
         execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&ProblemTask, &Finished<SingleTurn>)],
+        solutions: &[(&ProblemTask, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Option<Quality>>> {
         self.judge_codes(execute, solutions)
     }
@@ -356,7 +356,7 @@ impl Environment for SolVer {
         tasks.iter().map(|(_, solutions)| self.choose_candidates(solutions, &mut generator)).collect()
     }
 
-    fn verifier_episode(&self, task: &ProblemTask, response: &Finished<SingleTurn>) -> Option<SingleTurn> {
+    fn verifier_episode(&self, task: &ProblemTask, response: &FinishedEpisode<SingleTurn>) -> Option<SingleTurn> {
         let program = match &task.reference {
             Some(reference) if self.config.own.eval_candidate == EvalCandidate::Reference => reference.program.clone(),
             _ => self.read_program(response).ok().or_else(|| Some(response.last()?.text.clone()))?,
@@ -374,7 +374,7 @@ impl Environment for SolVer {
     }
 
     fn preferences(&self, context: &StepContext<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
-        self.select(context.seed, step, facts)
+        self.select_preferences(context.seed, step, facts)
     }
 
     fn evaluation_numbers(&self, verifications: &[Solution<Option<Quality>>]) -> BTreeMap<String, Option<f64>> {
@@ -401,7 +401,7 @@ impl Environment for SolVer {
         Ok(episodes.into_iter().filter_map(prompt).collect())
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         let role = match draw.role {
             Role::Proposer => "proposer",
             Role::Solver => "solver",

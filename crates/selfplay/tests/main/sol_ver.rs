@@ -283,7 +283,7 @@ fn fenced_responses_that_say_anything_else_are_refused() {
 #[test]
 fn a_snippet_that_is_measured_is_refused_by_name_when_the_game_is_set_up() {
     let mut guard = Guard::default();
-    guard.measure_program(EvalSet::Validation, "problem `another`", PROGRAM);
+    guard.add_program(EvalSet::Validation, "problem `another`", PROGRAM);
     let new = |snippet: &str, guard: &Guard| {
         let snippets = vec!["def f(x):\n    return x - 3".to_owned(), snippet.to_owned()];
         SolVer::new(config(), rules(), snippets, evaluation(), guard.clone()).err().map(|error| error.to_string())

@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Dropped, Environment, Execute};
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
 use veriplay_selfplay::environment::EvalTask;
-use veriplay_selfplay::games::self_challenge::World;
+use veriplay_selfplay::games::self_challenge::ToolEnvironment;
 use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe};
 
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::games::corpus_split;
+use crate::progress;
 
 /// Where environments and tasks come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,10 +78,10 @@ impl<'a> TaskSource<'a> {
     }
 
     /// The environments, and what they say of themselves.
-    pub(super) fn worlds(&self) -> Result<Vec<World>, Failure> {
+    pub(super) fn worlds(&self) -> Result<Vec<ToolEnvironment>, Failure> {
         let world = |environment: &Environment| {
             let about = describe(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
-            Ok(World { environment: environment.clone(), about: Arc::new(about) })
+            Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
         self.environments.iter().map(world).collect()
     }
@@ -121,6 +122,9 @@ impl<'a> TaskSource<'a> {
         purpose: &str,
         count: usize,
     ) -> Result<Vec<CompletedTask>, Failure> {
+        if count > 0 {
+            progress::say(format!("completing {count} tasks for `{purpose}`"));
+        }
         let (mut made, mut dry) = (Vec::new(), 0);
         while made.len() < count && dry < DRY_BLOCKS {
             let block: Vec<GeneratedTask> = drafts.by_ref().take(BLOCK.min(2 * (count - made.len()))).collect();

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use veriplay_core::{Attempt, Execute, Finish, Provenance, Rollout, Task};
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
-use super::{AbsoluteZero, Drafts, proposal_key};
+use super::{AbsoluteZero, ProposalDrafts, proposal_key};
 use crate::admission::{IsKnown, JudgedProposal};
-use crate::environment::{Judged, Stage, ToJudge};
-use crate::judgement::{Proposed, Solution, run_undecided};
+use crate::environment::{JudgedProposalOf, ProposalToJudge, Stage};
+use crate::judgement::{ProposalPosition, Solution, run_undecided};
 use crate::play::PlayError;
-use crate::rollout::{Finished, SingleTurn};
+use crate::rollout::{FinishedEpisode, SingleTurn};
 
 /// The image answers run in.
 const IMAGE: &str = "python";
@@ -26,10 +26,10 @@ impl AbsoluteZero {
     pub(super) fn judge_programs(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
+        proposals: &[ProposalToJudge<'_, Self>],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
-        let mut read = |(place, one): (usize, &ToJudge<'_, Self>)| {
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let mut read = |(place, one): (usize, &ProposalToJudge<'_, Self>)| {
             let attempt = self.read_proposal(one);
             let known = match &attempt {
                 // The start model's examples may repeat each other.
@@ -62,10 +62,10 @@ impl AbsoluteZero {
     pub(super) fn judge_answers(
         &self,
         execute: &dyn Execute,
-        solutions: &[(&Task, &Finished<SingleTurn>)],
+        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Attempt>> {
-        let read = |(task, episode): &(&Task, &Finished<SingleTurn>)| {
-            whole(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
+        let read = |(task, episode): &(&Task, &FinishedEpisode<SingleTurn>)| {
+            read_finished(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
         };
         let attempts: Vec<Attempt> = solutions.iter().map(read).collect();
         let requests = solutions.iter().zip(&attempts).map(|((task, _), attempt)| AnswerRequest {
@@ -78,18 +78,18 @@ impl AbsoluteZero {
         attempts.into_iter().zip(verdicts).map(|(detail, verdict)| Solution { verdict, detail }).collect()
     }
 
-    fn read_proposal(&self, one: &ToJudge<'_, Self>) -> Attempt {
+    fn read_proposal(&self, one: &ProposalToJudge<'_, Self>) -> Attempt {
         let shape = ProposalShape {
             task_type: one.request.task_type,
             given: one.request.given.as_deref(),
             inputs: self.config.own.induction_inputs(),
         };
-        whole(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
+        read_finished(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
     }
 }
 
 /// A response that was cut off is malformed.
-fn whole(episode: &Finished<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
+fn read_finished(episode: &FinishedEpisode<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
     match episode.last() {
         Some(rollout) if rollout.finish == Finish::Stop => read(rollout),
         Some(_) => Attempt::Malformed { reason: "it reached the token limit".to_owned() },
@@ -97,7 +97,7 @@ fn whole(episode: &Finished<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt)
     }
 }
 
-const fn provenance(proposed: Proposed) -> Provenance {
+const fn provenance(proposed: ProposalPosition) -> Provenance {
     let index = proposed.chunk as u64 * PROPOSALS_PER_TYPE_AT_MOST + proposed.offset as u64;
     Provenance::Proposed { step: proposed.step, index }
 }
@@ -109,7 +109,7 @@ const fn provenance(proposed: Proposed) -> Provenance {
 pub fn draft_tasks(
     execute: &dyn Execute,
     gate: &Gate,
-    mut drafts: Drafts,
+    mut drafts: ProposalDrafts,
     count: usize,
 ) -> Result<Vec<Task>, PlayError> {
     /// Drafts judged together.

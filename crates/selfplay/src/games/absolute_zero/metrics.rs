@@ -46,12 +46,12 @@ pub struct RoleMetrics {
 
 /// A step in numbers: proposer then solver, each in the order of [`TaskType::ALL`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StepMetrics {
+pub struct AbsoluteZeroMetrics {
     /// Six of them.
     pub roles: Vec<RoleMetrics>,
 }
 
-impl StepMetrics {
+impl AbsoluteZeroMetrics {
     /// The numbers of `role` on `task_type`.
     #[must_use]
     pub fn find_role(&self, role: Role, task_type: TaskType) -> Option<&RoleMetrics> {
@@ -91,7 +91,7 @@ impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Atte
 
 /// The numbers of a step of Absolute Zero, or of a game with its tasks and attempts.
 #[must_use]
-pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> StepMetrics {
+pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> AbsoluteZeroMetrics {
     let proposer = |task_type: TaskType| {
         let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
         with_solve_rates(proposer_metrics(step, task_type), &fresh, step)
@@ -100,7 +100,7 @@ pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> StepMetrics {
         let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
         with_solve_rates(solver_metrics(step, task_type), &solved, step)
     };
-    StepMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
+    AbsoluteZeroMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
 }
 
 fn empty(role: Role, task_type: TaskType) -> RoleMetrics {

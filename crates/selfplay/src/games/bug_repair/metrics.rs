@@ -7,18 +7,18 @@ use veriplay_core::{Role, Status};
 use veriplay_verifier::bugs::tool_env::CallEnd;
 
 use super::BugRepair;
-use super::episode::{Episode, SUBMITTED};
+use super::episode::{RepoEpisode, SUBMITTED};
 use super::mutation::Derivation;
-use super::task::Maker;
+use super::task::BugOrigin;
 use crate::admission::Admission;
-use crate::environment::{Judged, StepFacts};
+use crate::environment::{JudgedProposalOf, StepFacts};
 use crate::episode_metrics::{EpisodeMetrics, ToolMetrics};
 use crate::metrics::{learnable_share, mean_over, mean_rate};
-use crate::rollout::{self, Finished};
+use crate::rollout::{self, FinishedEpisode};
 
 /// What came of the bugs of one maker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Yield {
+pub struct BugYield {
     /// Tried.
     pub tried: usize,
     /// Lost to a host fault.
@@ -33,19 +33,19 @@ pub struct Yield {
 
 /// A step in numbers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct StepMetrics {
+pub struct BugRepairMetrics {
     /// The model's bugs, by mode.
-    pub injections: BTreeMap<String, Yield>,
+    pub injections: BTreeMap<String, BugYield>,
     /// Mutants, by operator.
-    pub mutants: BTreeMap<String, Yield>,
+    pub mutants: BTreeMap<String, BugYield>,
     /// Failed repairs tried as bugs.
-    pub higher_order: Yield,
+    pub higher_order: BugYield,
     /// Episodes of injectors.
     pub injector: EpisodeMetrics,
     /// Episodes of solvers.
     pub solver: EpisodeMetrics,
     /// Bugs that solvers were asked to repair, by who made them.
-    pub tasks: BTreeMap<Maker, usize>,
+    pub tasks: BTreeMap<BugOrigin, usize>,
     /// Bugs that could not be asked for.
     pub unaskable: usize,
     /// Bugs that could not be handed out for a host fault.
@@ -60,8 +60,8 @@ pub struct StepMetrics {
     pub bugs: usize,
 }
 
-impl Yield {
-    fn add(&mut self, judged: &Judged<BugRepair>) {
+impl BugYield {
+    fn add(&mut self, judged: &JudgedProposalOf<BugRepair>) {
         self.tried += 1;
         match (Admission::from_judgement(judged), &judged.verdict) {
             (Admission::Admitted(_), _) => self.valid += 1,
@@ -72,8 +72,8 @@ impl Yield {
     }
 }
 
-pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> StepMetrics {
-    let mut metrics = StepMetrics::default();
+pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> BugRepairMetrics {
+    let mut metrics = BugRepairMetrics::default();
     for one in step.proposals {
         metrics.injections.entry(one.request.mode.name().to_owned()).or_default().add(&one.judged);
     }
@@ -91,7 +91,7 @@ pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> StepMetrics {
     let (injections, repairs) =
         (step.proposals.iter().map(|one| &one.finished), step.solutions.iter().map(|one| &one.finished));
     let solved = step.solved_where(|_| true);
-    StepMetrics {
+    BugRepairMetrics {
         injector: episode_metrics(injections, step.reward_mean(Role::Proposer)),
         solver: episode_metrics(repairs, step.reward_mean(Role::Solver)),
         unaskable: step.unaskable,
@@ -104,7 +104,10 @@ pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> StepMetrics {
     }
 }
 
-fn episode_metrics<'a>(all: impl Iterator<Item = &'a Finished<Episode>>, reward_mean: Option<f64>) -> EpisodeMetrics {
+fn episode_metrics<'a>(
+    all: impl Iterator<Item = &'a FinishedEpisode<RepoEpisode>>,
+    reward_mean: Option<f64>,
+) -> EpisodeMetrics {
     let (dropped, kept): (Vec<_>, Vec<_>) = all.partition(|one| one.dropped.is_some());
     let fuel_mean = mean_over(&kept, |one| rollout::Episode::fuel(&one.episode) as f64);
     let mut tool_use = ToolMetrics { fuel_mean, ..ToolMetrics::default() };

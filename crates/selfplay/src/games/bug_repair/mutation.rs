@@ -15,9 +15,9 @@ use super::repair::RepairDetail;
 use super::repositories::Repository;
 use super::task::{BugTask, change_digest};
 use crate::admission::{IsKnown, JudgedProposal};
-use crate::environment::Judged;
+use crate::environment::JudgedProposalOf;
 use crate::judgement::{Solution, rule_verdict, run_undecided};
-use crate::randomness::{derive_seed, draw, generator};
+use crate::randomness::{derive_seed, generator, weighted_sample};
 use crate::task_pool::PoolTask;
 
 /// A bug that no policy made on purpose.
@@ -44,7 +44,7 @@ pub enum Derivation {
 
 /// An edited tree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tree<'a> {
+pub(super) struct EditedTree<'a> {
     pub(super) repository: usize,
     pub(super) now: &'a TextFiles,
     pub(super) injector: &'a str,
@@ -62,7 +62,7 @@ impl BugRepair {
     /// Mutants of a step: files are drawn first, then of all that the operators make of them. A file that the host failed on has none.
     pub(super) fn draw_mutants(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Derivation> {
         let mut generator = generator(seed, step, "mutants");
-        let repos: Vec<RepoContext<'_>> = self.training_repositories().iter().map(Repository::repo).collect();
+        let repos: Vec<RepoContext<'_>> = self.training_repositories().iter().map(Repository::context).collect();
         let of_repo = |(repository, repo): (usize, &RepoContext<'_>)| -> Vec<(usize, String)> {
             repo.code_files().into_iter().map(|path| (repository, path.to_owned())).collect()
         };
@@ -129,7 +129,7 @@ impl BugRepair {
             seen.insert(change_digest(&package, &bug)).then_some(Derivation::FailedRepair { package, bug })
         };
         let all = solutions.iter().filter_map(&mut derivation).map(|one| (one, 1.0)).collect();
-        draw(all, self.config.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
+        weighted_sample(all, self.config.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
     }
 
     /// Judges mutants together, and failed repairs together.
@@ -138,7 +138,7 @@ impl BugRepair {
         execute: &dyn Execute,
         derivations: &[Derivation],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         let unknown = || refusal(Status::Invalid, "repository", "it does not fit the repositories");
         let (mut mutants, mut repairs) = (Vec::new(), Vec::new());
         for derivation in derivations {
@@ -154,7 +154,8 @@ impl BugRepair {
             }
         }
         let of_trees = run_undecided(mutants, |open| {
-            let trees = open.iter().map(|(repository, now, injector)| Tree { repository: *repository, now, injector });
+            let trees =
+                open.iter().map(|(repository, now, injector)| EditedTree { repository: *repository, now, injector });
             self.judge_trees(execute, &trees.collect::<Vec<_>>(), Weakening::Derived)
         });
         let of_bugs = run_undecided(repairs, |open| self.validate(execute, open));
@@ -163,7 +164,7 @@ impl BugRepair {
             Derivation::Mutant { .. } => of_trees.next(),
             Derivation::FailedRepair { .. } => of_bugs.next(),
         });
-        let mut judged: Vec<Judged<Self>> = judged.collect();
+        let mut judged: Vec<JudgedProposalOf<Self>> = judged.collect();
         mark_known(&mut judged, is_known);
         judged
     }
@@ -172,15 +173,15 @@ impl BugRepair {
     pub(super) fn judge_trees(
         &self,
         execute: &dyn Execute,
-        trees: &[Tree<'_>],
+        trees: &[EditedTree<'_>],
         weakening: Weakening,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         let (repos, seeds) = (self.repos(), (0, self.config.own.rules().seeds[0]));
         let unmeasured =
-            trees.iter().map(|tree| self.refuse_measured(tree.repository, tree.now).map_or(Ok(*tree), Err));
+            trees.iter().map(|tree| self.refuse_held_out(tree.repository, tree.now).map_or(Ok(*tree), Err));
         run_undecided(unmeasured, |trees| {
             let requests = trees.iter().map(|tree| {
-                let Tree { repository, now, injector } = *tree;
+                let EditedTree { repository, now, injector } = *tree;
                 TreeRequest { repo: &repos[repository], now, injector, weakening, seeds }
             });
             let proposed = propose_all(execute, &requests.collect::<Vec<_>>());
@@ -194,11 +195,11 @@ impl BugRepair {
     }
 
     /// Validates proposals, but for those with a function that is evaluated on.
-    fn validate(&self, execute: &dyn Execute, proposals: &[(usize, BugProposal)]) -> Vec<Judged<Self>> {
+    fn validate(&self, execute: &dyn Execute, proposals: &[(usize, BugProposal)]) -> Vec<JudgedProposalOf<Self>> {
         let (repos, rules) = (self.repos(), self.config.own.rules());
         let requests = proposals.iter().map(|(repository, bug)| {
             let request = ValidateRequest { repo: &repos[*repository], bug, rules: &rules };
-            self.refuse_measured(*repository, &self.buggy(*repository, bug)).map_or(Ok(request), Err)
+            self.refuse_held_out(*repository, &self.buggy(*repository, bug)).map_or(Ok(request), Err)
         });
         run_undecided(requests, |open| {
             let judged = |validated: Result<Validated, Dropped>| match validated {
@@ -210,16 +211,16 @@ impl BugRepair {
     }
 }
 
-pub(super) const fn judgement(verdict: Result<Verdict, Dropped>, task: Option<BugTask>) -> Judged<BugRepair> {
+pub(super) const fn judgement(verdict: Result<Verdict, Dropped>, task: Option<BugTask>) -> JudgedProposalOf<BugRepair> {
     JudgedProposal { verdict, task, known: false, detail: () }
 }
 
-pub(super) fn refusal(status: Status, rule: &str, why: &str) -> Judged<BugRepair> {
+pub(super) fn refusal(status: Status, rule: &str, why: &str) -> JudgedProposalOf<BugRepair> {
     judgement(Ok(rule_verdict(status, rule, why)), None)
 }
 
 /// Says of every valid bug whether it is known.
-pub(super) fn mark_known(judged: &mut [Judged<BugRepair>], is_known: &mut IsKnown<'_>) {
+pub(super) fn mark_known(judged: &mut [JudgedProposalOf<BugRepair>], is_known: &mut IsKnown<'_>) {
     for (index, one) in judged.iter_mut().enumerate() {
         one.known = one.task.as_ref().is_some_and(|task| is_known(index, &task.key()));
     }

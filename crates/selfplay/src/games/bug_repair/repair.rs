@@ -12,12 +12,12 @@ use veriplay_verifier::bugs::tool_env::{
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
 use super::BugRepair;
-use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
-use super::prompts::Goal;
+use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
+use super::prompts::RepoGoal;
 use super::task::BugTask;
 use crate::judgement::{Solution, rule_verdict, run_undecided};
 use crate::randomness::generator;
-use crate::rollout::Finished;
+use crate::rollout::FinishedEpisode;
 
 /// What is logged of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,14 +30,14 @@ pub struct RepairDetail {
 }
 
 /// A bug with its repository, to be handed out.
-struct Handout {
+struct BugToRepair {
     repository: usize,
     artifact: BugArtifact,
     hidden: BTreeSet<String>,
 }
 
 /// A patch to be graded.
-struct Graded<'a> {
+struct PatchToGrade<'a> {
     task: &'a BugTask,
     repository: usize,
     patch: &'a str,
@@ -45,26 +45,27 @@ struct Graded<'a> {
 
 impl BugRepair {
     /// A solver's episode for each bug; `None` where it cannot be asked for.
-    pub(super) fn repairs(
+    pub(super) fn repair_episodes(
         &self,
         execute: &dyn Execute,
         seed: u64,
         tasks: &[&BugTask],
-    ) -> Vec<Result<Option<Episode>, Dropped>> {
+    ) -> Vec<Result<Option<RepoEpisode>, Dropped>> {
         let (repos, with_function) = (self.repos(), self.format.is_single_turn());
         let handouts = tasks.iter().map(|task| {
             let repository = self.repository_of(&task.package).ok_or(Ok(None))?;
-            let (artifact, hidden) = (task.artifact(&self.repositories[repository]), self.hidden(task, seed));
-            Ok(Handout { repository, artifact, hidden })
+            let (artifact, hidden) =
+                (task.artifact(&self.repositories[repository]), self.draw_hidden_tests(task, seed));
+            Ok(BugToRepair { repository, artifact, hidden })
         });
         run_undecided(handouts, |handouts| {
             let requests = handouts.iter().map(|handout| {
-                let Handout { repository, artifact, hidden } = handout;
+                let BugToRepair { repository, artifact, hidden } = handout;
                 ViewRequest { repo: &repos[*repository], artifact, hidden, with_function }
             });
             let views = view_all(execute, &requests.collect::<Vec<_>>());
-            let episode = |(handout, view): (&Handout, Result<View, Dropped>)| {
-                let assignment = Arc::new(repair(handout.repository, view?));
+            let episode = |(handout, view): (&BugToRepair, Result<View, Dropped>)| {
+                let assignment = Arc::new(repair_assignment(handout.repository, view?));
                 Ok(RepoWorkspace::open(assignment, self.format, self.config.own.solver_budget))
             };
             handouts.iter().zip(views).map(episode).collect()
@@ -72,7 +73,7 @@ impl BugRepair {
     }
 
     /// Test functions of a bug that its solver is shown nothing of: a draw by the seed and the bug alone.
-    fn hidden(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
+    fn draw_hidden_tests(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
         let functions: BTreeSet<&str> = task.fail_to_pass.iter().map(|id| test_function(id)).collect();
         let mut functions: Vec<&str> = functions.into_iter().collect();
         let count = (self.config.own.hidden_share * functions.len() as f64).floor() as usize;
@@ -86,21 +87,23 @@ impl BugRepair {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&BugTask, &Finished<Episode>)],
+        solutions: &[(&BugTask, &FinishedEpisode<RepoEpisode>)],
     ) -> Vec<Solution<RepairDetail>> {
         let repos = self.repos();
         let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
-            solutions.iter().map(|(_, finished)| self.patch(&repos, finished)).collect();
+            solutions.iter().map(|(_, finished)| self.finished_patch(&repos, finished)).collect();
         let graded = solutions.iter().zip(&patches).map(|((task, finished), patch)| {
             let repository = finished.episode.workspace().assignment().repository;
-            Ok(Graded { task, repository, patch: patch.as_ref().map_err(Clone::clone)? })
+            Ok(PatchToGrade { task, repository, patch: patch.as_ref().map_err(Clone::clone)? })
         });
         let verdicts = run_undecided(graded, |graded| self.grade(execute, &repos, seed, graded));
-        let solution =
-            |(((_, finished), patch), verdict): ((&(&BugTask, &Finished<Episode>), Result<String, _>), _)| {
-                let hidden = finished.episode.workspace().assignment().hidden.clone();
-                Solution { verdict, detail: RepairDetail { patch: patch.unwrap_or_default(), hidden } }
-            };
+        let solution = |(((_, finished), patch), verdict): (
+            (&(&BugTask, &FinishedEpisode<RepoEpisode>), Result<String, _>),
+            _,
+        )| {
+            let hidden = finished.episode.workspace().assignment().hidden.clone();
+            Solution { verdict, detail: RepairDetail { patch: patch.unwrap_or_default(), hidden } }
+        };
         solutions.iter().zip(patches).zip(verdicts).map(solution).collect()
     }
 
@@ -109,14 +112,15 @@ impl BugRepair {
         execute: &dyn Execute,
         repos: &[RepoContext<'_>],
         seed: u64,
-        graded: &[Graded<'_>],
+        graded: &[PatchToGrade<'_>],
     ) -> Vec<Result<Verdict, Dropped>> {
         // Attempts at one task stand side by side, and have one artifact.
-        let groups: Vec<&[Graded<'_>]> = graded.chunk_by(|one, other| std::ptr::eq(one.task, other.task)).collect();
+        let groups: Vec<&[PatchToGrade<'_>]> =
+            graded.chunk_by(|one, other| std::ptr::eq(one.task, other.task)).collect();
         let artifacts: Vec<BugArtifact> =
             groups.iter().map(|group| group[0].task.artifact(&self.repositories[group[0].repository])).collect();
         let requests = groups.iter().zip(&artifacts).flat_map(|(group, artifact)| {
-            group.iter().map(|Graded { repository, patch, .. }| {
+            group.iter().map(|PatchToGrade { repository, patch, .. }| {
                 let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed };
                 GradeRequest { repo: &repos[*repository], repair }
             })
@@ -125,10 +129,10 @@ impl BugRepair {
     }
 
     /// What an episode made, or the verdict on one that is graded no further.
-    fn patch(
+    fn finished_patch(
         &self,
         repos: &[RepoContext<'_>],
-        finished: &Finished<Episode>,
+        finished: &FinishedEpisode<RepoEpisode>,
     ) -> Result<String, Result<Verdict, Dropped>> {
         if let Some(dropped) = &finished.dropped {
             return Err(Err(dropped.clone()));
@@ -146,9 +150,9 @@ impl BugRepair {
 }
 
 /// What a solver is asked.
-fn repair(repository: usize, view: View) -> Assignment {
+fn repair_assignment(repository: usize, view: View) -> Assignment {
     let function = view.function.map(|(_, now)| now);
-    let goal = Goal::Repair { spec: view.spec.to_string(), function };
+    let goal = RepoGoal::Repair { spec: view.spec.to_string(), function };
     Assignment {
         goal,
         repository,

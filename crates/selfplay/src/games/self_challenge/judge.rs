@@ -7,13 +7,13 @@ use veriplay_verifier::environments::{
     ArtifactRequest, CompleteRequest, EpisodeRequest, complete, examine_artifacts, judge_episodes,
 };
 
-use super::episode::Episode;
-use super::{SelfChallenge, World};
+use super::episode::ToolEpisode;
+use super::{SelfChallenge, ToolEnvironment};
 use crate::admission::{IsKnown, JudgedProposal};
-use crate::environment::{Judged, ToJudge};
+use crate::environment::{JudgedProposalOf, ProposalToJudge};
 use crate::judgement::{Solution, rule_verdict, run_undecided};
-use crate::multi_turn::End;
-use crate::rollout::Finished;
+use crate::multi_turn::EpisodeEnd;
+use crate::rollout::FinishedEpisode;
 use crate::splits::HELD_OUT;
 use crate::task_pool::PoolTask;
 
@@ -22,7 +22,7 @@ pub(super) const UNREADABLE: &str = "malformed";
 
 /// A proposal for the gate.
 struct Draft<'a> {
-    world: &'a World,
+    world: &'a ToolEnvironment,
     task: CodeTask,
     known: bool,
 }
@@ -35,9 +35,9 @@ impl SelfChallenge {
     pub(super) fn judge_challenges(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
+        proposals: &[ProposalToJudge<'_, Self>],
         is_known: &mut IsKnown<'_>,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         let drafts = proposals.iter().enumerate();
         let drafts =
             drafts.map(|(place, one)| self.draft(one.finished, |key| is_known(place, key)).map_err(|one| *one));
@@ -47,9 +47,9 @@ impl SelfChallenge {
     /// What the gate is to examine, or the judgement where it need not.
     fn draft(
         &self,
-        finished: &Finished<Episode>,
+        finished: &FinishedEpisode<ToolEpisode>,
         is_known: impl FnOnce(&Digest) -> bool,
-    ) -> Result<Draft<'_>, Box<Judged<Self>>> {
+    ) -> Result<Draft<'_>, Box<JudgedProposalOf<Self>>> {
         let dropped = |dropped: Dropped| Box::new(judged(Err(dropped), false));
         if let Some(fault) = &finished.dropped {
             return Err(dropped(fault.clone()));
@@ -66,7 +66,7 @@ impl SelfChallenge {
     }
 
     /// The gate's judgements, on tasks completed first where the prompt format leaves that to us.
-    fn examine(&self, execute: &dyn Execute, drafts: &[Draft<'_>]) -> Vec<Judged<Self>> {
+    fn examine(&self, execute: &dyn Execute, drafts: &[Draft<'_>]) -> Vec<JudgedProposalOf<Self>> {
         let whole = self.completed(execute, drafts);
         let requests = drafts.iter().zip(&whole).map(|(draft, task)| {
             let (environment, known) = (&draft.world.environment, draft.known);
@@ -96,7 +96,7 @@ impl SelfChallenge {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&CodeTask, &Finished<Episode>)],
+        solutions: &[(&CodeTask, &FinishedEpisode<ToolEpisode>)],
     ) -> Vec<Solution<()>> {
         let key = |request: &EpisodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.verify, request.calls, request.answer))
@@ -110,7 +110,7 @@ impl SelfChallenge {
     fn request<'a>(
         &'a self,
         task: &'a CodeTask,
-        finished: &'a Finished<Episode>,
+        finished: &'a FinishedEpisode<ToolEpisode>,
         seed: u64,
     ) -> Result<EpisodeRequest<'a>, Dropped> {
         if let Some(dropped) = &finished.dropped {
@@ -128,15 +128,15 @@ impl SelfChallenge {
     }
 }
 
-fn judged(examined: Result<Examination, Dropped>, known: bool) -> Judged<SelfChallenge> {
+fn judged(examined: Result<Examination, Dropped>, known: bool) -> JudgedProposalOf<SelfChallenge> {
     match examined {
         Ok((verdict, detail, task)) => JudgedProposal { verdict: Ok(verdict), task, known, detail },
         Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, detail: Vec::new() },
     }
 }
 
-fn nothing_proposed(episode: &Episode) -> Examination {
-    let verdict = rule_verdict(Status::Malformed, UNREADABLE, episode.end().map_or("", End::name));
+fn nothing_proposed(episode: &ToolEpisode) -> Examination {
+    let verdict = rule_verdict(Status::Malformed, UNREADABLE, episode.end().map_or("", EpisodeEnd::name));
     (Verdict { total: 1, ..verdict }, vec![UNREADABLE.to_owned()], None)
 }
 

@@ -7,13 +7,13 @@ use veriplay_core::{Role, Status};
 use veriplay_verifier::environments::rules;
 
 use super::SelfChallenge;
-use super::episode::Episode;
+use super::episode::ToolEpisode;
 use super::judge::UNREADABLE;
 use crate::environment::StepFacts;
 use crate::episode_metrics::EpisodeMetrics;
 use crate::metrics::{FilterCount, FilterYield, learnable_share, mean_over, mean_rate};
 use crate::play::Measurement;
-use crate::rollout::Finished;
+use crate::rollout::FinishedEpisode;
 use crate::splits::HELD_OUT;
 use crate::statistics::share;
 use crate::task_pool::Source;
@@ -44,7 +44,7 @@ pub const FILTERS: &[(&str, &[&str])] = &[
 
 /// A step in numbers. Rates are in [0, 1].
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct StepMetrics {
+pub struct SelfChallengeMetrics {
     /// Episodes of challengers.
     pub challenger: EpisodeMetrics,
     /// What each filter let through, in order.
@@ -69,7 +69,7 @@ pub struct StepMetrics {
     pub buffer: usize,
 }
 
-pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> StepMetrics {
+pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> SelfChallengeMetrics {
     let verdicts = step.proposals.iter().filter(|one| one.judged.verdict.is_ok());
     let judged: Vec<&[String]> = verdicts.map(|one| one.judged.detail.as_slice()).collect();
     let mut refused = BTreeMap::new();
@@ -79,7 +79,7 @@ pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> StepMetrics {
     let challenges = step.proposals.iter().map(|one| (&one.finished, one.judged.verdict.is_err()));
     let executions = step.solutions.iter().map(|one| (&one.finished, one.judged.verdict.is_err()));
     let all = step.solved_where(|_| true);
-    StepMetrics {
+    SelfChallengeMetrics {
         challenger: episode_metrics(challenges, step.reward_mean(Role::Proposer)),
         filters: filters(&judged),
         refused,
@@ -107,11 +107,11 @@ fn filters(judged: &[&[String]]) -> Vec<FilterYield> {
 
 /// The numbers of episodes, each with whether the host failed on it.
 fn episode_metrics<'a>(
-    all: impl Iterator<Item = (&'a Finished<Episode>, bool)>,
+    all: impl Iterator<Item = (&'a FinishedEpisode<ToolEpisode>, bool)>,
     reward_mean: Option<f64>,
 ) -> EpisodeMetrics {
     let (dropped, kept): (Vec<_>, Vec<_>) = all.partition(|(_, dropped)| *dropped);
-    let kept: Vec<&Finished<Episode>> = kept.into_iter().map(|(one, _)| one).collect();
+    let kept: Vec<&FinishedEpisode<ToolEpisode>> = kept.into_iter().map(|(one, _)| one).collect();
     let calls_mean = mean_over(&kept, |one| one.episode.workspace().calls().len() as f64);
     let metrics = EpisodeMetrics::new(&kept, dropped.len(), reward_mean);
     EpisodeMetrics { calls_mean: Some(Measurement::Number(calls_mean)), ..metrics }

@@ -1,6 +1,6 @@
 //! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
 //!
-//! Invariant: a prompt holds what its [`Goal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
+//! Invariant: a prompt holds what its [`ToolGoal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
 
 mod compact;
 mod fenced;
@@ -29,7 +29,7 @@ pub struct ChallengeRequest {
 
 /// What the policy is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Goal {
+pub enum ToolGoal {
     /// Make a task.
     Challenge(ChallengeRequest),
     /// Do what the instruction says.
@@ -41,13 +41,13 @@ pub enum Goal {
     },
 }
 
-impl Goal {
+impl ToolGoal {
     /// The role that has it.
     #[must_use]
     pub const fn role(&self) -> Role {
         match self {
-            Goal::Challenge(_) => Role::Proposer,
-            Goal::Execute { .. } => Role::Solver,
+            ToolGoal::Challenge(_) => Role::Proposer,
+            ToolGoal::Execute { .. } => Role::Solver,
         }
     }
 
@@ -55,14 +55,16 @@ impl Goal {
     #[must_use]
     pub fn environment(&self) -> &str {
         match self {
-            Goal::Challenge(ChallengeRequest { environment, .. }) | Goal::Execute { environment, .. } => environment,
+            ToolGoal::Challenge(ChallengeRequest { environment, .. }) | ToolGoal::Execute { environment, .. } => {
+                environment
+            }
         }
     }
 }
 
 /// What is left of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct ToolBudgetLeft {
     /// Turns.
     pub turns: usize,
     /// Characters of a turn's output that are shown.
@@ -79,13 +81,13 @@ pub trait ChallengeFormat: Sync {
     fn is_single_turn(&self) -> bool;
 
     /// The prompt of an episode's next turn.
-    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String;
+    fn prompt_text(&self, goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String;
 
     /// Reads a response without its end token: an executor's is code.
     ///
     /// # Errors
     /// Why nothing is done, for people and for the next prompt.
-    fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String>;
+    fn parse_response(&self, goal: &ToolGoal, response: &str) -> Result<ChallengerResponse, String>;
 
     /// The response that runs this code.
     fn code_response(&self, code: &str) -> String;
