@@ -49,7 +49,7 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     fn demand(&self, model: &ModelConfig) -> Demand;
 
     /// Which held-out set is measured.
-    fn measure_on(&mut self, set: EvalSet);
+    fn evaluate_on(&mut self, set: EvalSet);
 
     /// Seeds the samples of a measurement: the same for every run.
     fn eval_seed(&self) -> u64;
@@ -59,7 +59,7 @@ pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
         false
     }
 
-    /// What a step generates and runs, and what it pays, for people: a line each.
+    /// Describes what a step generates, runs and rewards, for people: a line each.
     fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.

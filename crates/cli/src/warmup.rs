@@ -80,8 +80,8 @@ impl<T: WarmupExamples> Recipe<T> {
     }
 
     /// The same on the device that the command line names, if it names one.
-    pub(crate) fn on(mut self, asked: DeviceArguments) -> Result<Self, Failure> {
-        asked.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
+    pub(crate) fn on(mut self, args: DeviceArguments) -> Result<Self, Failure> {
+        args.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
         device::check(&self.run.learn.learner_options())?;
         Ok(self)
     }
@@ -90,7 +90,7 @@ impl<T: WarmupExamples> Recipe<T> {
 /// Trains from scratch and saves the checkpoint, each time validation is measured, to `out`. Examples that hold what the recipe's game
 /// measures are left out.
 pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
-    recipe.setup.measure_on(EvalSet::Validation);
+    recipe.setup.evaluate_on(EvalSet::Validation);
     let Recipe { run, examples, setup } = &recipe;
     let (executor, game) = setup.open(Workers::Thread)?;
     let source = T::source(&examples.data, run.seed, &executor)?;
@@ -98,11 +98,11 @@ pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> R
     progress::say(format!("{} parameters", learner.parameter_count()));
     let started = Instant::now();
     let (tokenizer, mut tokens, mut left_out) = (T::tokenizer().or_fail(ExitCode::Model)?, 0, 0);
-    let mut audit = Audit::new(game.guard(), &tokenizer);
+    let mut audit = SplitAudit::new(game.guard(), &tokenizer);
     for step in 0..run.steps {
         let mut samples = recipe.draw_examples(&source, &tokenizer, step)?;
         let drawn = samples.len();
-        samples.retain(|sample| audit.measured_in(sample).is_none());
+        samples.retain(|sample| audit.find_eval_item(sample).is_none());
         left_out += drawn - samples.len();
         let update = learner.update(&batch(samples), run.learn.rate(step, run.steps)).or_fail(ExitCode::Model)?;
         tokens += update.tokens;
@@ -126,11 +126,11 @@ pub(crate) fn audit<T: WarmupExamples>(recipe: &Recipe<T>, measuring: &T) -> Res
     let (executor, game) = measuring.open(Workers::Thread)?;
     let source = T::source(&recipe.examples.data, recipe.run.seed, &executor)?;
     let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-    let (mut audit, mut all, mut found) = (Audit::new(game.guard(), &tokenizer), 0, BTreeMap::new());
+    let (mut audit, mut all, mut found) = (SplitAudit::new(game.guard(), &tokenizer), 0, BTreeMap::new());
     for step in 0..recipe.run.steps {
         let samples = recipe.draw_examples(&source, &tokenizer, step)?;
         all += samples.len();
-        for (text, measured) in samples.iter().filter_map(|sample| audit.measured_in(sample)) {
+        for (text, measured) in samples.iter().filter_map(|sample| audit.find_eval_item(sample)) {
             *found.entry((format!("{} of the {} set", measured.name, measured.set.name()), text)).or_insert(0) += 1;
         }
     }
@@ -158,34 +158,34 @@ fn batch(samples: Vec<Sample>) -> TrainBatch {
     TrainBatch { samples, normalizer: tokens.max(1) as f64 }
 }
 
-/// The guard of splits, asked about examples in tokens.
-struct Audit<'a> {
+/// Finds what is evaluated on in examples in tokens.
+struct SplitAudit<'a> {
     guard: &'a Guard,
     tokenizer: &'a Tokenizer,
     /// Tokens that stand between the parts of an example.
     control: HashSet<u32>,
     /// Parts repeat.
-    asked: HashMap<Vec<u32>, Option<&'a EvalItem>>,
+    found: HashMap<Vec<u32>, Option<&'a EvalItem>>,
 }
 
-impl<'a> Audit<'a> {
+impl<'a> SplitAudit<'a> {
     fn new(guard: &'a Guard, tokenizer: &'a Tokenizer) -> Self {
         let ids = 0..u32::try_from(tokenizer.vocab_size()).unwrap_or(u32::MAX);
         let control = ids.filter(|id| tokenizer.is_special(*id)).collect();
-        Self { guard, tokenizer, control, asked: HashMap::new() }
+        Self { guard, tokenizer, control, found: HashMap::new() }
     }
 
     /// The first part of an example that is measured, as a program, by a function in it, or as a text.
-    fn measured_in(&mut self, sample: &Sample) -> Option<(String, &'a EvalItem)> {
+    fn find_eval_item(&mut self, sample: &Sample) -> Option<(String, &'a EvalItem)> {
         let tokens: Vec<u32> = sample.prompt.iter().chain(sample.response.iter()).copied().collect();
         let parts = tokens.split(|id| self.control.contains(id)).filter(|part| !part.is_empty());
         for part in parts {
-            let found = match self.asked.get(part) {
+            let found = match self.found.get(part) {
                 Some(found) => *found,
                 None => {
                     let text = self.tokenizer.decode(part);
                     let found = self.guard.find_text(&text).or_else(|| self.guard.find_program(&text));
-                    self.asked.insert(part.to_vec(), found);
+                    self.found.insert(part.to_vec(), found);
                     found
                 }
             };

@@ -15,7 +15,7 @@ use veriplay_selfplay::games::bug_repair::{
     Repositories, Repository,
 };
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
-use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
+use veriplay_selfplay::settings::{Aggregation, SharedSettings};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{PoolEntry, Source};
 use veriplay_verifier::bugs::tool_env::Weakening;
@@ -24,6 +24,7 @@ use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weak
 use super::TOOL_ENV;
 use super::episodes::tool_env;
 use super::{Bed, CODE, LIMITS, TESTS};
+use crate::exercise;
 
 fn budget(turns: usize) -> RepoBudget {
     RepoBudget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
@@ -33,26 +34,11 @@ fn config(format: &str) -> BugRepairConfig {
     BugRepairConfig {
         shared: SharedSettings {
             format: format.to_owned(),
-            group_size: 4,
             reward: Some("ssr".to_owned()),
             alpha: Some(0.8),
-            advantage: Some("group".to_owned()),
-            learn_from: LearnFrom::Advantages,
             aggregation: Aggregation::SequenceMean,
-            zero_advantage: ZeroAdvantage::Drop,
-            proposer: ProposerMode::Train,
-            proposer_weight: 0.5,
-            proposer_temperature: 1.0,
-            proposer_max_tokens: 4000,
-            solver_temperature: 1.0,
             solver_max_tokens: 4000,
-            sft_samples: 0,
-            sft_weight: 0.0,
-            buffer_capacity: 10,
-            drop_unsolved: false,
-            curriculum: "learnable".to_owned(),
-            resample_learnable: 1.0,
-            eval_samples: 8,
+            ..exercise::settings()
         },
         own: BugRepairSettings {
             tasks_per_step: 1,

@@ -20,7 +20,7 @@ use veriplay_selfplay::games::sol_ver::{
 use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
-use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
@@ -45,27 +45,12 @@ fn config() -> SolVerConfig {
     let schedule = UpdateSchedule { batch: 4, epochs: 1, max_updates: 8 };
     SolVerConfig {
         shared: SharedSettings {
-            format: "compact".to_owned(),
-            group_size: 4,
             reward: None,
-            alpha: None,
             advantage: None,
-            learn_from: LearnFrom::Advantages,
-            aggregation: Aggregation::TokenMean,
-            zero_advantage: ZeroAdvantage::Drop,
-            proposer: ProposerMode::Train,
             proposer_weight: 0.0,
-            proposer_temperature: 1.0,
             proposer_max_tokens: 400,
-            solver_temperature: 1.0,
-            solver_max_tokens: 2000,
-            sft_samples: 0,
-            sft_weight: 0.0,
             buffer_capacity: 64,
-            drop_unsolved: false,
-            curriculum: "learnable".to_owned(),
-            resample_learnable: 1.0,
-            eval_samples: 8,
+            ..exercise::settings()
         },
         own: SolVerSettings {
             selection: Selection::Consensus,

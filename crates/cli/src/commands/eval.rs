@@ -58,7 +58,7 @@ impl GameAction for &Arguments {
         let (text, origin) = configuration(asked)?;
         let mut config = PlayConfig::<S>::parse(&text, origin)?;
         if let Some(set) = asked.set {
-            config.setup.measure_on(set);
+            config.setup.evaluate_on(set);
         }
         asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
         config.validate()?;

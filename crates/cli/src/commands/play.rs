@@ -46,36 +46,36 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let (text, origin) = configuration(&asked)?;
-    run_for_named_in(&text, &origin, &asked)
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let (text, origin) = configuration(&args)?;
+    run_for_named_in(&text, &origin, &args)
 }
 
 impl GameAction for &Arguments {
     /// Plays one game.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
-        let asked = self;
-        let session = match &asked.resume {
-            Some(dir) => Session::<S>::resume(dir, asked.workers)?,
+        let args = self;
+        let session = match &args.resume {
+            Some(dir) => Session::<S>::resume(dir, args.workers)?,
             None => {
-                let (text, origin) = configuration(asked)?;
-                let config: PlayConfig<S> = resolved(asked, &text, &origin)?;
-                if asked.dry_run {
-                    return dry_run(&config, asked.workers);
+                let (text, origin) = configuration(args)?;
+                let config: PlayConfig<S> = resolved(args, &text, &origin)?;
+                if args.dry_run {
+                    return dry_run(&config, args.workers);
                 }
                 device::check(&config.run.learn.learner_options())?;
-                let out = asked.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
-                Session::start(config, &out, asked.workers)?
+                let out = args.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
+                Session::start(config, &out, args.workers)?
             }
         };
         let summary = session.play()?;
-        report(&summary, asked.json).or_fail(ExitCode::Bug)
+        report(&summary, args.json).or_fail(ExitCode::Bug)
     }
 }
 
 /// The text of the configuration, and where it is from.
-fn configuration(asked: &Arguments) -> Result<(String, PathBuf), Failure> {
-    match (&asked.resume, &asked.config) {
+fn configuration(args: &Arguments) -> Result<(String, PathBuf), Failure> {
+    match (&args.resume, &args.config) {
         (Some(dir), _) => {
             let path = RunDir::open(dir)?.path("config.toml");
             Ok((read_text(&path)?, path))
@@ -85,11 +85,11 @@ fn configuration(asked: &Arguments) -> Result<(String, PathBuf), Failure> {
     }
 }
 
-fn resolved<S: GameSetup>(asked: &Arguments, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
+fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
     let mut config = PlayConfig::<S>::parse(text, origin)?;
-    config.run.steps = asked.steps.unwrap_or(config.run.steps);
-    config.run.seed = asked.seed.unwrap_or(config.run.seed);
-    asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
+    config.run.steps = args.steps.unwrap_or(config.run.steps);
+    config.run.seed = args.seed.unwrap_or(config.run.seed);
+    args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
     config.validate()?;
     Ok(config)
 }

@@ -51,18 +51,18 @@ struct Report {
     deadline: u64,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let path = RunDir::open(&asked.run)?.path("config.toml");
-    run_for_named_in(&read_text(&path)?, &path, &asked)
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let path = RunDir::open(&args.run)?.path("config.toml");
+    run_for_named_in(&read_text(&path)?, &path, &args)
 }
 
 impl GameAction for &Arguments {
     /// Judges the run of one game again.
     fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
-        let asked = self;
-        let dir = RunDir::open(&asked.run)?;
+        let args = self;
+        let dir = RunDir::open(&args.run)?;
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
-        let (executor, game) = config.setup.open(asked.workers)?;
+        let (executor, game) = config.setup.open(args.workers)?;
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
         let mut block = Vec::with_capacity(BLOCK);
         for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {
@@ -77,7 +77,7 @@ impl GameAction for &Arguments {
             }
         }
         report.add(game.replay(&executor, &block)?);
-        finish(&report, asked.json)
+        finish(&report, args.json)
     }
 }
 

@@ -27,15 +27,15 @@ pub(crate) struct AbsoluteZeroSetup {
     /// When a proposal is valid, and what every job may use.
     pub(crate) gate: Gate,
     /// Where seeds and the held-out set come from.
-    pub(crate) tasks: TaskConfig,
+    pub(crate) tasks: AbsoluteZeroTaskConfig,
     /// How the held-out set is measured.
-    pub(crate) eval: EvalConfig,
+    pub(crate) eval: AbsoluteZeroEvalConfig,
 }
 
 /// Where seeds and the held-out set come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TaskConfig {
+pub(crate) struct AbsoluteZeroTaskConfig {
     /// The mix of families that seeds are drawn from, as the grammar names it.
     pub(crate) seed_mix: String,
     /// Seed tasks of each type.
@@ -51,7 +51,7 @@ pub(crate) struct TaskConfig {
 /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct EvalConfig {
+pub(crate) struct AbsoluteZeroEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     pub(crate) set: EvalSet,
     /// Tasks of each type.
@@ -88,7 +88,7 @@ impl GameSetup for AbsoluteZeroSetup {
         Demand { tokens: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 

@@ -30,9 +30,9 @@ pub(crate) struct BugRepairSetup {
     /// Where bugs are.
     repositories: RepositoryNames,
     /// Bugs that are there before the run.
-    bugs: Bugs,
+    bugs: BugFiles,
     /// How the held-out set is measured.
-    eval: EvalConfig,
+    eval: BugRepairEvalConfig,
 }
 
 /// Where bugs are: `NAME==VERSION` that `veriplay corpus add-repo` has fetched, or directories that it wrote. No repository is in two
@@ -60,7 +60,7 @@ struct RepositoryLists {
 impl TryFrom<RepositoryLists> for RepositoryNames {
     type Error = String;
 
-    /// An error here is printed with its place in the file.
+    /// The configuration reader adds the line to this error.
     fn try_from(lists: RepositoryLists) -> Result<Self, String> {
         let RepositoryLists { training, validation, held_out } = lists;
         if training.is_empty() {
@@ -83,7 +83,7 @@ impl TryFrom<RepositoryLists> for RepositoryNames {
 /// Files of bugs, as `veriplay corpus inject-bugs --out` writes them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Bugs {
+struct BugFiles {
     /// To train on; empty where all bugs are made in play.
     training: Vec<PathBuf>,
     /// To tune on.
@@ -95,7 +95,7 @@ struct Bugs {
 /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each bug.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EvalConfig {
+struct BugRepairEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     set: EvalSet,
     /// Seeds the samples, and which failing tests are hidden: the same for every run.
@@ -127,7 +127,7 @@ impl GameSetup for BugRepairSetup {
         Demand { tokens: (solver + injector + shared.sft_samples) * context, longest }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 
@@ -158,7 +158,7 @@ impl GameSetup for BugRepairSetup {
     }
 
     fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<BugRepair>), Failure> {
-        let opened = Opened::open(&self.repositories, self.game.own.trust, workers)?;
+        let opened = OpenedRepositories::open(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
         };
@@ -168,19 +168,19 @@ impl GameSetup for BugRepairSetup {
             EvalSet::Validation => &self.bugs.validation,
         })?;
         held_out.truncate(self.eval.bugs);
-        let Opened { executor, repositories } = opened;
+        let OpenedRepositories { executor, repositories } = opened;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
         Ok((executor, SelfPlay::new(game?)))
     }
 }
 
 /// Repositories in a sandbox.
-struct Opened {
+struct OpenedRepositories {
     executor: GameExecutor,
     repositories: Repositories,
 }
 
-impl Opened {
+impl OpenedRepositories {
     fn open(names: &RepositoryNames, trust: Trust, workers: Workers) -> Result<Self, Failure> {
         let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
         let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
@@ -193,11 +193,11 @@ impl Opened {
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
         sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
         let executor = GameExecutor::over(sandboxes);
-        let place = |stored: &Stored| {
+        let load = |stored: &Stored| {
             let repository = repository(stored, &executor, &images, pytest.digest())?;
             Ok(Repository { trust, ..repository })
         };
-        let mut repositories = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
+        let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
         let mut held_out = repositories.split_off(names.training.len());
         let validation = held_out.drain(..names.validation.len()).collect();
         Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, executor })

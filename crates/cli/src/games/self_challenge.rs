@@ -16,7 +16,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-use tasks::{EvalConfig, TaskConfig, TaskSource};
+use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, TaskSource};
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,9 +26,9 @@ pub(crate) struct SelfChallengeSetup {
     /// When a Code-as-Task is worth asking.
     gate: ArtifactGate,
     /// Where environments and tasks come from.
-    tasks: TaskConfig,
+    tasks: SelfChallengeTaskConfig,
     /// How the held-out set is measured.
-    eval: EvalConfig,
+    eval: SelfChallengeEvalConfig,
 }
 
 impl SelfChallengeSetup {
@@ -70,7 +70,7 @@ impl GameSetup for SelfChallengeSetup {
         Demand { tokens: first + later + others, longest }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 
@@ -105,17 +105,17 @@ impl GameSetup for SelfChallengeSetup {
     fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
         let executor = GameExecutor::open(workers)?;
         let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
-        let worlds = source.worlds()?;
+        let environments = source.tool_environments()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = source.evaluation(&EvalConfig { set, ..self.eval.clone() })?;
+            let tasks = source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() })?;
             tasks.iter().for_each(|one| add_task_to_guard(&mut guard, set, &one.task));
             if set == self.eval.set {
                 evaluation = tasks;
             }
         }
         let given = source.given()?;
-        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, evaluation, guard);
+        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), environments, given, evaluation, guard);
         Ok((executor, SelfPlay::new(game?)))
     }
 }

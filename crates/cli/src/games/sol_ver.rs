@@ -17,7 +17,7 @@ use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-use tasks::{EvalConfig, TaskConfig};
+use tasks::{SolVerEvalConfig, SolVerTaskConfig};
 
 /// `[game]`, `[agreement]`, `[tasks]` and `[eval]`, as `configs/sol-ver-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +27,9 @@ pub(crate) struct SolVerSetup {
     /// When codes and tests agree enough to be learned from.
     agreement: AgreementRules,
     /// Where snippets and held-out problems come from.
-    tasks: TaskConfig,
+    tasks: SolVerTaskConfig,
     /// How the held-out set is measured.
-    eval: EvalConfig,
+    eval: SolVerEvalConfig,
 }
 
 impl GameSetup for SolVerSetup {
@@ -55,7 +55,7 @@ impl GameSetup for SolVerSetup {
         Demand { tokens: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 
@@ -97,7 +97,7 @@ impl GameSetup for SolVerSetup {
         let snippets = self.tasks.snippets.pool()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = self.tasks.evaluation(&EvalConfig { set, ..self.eval.clone() }, limits, &executor)?;
+            let tasks = self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor)?;
             tasks.iter().for_each(|task| add_problem_to_guard(&mut guard, set, task));
             if set == self.eval.set {
                 evaluation = tasks;

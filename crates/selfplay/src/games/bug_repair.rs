@@ -12,7 +12,7 @@
 //! # Choices
 //! What the paper leaves open is a key of [`BugRepairSettings`]. Two things differ from it on purpose. A share of the failing tests may be
 //! hidden from the solver: neither in what it is asked nor in its tree, and graded all the same, which the paper recommends and
-//! does not do. And a bug that is known already pays the injector no more than one that nobody repairs.
+//! does not do. And a bug that is known already is rewarded no more than one that nobody repairs.
 //!
 //! # Invariants
 //! Bugs are made in training repositories alone, and none of them, however it was made, turns a function into one that is measured

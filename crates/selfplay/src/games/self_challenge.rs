@@ -76,7 +76,7 @@ pub struct ToolEnvironment {
 pub struct SelfChallenge {
     config: SelfChallengeConfig,
     gate: ArtifactGate,
-    worlds: Vec<ToolEnvironment>,
+    environments: Vec<ToolEnvironment>,
     given: Vec<CodeTask>,
     evaluation: Vec<EvalTask<CodeTask>>,
     guard: Guard,
@@ -102,7 +102,7 @@ impl SelfChallenge {
     pub fn new(
         config: SelfChallengeConfig,
         gate: ArtifactGate,
-        worlds: Vec<ToolEnvironment>,
+        environments: Vec<ToolEnvironment>,
         given: Vec<CodeTask>,
         evaluation: Vec<EvalTask<CodeTask>>,
         mut guard: Guard,
@@ -111,21 +111,23 @@ impl SelfChallenge {
         gate.check().map_err(|error| PlayError::Setup(error.to_string()))?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         evaluation.iter().for_each(|one| add_task_to_guard(&mut guard, EvalSet::HeldOut, &one.task));
-        let game = Self { config, gate, worlds, given, evaluation, guard, format };
+        let game = Self { config, gate, environments, given, evaluation, guard, format };
         game.check()?;
         Ok(game)
     }
 
     fn check(&self) -> Result<(), PlayError> {
         let refuse = |what: &str| Err(PlayError::Setup(what.to_owned()));
-        if self.worlds.is_empty() {
+        if self.environments.is_empty() {
             return refuse("there is no environment; name one at least");
         }
         if self.evaluation.is_empty() {
             return refuse("there is no held-out task to evaluate on: give at least one");
         }
         let mut tasks = self.given.iter().chain(self.evaluation.iter().map(|one| &one.task));
-        if let Some(CodeTask { task_id, environment, .. }) = tasks.find(|task| self.world(&task.environment).is_err()) {
+        if let Some(CodeTask { task_id, environment, .. }) =
+            tasks.find(|task| self.find_environment(&task.environment).is_err())
+        {
             return refuse(&format!(
                 "task `{task_id}` is about environment `{environment}`, which is not among those given"
             ));
@@ -147,27 +149,27 @@ impl SelfChallenge {
         &self.config
     }
 
-    fn world(&self, name: &str) -> Result<&ToolEnvironment, Dropped> {
+    fn find_environment(&self, name: &str) -> Result<&ToolEnvironment, Dropped> {
         let unknown = || Dropped { why: format!("there is no environment `{name}`") };
-        self.worlds.iter().find(|world| world.environment.name == name).ok_or_else(unknown)
+        self.environments.iter().find(|one| one.environment.name == name).ok_or_else(unknown)
     }
 
     /// What challengers of a step are asked: each environment in turn, a tool of it drawn.
     fn challenges(&self, seed: u64, step: u64, count: usize) -> Vec<ChallengeRequest> {
         let mut generator = generator(seed, step, "self_challenge/challenges");
-        let mut worlds: Vec<&ToolEnvironment> = self.worlds.iter().collect();
-        worlds.shuffle(&mut generator);
-        let request = |(index, world): (usize, &ToolEnvironment)| ChallengeRequest {
+        let mut environments: Vec<&ToolEnvironment> = self.environments.iter().collect();
+        environments.shuffle(&mut generator);
+        let request = |(index, one): (usize, &ToolEnvironment)| ChallengeRequest {
             task_id: format!("proposed/{step}/{index}"),
-            environment: world.environment.name.clone(),
-            tool: world.about.tools.choose(&mut generator).map_or_else(String::new, |tool| tool.name.clone()),
+            environment: one.environment.name.clone(),
+            tool: one.about.tools.choose(&mut generator).map_or_else(String::new, |tool| tool.name.clone()),
         };
-        worlds.into_iter().cycle().take(count).enumerate().map(request).collect()
+        environments.into_iter().cycle().take(count).enumerate().map(request).collect()
     }
 
     /// An episode of this goal; `None` where its environment is not here.
     fn episode(&self, goal: ToolGoal) -> Option<ToolEpisode> {
-        let about = Arc::clone(&self.world(goal.environment()).ok()?.about);
+        let about = Arc::clone(&self.find_environment(goal.environment()).ok()?.about);
         ToolWorkspace::open(goal, about, self.format, self.config.own.budget)
     }
 
@@ -180,7 +182,7 @@ impl SelfChallenge {
         let NextAction::Call(code) = episode.next_action() else { return None };
         let (workspace, limits) = (episode.workspace(), self.gate.limits);
         Some(CodeRequest {
-            environment: &self.world(workspace.goal().environment()).ok()?.environment,
+            environment: &self.find_environment(workspace.goal().environment()).ok()?.environment,
             history: workspace.calls(),
             code,
             image: &self.gate.image,

@@ -43,7 +43,7 @@ fn documents(text: &str, name: &str) -> bool {
 
 #[test]
 fn every_reward_is_registered_and_documented() {
-    let headings = ["What it pays", "Why", "How it can be gamed", "Example"];
+    let headings = ["What it rewards", "Why", "How it can be gamed", "Example"];
     assert_eq!(faults("rewards", &rewards::names(), &headings), [""; 0]);
 }
 
@@ -85,7 +85,7 @@ fn a_missing_line_doc_or_heading_is_found() {
     let faults = faults(
         "rewards",
         &["azr", "azr_inverse", "band", "random", "ssr", "validity", "nothing"],
-        &["What it pays", "Who"],
+        &["What it rewards", "Who"],
     );
     assert!(faults.contains(&"quickstart is not registered".to_owned()), "{faults:?}");
     assert!(faults.contains(&"nothing is in no file's docs".to_owned()), "{faults:?}");

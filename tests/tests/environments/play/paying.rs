@@ -5,7 +5,6 @@ use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport};
 
 use super::*;
-use crate::exercise;
 
 fn samples(played: &Step) -> Vec<Sample> {
     match played.batches.as_slice() {

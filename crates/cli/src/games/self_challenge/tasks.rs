@@ -18,7 +18,7 @@ use crate::progress;
 /// Where environments and tasks come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TaskConfig {
+pub(super) struct SelfChallengeTaskConfig {
     /// Names of folders of `task-corpus/environments`.
     pub(super) environments: Vec<String>,
     /// Generated tasks of the training split that executors are given beside those of challengers; 0 gives none.
@@ -44,7 +44,7 @@ pub(super) enum HeldOutSource {
 /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EvalConfig {
+pub(super) struct SelfChallengeEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     pub(super) set: EvalSet,
     /// Tasks of each row of generated ones; those written by hand are all of them.
@@ -58,7 +58,7 @@ const DRY_BLOCKS: usize = 40;
 
 /// What tasks are made of.
 pub(super) struct TaskSource<'a> {
-    config: &'a TaskConfig,
+    config: &'a SelfChallengeTaskConfig,
     gate: &'a ArtifactGate,
     execute: &'a dyn Execute,
     environments: Vec<Environment>,
@@ -67,7 +67,7 @@ pub(super) struct TaskSource<'a> {
 
 impl<'a> TaskSource<'a> {
     pub(super) fn open(
-        config: &'a TaskConfig,
+        config: &'a SelfChallengeTaskConfig,
         gate: &'a ArtifactGate,
         execute: &'a dyn Execute,
     ) -> Result<Self, Failure> {
@@ -78,12 +78,12 @@ impl<'a> TaskSource<'a> {
     }
 
     /// The environments, and what they say of themselves.
-    pub(super) fn worlds(&self) -> Result<Vec<ToolEnvironment>, Failure> {
-        let world = |environment: &Environment| {
+    pub(super) fn tool_environments(&self) -> Result<Vec<ToolEnvironment>, Failure> {
+        let described = |environment: &Environment| {
             let about = describe(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
             Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
-        self.environments.iter().map(world).collect()
+        self.environments.iter().map(described).collect()
     }
 
     /// The tasks that executors are given.
@@ -94,7 +94,7 @@ impl<'a> TaskSource<'a> {
     }
 
     /// The tasks that the policy is evaluated on.
-    pub(super) fn evaluation(&self, eval: &EvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
+    pub(super) fn evaluation(&self, eval: &SelfChallengeEvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
         if eval.set == EvalSet::HeldOut && self.config.held_out == HeldOutSource::HandWritten {
             return Ok(self.hand_written_tasks());
         }

@@ -11,7 +11,7 @@ use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
 
 use super::SelfChallengeSetup;
-use super::tasks::{CompletedTask, HeldOutSource, TaskConfig, TaskSource};
+use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, TaskSource};
 use crate::exit::Failure;
 use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::progress;
@@ -70,7 +70,7 @@ impl WarmupExamples for SelfChallengeSetup {
 
     fn source(data: &SelfChallengeData, seed: u64, execute: &dyn Execute) -> Result<TrainingTasks, Failure> {
         let SelfChallengeData { environments, artifacts, gate } = data;
-        let config = TaskConfig {
+        let config = SelfChallengeTaskConfig {
             environments: environments.clone(),
             given: 0,
             given_seed: seed,
@@ -82,10 +82,10 @@ impl WarmupExamples for SelfChallengeSetup {
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.complete_tasks(drafts, "lessons", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));
-        let worlds = source.worlds()?.into_iter();
-        let tools = worlds.map(|world| {
-            let names = world.about.tools.iter().map(|tool| tool.name.clone()).collect();
-            (world.environment.name, names)
+        let environments = source.tool_environments()?.into_iter();
+        let tools = environments.map(|one| {
+            let names = one.about.tools.iter().map(|tool| tool.name.clone()).collect();
+            (one.environment.name, names)
         });
         Ok(TrainingTasks { made, tools: tools.collect(), generator })
     }

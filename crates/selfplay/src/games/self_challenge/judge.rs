@@ -22,7 +22,7 @@ pub(super) const UNREADABLE: &str = "malformed";
 
 /// A proposal for the gate.
 struct Draft<'a> {
-    world: &'a ToolEnvironment,
+    environment: &'a ToolEnvironment,
     task: CodeTask,
     known: bool,
 }
@@ -57,11 +57,11 @@ impl SelfChallenge {
         let Some(task) = finished.episode.workspace().proposed() else {
             return Err(Box::new(judged(Ok(nothing_proposed(&finished.episode)), false)));
         };
-        let (world, known) = (self.world(&task.environment).map_err(dropped)?, is_known(&task.key()));
+        let (environment, known) = (self.find_environment(&task.environment).map_err(dropped)?, is_known(&task.key()));
         let refused = |verdict| judged(Ok((verdict, vec![HELD_OUT.to_owned()], Some(task.clone()))), known);
         match self.guard.refuse_task(&task.instruction, &task.solution) {
             Some(verdict) => Err(Box::new(refused(verdict))),
-            None => Ok(Draft { world, task: task.clone(), known }),
+            None => Ok(Draft { environment, task: task.clone(), known }),
         }
     }
 
@@ -69,7 +69,7 @@ impl SelfChallenge {
     fn examine(&self, execute: &dyn Execute, drafts: &[Draft<'_>]) -> Vec<JudgedProposalOf<Self>> {
         let whole = self.completed(execute, drafts);
         let requests = drafts.iter().zip(&whole).map(|(draft, task)| {
-            let (environment, known) = (&draft.world.environment, draft.known);
+            let (environment, known) = (&draft.environment.environment, draft.known);
             Ok(ArtifactRequest { environment, task: task.as_ref().map_err(|dropped| Err(dropped.clone()))?, known })
         });
         let examined = run_undecided(requests, |open| examine_artifacts(execute, &self.gate, open));
@@ -85,8 +85,9 @@ impl SelfChallenge {
         if !self.format.is_single_turn() {
             return drafts.iter().map(|draft| Ok(draft.task.clone())).collect();
         }
-        let requests =
-            drafts.iter().map(|draft| CompleteRequest { environment: &draft.world.environment, task: &draft.task });
+        let requests = drafts
+            .iter()
+            .map(|draft| CompleteRequest { environment: &draft.environment.environment, task: &draft.task });
         complete(execute, &self.gate, &requests.collect::<Vec<_>>())
     }
 
@@ -117,7 +118,7 @@ impl SelfChallenge {
             return Err(dropped.clone());
         }
         Ok(EpisodeRequest {
-            environment: &self.world(&task.environment)?.environment,
+            environment: &self.find_environment(&task.environment)?.environment,
             verify: &task.verify,
             calls: finished.episode.workspace().calls(),
             answer: finished.episode.workspace().answer(),

@@ -58,11 +58,14 @@ What counts: the task takes several steps, can be done, and is hard.";
 fn prompt_text(goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String {
     let head = match goal {
         ToolGoal::Execute { instruction, .. } => {
-            format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about))
+            format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", environment_text(about))
         }
         ToolGoal::Challenge(_) => {
             let state = about.initial.to_string();
-            format!("{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n", world(about))
+            format!(
+                "{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n",
+                environment_text(about)
+            )
         }
     };
     let turns: String = turns.iter().map(Turn::chat_text).collect();
@@ -80,7 +83,7 @@ fn turns_text(goal: &ToolGoal, left: ToolBudgetLeft) -> String {
     }
 }
 
-fn world(about: &About) -> String {
+fn environment_text(about: &About) -> String {
     let tool = |tool: &veriplay_verifier::environments::Tool| {
         let documentation = tool.documentation.replace('\n', "\n    ");
         format!("{}\n    {documentation}\n", tool.signature)
