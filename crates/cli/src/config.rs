@@ -34,11 +34,11 @@ pub(crate) struct RunConfig {
 
 /// The game of a configuration without the key `plays`.
 pub(crate) fn default_game() -> String {
-    absolute_zero::GAME.name.to_owned()
+    absolute_zero::NAME.to_owned()
 }
 
 fn is_default_game(name: &str) -> bool {
-    name == absolute_zero::GAME.name
+    name == absolute_zero::NAME
 }
 
 /// How the policy learns.

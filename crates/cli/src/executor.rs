@@ -1,4 +1,4 @@
-//! The referee: the sandbox on the images that a game needs. It runs repeated jobs once, and counts all.
+//! The executor: the sandbox on the images that a game needs. It runs repeated jobs once, and counts all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,12 +14,12 @@ use crate::workers::{self, Workers};
 const REMEMBERED: usize = 1 << 16;
 
 /// Runs jobs in the images it was opened with.
-pub(crate) struct Referee {
+pub(crate) struct GameExecutor {
     cache: OutcomeCache<Sandboxes>,
     jobs: AtomicU64,
 }
 
-impl Referee {
+impl GameExecutor {
     /// Loads the Python image, building it first where it is missing.
     pub(crate) fn open(workers: Workers) -> Result<Self, Failure> {
         Ok(Self::over(vec![workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?]))
@@ -36,7 +36,7 @@ impl Referee {
     }
 }
 
-impl Execute for Referee {
+impl Execute for GameExecutor {
     fn execute(&self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.jobs.fetch_add(1, Ordering::Relaxed);
         self.cache.execute(job)

@@ -11,6 +11,7 @@ mod sol_ver;
 
 use std::path::Path;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veriplay_corpus::Split;
@@ -18,22 +19,22 @@ use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::play::PlayError;
-use veriplay_selfplay::splits::{MeasuredSet, Overlap};
+use veriplay_selfplay::splits::{EvalSet, Overlap};
 
 pub(crate) use absolute_zero::AbsoluteZeroSetup;
-pub(crate) use examples::Teach;
+pub(crate) use examples::WarmupExamples;
 
 use bug_repair::BugRepairSetup;
 use self_challenge::SelfChallengeSetup;
 use sol_ver::SolVerSetup;
 
 use crate::config::{LearnConfig, parse_game_name};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure};
 use crate::workers::Workers;
 
 /// What a configuration says of one game, beside what every run has.
-pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
+pub(crate) trait GameSetup: Serialize + DeserializeOwned + Sized {
     /// What it becomes.
     type Game: Environment;
     /// The configuration's `plays`.
@@ -48,7 +49,7 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
     fn demand(&self, model: &ModelConfig) -> Demand;
 
     /// Which held-out set is measured.
-    fn measure_on(&mut self, set: EvalSet);
+    fn evaluate_on(&mut self, set: EvalSet);
 
     /// Seeds the samples of a measurement: the same for every run.
     fn eval_seed(&self) -> u64;
@@ -58,11 +59,11 @@ pub(crate) trait Setup: Serialize + DeserializeOwned + Sized {
         false
     }
 
-    /// What a step generates and runs, and what it pays, for people: a line each.
+    /// Describes what a step generates, runs and rewards, for people: a line each.
     fn describe_step(&self) -> Vec<String>;
 
     /// Opens the sandbox and makes the game in it.
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<Self::Game>), Failure>;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<Self::Game>), Failure>;
 }
 
 /// What one step trains on, at most.
@@ -74,42 +75,26 @@ pub(crate) struct Demand {
     pub(crate) longest: usize,
 }
 
-/// Which of the two held-out sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum EvalSet {
-    /// For claims. Nobody tunes on it.
-    HeldOut,
-    /// For tuning.
-    Validation,
+/// Parses `--set` of `veriplay eval`.
+pub(crate) fn eval_set_parser() -> impl TypedValueParser<Value = EvalSet> {
+    let validation = PossibleValue::new("validation").help("For tuning");
+    let values = [PossibleValue::new("held-out").help("For claims. Nobody tunes on it"), validation];
+    PossibleValuesParser::new(values)
+        .map(|name| if name == "validation" { EvalSet::Validation } else { EvalSet::HeldOut })
 }
 
-impl EvalSet {
-    /// Both.
-    pub(crate) const ALL: [EvalSet; 2] = [EvalSet::HeldOut, EvalSet::Validation];
-
-    /// As the guard of splits names it.
-    pub(crate) const fn measured(self) -> MeasuredSet {
-        match self {
-            EvalSet::HeldOut => MeasuredSet::HeldOut,
-            EvalSet::Validation => MeasuredSet::Validation,
-        }
-    }
-}
-
-impl From<EvalSet> for Split {
-    fn from(set: EvalSet) -> Self {
-        match set {
-            EvalSet::HeldOut => Self::HeldOut,
-            EvalSet::Validation => Self::Validation,
-        }
+/// The split of the corpus that the tasks of an evaluation set are drawn from.
+const fn corpus_split(set: EvalSet) -> Split {
+    match set {
+        EvalSet::HeldOut => Split::HeldOut,
+        EvalSet::Validation => Split::Validation,
     }
 }
 
 /// Something that can be done with any game.
 pub(crate) trait GameAction {
     /// Does it with this one.
-    fn run<S: Teach>(self) -> Result<(), Failure>;
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure>;
 }
 
 /// Defines [`GAMES`] and [`run_for`] from the list of games.
@@ -154,5 +139,23 @@ impl From<PlayError> for Failure {
 impl From<Overlap> for Failure {
     fn from(overlap: Overlap) -> Self {
         Self::new(ExitCode::Input, overlap).hint(Overlap::HINT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::GAMES;
+
+    #[test]
+    fn every_game_of_the_selfplay_crate_can_be_played() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../selfplay/src/games");
+        let paths = std::fs::read_dir(folder).expect("the games are there").map(|entry| entry.expect("a file").path());
+        let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+        let names: BTreeSet<String> =
+            files.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
+        assert_eq!(names, GAMES.iter().map(|name| (*name).to_owned()).collect());
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::config::{RunConfig, from_toml, read_text, refuse_renamed_keys, refuse_unknown_keys};
 use crate::exit::{ExitCode, Failure};
-use crate::games::Setup;
+use crate::games::GameSetup;
 
 /// The configuration of a run, as `configs/quickstart.toml` shows it: what every run has, and what its game has.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +16,7 @@ pub(crate) struct PlayConfig<S> {
     pub(crate) setup: S,
 }
 
-impl<S: Setup> PlayConfig<S> {
+impl<S: GameSetup> PlayConfig<S> {
     /// Reads a configuration strictly: an unknown or missing key is an error that names file, line and key. It is not validated.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         refuse_renamed_keys(text, origin)?;

@@ -20,10 +20,10 @@ use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use veriplay_learner::Learner;
-use veriplay_selfplay::play::Counts;
+use veriplay_selfplay::play::OutcomeCounts;
 
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::Setup;
+use crate::games::GameSetup;
 use crate::play_config::PlayConfig;
 
 /// What a checkpoint holds beside the model and the optimizer.
@@ -35,46 +35,8 @@ pub(crate) struct PlayState<G> {
     pub(crate) step: u64,
     pub(crate) events_bytes: u64,
     pub(crate) rollouts_bytes: u64,
-    pub(crate) totals: Totals,
+    pub(crate) totals: OutcomeCounts,
     pub(crate) game: G,
-}
-
-/// Sums over the run, for the summary.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Totals {
-    pub(crate) proposals: u64,
-    pub(crate) valid_proposals: u64,
-    /// Refused because they hold what is measured.
-    pub(crate) proposals_in_held_out: u64,
-    pub(crate) attempts: u64,
-    pub(crate) accepted: u64,
-    pub(crate) dropped: u64,
-}
-
-impl Totals {
-    /// Counts one step.
-    pub(crate) const fn add(&mut self, counts: Counts) {
-        self.proposals += counts.proposals;
-        self.valid_proposals += counts.valid_proposals;
-        self.proposals_in_held_out += counts.proposals_in_held_out;
-        self.attempts += counts.attempts;
-        self.accepted += counts.accepted;
-        self.dropped += counts.dropped;
-    }
-
-    pub(crate) fn valid_rate(&self) -> f64 {
-        self.valid_proposals as f64 / self.proposals.max(1) as f64
-    }
-
-    pub(crate) fn solve_rate(&self) -> f64 {
-        self.accepted as f64 / self.attempts.max(1) as f64
-    }
-
-    /// The text of the progress bar.
-    pub(crate) fn bar_text(&self) -> String {
-        format!("valid {:.2} solved {:.2}", self.valid_rate(), self.solve_rate())
-    }
 }
 
 pub(crate) struct RunDir {
@@ -97,7 +59,7 @@ impl RunDir {
     }
 
     /// Makes the directory a run. Written last and whole: a directory without it is no run, and can be started in again.
-    pub(crate) fn write_config<S: Setup>(&self, config: &PlayConfig<S>) -> Result<(), Failure> {
+    pub(crate) fn write_config<S: GameSetup>(&self, config: &PlayConfig<S>) -> Result<(), Failure> {
         let text = config.to_toml().or_fail(ExitCode::Bug)?;
         write_whole(&self.path("config.toml"), text.as_bytes()).or_fail(ExitCode::Input)
     }

@@ -11,19 +11,19 @@ use serde::Deserialize;
 use veriplay_core::{Learn, Sample, TrainBatch};
 use veriplay_learner::{Learner, ModelConfig, Precision, Tokenizer};
 use veriplay_selfplay::play::StepContext;
-use veriplay_selfplay::splits::{Guard, Measured};
+use veriplay_selfplay::splits::{EvalItem, EvalSet, Guard};
 
 use crate::config::{LearnConfig, default_game, from_toml, refuse_renamed_keys, refuse_unknown_keys};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{EvalSet, Teach};
+use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::progress;
 use crate::workers::Workers;
 
 /// A recipe of a model, such as `configs/warmup.toml`.
-pub(crate) struct Recipe<T: Teach> {
+pub(crate) struct Recipe<T: WarmupExamples> {
     run: RecipeRun,
-    lessons: T::Lessons,
+    examples: ExampleConfig<T::Data, T::Batch>,
     /// The game whose roles are measured.
     setup: T,
 }
@@ -55,28 +55,33 @@ impl RecipeRun {
     }
 }
 
-impl<T: Teach> Recipe<T> {
+impl<T: WarmupExamples> Recipe<T> {
     /// Reads a recipe strictly, as configurations of runs are read.
     pub(crate) fn parse(text: &str, origin: &Path) -> Result<Self, Failure> {
         refuse_renamed_keys(text, origin)?;
         let recipe =
-            Self { run: from_toml(text, origin)?, lessons: from_toml(text, origin)?, setup: from_toml(text, origin)? };
+            Self { run: from_toml(text, origin)?, examples: from_toml(text, origin)?, setup: from_toml(text, origin)? };
         let run = ["plays", "seed", "steps", "validate_every", "model", "learn", "save_bf16"];
-        refuse_unknown_keys(text, origin, &[&run, T::LESSON_TABLES, T::TABLES].concat())?;
+        refuse_unknown_keys(
+            text,
+            origin,
+            &[&run, &ExampleConfig::<T::Data, T::Batch>::TABLES[..], T::TABLES].concat(),
+        )?;
         recipe.setup.validate(&recipe.run.learn)?;
         Ok(recipe)
     }
 
     /// The examples of one step.
-    fn examples_of(&self, material: &T::Material, tokenizer: &Tokenizer, step: u64) -> Result<Vec<Sample>, Failure> {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.run.seed);
+    fn draw_examples(&self, source: &T::Source, tokenizer: &Tokenizer, step: u64) -> Result<Vec<Sample>, Failure> {
+        let (mut rng, mut examples) = (ChaCha8Rng::seed_from_u64(self.run.seed), Examples::new(tokenizer));
         rng.set_stream(step + 1);
-        T::examples(&self.lessons, material, tokenizer, &mut rng).or_fail(ExitCode::Model)
+        T::draw_examples(&self.examples, source, &mut rng, &mut examples).or_fail(ExitCode::Model)?;
+        Ok(examples.finish())
     }
 
     /// The same on the device that the command line names, if it names one.
-    pub(crate) fn on(mut self, asked: DeviceArguments) -> Result<Self, Failure> {
-        asked.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
+    pub(crate) fn on(mut self, args: DeviceArguments) -> Result<Self, Failure> {
+        args.apply(&mut self.run.learn.device, &mut self.run.learn.precision);
         device::check(&self.run.learn.learner_options())?;
         Ok(self)
     }
@@ -84,20 +89,20 @@ impl<T: Teach> Recipe<T> {
 
 /// Trains from scratch and saves the checkpoint, each time validation is measured, to `out`. Examples that hold what the recipe's game
 /// measures are left out.
-pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
-    recipe.setup.measure_on(EvalSet::Validation);
-    let Recipe { run, lessons, setup } = &recipe;
-    let (referee, game) = setup.open(Workers::Thread)?;
-    let material = T::material(lessons, run.seed, &referee)?;
+pub(crate) fn warm_up<T: WarmupExamples>(mut recipe: Recipe<T>, out: &Path) -> Result<(), Failure> {
+    recipe.setup.evaluate_on(EvalSet::Validation);
+    let Recipe { run, examples, setup } = &recipe;
+    let (executor, game) = setup.open(Workers::Thread)?;
+    let source = T::source(&examples.data, run.seed, &executor)?;
     let mut learner = new_learner::<T>(run)?;
     progress::say(format!("{} parameters", learner.parameter_count()));
     let started = Instant::now();
     let (tokenizer, mut tokens, mut left_out) = (T::tokenizer().or_fail(ExitCode::Model)?, 0, 0);
-    let mut audit = Audit::new(game.guard(), &tokenizer);
+    let mut audit = SplitAudit::new(game.guard(), &tokenizer);
     for step in 0..run.steps {
-        let mut samples = recipe.examples_of(&material, &tokenizer, step)?;
+        let mut samples = recipe.draw_examples(&source, &tokenizer, step)?;
         let drawn = samples.len();
-        samples.retain(|sample| audit.measured_in(sample).is_none());
+        samples.retain(|sample| audit.find_eval_item(sample).is_none());
         left_out += drawn - samples.len();
         let update = learner.update(&batch(samples), run.learn.rate(step, run.steps)).or_fail(ExitCode::Model)?;
         tokens += update.tokens;
@@ -107,7 +112,7 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
             progress::say(format!("step {step} loss {:.4} {seconds:.0} s {speed:.0} tokens/s", update.loss));
         }
         if (step + 1) % run.validate_every == 0 || step + 1 == run.steps {
-            let table = game.evaluate(&StepContext { policy: &learner, execute: &referee, seed: run.seed })?;
+            let table = game.evaluate(&StepContext { policy: &learner, execute: &executor, seed: run.seed })?;
             progress::say(format!("{left_out} examples left out because they contain what is evaluated"));
             progress::say(format!("step {} {}", step + 1, serde_json::to_string(&table).unwrap_or_default()));
             learner.save_in(out, run.precision()).or_fail(ExitCode::Model)?;
@@ -117,15 +122,15 @@ pub(crate) fn warm_up<T: Teach>(mut recipe: Recipe<T>, out: &Path) -> Result<(),
 }
 
 /// Trains nothing: lists the examples of a recipe that contain what a run of `measuring` evaluates on.
-pub(crate) fn audit<T: Teach>(recipe: &Recipe<T>, measuring: &T) -> Result<(), Failure> {
-    let (referee, game) = measuring.open(Workers::Thread)?;
-    let material = T::material(&recipe.lessons, recipe.run.seed, &referee)?;
+pub(crate) fn audit<T: WarmupExamples>(recipe: &Recipe<T>, measuring: &T) -> Result<(), Failure> {
+    let (executor, game) = measuring.open(Workers::Thread)?;
+    let source = T::source(&recipe.examples.data, recipe.run.seed, &executor)?;
     let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
-    let (mut audit, mut all, mut found) = (Audit::new(game.guard(), &tokenizer), 0, BTreeMap::new());
+    let (mut audit, mut all, mut found) = (SplitAudit::new(game.guard(), &tokenizer), 0, BTreeMap::new());
     for step in 0..recipe.run.steps {
-        let samples = recipe.examples_of(&material, &tokenizer, step)?;
+        let samples = recipe.draw_examples(&source, &tokenizer, step)?;
         all += samples.len();
-        for (text, measured) in samples.iter().filter_map(|sample| audit.measured_in(sample)) {
+        for (text, measured) in samples.iter().filter_map(|sample| audit.find_eval_item(sample)) {
             *found.entry((format!("{} of the {} set", measured.name, measured.set.name()), text)).or_insert(0) += 1;
         }
     }
@@ -141,7 +146,7 @@ pub(crate) fn audit<T: Teach>(recipe: &Recipe<T>, measuring: &T) -> Result<(), F
     Err(Failure::message(ExitCode::Input, what).hint("`veriplay warmup` leaves them out: train the model again"))
 }
 
-fn new_learner<T: Teach>(run: &RecipeRun) -> Result<Learner, Failure> {
+fn new_learner<T: WarmupExamples>(run: &RecipeRun) -> Result<Learner, Failure> {
     let tokenizer = T::tokenizer().or_fail(ExitCode::Model)?;
     let model = ModelConfig { vocab_size: tokenizer.vocab_size(), ..run.model.clone() };
     Learner::initialize(model, tokenizer, run.seed, run.learn.learner_options()).or_fail(ExitCode::Model)
@@ -153,34 +158,34 @@ fn batch(samples: Vec<Sample>) -> TrainBatch {
     TrainBatch { samples, normalizer: tokens.max(1) as f64 }
 }
 
-/// The guard of splits, asked about examples in tokens.
-struct Audit<'a> {
+/// Finds what is evaluated on in examples in tokens.
+struct SplitAudit<'a> {
     guard: &'a Guard,
     tokenizer: &'a Tokenizer,
     /// Tokens that stand between the parts of an example.
     control: HashSet<u32>,
     /// Parts repeat.
-    asked: HashMap<Vec<u32>, Option<&'a Measured>>,
+    found: HashMap<Vec<u32>, Option<&'a EvalItem>>,
 }
 
-impl<'a> Audit<'a> {
+impl<'a> SplitAudit<'a> {
     fn new(guard: &'a Guard, tokenizer: &'a Tokenizer) -> Self {
         let ids = 0..u32::try_from(tokenizer.vocab_size()).unwrap_or(u32::MAX);
         let control = ids.filter(|id| tokenizer.is_special(*id)).collect();
-        Self { guard, tokenizer, control, asked: HashMap::new() }
+        Self { guard, tokenizer, control, found: HashMap::new() }
     }
 
     /// The first part of an example that is measured, as a program, by a function in it, or as a text.
-    fn measured_in(&mut self, sample: &Sample) -> Option<(String, &'a Measured)> {
+    fn find_eval_item(&mut self, sample: &Sample) -> Option<(String, &'a EvalItem)> {
         let tokens: Vec<u32> = sample.prompt.iter().chain(sample.response.iter()).copied().collect();
         let parts = tokens.split(|id| self.control.contains(id)).filter(|part| !part.is_empty());
         for part in parts {
-            let found = match self.asked.get(part) {
+            let found = match self.found.get(part) {
                 Some(found) => *found,
                 None => {
                     let text = self.tokenizer.decode(part);
                     let found = self.guard.find_text(&text).or_else(|| self.guard.find_program(&text));
-                    self.asked.insert(part.to_vec(), found);
+                    self.found.insert(part.to_vec(), found);
                     found
                 }
             };

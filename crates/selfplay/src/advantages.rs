@@ -21,6 +21,7 @@ use veriplay_core::Role;
 
 pub use memory::AdvantageMemory;
 
+use crate::registry::registry;
 use crate::statistics::{all_equal, deviation, mean};
 
 /// What an estimator sees of a sample.
@@ -66,27 +67,17 @@ pub trait AdvantageEstimator: Sync {
     fn advantages(&self, rows: &[AdvantageRow], memory: &mut AdvantageMemory) -> Vec<f64>;
 }
 
-/// Every advantage estimator.
-pub const ADVANTAGES: &[&dyn AdvantageEstimator] = &[
-    &group::Group,
-    &trr::Trr,
-    &reinforce::Reinforce,
-    &reinforce_plus_plus::ReinforcePlusPlus,
-    &grpo::Grpo,
-    &dr_grpo::DrGrpo,
-    &rae::Rae,
-];
-
-/// The estimator of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn AdvantageEstimator> {
-    ADVANTAGES.iter().copied().find(|estimator| estimator.name() == name)
-}
-
-/// All names, in the order of [`ADVANTAGES`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    ADVANTAGES.iter().map(|estimator| estimator.name()).collect()
+registry! {
+    /// Every advantage estimator.
+    ADVANTAGES: [AdvantageEstimator] = [
+        &group::Group,
+        &trr::Trr,
+        &reinforce::Reinforce,
+        &reinforce_plus_plus::ReinforcePlusPlus,
+        &grpo::Grpo,
+        &dr_grpo::DrGrpo,
+        &rae::Rae,
+    ]
 }
 
 /// Deviations below this are rounding noise: no reward scheme has steps this small.

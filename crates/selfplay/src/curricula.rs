@@ -9,6 +9,7 @@ mod learnable;
 mod uniform;
 
 use crate::metrics::SolveCount;
+use crate::registry::registry;
 
 /// A named way to weigh the tasks of the pool.
 pub trait Curriculum: Sync {
@@ -20,17 +21,7 @@ pub trait Curriculum: Sync {
     fn weight(&self, last: Option<SolveCount>, learnable_weight: f64) -> f64;
 }
 
-/// Every curriculum; the first one is the default.
-pub const CURRICULA: &[&dyn Curriculum] = &[&learnable::Learnable, &uniform::Uniform, &frontier::Frontier];
-
-/// The curriculum of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn Curriculum> {
-    CURRICULA.iter().copied().find(|curriculum| curriculum.name() == name)
-}
-
-/// All names, in the order of [`CURRICULA`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    CURRICULA.iter().map(|curriculum| curriculum.name()).collect()
+registry! {
+    /// Every curriculum; the first one is the default.
+    CURRICULA: [Curriculum] = [&learnable::Learnable, &uniform::Uniform, &frontier::Frontier]
 }

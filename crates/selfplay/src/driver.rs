@@ -13,23 +13,23 @@ use veriplay_core::{Digest, Execute, Prompt, Role, Status};
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
 use crate::curricula::{self, Curriculum};
 use crate::environment::{
-    Derived, Draw, Environment, ProposalEpisode, Proposer, RoleSampling, SolverEpisode, Stage, StepFacts, ToJudge,
-    Verified,
+    Environment, JudgedDerivation, ProposalEpisode, ProposalToJudge, Proposer, RoleSampling, SamplingCall,
+    SolverEpisode, Stage, StepFacts, VerifyOutput,
 };
-use crate::judgement::{Proposed, Round, Seeds, Solution, Standing};
+use crate::judgement::{ProposalPosition, RoundFacts, Seeds, Solution};
 use crate::metrics::{SolveCount, is_right, solve_counts};
 use crate::monitors::{MONITORS, Monitor};
-use crate::overlap::overlap;
-use crate::play::{Batch, Counts, PlayError, StepContext, StepOutput};
+use crate::pipeline::run_pipelined;
+use crate::play::{Batch, OutcomeCounts, PlayError, StepContext, StepOutput};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::generator;
-use crate::rewards::{self, ProposalOutcome, REWARDS, RewardScheme};
-use crate::rollout::{Finished, PolicySampler, run_episodes};
-use crate::scoring::{Scored, SftExample, SftRegulariser, train_batch, weigh};
+use crate::rewards::{self, REWARDS, RewardScheme};
+use crate::rollout::{FinishedEpisode, PolicySampler, run_episodes};
+use crate::scoring::{ScoredEpisode, SftExample, SftRegulariser, assign_advantages, train_batch};
 use crate::settings::SharedSettings;
 use crate::splits::{Guard, HELD_OUT};
 use crate::step::Record;
-use crate::task_pool::{Askable, Asked, Chosen, PoolTask, Source, TaskChoice, TaskPool};
+use crate::task_pool::{PoolTask, PrepareResults, Source, StepTask, StepTasks, TaskChoice, TaskPool};
 
 /// A game as the loop plays it.
 pub struct SelfPlay<E> {
@@ -133,10 +133,10 @@ impl<E: Environment> SelfPlay<E> {
         let proposals = self.propose(context, &state.pool, Stage::Propose, step, &mut known)?;
         let mut derived = self.derive(context, self.game.mutants(context, step), &mut known);
         let (chosen, episodes) = self.choose_tasks(context, &state.pool, &proposals, &derived, step);
-        self.admit(state, step, proposals.iter().filter_map(|one| one.standing.task()));
+        self.admit(state, step, proposals.iter().filter_map(|one| one.admission.task()));
         self.admit(state, step, derived.iter().filter_map(|one| one.judged.admitted()));
         let mut solutions = self.solve(context, &chosen.tasks, episodes, Stage::Solve, step)?;
-        let Verified { verifications, rounds } = self.verify(context, &chosen.tasks, &mut solutions, step)?;
+        let VerifyOutput { verifications, rounds } = self.verify(context, &chosen.tasks, &mut solutions, step)?;
         let judged: Vec<_> =
             solutions.iter().map(|one| (&chosen.tasks[one.finished.source].task, &one.judged)).collect();
         let later = self.derive(context, self.game.derive_from_solutions(context, step, &judged), &mut known);
@@ -197,7 +197,7 @@ impl<E: Environment> SelfPlay<E> {
     /// The turns of what the start model did right. A host fault is an error: every run from this model has the same examples, or none.
     fn sft_examples(&self, context: &StepContext<'_>, pool: &TaskPool<E::Task>) -> Result<Vec<SftExample>, PlayError> {
         let mut examples = Vec::new();
-        let mut add = |finished: &Finished<E::Episode>| {
+        let mut add = |finished: &FinishedEpisode<E::Episode>| {
             let rollouts = finished.turns.iter().map(|(_, rollout)| rollout);
             examples.extend(rollouts.filter(|rollout| !rollout.tokens.is_empty()).map(SftExample::from));
         };
@@ -218,7 +218,7 @@ impl<E: Environment> SelfPlay<E> {
         }
         for proposal in self.propose(context, pool, Stage::SftPropose, 0, &mut pool.keys())? {
             proposal.judged.verdict.as_ref().map_err(Clone::clone)?;
-            if proposal.standing.task().is_some() {
+            if proposal.admission.task().is_some() {
                 add(&proposal.finished);
             }
         }
@@ -231,9 +231,13 @@ impl<E: Environment> SelfPlay<E> {
         context: &StepContext<'_>,
         derivations: Vec<E::Derivation>,
         known: &mut BTreeSet<Digest>,
-    ) -> Vec<Derived<E>> {
+    ) -> Vec<JudgedDerivation<E>> {
         let judged = self.game.judge_derived(context.execute, &derivations, &mut |_, key| !known.insert(key.clone()));
-        derivations.into_iter().zip(judged).map(|(derivation, judged)| Derived { derivation, judged }).collect()
+        derivations
+            .into_iter()
+            .zip(judged)
+            .map(|(derivation, judged)| JudgedDerivation { derivation, judged })
+            .collect()
     }
 
     /// Samples proposers and judges each chunk while the next is sampled.
@@ -253,37 +257,37 @@ impl<E: Environment> SelfPlay<E> {
             first += proposers.len();
             (chunk, first - proposers.len(), proposers)
         });
-        let judged = overlap(
+        let judged = run_pipelined(
             chunks,
             |(chunk, first, proposers): (usize, usize, &[Proposer<E>])| {
                 let episodes = proposers.iter().enumerate().map(|(place, one)| (first + place, one.episode.clone()));
                 let (role, group) = (Role::Proposer, proposers[0].rollouts);
-                let draw = Draw { stage, role, group, chunk, round: 0 };
+                let draw = SamplingCall { stage, role, group, chunk, round: 0 };
                 let finished = self.sample(context, episodes.collect(), draw, step, seeds)?;
                 Ok::<_, PlayError>((chunk, finished))
             },
             |(chunk, finished)| {
-                let judge: Vec<ToJudge<'_, E>> = finished
+                let judge: Vec<ProposalToJudge<'_, E>> = finished
                     .iter()
                     .enumerate()
-                    .map(|(offset, one)| ToJudge {
+                    .map(|(offset, one)| ProposalToJudge {
                         request: &proposers[one.source].request,
                         finished: one,
-                        proposed: Proposed { step, chunk, offset },
+                        proposed: ProposalPosition { step, chunk, offset },
                         stage,
                     })
                     .collect();
                 let judged = self.game.judge_proposals(execute, &judge, &mut |_, key| !known.insert(key.clone()));
                 drop(judge);
-                let standings = self.game.standings(&judged);
-                let all = finished.into_iter().zip(judged).zip(standings).enumerate();
-                all.map(|(offset, ((finished, judged), standing))| ProposalEpisode {
+                let admissions = self.game.admissions(&judged);
+                let all = finished.into_iter().zip(judged).zip(admissions).enumerate();
+                all.map(|(offset, ((finished, judged), admission))| ProposalEpisode {
                     request: proposers[finished.source].request.clone(),
                     kind: proposers[finished.source].kind,
-                    proposed: Proposed { step, chunk, offset },
+                    proposed: ProposalPosition { step, chunk, offset },
                     finished,
                     judged,
-                    standing,
+                    admission,
                 })
                 .collect::<Vec<_>>()
             },
@@ -296,10 +300,10 @@ impl<E: Environment> SelfPlay<E> {
         &self,
         context: &StepContext<'_>,
         first: Vec<(usize, E::Episode)>,
-        draw: Draw,
+        draw: SamplingCall,
         step: u64,
         seeds: Seeds,
-    ) -> Result<Vec<Finished<E::Episode>>, PlayError> {
+    ) -> Result<Vec<FinishedEpisode<E::Episode>>, PlayError> {
         let settings = self.game.settings();
         let of_role = match (draw.role, self.game.verifier()) {
             (Role::Proposer, _) => {
@@ -315,7 +319,7 @@ impl<E: Environment> SelfPlay<E> {
             Stage::EvaluateGreedy => RoleSampling { temperature: 0.0, ..of_role },
             _ => of_role,
         };
-        let seed = |round| self.game.sampling_seed(context.seed, step, &Draw { round, ..draw });
+        let seed = |round| self.game.sampling_seed(context.seed, step, &SamplingCall { round, ..draw });
         let mut sampler = PolicySampler { policy: context.policy, temperature, max_tokens, seed: &seed };
         run_episodes(first, draw.group, &mut sampler, |all| self.game.advance(context.execute, seeds.tools, all))
     }
@@ -325,15 +329,15 @@ impl<E: Environment> SelfPlay<E> {
         context: &StepContext<'_>,
         pool: &TaskPool<E::Task>,
         proposals: &[ProposalEpisode<E>],
-        derived: &[Derived<E>],
+        derived: &[JudgedDerivation<E>],
         step: u64,
-    ) -> (Chosen<E::Task>, Vec<E::Episode>) {
+    ) -> (StepTasks<E::Task>, Vec<E::Episode>) {
         let proposed =
-            proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.standing.task()?)));
+            proposals.iter().enumerate().filter_map(|(index, one)| Some((Some(index), one.admission.task()?)));
         let derived = derived.iter().filter_map(|one| Some((None, one.judged.admitted()?)));
         let seeds = self.game.seeds(Stage::Solve, context.seed, step);
         let mut episodes = Vec::new();
-        let mut prepare = |tasks: &[&E::Task]| -> Askable {
+        let mut prepare = |tasks: &[&E::Task]| -> PrepareResults {
             let opened = self.game.solver_episodes(context.execute, seeds, tasks).into_iter();
             let mut keep = |episode: Option<E::Episode>| {
                 let askable = episode.is_some();
@@ -354,7 +358,7 @@ impl<E: Environment> SelfPlay<E> {
     pub(crate) fn solve(
         &self,
         context: &StepContext<'_>,
-        tasks: &[Asked<E::Task>],
+        tasks: &[StepTask<E::Task>],
         episodes: Vec<E::Episode>,
         stage: Stage,
         step: u64,
@@ -368,11 +372,11 @@ impl<E: Environment> SelfPlay<E> {
         };
         let size = self.game.chunk(stage).min(tasks.len().max(1));
         let mut episodes = episodes.into_iter().enumerate();
-        let judged = overlap(
+        let judged = run_pipelined(
             0..tasks.len().div_ceil(size),
             |chunk| {
                 let first = episodes.by_ref().take(size).collect();
-                let draw = Draw { stage, role: Role::Solver, group, chunk, round: 0 };
+                let draw = SamplingCall { stage, role: Role::Solver, group, chunk, round: 0 };
                 self.sample(context, first, draw, step, seeds)
             },
             |finished| self.judge_solutions(execute, seeds.judge, finished, |source| &tasks[source].task),
@@ -384,7 +388,7 @@ impl<E: Environment> SelfPlay<E> {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        finished: Vec<Finished<E::Episode>>,
+        finished: Vec<FinishedEpisode<E::Episode>>,
         task: impl Fn(usize) -> &'a E::Task,
     ) -> Vec<SolverEpisode<E>>
     where
@@ -408,7 +412,7 @@ impl<E: Environment> SelfPlay<E> {
     fn note_solve_counts(
         &self,
         state: &mut GameState<E::Task>,
-        chosen: &Chosen<E::Task>,
+        chosen: &StepTasks<E::Task>,
         solutions: &[SolverEpisode<E>],
         rounds: &[Option<E::Round>],
     ) -> Vec<SolveCount> {
@@ -431,10 +435,10 @@ impl<E: Environment> SelfPlay<E> {
     }
 
     /// Rewards, advantages and weights.
-    fn score(&self, memory: &mut AdvantageMemory, now: (u64, u64), facts: &StepFacts<'_, E>) -> Vec<Scored> {
+    fn score(&self, memory: &mut AdvantageMemory, now: (u64, u64), facts: &StepFacts<'_, E>) -> Vec<ScoredEpisode> {
         let mut scored = self.reward_episodes(facts);
         let Methods { reward, advantage, .. } = &self.methods;
-        weigh(&mut scored, self.game.settings(), (&**reward, *advantage), E::KINDS, memory, now);
+        assign_advantages(&mut scored, self.game.settings(), (&**reward, *advantage), E::KINDS, memory, now);
         scored
     }
 
@@ -448,22 +452,22 @@ impl<E: Environment> SelfPlay<E> {
 
     /// The episodes that get a reward: proposers', solvers', verifiers'. Not among them are dropped ones, and those of rounds that came to
     /// nothing.
-    fn reward_episodes(&self, facts: &StepFacts<'_, E>) -> Vec<Scored> {
+    fn reward_episodes(&self, facts: &StepFacts<'_, E>) -> Vec<ScoredEpisode> {
         let scheme = &self.methods.reward;
         let rates = facts.tasks.iter().zip(facts.solved);
         let rates = rates.filter_map(|(asked, count)| Some((asked.proposal?, count.rate()?)));
         let rates: BTreeMap<usize, f64> = rates.collect();
         let proposer = |(index, one): (usize, &ProposalEpisode<E>)| {
-            let outcome = proposal_outcome(&one.standing, rates.get(&index).copied())?;
+            let outcome = one.admission.outcome(rates.get(&index).copied())?;
             let reward = scheme.proposer(outcome, self.game.is_well_formed(&one.finished))?;
             // All proposals of a kind answered the same question, "invent a task", whatever they were shown: they are one group.
-            Some(Scored::new(Role::Proposer, index, one.kind, 0, reward))
+            Some(ScoredEpisode::new(Role::Proposer, index, one.kind, 0, reward))
         };
         let response = |(role, index, task, finished, judged): ResponseFacts<'_, E>| {
             let status = judged.verdict.as_ref().ok().filter(|_| is_decided(facts.rounds, task))?.status;
             let status = if is_right(status) { Status::Accepted } else { status };
             let reward = scheme.solver(status, self.game.is_well_formed(finished));
-            Some(Scored::new(role, index, facts.tasks[task].task.kind(), finished.source, reward))
+            Some(ScoredEpisode::new(role, index, facts.tasks[task].task.kind(), finished.source, reward))
         };
         let proposers = facts.proposals.iter().enumerate().filter_map(proposer);
         let solvers = facts.solutions.iter().enumerate();
@@ -476,44 +480,28 @@ impl<E: Environment> SelfPlay<E> {
 }
 
 /// A response to a task, as far as its reward needs it: role, place, task, episode, judgement.
-type ResponseFacts<'a, E> =
-    (Role, usize, usize, &'a Finished<<E as Environment>::Episode>, &'a Solution<<E as Environment>::SolutionDetail>);
+type ResponseFacts<'a, E> = (
+    Role,
+    usize,
+    usize,
+    &'a FinishedEpisode<<E as Environment>::Episode>,
+    &'a Solution<<E as Environment>::SolutionDetail>,
+);
 
 /// Whether the responses to a task were judged to an end: always, where no verifiers are needed for it.
-fn is_decided<R: Round>(rounds: &[Option<R>], task: usize) -> bool {
+fn is_decided<R: RoundFacts>(rounds: &[Option<R>], task: usize) -> bool {
     rounds.get(task).is_none_or(|round| round.as_ref().is_some_and(|round| round.refusal().is_none()))
 }
 
-/// What a reward may know of a proposal; `None` where it was dropped.
-fn proposal_outcome<T>(standing: &Standing<T>, rate: Option<f64>) -> Option<ProposalOutcome> {
-    Some(match (standing, rate) {
-        (Standing::Dropped, _) => return None,
-        (Standing::Malformed, _) => ProposalOutcome::Malformed,
-        (Standing::Invalid, _) => ProposalOutcome::Invalid,
-        (Standing::Duplicate, _) => ProposalOutcome::Duplicate,
-        (Standing::Valid(_), Some(rate)) => ProposalOutcome::Solved { rate },
-        (Standing::Valid(_), None) => ProposalOutcome::Unrated,
-    })
-}
-
 /// A task that was there before step 0, or is evaluated on.
-pub(crate) fn asked_seed<T: Clone>(task: &T) -> Asked<T> {
-    Asked { task: task.clone(), source: Source::Seed, proposal: None }
+pub(crate) fn asked_seed<T: Clone>(task: &T) -> StepTask<T> {
+    StepTask { task: task.clone(), source: Source::Seed, proposal: None }
 }
 
-fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> Counts {
-    let mut counts = Counts::default();
-    let judged = facts.proposals.iter().map(|one| &one.judged).chain(facts.derived.iter().map(|one| &one.judged));
-    for judged in judged {
-        match &judged.verdict {
-            Ok(_) => {
-                counts.proposals += 1;
-                counts.valid_proposals += u64::from(judged.admitted().is_some());
-                counts.proposals_in_held_out += u64::from(judged.is_held_out());
-            }
-            Err(_) => counts.dropped += 1,
-        }
-    }
+fn count_outcomes<E: Environment>(facts: &StepFacts<'_, E>) -> OutcomeCounts {
+    let mut counts = OutcomeCounts::default();
+    facts.proposals.iter().for_each(|one| counts.add_proposal(&one.judged));
+    facts.derived.iter().for_each(|one| counts.add_proposal(&one.judged));
     // What was proposed turned out to be evaluated on only when it was solved.
     let proposed = facts.tasks.iter().zip(facts.rounds).filter(|(asked, _)| asked.proposal.is_some());
     let refusals = proposed.filter_map(|(_, round)| round.as_ref()?.refusal());

@@ -9,18 +9,19 @@ use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use veriplay_core::{Digest, Dropped, Execute, Prompt, Role};
+use veriplay_core::{Dropped, Execute, Prompt, Role};
 
-use crate::judgement::{JudgedProposal, Proposed, Round, Seeds, Solution, Standing};
+use crate::admission::{Admission, IsKnown, JudgedProposal};
+use crate::judgement::{ProposalPosition, RoundFacts, Seeds, Solution};
 use crate::metrics::SolveCount;
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::derive_seed;
-use crate::rollout::{Episode, Finished};
-use crate::scoring::Scored;
+use crate::rollout::{Episode, FinishedEpisode};
+use crate::scoring::ScoredEpisode;
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
-use crate::task_pool::{Asked, PoolTask, TaskChoice, TaskPool};
+use crate::task_pool::{PoolTask, StepTask, TaskChoice, TaskPool};
 
 /// A game. Pure: the same settings, seed, step, policy and executor give the same episodes, judgements and facts.
 pub trait Environment: Sync + Sized {
@@ -34,9 +35,9 @@ pub trait Environment: Sync + Sized {
     type ProposalDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
     /// What is logged of a judged response of a solver or of a verifier beside its verdict.
     type SolutionDetail: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
-    /// What is logged of a round beside the verdicts of its responses. [`Nothing`] in games without verifiers.
-    type Round: Round;
-    /// Something that is tried as a task though no policy proposed it, as far as the log needs it to be judged again. [`Nothing`] in most
+    /// What is logged of a round beside the verdicts of its responses. [`Never`] in games without verifiers.
+    type Round: RoundFacts;
+    /// Something that is tried as a task though no policy proposed it, as far as the log needs it to be judged again. [`Never`] in most
     /// games.
     type Derivation: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send;
     /// A step in numbers, for the log of events.
@@ -101,18 +102,17 @@ pub trait Environment: Sync + Sized {
         request: &Self::Request,
     ) -> Result<Option<Self::Episode>, PlayError>;
 
-    /// Judges what proposers made. `is_known` says of a task's key whether the pool or an earlier proposal has it already; it is asked
-    /// once for each readable proposal, in order.
+    /// Judges what proposers made.
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>>;
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>>;
 
     /// What became of each of a batch of proposals.
-    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Self::Task>> {
-        judged.iter().map(Standing::from_judgement).collect()
+    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Self::Task>> {
+        judged.iter().map(Admission::from_judgement).collect()
     }
 
     /// What is tried as tasks beside the proposals of a step, such as mutants.
@@ -130,13 +130,13 @@ pub trait Environment: Sync + Sized {
         Vec::new()
     }
 
-    /// Judges what was derived; `is_known` as for proposals.
+    /// Judges what was derived.
     fn judge_derived(
         &self,
         _execute: &dyn Execute,
         _derivations: &[Self::Derivation],
-        _is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
+        _is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
         Vec::new()
     }
 
@@ -152,18 +152,18 @@ pub trait Environment: Sync + Sized {
     ) -> Vec<Result<Option<Self::Episode>, Dropped>>;
 
     /// Runs what episodes wait for, such as tools. Single-turn games have nothing to run.
-    fn advance(&self, _execute: &dyn Execute, _seed: u64, _episodes: &mut [Finished<Self::Episode>]) {}
+    fn advance(&self, _execute: &dyn Execute, _seed: u64, _episodes: &mut [FinishedEpisode<Self::Episode>]) {}
 
     /// Judges solvers' episodes. Where there are verifiers, [`Environment::judge_rounds`] has the last word.
     fn judge_solutions(
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&Self::Task, &Finished<Self::Episode>)],
+        solutions: &[(&Self::Task, &FinishedEpisode<Self::Episode>)],
     ) -> Vec<Solution<Self::SolutionDetail>>;
 
     /// Chooses the responses that verifiers work on: of each task, places among its solvers' episodes, each as often as it is chosen.
-    /// Asked only where there are verifiers.
+    /// Called only where there are verifiers.
     fn choose_to_verify(
         &self,
         _context: &StepContext<'_>,
@@ -174,11 +174,15 @@ pub trait Environment: Sync + Sized {
     }
 
     /// The verifier's episode at a solver's response; `None` where nothing can be asked of it.
-    fn verifier_episode(&self, _task: &Self::Task, _response: &Finished<Self::Episode>) -> Option<Self::Episode> {
+    fn verifier_episode(
+        &self,
+        _task: &Self::Task,
+        _response: &FinishedEpisode<Self::Episode>,
+    ) -> Option<Self::Episode> {
         None
     }
 
-    /// Judges the responses of solvers and of verifiers to each task together. Asked only where there are verifiers.
+    /// Judges the responses of solvers and of verifiers to each task together. Called only where there are verifiers.
     fn judge_rounds(
         &self,
         _execute: &dyn Execute,
@@ -199,7 +203,7 @@ pub trait Environment: Sync + Sized {
     }
 
     /// Whether the frame of a response is as its prompt asked.
-    fn is_well_formed(&self, _episode: &Finished<Self::Episode>) -> bool {
+    fn is_well_formed(&self, _episode: &FinishedEpisode<Self::Episode>) -> bool {
         true
     }
 
@@ -218,7 +222,7 @@ pub trait Environment: Sync + Sized {
     }
 
     /// Seeds the policy's samples.
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         let role = if draw.role == Role::Verifier { "verify " } else { "" };
         derive_seed(run, step, &format!("{role}{}/chunk {}/round {}", draw.stage.name(), draw.chunk, draw.round))
     }
@@ -263,7 +267,7 @@ impl Stage {
 
 /// One call of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Draw {
+pub struct SamplingCall {
     /// The stage.
     pub stage: Stage,
     /// Who is sampled in it.
@@ -289,19 +293,19 @@ pub struct Proposer<E: Environment> {
 }
 
 /// A finished proposer's episode to judge.
-pub struct ToJudge<'a, E: Environment> {
+pub struct ProposalToJudge<'a, E: Environment> {
     /// What it was asked for.
     pub request: &'a E::Request,
     /// The episode.
-    pub finished: &'a Finished<E::Episode>,
+    pub finished: &'a FinishedEpisode<E::Episode>,
     /// When and where it was proposed: the step, the chunk, the place in it.
-    pub proposed: Proposed,
+    pub proposed: ProposalPosition,
     /// The stage.
     pub stage: Stage,
 }
 
 /// A judged proposal.
-pub type Judged<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;
+pub type JudgedProposalOf<E> = JudgedProposal<<E as Environment>::Task, <E as Environment>::ProposalDetail>;
 
 /// One task's responses of solvers and of verifiers, to be judged together.
 pub struct RoundRequest<'a, E: Environment> {
@@ -310,7 +314,7 @@ pub struct RoundRequest<'a, E: Environment> {
     /// Its solvers' episodes. In an evaluation the greedy one stands last.
     pub solutions: &'a [SolverEpisode<E>],
     /// Its verifiers' episodes, each with the place of the response it is about. In an evaluation the greedy one stands last.
-    pub verifications: Vec<(usize, &'a Finished<E::Episode>)>,
+    pub verifications: Vec<(usize, &'a FinishedEpisode<E::Episode>)>,
 }
 
 /// The judgement on a round.
@@ -359,19 +363,19 @@ pub struct ProposalEpisode<E: Environment> {
     /// The kind of task it was asked for.
     pub kind: &'static str,
     /// When and where it was proposed.
-    pub proposed: Proposed,
+    pub proposed: ProposalPosition,
     /// The episode.
-    pub finished: Finished<E::Episode>,
+    pub finished: FinishedEpisode<E::Episode>,
     /// The judgement.
-    pub judged: Judged<E>,
+    pub judged: JudgedProposalOf<E>,
     /// What became of it.
-    pub standing: Standing<E::Task>,
+    pub admission: Admission<E::Task>,
 }
 
 /// A judged solver's episode; its source is its task.
 pub struct SolverEpisode<E: Environment> {
     /// The episode.
-    pub finished: Finished<E::Episode>,
+    pub finished: FinishedEpisode<E::Episode>,
     /// The judgement.
     pub judged: Solution<E::SolutionDetail>,
 }
@@ -383,13 +387,13 @@ pub struct VerifierEpisode<E: Environment> {
     /// The response it is about, by its place among the task's.
     pub candidate: usize,
     /// The episode. Those of one source had one prompt.
-    pub finished: Finished<E::Episode>,
+    pub finished: FinishedEpisode<E::Episode>,
     /// The judgement.
     pub judged: Solution<E::SolutionDetail>,
 }
 
 /// What came of the verify stage.
-pub(crate) struct Verified<E: Environment> {
+pub(crate) struct VerifyOutput<E: Environment> {
     /// Verifiers' episodes, in the order of the tasks.
     pub(crate) verifications: Vec<VerifierEpisode<E>>,
     /// By task; `None` where the host failed. Empty without verifiers.
@@ -397,11 +401,11 @@ pub(crate) struct Verified<E: Environment> {
 }
 
 /// Something that no policy proposed, judged as a task.
-pub struct Derived<E: Environment> {
+pub struct JudgedDerivation<E: Environment> {
     /// What was tried.
     pub derivation: E::Derivation,
     /// The judgement.
-    pub judged: Judged<E>,
+    pub judged: JudgedProposalOf<E>,
 }
 
 /// All that happened in a step.
@@ -409,13 +413,13 @@ pub struct StepFacts<'a, E: Environment> {
     /// Proposals, in the order they were sampled.
     pub proposals: &'a [ProposalEpisode<E>],
     /// What was derived before and after solvers did theirs.
-    pub derived: &'a [Derived<E>],
+    pub derived: &'a [JudgedDerivation<E>],
     /// How many tasks could not be asked.
     pub unaskable: usize,
     /// How many tasks the host failed to prepare.
     pub undelivered: usize,
     /// The tasks that solvers were asked.
-    pub tasks: &'a [Asked<E::Task>],
+    pub tasks: &'a [StepTask<E::Task>],
     /// Solvers' episodes, in the order of the tasks.
     pub solutions: &'a [SolverEpisode<E>],
     /// Verifiers' episodes, in the order of the tasks.
@@ -425,7 +429,7 @@ pub struct StepFacts<'a, E: Environment> {
     /// How often each task was solved.
     pub solved: &'a [SolveCount],
     /// The episodes that got a reward.
-    pub scored: &'a [Scored],
+    pub scored: &'a [ScoredEpisode],
     /// What is imitated and what is preferred over what, where the objective is such.
     pub preferences: &'a Preferences,
     /// The pool after the step.

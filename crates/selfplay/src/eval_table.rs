@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Status, Verdict};
 
-use crate::metrics::{SolveCount, mean_pass_at_k, solve_counts};
+use crate::metrics::{LEAST_SAMPLES, SolveCount, mean_pass_at_k, solve_counts};
 use crate::play::PlayError;
 use crate::statistics::{mean, share};
-
-/// Samples that pass@8 needs of every task.
-pub const LEAST_SAMPLES: u32 = 8;
 
 /// Means over rows, as fractions of 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -54,7 +51,7 @@ pub struct EvalTable {
 }
 
 /// A judged episode: its task, and the verdict or the host fault.
-pub(crate) type JudgedEpisode = (usize, Result<Verdict, Dropped>);
+pub(crate) type EpisodeVerdict = (usize, Result<Verdict, Dropped>);
 
 impl EvalTable {
     /// The table of judged episodes at tasks whose rows are `names`: [`LEAST_SAMPLES`] at least of each task at temperature 1, and a
@@ -64,10 +61,10 @@ impl EvalTable {
     /// Too few samples; a dropped episode: a number with holes is no number.
     pub(crate) fn new(
         names: &[&str],
-        sampled: Vec<JudgedEpisode>,
-        greedy: Vec<JudgedEpisode>,
+        sampled: Vec<EpisodeVerdict>,
+        greedy: Vec<EpisodeVerdict>,
     ) -> Result<Self, PlayError> {
-        let (sampled, greedy) = (whole(names.len(), sampled)?, whole(names.len(), greedy)?);
+        let (sampled, greedy) = (count_solved(names.len(), sampled)?, count_solved(names.len(), greedy)?);
         if let Some(count) = sampled.iter().find(|count| count.judged < LEAST_SAMPLES) {
             let what =
                 format!("an evaluation task has `{}` samples: pass@8 needs `{LEAST_SAMPLES}` or more", count.judged);
@@ -94,8 +91,8 @@ impl EvalTable {
     }
 }
 
-fn whole(tasks: usize, judged: Vec<JudgedEpisode>) -> Result<Vec<SolveCount>, PlayError> {
-    let status = |(task, judged): JudgedEpisode| -> Result<(usize, Status), Dropped> {
+fn count_solved(tasks: usize, judged: Vec<EpisodeVerdict>) -> Result<Vec<SolveCount>, PlayError> {
+    let status = |(task, judged): EpisodeVerdict| -> Result<(usize, Status), Dropped> {
         let void = |dropped: Dropped| Dropped {
             why: format!("the evaluation is void, an attempt was dropped: {}", dropped.why),
         };

@@ -3,10 +3,10 @@
 use veriplay_core::Role;
 
 use crate::driver::{SelfPlay, asked_seed};
-use crate::environment::{Draw, Environment, JudgedRound, RoundRequest, SolverEpisode, Stage};
-use crate::eval_table::{EvalTable, JudgedEpisode};
+use crate::environment::{Environment, JudgedRound, RoundRequest, SamplingCall, SolverEpisode, Stage};
+use crate::eval_table::{EpisodeVerdict, EvalTable};
 use crate::play::{PlayError, StepContext};
-use crate::task_pool::Asked;
+use crate::task_pool::StepTask;
 
 impl<E: Environment> SelfPlay<E> {
     /// Evaluates the policy with samples seeded by `context.seed`. The loop gives the same seed before and after every run, so that the two
@@ -40,7 +40,7 @@ impl<E: Environment> SelfPlay<E> {
 
     fn solve_evaluation(&self, context: &StepContext<'_>, stage: Stage) -> Result<Vec<SolverEpisode<E>>, PlayError> {
         let all = self.game.evaluation_tasks();
-        let tasks: Vec<Asked<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
+        let tasks: Vec<StepTask<E::Task>> = all.iter().map(|one| asked_seed(&one.task)).collect();
         let own: Vec<&E::Task> = all.iter().map(|one| &one.task).collect();
         let episodes = self.game.solver_episodes(context.execute, self.game.seeds(stage, context.seed, 0), &own);
         let episodes = episodes.into_iter().enumerate().map(|(index, one)| one?.ok_or_else(|| self.unaskable(index)));
@@ -68,7 +68,7 @@ impl<E: Environment> SelfPlay<E> {
         let episodes: Vec<(usize, E::Episode)> =
             rounds.iter().enumerate().map(episode).collect::<Result<_, PlayError>>()?;
         let sample = |stage: Stage, group: usize| {
-            let draw = Draw { stage, role: Role::Verifier, group, chunk: 0, round: 0 };
+            let draw = SamplingCall { stage, role: Role::Verifier, group, chunk: 0, round: 0 };
             self.sample(context, episodes.clone(), draw, 0, self.game.seeds(stage, context.seed, 0))
         };
         let sampled = sample(Stage::Evaluate, self.game.settings().eval_samples)?;
@@ -95,6 +95,6 @@ fn group_by_task<E: Environment>(
     rounds
 }
 
-fn verdict<E: Environment>(one: &SolverEpisode<E>) -> JudgedEpisode {
+fn verdict<E: Environment>(one: &SolverEpisode<E>) -> EpisodeVerdict {
     (one.finished.source, one.judged.verdict.clone())
 }

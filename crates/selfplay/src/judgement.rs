@@ -1,13 +1,11 @@
-//! Judgements on proposals and responses, and what became of a proposal: what an environment states, whatever its tasks are.
+//! Judgements on responses and rounds, as an environment states them, whatever its tasks are.
 
 use std::fmt::Debug;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Status, Verdict};
+use veriplay_core::{Dropped, Evidence, Status, Verdict};
 use veriplay_verifier::agreement::Refusal;
-
-use crate::splits;
 
 /// Seeds of what is executed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +33,9 @@ impl Seeds {
 
 /// What games derive that derive nothing, and the rounds of games that have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Nothing {}
+pub enum Never {}
 
-impl Round for Nothing {
+impl RoundFacts for Never {
     fn refusal(&self) -> Option<&Refusal> {
         match *self {}
     }
@@ -46,41 +44,13 @@ impl Round for Nothing {
 /// When and where something was proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Proposed {
+pub struct ProposalPosition {
     /// The step.
     pub step: u64,
     /// Number of the chunk within the step.
     pub chunk: usize,
     /// Its place in the chunk.
     pub offset: usize,
-}
-
-/// The judgement on a proposal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JudgedProposal<T, D> {
-    /// The verdict, or the host fault.
-    pub verdict: Result<Verdict, Dropped>,
-    /// The task that was proposed, where one could be made of it, valid or not.
-    pub task: Option<T>,
-    /// Whether the pool or an earlier proposal had it already.
-    pub known: bool,
-    /// What the game says beside.
-    pub detail: D,
-}
-
-impl<T, D> JudgedProposal<T, D> {
-    /// The task, where it is valid and new.
-    pub fn admitted(&self) -> Option<&T> {
-        let valid = self.verdict.as_ref().is_ok_and(|verdict| verdict.status == Status::Valid);
-        self.task.as_ref().filter(|_| valid && !self.known)
-    }
-
-    /// Whether it was refused for holding what is evaluated on.
-    #[must_use]
-    pub fn is_held_out(&self) -> bool {
-        self.verdict.as_ref().is_ok_and(splits::is_refusal)
-    }
 }
 
 /// The judgement on a response of a solver or of a verifier.
@@ -94,41 +64,25 @@ pub struct Solution<D> {
 }
 
 /// What is said of a round as a whole.
-pub trait Round: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
-    /// Why nothing may be learned from it; `None` when something may. The rule [`splits::HELD_OUT`] says that its task is evaluated on.
+pub trait RoundFacts: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
+    /// Why nothing may be learned from it; `None` when something may. The rule [`crate::splits::HELD_OUT`] says that its task is evaluated on.
     fn refusal(&self) -> Option<&Refusal>;
 }
 
-/// What became of a proposal, before anybody solved it.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Standing<T> {
-    /// It met a host fault.
-    Dropped,
-    /// Nothing could be read.
-    Malformed,
-    /// It was refused.
-    Invalid,
-    /// It is known already.
-    Duplicate,
-    /// It is valid and new.
-    Valid(T),
+/// A verdict by a rule, without counts of tests.
+pub(crate) fn rule_verdict(status: Status, rule: impl Into<String>, detail: impl Into<String>) -> Verdict {
+    let evidence = Evidence { rule: rule.into(), detail: detail.into(), ..Evidence::default() };
+    Verdict { status, passed: 0, total: 0, evidence }
 }
 
-impl<T: Clone> Standing<T> {
-    /// By the verdict alone.
-    pub fn from_judgement<D>(judged: &JudgedProposal<T, D>) -> Self {
-        let Ok(verdict) = &judged.verdict else { return Self::Dropped };
-        match judged.admitted() {
-            Some(task) => Self::Valid(task.clone()),
-            None if verdict.status == Status::Malformed => Self::Malformed,
-            None if splits::is_refusal(verdict) => Self::Invalid,
-            None if judged.known && judged.task.is_some() => Self::Duplicate,
-            None => Self::Invalid,
-        }
-    }
-
-    /// The task, where it is valid and new.
-    pub const fn task(&self) -> Option<&T> {
-        if let Self::Valid(task) = self { Some(task) } else { None }
-    }
+/// Gives each item its result in order: an `Err` is a result that was decided without running anything, and `run` gives those of all others
+/// at once.
+pub(crate) fn run_undecided<Q, R>(
+    items: impl IntoIterator<Item = Result<Q, R>>,
+    run: impl FnOnce(&[Q]) -> Vec<R>,
+) -> Vec<R> {
+    let mut undecided = Vec::new();
+    let decided: Vec<Option<R>> = items.into_iter().map(|item| item.map(|one| undecided.push(one)).err()).collect();
+    let mut results = run(&undecided).into_iter();
+    decided.into_iter().map(|one| one.unwrap_or_else(|| results.next().expect("a result for each item"))).collect()
 }

@@ -7,12 +7,14 @@
 //! A game is an [`environment::Environment`], and [`driver`] plays all of them.
 //!
 //! A thing is added with one file and one line in a const slice: a reward in [`rewards::REWARDS`], an advantage in
-//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`], a game in [`games::GAMES`].
+//! [`advantages::ADVANTAGES`], a curriculum in [`curricula::CURRICULA`], a monitor in [`monitors::MONITORS`]. A game is listed in the cli.
 
+pub mod admission;
 pub mod advantages;
 pub mod curricula;
 pub mod driver;
 pub mod environment;
+pub mod episode_metrics;
 pub mod eval_table;
 mod evaluate;
 pub mod games;
@@ -20,11 +22,12 @@ pub mod judgement;
 pub mod metrics;
 pub mod monitors;
 pub mod multi_turn;
-mod overlap;
+mod pipeline;
 pub mod play;
 pub mod preferences;
 mod prompt_groups;
 pub mod randomness;
+mod registry;
 mod replay;
 pub mod rewards;
 pub mod rollout;
@@ -34,4 +37,5 @@ pub mod splits;
 mod statistics;
 pub mod step;
 pub mod task_pool;
-mod verify;
+mod think_answer;
+mod verify_stage;

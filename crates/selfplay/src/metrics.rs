@@ -5,6 +5,9 @@ use veriplay_core::Status;
 
 use crate::statistics::{mean, share};
 
+/// Samples that pass@8 needs of every task.
+pub const LEAST_SAMPLES: u32 = 8;
+
 /// How many of the judged rollouts of one task solved it. Dropped rollouts are in neither number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,4 +85,31 @@ pub fn pass_at_k(n: u32, c: u32, k: u32) -> Option<f64> {
 pub fn mean_pass_at_k(counts: &[SolveCount], k: u32) -> Option<f64> {
     let each: Option<Vec<f64>> = counts.iter().map(|count| pass_at_k(count.judged, count.solved, k)).collect();
     mean(&each?)
+}
+
+/// What one filter let through, of what the filters before it did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FilterYield {
+    /// The filter's name.
+    pub name: String,
+    /// What it was asked of.
+    pub seen: usize,
+    /// What became of that.
+    #[serde(flatten)]
+    pub count: FilterCount,
+}
+
+/// What a filter did, under the key that its game logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FilterCount {
+    /// Let through.
+    Passed(usize),
+    /// Refused.
+    Refused(usize),
+}
+
+/// The mean of a number over items; `None` of none.
+pub(crate) fn mean_over<T>(items: &[T], number: impl Fn(&T) -> f64) -> Option<f64> {
+    mean(&items.iter().map(number).collect::<Vec<_>>())
 }

@@ -7,7 +7,10 @@ use std::fmt::Debug;
 
 use veriplay_core::{Dropped, Finish, Prompt, Role, Rollout};
 
-use crate::rollout::{Episode, Finished};
+use crate::environment::{SamplingCall, Stage};
+use crate::judgement::Seeds;
+use crate::randomness::derive_seed;
+use crate::rollout::{Episode, FinishedEpisode};
 
 /// What one episode works in: its goal, and what its tools have done so far.
 pub trait Workspace: Clone + Send + Sync {
@@ -29,7 +32,7 @@ pub trait Workspace: Clone + Send + Sync {
     ///
     /// # Errors
     /// Why nothing is done, for the next prompt.
-    fn read(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<Self::Call>, String>;
+    fn parse_response(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<Self::Call>, String>;
 
     /// Takes the outcome of a call.
     fn observe(&mut self, call: &Self::Call, outcome: &Self::Outcome) -> Observation;
@@ -66,9 +69,16 @@ pub struct Turn {
     pub shown: String,
 }
 
+impl Turn {
+    /// The turn in the transcript of a chat.
+    pub(crate) fn chat_text(&self) -> String {
+        format!("Assistant: {}\n\nUser: {}\n\n", self.response.trim(), self.shown)
+    }
+}
+
 /// How an episode ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum EpisodeEnd {
     /// Its policy finished it, in this way.
     Finished(&'static str),
     /// All turns are used up.
@@ -79,40 +89,40 @@ pub enum End {
     OutOfRoom,
 }
 
-impl End {
+impl EpisodeEnd {
     /// The word of reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            End::Finished(name) => name,
-            End::OutOfTurns => "out_of_turns",
-            End::OutOfFuel => "out_of_fuel",
-            End::OutOfRoom => "out_of_room",
+            EpisodeEnd::Finished(name) => name,
+            EpisodeEnd::OutOfTurns => "out_of_turns",
+            EpisodeEnd::OutOfFuel => "out_of_fuel",
+            EpisodeEnd::OutOfRoom => "out_of_room",
         }
     }
 }
 
 /// What is to be done next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move<'a, C> {
+pub enum NextAction<'a, C> {
     /// Generate a response to this text, and give it to [`MultiTurn::take_response`].
     Ask(&'a str),
     /// Run this call, and give its outcome to [`MultiTurn::take_outcome`].
     Call(&'a C),
     /// Nothing: it is over.
-    Over(End),
+    Over(EpisodeEnd),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum State<C> {
+enum TurnState<C> {
     Asking(String),
     Calling { response: String, call: C },
-    Over(End),
+    Over(EpisodeEnd),
 }
 
 /// What all turns of an episode may use together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
+pub struct EpisodeLimits {
     /// Responses. One that cannot be read, or is refused, counts.
     pub turns: usize,
     /// Wasm fuel of its tools.
@@ -123,83 +133,84 @@ pub struct Allowance {
 #[derive(Clone)]
 pub struct MultiTurn<T: Workspace> {
     workspace: T,
-    allowance: Allowance,
+    limits: EpisodeLimits,
     turns: Vec<Turn>,
     fuel: u64,
-    state: State<T::Call>,
+    state: TurnState<T::Call>,
 }
 
 impl<T: Workspace> MultiTurn<T> {
     /// Begins one. `None` where there is no room for its first prompt.
     #[must_use]
-    pub fn new(workspace: T, allowance: Allowance) -> Option<Self> {
-        let state = State::Asking(workspace.prompt_text(&[], allowance.turns)?);
-        Some(Self { workspace, allowance, turns: Vec::new(), fuel: 0, state })
+    pub fn new(workspace: T, limits: EpisodeLimits) -> Option<Self> {
+        let state = TurnState::Asking(workspace.prompt_text(&[], limits.turns)?);
+        Some(Self { workspace, limits, turns: Vec::new(), fuel: 0, state })
     }
 
     /// What is to be done next.
     #[must_use]
-    pub fn next_move(&self) -> Move<'_, T::Call> {
+    pub fn next_action(&self) -> NextAction<'_, T::Call> {
         match &self.state {
-            State::Asking(text) => Move::Ask(text),
-            State::Calling { call, .. } => Move::Call(call),
-            State::Over(end) => Move::Over(*end),
+            TurnState::Asking(text) => NextAction::Ask(text),
+            TurnState::Calling { call, .. } => NextAction::Call(call),
+            TurnState::Over(end) => NextAction::Over(*end),
         }
     }
 
     /// Takes the response to the last prompt.
     pub fn take_response(&mut self, response: &str, finish: Finish) {
-        if !matches!(self.state, State::Asking(_)) {
+        if !matches!(self.state, TurnState::Asking(_)) {
             return;
         }
         let turns_left = self.turns_left();
         let action = match finish {
             Finish::Length => Err("the response was cut off; be shorter".to_owned()),
-            Finish::Stop => self.workspace.read(response, turns_left),
+            Finish::Stop => self.workspace.parse_response(response, turns_left),
         };
         let response = response.to_owned();
         match action {
-            Ok(TurnAction::Call(call)) => self.state = State::Calling { response, call },
+            Ok(TurnAction::Call(call)) => self.state = TurnState::Calling { response, call },
             Ok(TurnAction::Finish(end)) => {
                 self.turns.push(Turn { response, shown: String::new() });
-                self.state = State::Over(End::Finished(end));
+                self.state = TurnState::Over(EpisodeEnd::Finished(end));
             }
             Ok(TurnAction::Nothing(shown)) => self.end_turn(response, shown),
             Err(reason) => self.end_turn(response, format!("{}: {reason}.", T::NOTHING_DONE)),
         }
     }
 
-    /// Takes the outcome of the call that [`Move::Call`] asked for.
+    /// Takes the outcome of the call that [`NextAction::Call`] asked for.
     pub fn take_outcome(&mut self, outcome: &T::Outcome) {
-        let State::Calling { response, call } = &self.state else { return };
+        let TurnState::Calling { response, call } = &self.state else { return };
         let Observation { shown, fuel, end } = self.workspace.observe(call, outcome);
         let response = response.clone();
         self.fuel = self.fuel.saturating_add(fuel);
         self.end_turn(response, shown);
         if let Some(end) = end {
-            self.state = State::Over(End::Finished(end));
+            self.state = TurnState::Over(EpisodeEnd::Finished(end));
         }
     }
 
     fn end_turn(&mut self, response: String, shown: String) {
         self.turns.push(Turn { response, shown });
         self.state = match (self.turns_left(), self.fuel_left()) {
-            (0, _) => State::Over(End::OutOfTurns),
-            (_, 0) => State::Over(End::OutOfFuel),
-            (left, _) => {
-                self.workspace.prompt_text(&self.turns, left).map_or(State::Over(End::OutOfRoom), State::Asking)
-            }
+            (0, _) => TurnState::Over(EpisodeEnd::OutOfTurns),
+            (_, 0) => TurnState::Over(EpisodeEnd::OutOfFuel),
+            (left, _) => self
+                .workspace
+                .prompt_text(&self.turns, left)
+                .map_or(TurnState::Over(EpisodeEnd::OutOfRoom), TurnState::Asking),
         };
     }
 
     const fn turns_left(&self) -> usize {
-        self.allowance.turns.saturating_sub(self.turns.len())
+        self.limits.turns.saturating_sub(self.turns.len())
     }
 
     /// Fuel that its tools may still use.
     #[must_use]
     pub const fn fuel_left(&self) -> u64 {
-        self.allowance.fuel.saturating_sub(self.fuel)
+        self.limits.fuel.saturating_sub(self.fuel)
     }
 
     /// What its policy works in.
@@ -216,16 +227,18 @@ impl<T: Workspace> MultiTurn<T> {
 
     /// How it ended; `None` while it goes on.
     #[must_use]
-    pub const fn end(&self) -> Option<End> {
-        if let State::Over(end) = self.state { Some(end) } else { None }
+    pub const fn end(&self) -> Option<EpisodeEnd> {
+        if let TurnState::Over(end) = self.state { Some(end) } else { None }
     }
 }
 
 impl<T: Workspace> Episode for MultiTurn<T> {
     fn prompt(&self) -> Option<Prompt> {
-        match self.next_move() {
-            Move::Ask(text) => Some(Prompt::new(self.workspace.role(), text)),
-            Move::Call(_) | Move::Over(_) => None,
+        match self.next_action() {
+            NextAction::Ask(text) => {
+                Some(Prompt::new(self.workspace.role(), text))
+            }
+            NextAction::Call(_) | NextAction::Over(_) => None,
         }
     }
 
@@ -234,13 +247,13 @@ impl<T: Workspace> Episode for MultiTurn<T> {
     }
 
     fn out_of_room(&mut self) {
-        if matches!(self.state, State::Asking(_)) {
-            self.state = State::Over(End::OutOfRoom);
+        if matches!(self.state, TurnState::Asking(_)) {
+            self.state = TurnState::Over(EpisodeEnd::OutOfRoom);
         }
     }
 
     fn end(&self) -> Option<&'static str> {
-        Self::end(self).map(End::name)
+        Self::end(self).map(EpisodeEnd::name)
     }
 
     fn fuel(&self) -> u64 {
@@ -258,17 +271,71 @@ impl<T: Workspace> Debug for MultiTurn<T> {
 /// Serves every call that episodes wait for. `serve` is handed those episodes, and gives the outcome of each, or the host fault, which
 /// drops it.
 pub(crate) fn serve_calls<T: Workspace>(
-    episodes: &mut [Finished<MultiTurn<T>>],
+    episodes: &mut [FinishedEpisode<MultiTurn<T>>],
     serve: impl FnOnce(&[&MultiTurn<T>]) -> Vec<Result<T::Outcome, Dropped>>,
 ) {
-    let waits =
-        |one: &Finished<MultiTurn<T>>| one.dropped.is_none() && matches!(one.episode.next_move(), Move::Call(_));
+    let waits = |one: &FinishedEpisode<MultiTurn<T>>| {
+        one.dropped.is_none() && matches!(one.episode.next_action(), NextAction::Call(_))
+    };
     let waiting: Vec<usize> = (0..episodes.len()).filter(|index| waits(&episodes[*index])).collect();
     let outcomes = serve(&waiting.iter().map(|index| &episodes[*index].episode).collect::<Vec<_>>());
     for (index, outcome) in waiting.into_iter().zip(outcomes) {
         match outcome {
             Ok(outcome) => episodes[index].episode.take_outcome(&outcome),
             Err(dropped) => episodes[index].dropped = Some(dropped),
+        }
+    }
+}
+
+/// The words that name a game's random streams. A run's bytes depend on them.
+pub(crate) struct StreamNames {
+    /// Proposers, and their turns.
+    pub(crate) proposer: &'static str,
+    /// The run's seed for proposers of supervised examples: they must not be those of step 0.
+    pub(crate) sft_proposers: &'static str,
+    /// Solvers of supervised examples.
+    pub(crate) sft_solver: &'static str,
+    /// Solvers of a step.
+    pub(crate) solver: &'static str,
+    /// Tools that proposers call.
+    pub(crate) proposer_tools: &'static str,
+    /// Tools that solvers call, behind the word for the solver.
+    pub(crate) solver_tools: &'static str,
+    /// Judges of solvers, likewise.
+    pub(crate) judge: &'static str,
+}
+
+impl StreamNames {
+    const fn role(&self, stage: Stage) -> &'static str {
+        match stage {
+            Stage::SftPropose | Stage::Propose => self.proposer,
+            Stage::SftSolve => self.sft_solver,
+            Stage::Solve => self.solver,
+            Stage::Evaluate => "evaluation",
+            Stage::EvaluateGreedy => "greedy evaluation",
+        }
+    }
+
+    /// The seed that a stage of a run draws with.
+    pub(crate) fn stage_seed(&self, stage: Stage, run: u64) -> u64 {
+        if stage == Stage::SftPropose { derive_seed(run, 0, self.sft_proposers) } else { run }
+    }
+
+    /// As [`crate::environment::Environment::sampling_seed`].
+    pub(crate) fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        let purpose = format!("{}/round {}", self.role(draw.stage), draw.round);
+        derive_seed(self.stage_seed(draw.stage, run), step, &purpose)
+    }
+
+    /// As [`crate::environment::Environment::seeds`].
+    pub(crate) fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
+        let seed = |purpose: &str| derive_seed(self.stage_seed(stage, run), step, purpose);
+        match stage {
+            Stage::SftPropose | Stage::Propose => Seeds { tools: seed(self.proposer_tools), ..Seeds::default() },
+            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
+                let of_role = |purpose: &str| seed(&format!("{}/{purpose}", self.role(stage)));
+                Seeds { tools: of_role(self.solver_tools), judge: of_role(self.judge), ..Seeds::default() }
+            }
         }
     }
 }

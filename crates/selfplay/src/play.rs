@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Policy, PolicyError, PreferenceBatch, TrainBatch};
 
+use crate::settings::ConfigError;
 use crate::splits::Overlap;
 
 /// Whom a game plays with, and what its randomness is drawn from.
@@ -32,7 +33,7 @@ pub struct StepOutput<M, R> {
     /// What was watched, by the name of its monitor.
     pub monitors: BTreeMap<&'static str, Measurement>,
     /// What the summary adds up.
-    pub counts: Counts,
+    pub counts: OutcomeCounts,
 }
 
 /// What the learner takes at once.
@@ -54,9 +55,10 @@ pub enum Measurement {
     Number(Option<f64>),
 }
 
-/// Sums over steps. What a host fault took is in `dropped` alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+/// Sums over a step, or over the steps of a run. What a host fault took is in `dropped` alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutcomeCounts {
     /// Proposals judged.
     pub proposals: u64,
     /// Those that were valid.
@@ -69,6 +71,30 @@ pub struct Counts {
     pub accepted: u64,
     /// Lost to a host fault.
     pub dropped: u64,
+}
+
+impl OutcomeCounts {
+    /// Adds the counts of a step.
+    pub const fn add(&mut self, step: Self) {
+        self.proposals += step.proposals;
+        self.valid_proposals += step.valid_proposals;
+        self.proposals_in_held_out += step.proposals_in_held_out;
+        self.attempts += step.attempts;
+        self.accepted += step.accepted;
+        self.dropped += step.dropped;
+    }
+
+    /// Valid proposals among those judged; 0 where none was.
+    #[must_use]
+    pub fn valid_rate(&self) -> f64 {
+        self.valid_proposals as f64 / self.proposals.max(1) as f64
+    }
+
+    /// Accepted attempts among those judged; 0 where none was.
+    #[must_use]
+    pub fn solve_rate(&self) -> f64 {
+        self.accepted as f64 / self.attempts.max(1) as f64
+    }
 }
 
 /// What a replay found.
@@ -111,6 +137,12 @@ pub enum PlayError {
     /// Its tasks or its config are not such that it can be played.
     #[error("{0}")]
     Setup(String),
+}
+
+impl From<ConfigError> for PlayError {
+    fn from(error: ConfigError) -> Self {
+        Self::Setup(error.to_string())
+    }
 }
 
 impl From<Dropped> for PlayError {

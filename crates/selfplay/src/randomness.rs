@@ -33,7 +33,7 @@ fn words(run_seed: u64, step: u64, purpose: &str) -> [u64; 4] {
 
 /// All of `items` in random order, each place in proportion to the weights of what is left (Efraimidis and Spirakis 2006: order
 /// by ln(u) / w). Items of weight 0 come behind all others.
-pub(crate) fn ordered<T>(items: Vec<(T, f64)>, generator: &mut impl Rng) -> Vec<T> {
+pub(crate) fn weighted_shuffle<T>(items: Vec<(T, f64)>, generator: &mut impl Rng) -> Vec<T> {
     let mut keyed: Vec<(f64, T)> = Vec::with_capacity(items.len());
     for (item, weight) in items {
         // u in (0, 1], so that ln(u) is finite.
@@ -45,8 +45,8 @@ pub(crate) fn ordered<T>(items: Vec<(T, f64)>, generator: &mut impl Rng) -> Vec<
 }
 
 /// `count` of `items` without replacement, as [`ordered`] has them: items of weight 0 are drawn only after all others.
-pub(crate) fn draw<T>(items: Vec<(T, f64)>, count: usize, generator: &mut impl Rng) -> Vec<T> {
-    let mut drawn = ordered(items, generator);
+pub(crate) fn weighted_sample<T>(items: Vec<(T, f64)>, count: usize, generator: &mut impl Rng) -> Vec<T> {
+    let mut drawn = weighted_shuffle(items, generator);
     drawn.truncate(count);
     drawn
 }

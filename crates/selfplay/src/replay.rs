@@ -2,11 +2,12 @@
 
 use veriplay_core::{Dropped, Execute, Verdict};
 
+use crate::admission::JudgedProposal;
 use crate::driver::SelfPlay;
-use crate::environment::{Environment, RoundRequest, SolverEpisode, Stage, ToJudge};
-use crate::judgement::{JudgedProposal, Solution};
+use crate::environment::{Environment, ProposalToJudge, RoundRequest, SolverEpisode, Stage};
+use crate::judgement::Solution;
 use crate::play::{PlayError, ReplayReport};
-use crate::rollout::{Episode, Finished, LoggedSampler, run_episodes};
+use crate::rollout::{Episode, FinishedEpisode, LoggedSampler, run_episodes};
 use crate::step::{
     AttemptRecord, DerivedRecord, EpisodeRecord, LogRecord, ProposalRecord, Record, TaskRecord, VerificationRecord,
 };
@@ -16,7 +17,7 @@ type SolvedTask<E> =
     TaskRecord<<E as Environment>::Task, <E as Environment>::SolutionDetail, <E as Environment>::Round>;
 
 /// The episodes of a round: solvers', then verifiers'.
-type Responses<E> = (Vec<SolverEpisode<E>>, Vec<Finished<<E as Environment>::Episode>>);
+type Responses<E> = (Vec<SolverEpisode<E>>, Vec<FinishedEpisode<<E as Environment>::Episode>>);
 
 impl<E: Environment> SelfPlay<E> {
     /// Judges what `records` hold again, from the logged texts, and compares. Records of one step may come in several calls.
@@ -69,10 +70,10 @@ impl<E: Environment> SelfPlay<E> {
         let Some(seeds) = kept.first().map(|record| record.seeds) else { return Ok(()) };
         let mut sampler = LoggedSampler(kept.iter().map(|record| record.episode.turns.as_slice()).collect());
         let finished = run_episodes(first, 1, &mut sampler, |all| self.game.advance(execute, seeds.tools, all))?;
-        let judge: Vec<ToJudge<'_, E>> = finished
+        let judge: Vec<ProposalToJudge<'_, E>> = finished
             .iter()
             .zip(&kept)
-            .map(|(finished, record)| ToJudge {
+            .map(|(finished, record)| ProposalToJudge {
                 request: &record.request,
                 finished,
                 proposed: record.proposed,
@@ -134,7 +135,7 @@ impl<E: Environment> SelfPlay<E> {
             return Ok(None);
         };
         let mut sampler = LoggedSampler(attempts.iter().map(|attempt| attempt.episode.turns.as_slice()).collect());
-        let advance = |all: &mut [Finished<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
+        let advance = |all: &mut [FinishedEpisode<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
         let finished = run_episodes(vec![(0, episode)], attempts.len(), &mut sampler, advance)?;
         Ok(Some(self.judge_solutions(execute, record.seeds.judge, finished, |_| &record.task)))
     }
@@ -196,7 +197,7 @@ impl<E: Environment> SelfPlay<E> {
             return Ok(None);
         };
         let turns = record.verifications.iter().map(|one| one.episode.turns.as_slice());
-        let advance = |all: &mut [Finished<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
+        let advance = |all: &mut [FinishedEpisode<E::Episode>]| self.game.advance(execute, record.seeds.tools, all);
         let first = episodes.into_iter().enumerate().collect();
         let verifications = run_episodes(first, 1, &mut LoggedSampler(turns.collect()), advance)?;
         Ok(Some((solutions, verifications)))
@@ -207,7 +208,7 @@ impl<E: Environment> SelfPlay<E> {
 fn compare_response<D: PartialEq, E: Episode>(
     report: &mut ReplayReport,
     (episode, logged): (&EpisodeRecord, &Solution<D>),
-    (finished, now): (&Finished<E>, &Solution<D>),
+    (finished, now): (&FinishedEpisode<E>, &Solution<D>),
 ) -> Result<(), PlayError> {
     let verdict = now.verdict.as_ref().map_err(not_replayed)?;
     let same = now == logged && finished.episode.end() == episode.end.as_deref();

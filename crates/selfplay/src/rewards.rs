@@ -14,6 +14,8 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use veriplay_core::{Reward, Status};
 
+use crate::registry::registry;
+
 /// What became of a proposal, as far as a reward may know.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ProposalOutcome {
@@ -73,29 +75,19 @@ impl<S: RewardScheme + ?Sized> RewardScheme for &S {
     }
 }
 
-/// Every reward scheme.
-pub const REWARDS: &[&dyn RewardScheme] = &[
-    &quickstart::Quickstart,
-    &azr::AZR,
-    &azr::AZR_INVERSE,
-    &band::Band,
-    &validity::Validity,
-    &ssr::SSR,
-    &ssr::CONSISTENCY,
-    &random::Random,
-    &ssr::SSR_RANDOM,
-];
-
-/// The scheme of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn RewardScheme> {
-    REWARDS.iter().copied().find(|scheme| scheme.name() == name)
-}
-
-/// All names, in the order of [`REWARDS`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    REWARDS.iter().map(|scheme| scheme.name()).collect()
+registry! {
+    /// Every reward scheme.
+    REWARDS: [RewardScheme] = [
+        &quickstart::Quickstart,
+        &azr::AZR,
+        &azr::AZR_INVERSE,
+        &band::Band,
+        &validity::Validity,
+        &ssr::SSR,
+        &ssr::CONSISTENCY,
+        &random::Random,
+        &ssr::SSR_RANDOM,
+    ]
 }
 
 /// Solver accuracy: 1 for Accepted, else 0.

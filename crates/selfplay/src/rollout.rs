@@ -60,7 +60,7 @@ impl Episode for SingleTurn {
 
 /// An episode that is over, with all that was sampled in it.
 #[derive(Debug, Clone)]
-pub struct Finished<E> {
+pub struct FinishedEpisode<E> {
     /// Index of its proposer or task among those sampled.
     pub source: usize,
     /// Which of its group.
@@ -73,7 +73,7 @@ pub struct Finished<E> {
     pub dropped: Option<Dropped>,
 }
 
-impl<E: Episode> Finished<E> {
+impl<E: Episode> FinishedEpisode<E> {
     /// The prompt it waits for an answer to.
     fn prompt(&self) -> Option<Prompt> {
         self.episode.prompt().filter(|_| self.dropped.is_none())
@@ -192,14 +192,19 @@ pub(crate) fn run_episodes<E: Episode>(
     first: Vec<(usize, E)>,
     group: usize,
     sampler: &mut dyn Sampler,
-    mut advance: impl FnMut(&mut [Finished<E>]),
-) -> Result<Vec<Finished<E>>, PlayError> {
+    mut advance: impl FnMut(&mut [FinishedEpisode<E>]),
+) -> Result<Vec<FinishedEpisode<E>>, PlayError> {
     let begin = |(source, episode): (usize, E)| {
-        let copy =
-            move |sample| Finished { source, sample, episode: episode.clone(), turns: Vec::new(), dropped: None };
+        let copy = move |sample| FinishedEpisode {
+            source,
+            sample,
+            episode: episode.clone(),
+            turns: Vec::new(),
+            dropped: None,
+        };
         (0..group).map(copy)
     };
-    let mut all: Vec<Finished<E>> = first.into_iter().flat_map(begin).collect();
+    let mut all: Vec<FinishedEpisode<E>> = first.into_iter().flat_map(begin).collect();
     let mut round = 0;
     loop {
         let asking: Vec<usize> = (0..all.len()).filter(|place| all[*place].prompt().is_some()).collect();

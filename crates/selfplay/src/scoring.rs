@@ -7,7 +7,7 @@ use veriplay_core::{Prompt, Reward, Role, Rollout, Sample, TrainBatch};
 
 use crate::advantages::{AdvantageEstimator, AdvantageMemory, AdvantageRow};
 use crate::prompt_groups::PromptGroups;
-use crate::randomness::{draw, generator};
+use crate::randomness::{generator, weighted_sample};
 use crate::rewards::{self, RewardScheme};
 use crate::settings::{Aggregation, LearnFrom, SharedSettings, ZeroAdvantage};
 
@@ -32,7 +32,7 @@ impl Aggregation {
 
 /// An episode with its reward.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scored {
+pub struct ScoredEpisode {
     /// Its role.
     pub role: Role,
     /// Index among the step's episodes of the role.
@@ -49,7 +49,7 @@ pub struct Scored {
     pub weight: f64,
 }
 
-impl Scored {
+impl ScoredEpisode {
     pub(crate) const fn new(role: Role, index: usize, kind: &'static str, group: usize, reward: Reward) -> Self {
         Self { role, index, kind, group, reward, advantage: 0.0, weight: 0.0 }
     }
@@ -60,8 +60,8 @@ impl Scored {
 }
 
 /// Fills in advantages and weights; shuffles the rewards of each (role, kind) batch first where the scheme is a control.
-pub(crate) fn weigh(
-    scored: &mut [Scored],
+pub(crate) fn assign_advantages(
+    scored: &mut [ScoredEpisode],
     settings: &SharedSettings,
     (reward, advantage): (&dyn RewardScheme, &dyn AdvantageEstimator),
     kinds: &[&'static str],
@@ -77,7 +77,7 @@ pub(crate) fn weigh(
             }
         }
     }
-    let rows: Vec<AdvantageRow> = scored.iter().map(Scored::row).collect();
+    let rows: Vec<AdvantageRow> = scored.iter().map(ScoredEpisode::row).collect();
     let advantages = match settings.learn_from {
         LearnFrom::Advantages => advantage.advantages(&rows, memory),
         LearnFrom::Successes => rows.iter().map(|row| f64::from(u8::from(row.reward > 0.0))).collect(),
@@ -96,11 +96,11 @@ pub(crate) type Turns = [(Prompt, Rollout)];
 /// unless successes alone are learned from.
 /// `None` when there is nothing to learn from.
 pub(crate) fn train_batch<'a>(
-    scored: &[Scored],
+    scored: &[ScoredEpisode],
     settings: &SharedSettings,
     sft: SftRegulariser<'a>,
     (seed, step): (u64, u64),
-    turns: impl Fn(&Scored) -> &'a Turns,
+    turns: impl Fn(&ScoredEpisode) -> &'a Turns,
 ) -> Option<TrainBatch> {
     let tokens = |turns: &Turns| turns.iter().map(|(_, rollout)| rollout.tokens.len()).sum::<usize>();
     let (aggregation, keep_zeros) = (settings.aggregation, settings.zero_advantage == ZeroAdvantage::Keep);
@@ -128,7 +128,7 @@ pub(crate) fn train_batch<'a>(
     if samples.is_empty() {
         return None;
     }
-    let counts = |scored: &&Scored| settings.learn_from == LearnFrom::Advantages || scored.weight != 0.0;
+    let counts = |scored: &&ScoredEpisode| settings.learn_from == LearnFrom::Advantages || scored.weight != 0.0;
     let solvers = scored.iter().filter(|scored| scored.role != Role::Proposer).filter(counts);
     let mut lengths: Vec<usize> = solvers.map(|scored| tokens(turns(scored))).collect();
     if lengths.iter().sum::<usize>() == 0 {
@@ -166,12 +166,12 @@ pub(crate) struct SftRegulariser<'a> {
 }
 
 impl<'a> SftRegulariser<'a> {
-    /// The examples of a step; none where they would weigh nothing.
+    /// The examples of a step; none where they would assign_advantages nothing.
     fn draw(self, seed: u64, step: u64) -> Vec<&'a SftExample> {
         if self.weight == 0.0 {
             return Vec::new();
         }
         let all = self.examples.iter().map(|example| (example, 1.0)).collect();
-        draw(all, self.samples, &mut generator(seed, step, "anchors"))
+        weighted_sample(all, self.samples, &mut generator(seed, step, "anchors"))
     }
 }

@@ -7,7 +7,7 @@ use serde::de::{self, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, forward_to_deserialize_any};
 
 use crate::advantages::AdvantageEstimator;
-use crate::eval_table::LEAST_SAMPLES;
+use crate::metrics::LEAST_SAMPLES;
 use crate::{advantages, curricula, rewards};
 
 /// The keys of `[game]`: those that every game has, and the game's own.
@@ -192,6 +192,17 @@ pub enum LearnFrom {
     /// Rejection fine-tuning: what got a positive reward is imitated, and nothing else is learned from. It is one step of REINFORCE with
     /// rewards 0 and 1, without a baseline.
     Successes,
+}
+
+impl LearnFrom {
+    /// The value in configurations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Advantages => "advantages",
+            Self::Successes => "successes",
+        }
+    }
 }
 
 /// How the losses of a batch's tokens become one number. Samples of advantage 0 count in every denominator.

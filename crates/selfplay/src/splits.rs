@@ -19,41 +19,45 @@ mod spelling;
 
 use std::collections::BTreeMap;
 
-use veriplay_core::{Digest, Evidence, Status, Verdict};
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Status, Verdict};
+
+use crate::judgement::rule_verdict;
 
 pub use fingerprint::{Function, functions, program_fingerprint, text_fingerprint};
 
 /// The rule of proposals that hold what is measured: in `evidence.rule` of their verdicts.
 pub const HELD_OUT: &str = "held_out";
 
-/// A set that is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MeasuredSet {
+/// A set of tasks that the policy is evaluated on and never trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvalSet {
+    /// For claims. Nobody tunes on it.
+    HeldOut,
     /// For tuning.
     Validation,
-    /// For claims.
-    HeldOut,
 }
 
-impl MeasuredSet {
+impl EvalSet {
     /// Both.
-    pub const ALL: [MeasuredSet; 2] = [MeasuredSet::Validation, MeasuredSet::HeldOut];
+    pub const ALL: [EvalSet; 2] = [EvalSet::HeldOut, EvalSet::Validation];
 
     /// The word that configurations use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            MeasuredSet::Validation => "validation",
-            MeasuredSet::HeldOut => "held_out",
+            EvalSet::Validation => "validation",
+            EvalSet::HeldOut => "held_out",
         }
     }
 }
 
-/// One thing that is measured.
+/// A program, function, text or repository that the policy is evaluated on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measured {
+pub struct EvalItem {
     /// Its set.
-    pub set: MeasuredSet,
+    pub set: EvalSet,
     /// What it is called there.
     pub name: String,
 }
@@ -69,7 +73,7 @@ pub struct Overlap {
     /// `a program`, `a function`, `a text`, `a repository`.
     pub what: &'static str,
     /// The same, measured.
-    pub measured: Measured,
+    pub measured: EvalItem,
 }
 
 impl Overlap {
@@ -81,50 +85,50 @@ impl Overlap {
 /// What is measured, by fingerprint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guard {
-    programs: BTreeMap<Digest, Measured>,
-    texts: BTreeMap<Digest, Measured>,
-    repositories: BTreeMap<Digest, Measured>,
+    programs: BTreeMap<Digest, EvalItem>,
+    texts: BTreeMap<Digest, EvalItem>,
+    repositories: BTreeMap<Digest, EvalItem>,
 }
 
 impl Guard {
     /// Adds a program that is measured, and its functions. What is there already keeps its name.
-    pub fn measure_program(&mut self, set: MeasuredSet, name: &str, program: &str) {
-        self.measure_functions(set, name, program);
-        let measured = Measured { set, name: name.to_owned() };
+    pub fn add_program(&mut self, set: EvalSet, name: &str, program: &str) {
+        self.add_functions(set, name, program);
+        let measured = EvalItem { set, name: name.to_owned() };
         self.programs.entry(program_fingerprint(program)).or_insert(measured);
     }
 
     /// Adds a statement or an instruction.
-    pub fn measure_text(&mut self, set: MeasuredSet, name: &str, text: &str) {
-        let measured = Measured { set, name: name.to_owned() };
+    pub fn add_text(&mut self, set: EvalSet, name: &str, text: &str) {
+        let measured = EvalItem { set, name: name.to_owned() };
         self.texts.entry(text_fingerprint(text)).or_insert(measured);
     }
 
     /// Adds a repository by its layer, and the functions of its code: paths with texts.
-    pub fn measure_repository<'a>(
+    pub fn add_repository<'a>(
         &mut self,
-        set: MeasuredSet,
+        set: EvalSet,
         name: &str,
         package: &Digest,
         code: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) {
-        let measured = Measured { set, name: format!("repository `{name}`") };
+        let measured = EvalItem { set, name: format!("repository `{name}`") };
         self.repositories.entry(package.clone()).or_insert(measured);
         for (path, text) in code {
-            self.measure_functions(set, &format!("`{name}/{path}`"), text);
+            self.add_functions(set, &format!("`{name}/{path}`"), text);
         }
     }
 
-    fn measure_functions(&mut self, set: MeasuredSet, name: &str, program: &str) {
+    fn add_functions(&mut self, set: EvalSet, name: &str, program: &str) {
         for function in functions(program) {
-            let measured = Measured { set, name: format!("`{}` of {name}", function.name) };
+            let measured = EvalItem { set, name: format!("`{}` of {name}", function.name) };
             self.programs.entry(function.fingerprint).or_insert(measured);
         }
     }
 
     /// What of the measured sets a program is or holds as a function.
     #[must_use]
-    pub fn find_program(&self, program: &str) -> Option<&Measured> {
+    pub fn find_program(&self, program: &str) -> Option<&EvalItem> {
         // Cheap where nothing is measured, as in a game without a measurement.
         if self.programs.is_empty() {
             return None;
@@ -136,7 +140,7 @@ impl Guard {
 
     /// What of the measured sets a text says.
     #[must_use]
-    pub fn find_text(&self, text: &str) -> Option<&Measured> {
+    pub fn find_text(&self, text: &str) -> Option<&EvalItem> {
         self.texts.get(&text_fingerprint(text))
     }
 
@@ -176,19 +180,19 @@ impl Guard {
         if !self.programs.is_empty() && fingerprint::nests_too_deep(program) {
             return Some(refusal("it nests too deep to be compared with what is measured".to_owned()));
         }
-        self.find_program(program).map(|measured| refusal(told(measured)))
+        self.find_program(program).map(|measured| refusal(describe_eval_item(measured)))
     }
 
     /// As [`Guard::refuse_programs`], of a task: what it says, and what solves it.
     #[must_use]
     pub fn refuse_task(&self, text: &str, solution: &str) -> Option<Verdict> {
-        let refused = self.find_text(text).map(|measured| refusal(told(measured)));
+        let refused = self.find_text(text).map(|measured| refusal(describe_eval_item(measured)));
         refused.or_else(|| self.refuse_program(solution))
     }
 }
 
-fn overlap(data: &str, item: &str, what: &'static str, measured: Option<&Measured>) -> Result<(), Overlap> {
-    let error = |measured: &Measured| Overlap {
+fn overlap(data: &str, item: &str, what: &'static str, measured: Option<&EvalItem>) -> Result<(), Overlap> {
+    let error = |measured: &EvalItem| Overlap {
         data: data.to_owned(),
         item: item.to_owned(),
         what,
@@ -199,7 +203,7 @@ fn overlap(data: &str, item: &str, what: &'static str, measured: Option<&Measure
 
 /// Why a proposal is refused, for people.
 #[must_use]
-pub fn told(measured: &Measured) -> String {
+pub fn describe_eval_item(measured: &EvalItem) -> String {
     format!("it holds {} of the {} set", measured.name, measured.set.name())
 }
 
@@ -210,6 +214,5 @@ pub fn is_refusal(verdict: &Verdict) -> bool {
 }
 
 fn refusal(why: String) -> Verdict {
-    let evidence = Evidence { rule: HELD_OUT.to_owned(), detail: why, ..Evidence::default() };
-    Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
+    Verdict { total: 1, ..rule_verdict(Status::Invalid, HELD_OUT, why) }
 }

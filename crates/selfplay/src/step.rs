@@ -6,27 +6,28 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Prompt, Reward, Role, Rollout, SCHEMA_VERSION, Status, Verdict};
 
-use crate::environment::{Derived, Environment, ProposalEpisode, StepFacts};
-use crate::judgement::{JudgedProposal, Nothing, Proposed, Seeds, Solution};
+use crate::admission::JudgedProposal;
+use crate::environment::{Environment, JudgedDerivation, ProposalEpisode, StepFacts};
+use crate::judgement::{Never, ProposalPosition, Seeds, Solution};
 use crate::metrics::SolveCount;
-use crate::play::Counts;
+use crate::play::OutcomeCounts;
 use crate::preferences::Response;
-use crate::rollout::{Episode, Finished, TurnRecord};
-use crate::scoring::Scored;
+use crate::rollout::{Episode, FinishedEpisode, TurnRecord};
+use crate::scoring::ScoredEpisode;
 use crate::statistics::mean;
-use crate::task_pool::{Asked, PoolTask, Source};
+use crate::task_pool::{PoolTask, Source, StepTask};
 
 /// What happened in a step, in the same form for every game: what monitors see.
 #[derive(Debug)]
 pub struct StepSummary<'a> {
     /// Sums of the step.
-    pub counts: Counts,
+    pub counts: OutcomeCounts,
     /// Episodes of proposers, of solvers, then of verifiers.
     pub episodes: Vec<EpisodeSummary<'a>>,
     /// The tasks that solvers were asked.
     pub tasks: Vec<TaskSummary>,
     /// The episodes that got a reward.
-    pub scored: &'a [Scored],
+    pub scored: &'a [ScoredEpisode],
 }
 
 /// An episode in the same form for every game.
@@ -95,7 +96,7 @@ pub struct EpisodeRecord {
 }
 
 impl EpisodeRecord {
-    fn new<E: Episode>(finished: &Finished<E>, scored: Option<&Scored>) -> Self {
+    fn new<E: Episode>(finished: &FinishedEpisode<E>, scored: Option<&ScoredEpisode>) -> Self {
         Self {
             turns: finished.turns.iter().map(TurnRecord::from).collect(),
             end: finished.end().map(str::to_owned),
@@ -115,7 +116,7 @@ pub struct ProposalRecord<R, T, P> {
     /// Its number within the step.
     pub index: usize,
     /// When and where it was proposed.
-    pub proposed: Proposed,
+    pub proposed: ProposalPosition,
     /// What it was asked for.
     pub request: R,
     /// The episode.
@@ -148,7 +149,7 @@ pub struct DerivedRecord<V, T, P> {
 #[serde(deny_unknown_fields)]
 #[serde(bound(serialize = "T: Serialize, S: Serialize, J: Serialize"))]
 #[serde(bound(deserialize = "T: DeserializeOwned, S: DeserializeOwned, J: DeserializeOwned"))]
-pub struct TaskRecord<T, S, J = Nothing> {
+pub struct TaskRecord<T, S, J = Never> {
     /// Of this record.
     pub schema_version: u32,
     /// The step.
@@ -199,7 +200,11 @@ pub struct AttemptRecord<S> {
 }
 
 impl<'a> EpisodeSummary<'a> {
-    fn new<E: Episode>(role: Role, finished: &'a Finished<E>, verdict: Result<&'a Verdict, &'a Dropped>) -> Self {
+    fn new<E: Episode>(
+        role: Role,
+        finished: &'a FinishedEpisode<E>,
+        verdict: Result<&'a Verdict, &'a Dropped>,
+    ) -> Self {
         Self { role, turns: &finished.turns, end: finished.end(), verdict }
     }
 }
@@ -207,7 +212,7 @@ impl<'a> EpisodeSummary<'a> {
 impl<E: Environment> StepFacts<'_, E> {
     /// The lines of the log: proposals, what was derived, then tasks.
     pub(crate) fn records(&self, step: u64, propose: Seeds, solve: Seeds) -> Vec<Record<E>> {
-        let by_episode: HashMap<(Role, usize), &Scored> =
+        let by_episode: HashMap<(Role, usize), &ScoredEpisode> =
             self.scored.iter().map(|scored| ((scored.role, scored.index), scored)).collect();
         let scored = |role: Role, index: usize| by_episode.get(&(role, index)).copied();
         let proposal = |(index, one): (usize, &ProposalEpisode<E>)| {
@@ -221,7 +226,7 @@ impl<E: Environment> StepFacts<'_, E> {
                 judged: one.judged.clone(),
             }))
         };
-        let derived = |(index, one): (usize, &Derived<E>)| {
+        let derived = |(index, one): (usize, &JudgedDerivation<E>)| {
             let (derivation, judged) = (one.derivation.clone(), one.judged.clone());
             let schema_version = SCHEMA_VERSION;
             LogRecord::Derived(Box::new(DerivedRecord { schema_version, step, index, derivation, judged }))
@@ -257,7 +262,7 @@ impl<E: Environment> StepFacts<'_, E> {
     }
 
     /// The step as monitors see it.
-    pub(crate) fn summary(&self, counts: Counts) -> StepSummary<'_> {
+    pub(crate) fn summary(&self, counts: OutcomeCounts) -> StepSummary<'_> {
         let proposals = self
             .proposals
             .iter()
@@ -271,7 +276,7 @@ impl<E: Environment> StepFacts<'_, E> {
             .iter()
             .map(|one| EpisodeSummary::new(Role::Verifier, &one.finished, one.judged.verdict.as_ref()));
         let tasks = self.tasks.iter().zip(self.solved);
-        let task = |(asked, solved): (&Asked<E::Task>, &SolveCount)| TaskSummary {
+        let task = |(asked, solved): (&StepTask<E::Task>, &SolveCount)| TaskSummary {
             kind: asked.task.kind(),
             source: asked.source,
             solved: *solved,
@@ -299,7 +304,7 @@ impl<E: Environment> StepFacts<'_, E> {
     }
 
     /// How often each task that is wanted was solved.
-    pub fn solved_where(&self, wanted: impl Fn(&Asked<E::Task>) -> bool) -> Vec<SolveCount> {
+    pub fn solved_where(&self, wanted: impl Fn(&StepTask<E::Task>) -> bool) -> Vec<SolveCount> {
         let tasks = self.tasks.iter().zip(self.solved);
         tasks.filter(|(asked, _)| wanted(asked)).map(|(_, count)| *count).collect()
     }

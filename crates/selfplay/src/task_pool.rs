@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped};
 
 use crate::metrics::SolveCount;
-use crate::randomness::ordered;
+use crate::randomness::weighted_shuffle;
 
 /// A task as the pool keeps it.
 pub trait PoolTask: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
@@ -26,7 +26,7 @@ pub trait PoolTask: Clone + Debug + PartialEq + Serialize + DeserializeOwned + S
 /// One task of the pool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "T: PoolTask")]
-pub struct Entry<T> {
+pub struct PoolEntry<T> {
     /// [`PoolTask::id`], kept because hashing it again costs.
     pub id: Digest,
     /// [`PoolTask::key`], likewise.
@@ -45,7 +45,7 @@ pub struct Entry<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent, bound = "T: PoolTask")]
 pub struct TaskPool<T> {
-    entries: Vec<Entry<T>>,
+    entries: Vec<PoolEntry<T>>,
 }
 
 impl<T> Default for TaskPool<T> {
@@ -57,12 +57,12 @@ impl<T> Default for TaskPool<T> {
 impl<T: PoolTask> TaskPool<T> {
     /// Its entries, oldest first.
     #[must_use]
-    pub fn entries(&self) -> &[Entry<T>] {
+    pub fn entries(&self) -> &[PoolEntry<T>] {
         &self.entries
     }
 
     /// Those of one kind.
-    pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Entry<T>> {
+    pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = &PoolEntry<T>> {
         self.entries.iter().filter(move |entry| entry.task.kind() == kind)
     }
 
@@ -81,7 +81,7 @@ impl<T: PoolTask> TaskPool<T> {
     pub fn admit(&mut self, tasks: impl IntoIterator<Item = T>, step: u64, capacity: usize) {
         let kinds = self.add(tasks, false, step);
         for kind in kinds {
-            let is_proposal = |entry: &Entry<T>| !entry.seed && entry.task.kind() == kind;
+            let is_proposal = |entry: &PoolEntry<T>| !entry.seed && entry.task.kind() == kind;
             let count = self.entries.iter().filter(|entry| is_proposal(entry)).count();
             let mut excess = count.saturating_sub(capacity);
             self.entries.retain(|entry| {
@@ -100,7 +100,7 @@ impl<T: PoolTask> TaskPool<T> {
             if !ids.contains(&id) && keys.insert(key.clone()) {
                 ids.insert(id.clone());
                 kinds.insert(task.kind());
-                self.entries.push(Entry { id, key, task, seed, step, last: None });
+                self.entries.push(PoolEntry { id, key, task, seed, step, last: None });
             }
         }
         kinds
@@ -133,7 +133,7 @@ pub enum Source {
 
 /// A task that solvers are asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked<T> {
+pub struct StepTask<T> {
     /// The task.
     pub task: T,
     /// Where it comes from.
@@ -144,13 +144,13 @@ pub struct Asked<T> {
 
 /// A task that may be asked.
 #[derive(Debug)]
-pub struct Candidate<'a, T> {
+pub struct TaskCandidate<'a, T> {
     task: &'a T,
     source: Source,
     proposal: Option<usize>,
 }
 
-impl<'a, T> Candidate<'a, T> {
+impl<'a, T> TaskCandidate<'a, T> {
     /// The task.
     #[must_use]
     pub const fn task(&self) -> &'a T {
@@ -158,15 +158,15 @@ impl<'a, T> Candidate<'a, T> {
     }
 }
 
-impl<'a, T> From<&'a Entry<T>> for Candidate<'a, T> {
-    fn from(entry: &'a Entry<T>) -> Self {
+impl<'a, T> From<&'a PoolEntry<T>> for TaskCandidate<'a, T> {
+    fn from(entry: &'a PoolEntry<T>) -> Self {
         let source = if entry.seed { Source::Seed } else { Source::Pool };
         Self { task: &entry.task, source, proposal: None }
     }
 }
 
 /// Whether each task can be asked, or the host fault.
-pub(crate) type Askable = Vec<Result<bool, Dropped>>;
+pub(crate) type PrepareResults = Vec<Result<bool, Dropped>>;
 
 /// The choice of a step's tasks.
 pub struct TaskChoice<'a, T> {
@@ -177,14 +177,14 @@ pub struct TaskChoice<'a, T> {
     weigh: &'a dyn Fn(Option<SolveCount>) -> f64,
     generator: ChaCha8Rng,
     /// Prepares tasks to be asked.
-    prepare: &'a mut dyn FnMut(&[&T]) -> Askable,
-    chosen: Chosen<T>,
+    prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
+    chosen: StepTasks<T>,
 }
 
 /// The tasks of a step, and how many could not be one.
 #[derive(Debug)]
-pub(crate) struct Chosen<T> {
-    pub(crate) tasks: Vec<Asked<T>>,
+pub(crate) struct StepTasks<T> {
+    pub(crate) tasks: Vec<StepTask<T>>,
     /// Ids of those that cannot be asked.
     pub(crate) unaskable: BTreeSet<Digest>,
     /// How many the host failed to prepare.
@@ -197,53 +197,53 @@ impl<'a, T: PoolTask> TaskChoice<'a, T> {
         fresh: Vec<(Option<usize>, &'a T)>,
         weigh: &'a dyn Fn(Option<SolveCount>) -> f64,
         generator: ChaCha8Rng,
-        prepare: &'a mut dyn FnMut(&[&T]) -> Askable,
+        prepare: &'a mut dyn FnMut(&[&T]) -> PrepareResults,
     ) -> Self {
-        let chosen = Chosen { tasks: Vec::new(), unaskable: BTreeSet::new(), undelivered: 0 };
+        let chosen = StepTasks { tasks: Vec::new(), unaskable: BTreeSet::new(), undelivered: 0 };
         Self { pool, fresh, weigh, generator, prepare, chosen }
     }
 
-    pub(crate) fn finish(self) -> Chosen<T> {
+    pub(crate) fn finish(self) -> StepTasks<T> {
         self.chosen
     }
 
     /// This step's valid, new tasks that are wanted, in the order they were made.
-    pub fn fresh(&self, wanted: impl Fn(&T) -> bool) -> Vec<Candidate<'a, T>> {
+    pub fn fresh(&self, wanted: impl Fn(&T) -> bool) -> Vec<TaskCandidate<'a, T>> {
         let wanted = self.fresh.iter().filter(|(_, task)| wanted(task));
-        wanted.map(|&(proposal, task)| Candidate { task, source: Source::Fresh, proposal }).collect()
+        wanted.map(|&(proposal, task)| TaskCandidate { task, source: Source::Fresh, proposal }).collect()
     }
 
     /// The entries of the pool that are wanted, oldest first.
-    pub fn entries(&self, wanted: impl Fn(&Entry<T>) -> bool) -> Vec<&'a Entry<T>> {
+    pub fn entries(&self, wanted: impl Fn(&PoolEntry<T>) -> bool) -> Vec<&'a PoolEntry<T>> {
         self.pool.entries().iter().filter(|entry| wanted(entry)).collect()
     }
 
     /// `entries` in random order, those that the curriculum prefers rather first.
-    pub fn by_curriculum(&mut self, entries: Vec<&'a Entry<T>>) -> Vec<Candidate<'a, T>> {
+    pub fn by_curriculum(&mut self, entries: Vec<&'a PoolEntry<T>>) -> Vec<TaskCandidate<'a, T>> {
         let weighted = entries.into_iter().map(|entry| (entry, (self.weigh)(entry.last))).collect();
-        ordered(weighted, &mut self.generator).into_iter().map(Candidate::from).collect()
+        weighted_shuffle(weighted, &mut self.generator).into_iter().map(TaskCandidate::from).collect()
     }
 
     /// `entries` in random order, without preference.
-    pub fn shuffled(&mut self, entries: Vec<&'a Entry<T>>) -> Vec<Candidate<'a, T>> {
+    pub fn shuffled(&mut self, entries: Vec<&'a PoolEntry<T>>) -> Vec<TaskCandidate<'a, T>> {
         let even = entries.into_iter().map(|entry| (entry, 1.0)).collect();
-        ordered(even, &mut self.generator).into_iter().map(Candidate::from).collect()
+        weighted_shuffle(even, &mut self.generator).into_iter().map(TaskCandidate::from).collect()
     }
 
     /// Takes the first `count` of the candidates that can be asked. Says how many there were.
-    pub fn take(&mut self, candidates: Vec<Candidate<'a, T>>, count: usize) -> usize {
+    pub fn take(&mut self, candidates: Vec<TaskCandidate<'a, T>>, count: usize) -> usize {
         let before = self.chosen.tasks.len();
         let mut candidates = candidates.into_iter();
         loop {
             let missing = before + count - self.chosen.tasks.len();
-            let next: Vec<Candidate<'a, T>> = candidates.by_ref().take(missing).collect();
+            let next: Vec<TaskCandidate<'a, T>> = candidates.by_ref().take(missing).collect();
             if next.is_empty() {
                 return self.chosen.tasks.len() - before;
             }
             let askable = (self.prepare)(&next.iter().map(|one| one.task).collect::<Vec<_>>());
-            for (Candidate { task, source, proposal }, askable) in next.into_iter().zip(askable) {
+            for (TaskCandidate { task, source, proposal }, askable) in next.into_iter().zip(askable) {
                 match askable {
-                    Ok(true) => self.chosen.tasks.push(Asked { task: task.clone(), source, proposal }),
+                    Ok(true) => self.chosen.tasks.push(StepTask { task: task.clone(), source, proposal }),
                     Ok(false) => drop(self.chosen.unaskable.insert(task.id())),
                     Err(_) => self.chosen.undelivered += 1,
                 }

@@ -50,24 +50,24 @@ fn survives(dialect: &dyn Dialect, suite: &Suite) {
 }
 
 fn repaired(dialect: &dyn bug_repair::prompts::RepairFormat, text: &str) {
-    use bug_repair::prompts::{Action, Goal};
-    let goal = Goal::Repair { spec: String::new(), function: None };
-    match dialect.read(&goal, text) {
+    use bug_repair::prompts::{RepoGoal, RepoResponse};
+    let goal = RepoGoal::Repair { spec: String::new(), function: None };
+    match dialect.parse_response(&goal, text) {
         Err(refused) => assert!(!refused.is_empty()),
-        Ok(Action::Replace(source)) => assert!(!source.trim().is_empty()),
-        Ok(Action::Call(_) | Action::Submit) => assert!(!dialect.is_single_turn()),
+        Ok(RepoResponse::Replace(source)) => assert!(!source.trim().is_empty()),
+        Ok(RepoResponse::Call(_) | RepoResponse::Submit) => assert!(!dialect.is_single_turn()),
     }
 }
 
 /// A task that was read is the one that was asked for, and code that is written as a response reads as itself.
 fn challenged(dialect: &dyn self_challenge::prompts::ChallengeFormat, text: &str) {
-    use self_challenge::{ChallengeRequest, Goal};
+    use self_challenge::{ChallengeRequest, ToolGoal};
     let (task_id, environment) = ("proposed/0/0".to_owned(), "orders".to_owned());
-    let execute = Goal::Execute { environment: environment.clone(), instruction: "Do it.".to_owned() };
+    let execute = ToolGoal::Execute { environment: environment.clone(), instruction: "Do it.".to_owned() };
     let request =
         ChallengeRequest { task_id: task_id.clone(), environment: environment.clone(), tool: "ship".to_owned() };
-    let challenge = Goal::Challenge(request);
-    match dialect.read(&challenge, text) {
+    let challenge = ToolGoal::Challenge(request);
+    match dialect.parse_response(&challenge, text) {
         Err(refused) => assert!(!refused.is_empty()),
         Ok(ChallengerResponse::Propose(task)) => {
             assert_eq!((&task.task_id, &task.environment), (&task_id, &environment));
@@ -77,9 +77,9 @@ fn challenged(dialect: &dyn self_challenge::prompts::ChallengeFormat, text: &str
     if let Ok(sketch) = Sketch::read(text) {
         assert_eq!(Sketch::read(&sketch.written()), Ok(sketch));
     }
-    if let Ok(ChallengerResponse::Explore(code)) = dialect.read(&execute, text) {
+    if let Ok(ChallengerResponse::Explore(code)) = dialect.parse_response(&execute, text) {
         let written = dialect.code_response(&code);
-        let Ok(ChallengerResponse::Explore(again)) = dialect.read(&execute, &written) else {
+        let Ok(ChallengerResponse::Explore(again)) = dialect.parse_response(&execute, &written) else {
             panic!("`{written}` is not read as code")
         };
         assert_eq!(again.trim_end(), code.trim_end());

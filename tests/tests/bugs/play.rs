@@ -11,47 +11,34 @@ use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome, Patch, Role, Sc
 use veriplay_selfplay::driver::{GameState, Output, SelfPlay};
 use veriplay_selfplay::eval_table::{EvalNumbers, EvalRow};
 use veriplay_selfplay::games::bug_repair::{
-    Budget, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, Maker, Mode, RepairDetail, Repositories, Repository,
+    BugOrigin, BugRepair, BugRepairConfig, BugRepairSettings, BugTask, InjectionMode, RepairDetail, RepoBudget,
+    Repositories, Repository,
 };
 use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
-use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
+use veriplay_selfplay::settings::{Aggregation, SharedSettings};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
-use veriplay_selfplay::task_pool::{Entry, Source};
+use veriplay_selfplay::task_pool::{PoolEntry, Source};
 use veriplay_verifier::bugs::tool_env::Weakening;
 use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate, weakening};
 
 use super::TOOL_ENV;
 use super::episodes::tool_env;
 use super::{Bed, CODE, LIMITS, TESTS};
+use crate::exercise;
 
-fn budget(turns: usize) -> Budget {
-    Budget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
+fn budget(turns: usize) -> RepoBudget {
+    RepoBudget { turns, fuel: 100_000_000_000, test_runs: 2, shown_chars: 2000, prompt_chars: 40_000 }
 }
 
 fn config(format: &str) -> BugRepairConfig {
     BugRepairConfig {
         shared: SharedSettings {
             format: format.to_owned(),
-            group_size: 4,
             reward: Some("ssr".to_owned()),
             alpha: Some(0.8),
-            advantage: Some("group".to_owned()),
-            learn_from: LearnFrom::Advantages,
             aggregation: Aggregation::SequenceMean,
-            zero_advantage: ZeroAdvantage::Drop,
-            proposer: ProposerMode::Train,
-            proposer_weight: 0.5,
-            proposer_temperature: 1.0,
-            proposer_max_tokens: 4000,
-            solver_temperature: 1.0,
             solver_max_tokens: 4000,
-            sft_samples: 0,
-            sft_weight: 0.0,
-            buffer_capacity: 10,
-            drop_unsolved: false,
-            curriculum: "learnable".to_owned(),
-            resample_learnable: 1.0,
-            eval_samples: 8,
+            ..exercise::settings()
         },
         own: BugRepairSettings {
             tasks_per_step: 1,
@@ -116,7 +103,7 @@ impl Execute for Nobody {
 }
 
 /// The bugs that were made in play, as the pool has them.
-fn made(state: &State) -> Vec<&Entry<BugTask>> {
+fn made(state: &State) -> Vec<&PoolEntry<BugTask>> {
     state.pool.entries().iter().filter(|entry| !entry.seed).collect()
 }
 
@@ -213,8 +200,9 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     assert_eq!(rewards, [1.0, -1.0, -1.0, -1.0]);
     assert_eq!(repairs(&played)[1].judged.detail.patch, "", "what it did to a test is no part of its patch");
     let metrics = &played.metrics.solver;
-    assert_eq!((metrics.episodes, metrics.idle_turns, metrics.tools["search"].calls), (4, 1, 4));
-    assert_eq!((metrics.tools["run"].calls, metrics.tools["edit"].calls, metrics.tools["read"].refused), (1, 3, 0));
+    let tool_use = metrics.tool_use.as_ref().unwrap();
+    assert_eq!((metrics.episodes, tool_use.idle_turns, tool_use.tools["search"].calls), (4, 1, 4));
+    assert_eq!((tool_use.tools["run"].calls, tool_use.tools["edit"].calls, tool_use.tools["read"].refused), (1, 3, 0));
     assert_eq!((played.counts.attempts, played.counts.accepted, played.counts.dropped), (4, 1, 0));
     // One sample for each turn; a token weighs the same in all turns of an episode, and each episode once.
     let [Batch::Samples(batch)] = played.batches.as_slice() else { panic!("{:?}", played.batches) };
@@ -233,7 +221,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
     let mut again = state.clone();
     let second =
         step(&game, &solver(vec![vec![edit(CODE, "    result = 2\n", "    result = 0\n")]]), routes, &mut state, 1);
-    assert_eq!((second.metrics.tasks[&Maker::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
+    assert_eq!((second.metrics.tasks[&BugOrigin::HigherOrder], statuses(&second)), (1, vec![Status::Accepted; 4]));
     assert!(second.batches.is_empty(), "a bug that everybody repairs teaches nothing");
     assert_eq!(second.metrics.higher_order.tried, 0);
     // A state that was saved plays on as if it had not been.
@@ -250,7 +238,7 @@ fn solvers_work_by_tools_and_are_paid_for_what_their_patch_does() {
 fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     let Some((bed, routes)) = tool_env() else { return };
     let wrong = vec![edit(CODE, "    result = 1\n", "    result = 2\n")];
-    let config = injecting(2, &Mode::ALL).with(|c| {
+    let config = injecting(2, &InjectionMode::ALL).with(|c| {
         c.own.higher_order_per_step = 1;
         c.own.mutants_per_step = 2;
         c.own.injection_share = 0.0;
@@ -289,7 +277,7 @@ fn what_was_logged_is_judged_again_and_comes_out_the_same() {
     assert_eq!((other.verdicts, other.same), (count, count - altered));
 }
 
-fn injecting(count: usize, modes: &[Mode]) -> BugRepairConfig {
+fn injecting(count: usize, modes: &[InjectionMode]) -> BugRepairConfig {
     config("fenced").with(|c| {
         c.own.injections_per_step = count;
         c.own.injection_share = 1.0;
@@ -315,7 +303,7 @@ fn injected(prompt: &str) -> String {
 fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let Some((bed, routes)) = tool_env() else { return };
     let plan = vec![right()[0].clone(), "```run\n```".to_owned(), "```list\n```".to_owned(), "```list\n```".to_owned()];
-    let small = Budget { fuel: 10_000, ..budget(9) };
+    let small = RepoBudget { fuel: 10_000, ..budget(9) };
     let wide = config("fenced").with(|c| {
         c.own.solver_budget = budget(9);
         c.shared.group_size = 2;
@@ -323,7 +311,7 @@ fn unfinished_work_is_graded_or_not_as_the_config_says() {
     let wide = game(bed, wide, &[bed.artifact().clone()]);
     let long = step(&wide, &solver(vec![plan.clone()]), routes, &mut begun(&wide), 0);
     let third = repairs(&long)[0].episode.turns[2].prompt.chars().count();
-    let narrow = Budget { prompt_chars: third - 1, ..budget(9) };
+    let narrow = RepoBudget { prompt_chars: third - 1, ..budget(9) };
     for (budget, end) in [(budget(3), "out_of_turns"), (small, "out_of_fuel"), (narrow, "out_of_room")] {
         for (grade_unfinished, status) in [(true, Status::Accepted), (false, Status::Malformed)] {
             let config = config("fenced").with(|c| {
@@ -360,7 +348,7 @@ fn a_host_fault_drops_what_it_touched_and_is_nobodys_reward() {
     let looks = vec!["```list\n```".to_owned()];
     let config = config("fenced").with(|c| {
         c.own.injections_per_step = 1;
-        c.own.modes = vec![Mode::Direct];
+        c.own.modes = vec![InjectionMode::Direct];
     });
     let measured = measuring(bed, config.clone(), &[bed_second(bed)]);
     let game = game(bed, config, &[bed.artifact().clone()]);
@@ -406,26 +394,26 @@ fn the_compact_dialect_plays_whole_functions_and_is_taught_by_what_it_would_say(
         c.own.injections_per_step = 1;
         c.own.injection_share = 0.5;
         c.own.tasks_per_step = 2;
-        c.own.modes = vec![Mode::Direct];
+        c.own.modes = vec![InjectionMode::Direct];
         c.own.sft_bugs = 2;
         c.shared.sft_samples = 1;
         c.shared.sft_weight = 0.1;
     });
     let heldout = vec![bed_second(bed)];
-    let taught = game(bed, config.clone(), &heldout).game.demonstrations(routes).unwrap();
+    let prompt = |bugs: &[BugArtifact]| {
+        let prompts = game(bed, config.clone(), bugs).preview(routes).unwrap();
+        prompts.into_iter().find(|(what, _)| what == "solver").unwrap().1.text().into_owned()
+    };
+    let (prompt, measured_prompt) = (prompt(&[bed.artifact().clone()]), prompt(&heldout));
     let measured = measuring(bed, config.clone().with(|c| c.own.sft_bugs = 0), &heldout);
     let game = game(bed, config, &[bed.artifact().clone()]);
-    let shown = game.game.demonstrations(routes).unwrap();
-    assert_eq!(shown.len(), 2);
     let total =
         "def total(numbers):\n    result = 0\n    for number in numbers:\n        result += number\n    return result";
-    assert_eq!(shown[0].response, total);
-    let prompt = &shown[0].prompt.text();
     assert!(prompt.starts_with("<BUG>def total(numbers):\n    result = 1\n") && prompt.ends_with("<FIX>"), "{prompt}");
     assert!(prompt.contains("<TEST>assert total(numbers()) == 6<FIX>"), "{prompt}");
-    assert_eq!(shown[1].prompt.text(), format!("<CODE>{total}<INJECT>"));
-    let answers: BTreeMap<String, String> =
-        shown.into_iter().chain(taught).map(|shown| (shown.prompt.text().into_owned(), shown.response)).collect();
+    let buggy = measured_prompt.strip_prefix("<BUG>").unwrap().split("<TEST>").next().unwrap();
+    let label = buggy.replace("if count == 2:", "if count == 1:");
+    let answers = BTreeMap::from([(prompt, total.to_owned()), (measured_prompt, label)]);
     let policy = Scripted::new(move |turn: &Turn<'_>| match (turn.prompt.role, turn.sample) {
         (Role::Solver, 1) => "def total(numbers):\n    return 7".to_owned(),
         (Role::Solver, _) => answers.get(&*turn.prompt.text()).cloned().unwrap_or_else(|| "<BUG>".to_owned()),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use veriplay_core::{Finish, Limits, Role, Status};
 use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
 use veriplay_selfplay::games::self_challenge::{
-    ANSWERED, Budget, ChallengeRequest, Episode, Goal, PROPOSED, WorldWorkspace,
+    ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolEpisode, ToolGoal, ToolWorkspace,
 };
-use veriplay_selfplay::multi_turn::{End, Move};
+use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_selfplay::rollout::Episode as _;
 use veriplay_verifier::environments::{
     ArtifactRequest, CodeRequest, EpisodeRequest, describe, judge_artifact, judge_episode, run_code,
@@ -15,39 +15,39 @@ use veriplay_verifier::environments::{
 
 use super::{LIMITS, environment, gate, python, task};
 
-const BUDGET: Budget = Budget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
+const BUDGET: ToolBudget = ToolBudget { explore_turns: 2, executor_turns: 4, fuel: 20_000_000_000, shown_chars: 200 };
 
 fn format() -> &'static dyn ChallengeFormat {
     prompts::by_name("fenced").unwrap()
 }
 
-fn open(goal: Goal, budget: Budget) -> Episode {
+fn open(goal: ToolGoal, budget: ToolBudget) -> ToolEpisode {
     let about = describe(python(), environment("orders"), "python", LIMITS).unwrap();
-    WorldWorkspace::open(goal, Arc::new(about), format(), budget).unwrap()
+    ToolWorkspace::open(goal, Arc::new(about), format(), budget).unwrap()
 }
 
-fn executor(budget: Budget) -> Episode {
+fn executor(budget: ToolBudget) -> ToolEpisode {
     let instruction = task("orders/cancel_the_letter_pad").instruction.clone();
-    open(Goal::Execute { environment: "orders".to_owned(), instruction }, budget)
+    open(ToolGoal::Execute { environment: "orders".to_owned(), instruction }, budget)
 }
 
-fn challenger() -> Episode {
+fn challenger() -> ToolEpisode {
     let (task_id, environment, tool) = ("proposed/1".to_owned(), "orders".to_owned(), "refund".to_owned());
-    open(Goal::Challenge(ChallengeRequest { task_id, environment, tool }), BUDGET)
+    open(ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool }), BUDGET)
 }
 
 /// Plays `responses` until it is over or they are; the prompts it asked with.
-fn play(episode: &mut Episode, responses: &[String]) -> Vec<String> {
+fn play(episode: &mut ToolEpisode, responses: &[String]) -> Vec<String> {
     let (mut responses, mut prompts) = (responses.iter(), Vec::new());
     loop {
-        match episode.next_move() {
-            Move::Over(_) => return prompts,
-            Move::Ask(prompt) => {
+        match episode.next_action() {
+            NextAction::Over(_) => return prompts,
+            NextAction::Ask(prompt) => {
                 prompts.push(prompt.to_owned());
                 let Some(response) = responses.next() else { return prompts };
                 episode.take_response(response, Finish::Stop);
             }
-            Move::Call(code) => {
+            NextAction::Call(code) => {
                 let limits = Limits { fuel: LIMITS.fuel.min(episode.fuel_left()), ..LIMITS };
                 let (environment, image, history) = (environment("orders"), "python", episode.workspace().calls());
                 let request = CodeRequest { environment, history, code, image, limits, seed: 3 };
@@ -58,9 +58,9 @@ fn play(episode: &mut Episode, responses: &[String]) -> Vec<String> {
     }
 }
 
-fn end(episode: &Episode) -> End {
-    match episode.next_move() {
-        Move::Over(end) => end,
+fn end(episode: &ToolEpisode) -> EpisodeEnd {
+    match episode.next_action() {
+        NextAction::Over(end) => end,
         other => panic!("not over: {other:?}"),
     }
 }
@@ -73,7 +73,7 @@ fn python_turns(codes: &[&str]) -> Vec<String> {
     codes.iter().map(|code| format!("Let me see.\n{}", fenced("python", code))).collect()
 }
 
-fn verdict(episode: &Episode) -> Status {
+fn verdict(episode: &ToolEpisode) -> Status {
     let verify = &task("orders/cancel_the_letter_pad").verify;
     let (environment, calls, answer) =
         (environment("orders"), episode.workspace().calls(), episode.workspace().answer());
@@ -119,7 +119,7 @@ fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
     let prompts = play(&mut episode, &["I will cancel it.".to_owned(), "```python\ncancel_order('O101')".to_owned()]);
     assert!(prompts[1].contains("there is no closed block fenced as `python`") && prompts[2].contains("Turns left: 2"));
     episode.take_response(&fenced("python", "answer(8)"), Finish::Length);
-    let Move::Ask(prompt) = episode.next_move() else { panic!("{:?}", episode.next_move()) };
+    let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
     assert!(prompt.contains("the response was cut off") && episode.workspace().calls().is_empty());
 }
 
@@ -127,12 +127,12 @@ fn turns_without_code_and_cut_off_ones_cost_a_turn_and_are_told() {
 fn an_executor_out_of_turns_or_fuel_is_judged_by_what_it_has_done() {
     let mut episode = executor(BUDGET);
     play(&mut episode, &python_turns(&["cancel_order('O101')", "pass", "answer(8)\nraise ValueError(1)", "pass"]));
-    assert_eq!((end(&episode), episode.workspace().answer()), (End::OutOfTurns, None));
+    assert_eq!((end(&episode), episode.workspace().answer()), (EpisodeEnd::OutOfTurns, None));
     assert_eq!(verdict(&episode), Status::WrongAnswer, "what it answered in code that raised is no answer");
 
-    let mut episode = executor(Budget { fuel: 200_000_000, ..BUDGET });
+    let mut episode = executor(ToolBudget { fuel: 200_000_000, ..BUDGET });
     let prompts = play(&mut episode, &python_turns(&["cancel_order('O101')", "while True: list_products()", "pass"]));
-    assert_eq!((end(&episode), episode.fuel_left()), (End::OutOfFuel, 0));
+    assert_eq!((end(&episode), episode.fuel_left()), (EpisodeEnd::OutOfFuel, 0));
     assert_eq!((prompts.len(), episode.workspace().calls().len()), (2, 1), "what was stopped has called nothing");
 }
 
@@ -178,7 +178,7 @@ fn a_challenger_that_does_not_propose_in_its_last_turn_has_proposed_nothing() {
     let mut episode = challenger();
     let prompts = play(&mut episode, &python_turns(&["pass", "pass", "print(1)"]));
     assert!(prompts[2].contains("propose the task now"), "{}", prompts[2]);
-    assert_eq!((prompts.len(), end(&episode)), (3, End::OutOfTurns));
+    assert_eq!((prompts.len(), end(&episode)), (3, EpisodeEnd::OutOfTurns));
 }
 
 #[test]
@@ -199,9 +199,9 @@ fn what_is_said_out_of_turn_changes_nothing() {
     let mut episode = executor(BUDGET);
     episode.take_response(&python_turns(&["pass"])[0], Finish::Stop);
     episode.take_response("again", Finish::Stop);
-    assert_eq!((episode.next_move(), episode.turns().len()), (Move::Call(&"pass\n".to_owned()), 0));
+    assert_eq!((episode.next_action(), episode.turns().len()), (NextAction::Call(&"pass\n".to_owned()), 0));
     episode.out_of_room();
-    assert_eq!(episode.next_move(), Move::Call(&"pass\n".to_owned()));
-    let bad = Budget { shown_chars: 0, ..BUDGET };
+    assert_eq!(episode.next_action(), NextAction::Call(&"pass\n".to_owned()));
+    let bad = ToolBudget { shown_chars: 0, ..BUDGET };
     assert!(BUDGET.check().is_ok() && bad.check().unwrap_err().to_string().contains("`shown_chars` is `0`"));
 }

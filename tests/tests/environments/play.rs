@@ -11,10 +11,11 @@ use veriplay_sandbox::Sandbox;
 use veriplay_selfplay::driver::{GameState, SelfPlay};
 use veriplay_selfplay::environment::EvalTask;
 use veriplay_selfplay::games::self_challenge::{
-    Budget, ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeSettings, StepMetrics, World,
+    ChallengeRequest, SelfChallenge, SelfChallengeConfig, SelfChallengeMetrics, SelfChallengeSettings, ToolBudget,
+    ToolEnvironment,
 };
 use veriplay_selfplay::play::{StepContext, StepOutput};
-use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
+use veriplay_selfplay::settings::{LearnFrom, ProposerMode, SharedSettings};
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step;
 use veriplay_selfplay::task_pool::Source;
@@ -22,6 +23,7 @@ use veriplay_verifier::OutcomeCache;
 use veriplay_verifier::environments::{ArtifactGate, describe};
 
 use super::{LIMITS, environment, gate, python, task};
+use crate::exercise;
 
 /// Jobs of these tests, each run once.
 fn sandbox() -> &'static OutcomeCache<&'static Sandbox> {
@@ -31,44 +33,22 @@ fn sandbox() -> &'static OutcomeCache<&'static Sandbox> {
 
 fn config(format: &str) -> SelfChallengeConfig {
     SelfChallengeConfig {
-        shared: SharedSettings {
-            format: format.to_owned(),
-            group_size: 4,
-            reward: Some("quickstart".to_owned()),
-            alpha: None,
-            advantage: Some("group".to_owned()),
-            learn_from: LearnFrom::Advantages,
-            aggregation: Aggregation::TokenMean,
-            zero_advantage: ZeroAdvantage::Drop,
-            proposer: ProposerMode::Train,
-            proposer_weight: 0.5,
-            proposer_temperature: 1.0,
-            proposer_max_tokens: 8000,
-            solver_temperature: 1.0,
-            solver_max_tokens: 2000,
-            sft_samples: 0,
-            sft_weight: 0.0,
-            buffer_capacity: 10,
-            drop_unsolved: false,
-            curriculum: "learnable".to_owned(),
-            resample_learnable: 1.0,
-            eval_samples: 8,
-        },
+        shared: SharedSettings { format: format.to_owned(), proposer_max_tokens: 8000, ..exercise::settings() },
         own: SelfChallengeSettings {
             challenges_per_step: 1,
             tasks_per_step: 1,
             fresh_share: 1.0,
             sft_challenges: 0,
-            budget: Budget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
+            budget: ToolBudget { explore_turns: 1, executor_turns: 3, fuel: 20_000_000_000, shown_chars: 400 },
         },
     }
 }
 
-fn worlds() -> Vec<World> {
+fn worlds() -> Vec<ToolEnvironment> {
     let world = |name| {
         let environment = environment(name).clone();
         let about = Arc::new(describe(sandbox(), &environment, "python", LIMITS).unwrap());
-        World { environment, about }
+        ToolEnvironment { environment, about }
     };
     vec![world("orders")]
 }
@@ -97,7 +77,7 @@ type State = GameState<CodeTask>;
 type Record = step::Record<SelfChallenge>;
 type ChallengeRecord = step::ProposalRecord<ChallengeRequest, CodeTask, Vec<String>>;
 type TaskRecord = step::TaskRecord<CodeTask, ()>;
-type Step = StepOutput<StepMetrics, Record>;
+type Step = StepOutput<SelfChallengeMetrics, Record>;
 
 /// The state before step 0.
 fn begun(game: &Game, policy: &Scripted) -> State {

@@ -1,5 +1,5 @@
-//! The exercise of whoever adds a method: a reward, an advantage, a curriculum and a monitor, written here alone and handed in by one line
-//! each ([`methods`]), work in all four games. Each game's tests play it; Absolute Zero's is here.
+//! Adding a method: a reward, an advantage, a curriculum and a monitor that are written here alone, and handed in by one line each
+//! ([`methods`]), work in all four games. Each game's tests call [`play`]; Absolute Zero's test is here.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,13 +8,41 @@ use veriplay_selfplay::advantages::{AdvantageEstimator, AdvantageMemory, Advanta
 use veriplay_selfplay::curricula::Curriculum;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::environment::Environment;
-use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, TaskSource};
+use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
 use veriplay_selfplay::metrics::SolveCount;
 use veriplay_selfplay::monitors::Monitor;
 use veriplay_selfplay::play::{Measurement, StepContext};
 use veriplay_selfplay::rewards::{ProposalOutcome, RewardScheme};
+use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
 use veriplay_selfplay::step::{EpisodeRecord, LogRecord, StepSummary};
+
+/// The settings that games share, with methods by name; a test changes what it is about.
+pub(crate) fn settings() -> SharedSettings {
+    SharedSettings {
+        format: "compact".to_owned(),
+        group_size: 4,
+        reward: Some("quickstart".to_owned()),
+        alpha: None,
+        advantage: Some("group".to_owned()),
+        learn_from: LearnFrom::Advantages,
+        aggregation: Aggregation::TokenMean,
+        zero_advantage: ZeroAdvantage::Drop,
+        proposer: ProposerMode::Train,
+        proposer_weight: 0.5,
+        proposer_temperature: 1.0,
+        proposer_max_tokens: 4000,
+        solver_temperature: 1.0,
+        solver_max_tokens: 2000,
+        sft_samples: 0,
+        sft_weight: 0.0,
+        buffer_capacity: 10,
+        drop_unsolved: false,
+        curriculum: "learnable".to_owned(),
+        resample_learnable: 1.0,
+        eval_samples: 8,
+    }
+}
 
 /// Rewards a right answer by 3, any other by 1, and every proposal by 2.
 struct Generous;
@@ -120,27 +148,6 @@ pub(crate) fn play<E: Environment>(game: E, policy: &Scripted, execute: &dyn Exe
     assert!(curriculum.0.load(Ordering::Relaxed) > 0, "the curriculum was never asked");
 }
 
-const CONFIG: &str = r#"
-format = "compact"
-group_size = 2
-reward = "quickstart"
-advantage = "group"
-proposer_weight = 1.0
-proposer_temperature = 1.0
-proposer_max_tokens = 64
-solver_temperature = 1.0
-solver_max_tokens = 64
-buffer_capacity = 10
-eval_samples = 8
-proposals_per_type = 2
-tasks_per_type = 2
-references = 0
-fresh_fraction = 0.5
-seed_share = 0.5
-induction_visible = 3
-induction_hidden = 3
-"#;
-
 /// Programs that differ from each other, with inputs that a proposal of their type has.
 fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
     Box::new((10..20).map(move |number| {
@@ -157,7 +164,18 @@ fn drafts(task_type: TaskType) -> Box<dyn Iterator<Item = Proposal>> {
 
 #[test]
 fn methods_of_ones_own_play_absolute_zero() {
-    let config: AbsoluteZeroConfig = toml::from_str(CONFIG).unwrap();
+    let config = AbsoluteZeroConfig {
+        shared: SharedSettings { group_size: 2, ..settings() },
+        own: AbsoluteZeroSettings {
+            proposals_per_type: 2,
+            tasks_per_type: 2,
+            references: 0,
+            fresh_fraction: 0.5,
+            seed_share: 0.5,
+            induction_visible: 3,
+            induction_hidden: 3,
+        },
+    };
     let gate = toml::from_str(include_str!("../../../crates/selfplay/tests/main/gate.toml")).unwrap();
     let source = TaskSource {
         gate,

@@ -17,9 +17,10 @@ use veriplay_selfplay::games::sol_ver::{
     AgreementRound, EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SnippetRequest,
     SolVer, SolVerConfig, SolVerMetrics, SolVerSettings,
 };
+use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::{Batch, StepContext};
 use veriplay_selfplay::preferences::UpdateSchedule;
-use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
+use veriplay_selfplay::settings::SharedSettings;
 use veriplay_selfplay::splits::{Guard, HELD_OUT};
 use veriplay_selfplay::step::{self, LogRecord};
 use veriplay_selfplay::task_pool::Source;
@@ -44,27 +45,12 @@ fn config() -> SolVerConfig {
     let schedule = UpdateSchedule { batch: 4, epochs: 1, max_updates: 8 };
     SolVerConfig {
         shared: SharedSettings {
-            format: "compact".to_owned(),
-            group_size: 4,
             reward: None,
-            alpha: None,
             advantage: None,
-            learn_from: LearnFrom::Advantages,
-            aggregation: Aggregation::TokenMean,
-            zero_advantage: ZeroAdvantage::Drop,
-            proposer: ProposerMode::Train,
             proposer_weight: 0.0,
-            proposer_temperature: 1.0,
             proposer_max_tokens: 400,
-            solver_temperature: 1.0,
-            solver_max_tokens: 2000,
-            sft_samples: 0,
-            sft_weight: 0.0,
             buffer_capacity: 64,
-            drop_unsolved: false,
-            curriculum: "learnable".to_owned(),
-            resample_learnable: 1.0,
-            eval_samples: 8,
+            ..exercise::settings()
         },
         own: SolVerSettings {
             selection: Selection::Consensus,
@@ -213,7 +199,7 @@ fn what_codes_and_tests_agree_on_is_learned_and_nothing_else() {
     assert_eq!((step.counts.proposals, step.counts.valid_proposals), (1, 1));
     assert_eq!((step.counts.attempts, step.counts.accepted, step.counts.dropped), (8, 4, 0));
     let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_code").unwrap();
-    assert_eq!((malformed.seen, malformed.refused), (4, 1));
+    assert_eq!((malformed.seen, malformed.count), (4, FilterCount::Refused(1)));
 }
 
 #[test]

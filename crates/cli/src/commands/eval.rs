@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use veriplay_selfplay::play::StepContext;
+use veriplay_selfplay::splits::EvalSet;
 
 use crate::config::read_text;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{EvalSet, GameAction, Teach, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, eval_set_parser, run_for_named_in};
 use crate::model::Model;
 use crate::play::table_text;
 use crate::play_config::PlayConfig;
@@ -26,7 +27,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The set, instead of the configuration's
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = eval_set_parser())]
     set: Option<EvalSet>,
     /// Seed of the samples, instead of the configuration's
     #[arg(long, value_name = "N")]
@@ -52,19 +53,19 @@ fn configuration(asked: &Arguments) -> Result<(String, &Path), Failure> {
 
 impl GameAction for &Arguments {
     /// Measures on the tasks of one game.
-    fn run<S: Teach>(self) -> Result<(), Failure> {
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
         let asked = self;
         let (text, origin) = configuration(asked)?;
         let mut config = PlayConfig::<S>::parse(&text, origin)?;
         if let Some(set) = asked.set {
-            config.setup.measure_on(set);
+            config.setup.evaluate_on(set);
         }
         asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
         config.validate()?;
         let model = Model::open(&asked.model, &config.run.learn.learner_options())?;
-        let (referee, game) = config.setup.open(Workers::Thread)?;
+        let (executor, game) = config.setup.open(Workers::Thread)?;
         let seed = asked.seed.unwrap_or(config.setup.eval_seed());
-        let table = game.evaluate(&StepContext { policy: model.policy(), execute: &referee, seed })?;
+        let table = game.evaluate(&StepContext { policy: model.policy(), execute: &executor, seed })?;
         if asked.json {
             progress::data(serde_json::to_string(&table).or_fail(ExitCode::Bug)?);
         } else {

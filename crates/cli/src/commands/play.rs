@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use veriplay_learner::{HubError, HubOptions, resolve};
 
 use crate::config::{default_out, read_text};
 use crate::device::{self, DeviceArguments};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{GameAction, Setup, Teach, run_for_named_in};
+use crate::games::{GameAction, GameSetup, WarmupExamples, run_for_named_in};
 use crate::play::{Session, report};
 use crate::play_config::PlayConfig;
 use crate::rundir::RunDir;
@@ -45,36 +46,36 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let (text, origin) = configuration(&asked)?;
-    run_for_named_in(&text, &origin, &asked)
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let (text, origin) = configuration(&args)?;
+    run_for_named_in(&text, &origin, &args)
 }
 
 impl GameAction for &Arguments {
     /// Plays one game.
-    fn run<S: Teach>(self) -> Result<(), Failure> {
-        let asked = self;
-        let session = match &asked.resume {
-            Some(dir) => Session::<S>::resume(dir, asked.workers)?,
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
+        let args = self;
+        let session = match &args.resume {
+            Some(dir) => Session::<S>::resume(dir, args.workers)?,
             None => {
-                let (text, origin) = configuration(asked)?;
-                let config: PlayConfig<S> = resolved(asked, &text, &origin)?;
-                if asked.dry_run {
-                    return dry_run(&config, asked.workers);
+                let (text, origin) = configuration(args)?;
+                let config: PlayConfig<S> = resolved(args, &text, &origin)?;
+                if args.dry_run {
+                    return dry_run(&config, args.workers);
                 }
                 device::check(&config.run.learn.learner_options())?;
-                let out = asked.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
-                Session::start(config, &out, asked.workers)?
+                let out = args.out.clone().unwrap_or_else(|| default_out(&origin, config.run.seed));
+                Session::start(config, &out, args.workers)?
             }
         };
         let summary = session.play()?;
-        report(&summary, asked.json).or_fail(ExitCode::Bug)
+        report(&summary, args.json).or_fail(ExitCode::Bug)
     }
 }
 
 /// The text of the configuration, and where it is from.
-fn configuration(asked: &Arguments) -> Result<(String, PathBuf), Failure> {
-    match (&asked.resume, &asked.config) {
+fn configuration(args: &Arguments) -> Result<(String, PathBuf), Failure> {
+    match (&args.resume, &args.config) {
         (Some(dir), _) => {
             let path = RunDir::open(dir)?.path("config.toml");
             Ok((read_text(&path)?, path))
@@ -84,31 +85,41 @@ fn configuration(asked: &Arguments) -> Result<(String, PathBuf), Failure> {
     }
 }
 
-fn resolved<S: Setup>(asked: &Arguments, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
+fn resolved<S: GameSetup>(args: &Arguments, text: &str, origin: &Path) -> Result<PlayConfig<S>, Failure> {
     let mut config = PlayConfig::<S>::parse(text, origin)?;
-    config.run.steps = asked.steps.unwrap_or(config.run.steps);
-    config.run.seed = asked.seed.unwrap_or(config.run.seed);
-    asked.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
+    config.run.steps = args.steps.unwrap_or(config.run.steps);
+    config.run.seed = args.seed.unwrap_or(config.run.seed);
+    args.device.apply(&mut config.run.learn.device, &mut config.run.learn.precision);
     config.validate()?;
     Ok(config)
 }
 
 /// What a run of this configuration would do.
-fn dry_run<S: Setup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
+fn dry_run<S: GameSetup>(config: &PlayConfig<S>, workers: Workers) -> Result<(), Failure> {
     let run = &config.run;
     progress::data(format!("game `{}`, {} steps from `{}`, seed {}", S::NAME, run.steps, run.model, run.seed));
     config.setup.describe_step().into_iter().for_each(progress::data);
-    // A model that is not here yet is no reason to say nothing of the rest.
-    match model::open_trainable(&run.model, &run.learn.learner_options()) {
+    let options = run.learn.learner_options();
+    match model::open_trainable(&run.model, &options) {
         Ok(learner) => {
             let demand = config.setup.demand(learner.config());
             progress::data(memory::describe(&learner, &demand));
         }
-        Err(failure) => progress::data(format!("memory: not known, the model cannot be opened here: {failure}")),
+        // Another machine may have the device, and reach the hub.
+        Err(failure) if device::check(&options).is_err() || is_out_of_reach(&run.model) => {
+            progress::data(format!("memory: not known, the model cannot be opened here: {failure}"));
+        }
+        Err(failure) => return Err(failure),
     }
-    let (referee, game) = config.setup.open(workers)?;
-    for (what, prompt) in game.preview(&referee)? {
+    let (executor, game) = config.setup.open(workers)?;
+    for (what, prompt) in game.preview(&executor)? {
         progress::data(format!("--- {what}\n{}", prompt.text()));
     }
     Ok(())
+}
+
+/// Whether a model is named by a hub id, is not in the cache, and the hub cannot be reached. A name in a folder that is here is a path.
+fn is_out_of_reach(model: &str) -> bool {
+    let is_path = Path::new(model).parent().is_some_and(Path::is_dir);
+    !is_path && matches!(resolve(model, &HubOptions::default()), Err(HubError::Offline { .. }))
 }

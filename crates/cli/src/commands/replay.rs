@@ -12,7 +12,7 @@ use veriplay_selfplay::play::ReplayReport;
 
 use crate::config::read_text;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::{GameAction, Teach, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, run_for_named_in};
 use crate::play_config::PlayConfig;
 use crate::progress;
 use crate::rundir::RunDir;
@@ -51,18 +51,18 @@ struct Report {
     deadline: u64,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    let path = RunDir::open(&asked.run)?.path("config.toml");
-    run_for_named_in(&read_text(&path)?, &path, &asked)
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    let path = RunDir::open(&args.run)?.path("config.toml");
+    run_for_named_in(&read_text(&path)?, &path, &args)
 }
 
 impl GameAction for &Arguments {
     /// Judges the run of one game again.
-    fn run<S: Teach>(self) -> Result<(), Failure> {
-        let asked = self;
-        let dir = RunDir::open(&asked.run)?;
+    fn run<S: WarmupExamples>(self) -> Result<(), Failure> {
+        let args = self;
+        let dir = RunDir::open(&args.run)?;
         let config = PlayConfig::<S>::read(&dir.path("config.toml"))?;
-        let (referee, game) = config.setup.open(asked.workers)?;
+        let (executor, game) = config.setup.open(args.workers)?;
         let mut report = Report { schema_version: SCHEMA_VERSION, ..Report::default() };
         let mut block = Vec::with_capacity(BLOCK);
         for (number, line) in lines(&dir.path("rollouts.jsonl.zst"))?.enumerate() {
@@ -73,11 +73,11 @@ impl GameAction for &Arguments {
                     .or_fail(ExitCode::Input)?,
             );
             if block.len() == BLOCK {
-                report.add(game.replay(&referee, &std::mem::take(&mut block))?);
+                report.add(game.replay(&executor, &std::mem::take(&mut block))?);
             }
         }
-        report.add(game.replay(&referee, &block)?);
-        finish(&report, asked.json)
+        report.add(game.replay(&executor, &block)?);
+        finish(&report, args.json)
     }
 }
 

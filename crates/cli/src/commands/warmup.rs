@@ -7,7 +7,7 @@ use clap::Args;
 use crate::config::read_text;
 use crate::device::DeviceArguments;
 use crate::exit::{ExitCode, Failure};
-use crate::games::{GameAction, Teach, run_for_named_in};
+use crate::games::{GameAction, WarmupExamples, run_for_named_in};
 use crate::play_config::PlayConfig;
 use crate::warmup::{Recipe, audit, warm_up};
 
@@ -27,18 +27,18 @@ pub(super) struct Arguments {
     device: DeviceArguments,
 }
 
-pub(super) fn run(asked: Arguments) -> Result<(), Failure> {
-    run_for_named_in(&read_text(&asked.config)?, &asked.config, &asked)
+pub(super) fn run(args: Arguments) -> Result<(), Failure> {
+    run_for_named_in(&read_text(&args.config)?, &args.config, &args)
 }
 
 impl GameAction for &Arguments {
     /// Makes a start model for one game.
-    fn run<T: Teach>(self) -> Result<(), Failure> {
-        let asked = self;
-        let recipe = Recipe::<T>::parse(&read_text(&asked.config)?, &asked.config)?;
-        match (&asked.audit, &asked.out) {
+    fn run<T: WarmupExamples>(self) -> Result<(), Failure> {
+        let args = self;
+        let recipe = Recipe::<T>::parse(&read_text(&args.config)?, &args.config)?;
+        match (&args.audit, &args.out) {
             (Some(measuring), _) => audit(&recipe, &PlayConfig::<T>::read(measuring)?.setup),
-            (None, Some(out)) => warm_up(recipe.on(asked.device)?, out),
+            (None, Some(out)) => warm_up(recipe.on(args.device)?, out),
             (None, None) => Err(Failure::message(ExitCode::Bug, "neither `--out` nor `--audit`")),
         }
     }

@@ -1,6 +1,6 @@
 //! `absolute_zero`: its configuration, and its tasks from the corpus.
 
-mod teach;
+mod warmup;
 
 use std::sync::LazyLock;
 
@@ -10,12 +10,12 @@ use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, AbsoluteZeroConfig, TaskSource, draft_tasks};
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::Gate;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, GameSetup, corpus_split};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
@@ -27,15 +27,15 @@ pub(crate) struct AbsoluteZeroSetup {
     /// When a proposal is valid, and what every job may use.
     pub(crate) gate: Gate,
     /// Where seeds and the held-out set come from.
-    pub(crate) tasks: TaskConfig,
+    pub(crate) tasks: AbsoluteZeroTaskConfig,
     /// How the held-out set is measured.
-    pub(crate) eval: EvalConfig,
+    pub(crate) eval: AbsoluteZeroEvalConfig,
 }
 
 /// Where seeds and the held-out set come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TaskConfig {
+pub(crate) struct AbsoluteZeroTaskConfig {
     /// The mix of families that seeds are drawn from, as the grammar names it.
     pub(crate) seed_mix: String,
     /// Seed tasks of each type.
@@ -51,16 +51,16 @@ pub(crate) struct TaskConfig {
 /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct EvalConfig {
+pub(crate) struct AbsoluteZeroEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     pub(crate) set: EvalSet,
     /// Tasks of each type.
     pub(crate) tasks_per_type: usize,
 }
 
-impl Setup for AbsoluteZeroSetup {
+impl GameSetup for AbsoluteZeroSetup {
     type Game = AbsoluteZero;
-    const NAME: &'static str = absolute_zero::GAME.name;
+    const NAME: &'static str = absolute_zero::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
@@ -88,7 +88,7 @@ impl Setup for AbsoluteZeroSetup {
         Demand { tokens: solver + proposer, longest: shared.solver_max_tokens.max(shared.proposer_max_tokens) }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 
@@ -109,13 +109,13 @@ impl Setup for AbsoluteZeroSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<AbsoluteZero>), Failure> {
-        let referee = Referee::open(workers)?;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<AbsoluteZero>), Failure> {
+        let executor = GameExecutor::open(workers)?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = self.evaluation_tasks(set, &referee)?;
+            let tasks = self.evaluation_tasks(set, &executor)?;
             for (number, task) in tasks.iter().enumerate() {
-                guard.measure_program(set.measured(), &format!("task {number}"), task.question.program());
+                guard.add_program(set, &format!("task {number}"), task.question.program());
             }
             if set == self.eval.set {
                 evaluation = tasks;
@@ -124,8 +124,8 @@ impl Setup for AbsoluteZeroSetup {
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
         let source = self.source(evaluation);
-        let game = AbsoluteZero::new(self.game.clone(), source, guard).or_fail(ExitCode::Input)?;
-        Ok((referee, SelfPlay::new(game)))
+        let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
+        Ok((executor, SelfPlay::new(game)))
     }
 }
 
@@ -137,7 +137,7 @@ impl AbsoluteZeroSetup {
     fn evaluation_tasks(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
         for task_type in TaskType::ALL {
-            let drafts = self.drafts(set.into(), &self.tasks.eval_mix, task_type, self.tasks.eval_seed)?;
+            let drafts = self.drafts(corpus_split(set), &self.tasks.eval_mix, task_type, self.tasks.eval_seed)?;
             all.extend(draft_tasks(execute, &self.gate, Box::new(drafts), self.eval.tasks_per_type)?);
         }
         Ok(all)
@@ -170,7 +170,7 @@ mod tests {
     use veriplay_core::{Question, Scripted, Turn, Value, program_hash};
     use veriplay_selfplay::environment::Environment;
     use veriplay_selfplay::play::StepContext;
-    use veriplay_selfplay::splits::{HELD_OUT, MeasuredSet};
+    use veriplay_selfplay::splits::HELD_OUT;
     use veriplay_selfplay::step::LogRecord;
     use veriplay_verifier::formats::compact::{INPUT, PROPOSE_ABDUCTION, PROPOSE_DEDUCTION};
 
@@ -212,19 +212,20 @@ mod tests {
     fn measuring(program: &str) -> SelfPlay<AbsoluteZero> {
         let setup = small();
         let mut guard = Guard::default();
-        guard.measure_program(MeasuredSet::Validation, "task 9", program);
+        guard.add_program(EvalSet::Validation, "task 9", program);
         SelfPlay::new(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
     }
 
     #[test]
     fn a_proposal_with_a_measured_program_is_refused_and_counted_and_another_is_admitted() {
-        let (referee, played) = small().open(Workers::Thread).expect("the image is there");
+        let (executor, played) = small().open(Workers::Thread).expect("the image is there");
         let measured = played.game.evaluation_tasks()[0].task.clone();
         let policy = policy(&measured);
-        let context = StepContext { policy: &policy, execute: &referee, seed: 1 };
+        let context = StepContext { policy: &policy, execute: &executor, seed: 1 };
         let mut state = played.init(&context).expect("nothing of the seeds is measured");
-        let told = |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
-        let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| told(&anchor.tokens)).collect();
+        let describe_eval_item =
+            |tokens: &[u32]| tokens.iter().filter_map(|token| char::from_u32(*token)).collect::<String>();
+        let anchors: Vec<String> = state.sft_examples.iter().map(|anchor| describe_eval_item(&anchor.tokens)).collect();
         assert!(anchors.iter().any(|text| text.contains("12345")), "{anchors:?}");
         assert!(!anchors.iter().any(|text| text.contains("# mine")), "a measured program is imitated: {anchors:?}");
         let step = played.step(&context, &mut state, 0).expect("a step");
@@ -245,7 +246,7 @@ mod tests {
             let own = programs().any(|program| program.contains("12345"));
             assert_eq!(own, task_type != TaskType::Induction, "{task_type:?}");
         }
-        let again = played.replay(&referee, &step.records).expect("no host fault");
+        let again = played.replay(&executor, &step.records).expect("no host fault");
         assert_eq!(again.verdicts, again.same);
         let seed = state.pool.entries()[0].task.question.program().to_owned();
         let error = measuring(&seed).init(&context).expect_err("a seed is measured").to_string();

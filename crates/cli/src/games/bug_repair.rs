@@ -1,6 +1,6 @@
 //! `bug_repair`: its configuration, its repositories in two images, and the files of its bugs.
 
-mod teach;
+mod warmup;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,12 +10,13 @@ use veriplay_core::{Digest, Layer, Trust};
 use veriplay_learner::ModelConfig;
 use veriplay_sandbox::SandboxOptions;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
-use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository, SetupError};
+use veriplay_selfplay::games::bug_repair::{self, BugRepair, BugRepairConfig, Repositories, Repository};
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::bugs::BugArtifact;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::image;
 use crate::repository::{RepoImages, Stored, pytest_layer, read_bugs};
@@ -29,9 +30,9 @@ pub(crate) struct BugRepairSetup {
     /// Where bugs are.
     repositories: RepositoryNames,
     /// Bugs that are there before the run.
-    bugs: Bugs,
+    bugs: BugFiles,
     /// How the held-out set is measured.
-    eval: EvalConfig,
+    eval: BugRepairEvalConfig,
 }
 
 /// Where bugs are: `NAME==VERSION` that `veriplay corpus add-repo` has fetched, or directories that it wrote. No repository is in two
@@ -59,7 +60,7 @@ struct RepositoryLists {
 impl TryFrom<RepositoryLists> for RepositoryNames {
     type Error = String;
 
-    /// An error here is told with its place in the file.
+    /// The configuration reader adds the line to this error.
     fn try_from(lists: RepositoryLists) -> Result<Self, String> {
         let RepositoryLists { training, validation, held_out } = lists;
         if training.is_empty() {
@@ -82,7 +83,7 @@ impl TryFrom<RepositoryLists> for RepositoryNames {
 /// Files of bugs, as `veriplay corpus inject-bugs --out` writes them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Bugs {
+struct BugFiles {
     /// To train on; empty where all bugs are made in play.
     training: Vec<PathBuf>,
     /// To tune on.
@@ -94,7 +95,7 @@ struct Bugs {
 /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each bug.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EvalConfig {
+struct BugRepairEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     set: EvalSet,
     /// Seeds the samples, and which failing tests are hidden: the same for every run.
@@ -103,9 +104,9 @@ struct EvalConfig {
     bugs: usize,
 }
 
-impl Setup for BugRepairSetup {
+impl GameSetup for BugRepairSetup {
     type Game = BugRepair;
-    const NAME: &'static str = bug_repair::GAME.name;
+    const NAME: &'static str = bug_repair::NAME;
     const TABLES: &'static [&'static str] = &["game", "repositories", "bugs", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
@@ -126,7 +127,7 @@ impl Setup for BugRepairSetup {
         Demand { tokens: (solver + injector + shared.sft_samples) * context, longest }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 
@@ -156,8 +157,8 @@ impl Setup for BugRepairSetup {
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<BugRepair>), Failure> {
-        let opened = Opened::open(&self.repositories, self.game.own.trust, workers)?;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<BugRepair>), Failure> {
+        let opened = OpenedRepositories::open(&self.repositories, self.game.own.trust, workers)?;
         let read = |paths: &[PathBuf]| -> Result<Vec<BugArtifact>, Failure> {
             Ok(paths.iter().map(|path| read_bugs(path)).collect::<Result<Vec<_>, _>>()?.concat())
         };
@@ -167,26 +168,19 @@ impl Setup for BugRepairSetup {
             EvalSet::Validation => &self.bugs.validation,
         })?;
         held_out.truncate(self.eval.bugs);
-        let Opened { referee, repositories } = opened;
+        let OpenedRepositories { executor, repositories } = opened;
         let game = BugRepair::new(self.game.clone(), repositories, &training, &held_out);
-        Ok((referee, SelfPlay::new(game.map_err(failure)?)))
-    }
-}
-
-fn failure(error: SetupError) -> Failure {
-    match error {
-        SetupError::Overlap(overlap) => overlap.into(),
-        other => Failure::new(ExitCode::Input, other),
+        Ok((executor, SelfPlay::new(game?)))
     }
 }
 
 /// Repositories in a sandbox.
-struct Opened {
-    referee: Referee,
+struct OpenedRepositories {
+    executor: GameExecutor,
     repositories: Repositories,
 }
 
-impl Opened {
+impl OpenedRepositories {
     fn open(names: &RepositoryNames, trust: Trust, workers: Workers) -> Result<Self, Failure> {
         let all = names.training.iter().chain(&names.validation).chain(&names.held_out);
         let stored = all.map(|name| Stored::open(name)).collect::<Result<Vec<_>, _>>()?;
@@ -198,20 +192,25 @@ impl Opened {
         let layers: Vec<Layer> = stored.iter().flat_map(Stored::layers).chain([pytest.clone()]).collect();
         let mut sandboxes = images.sandboxes(SandboxOptions::fastest(), workers, &layers)?;
         sandboxes.push(workers::sandbox(image::python()?, SandboxOptions::fastest(), workers)?);
-        let referee = Referee::over(sandboxes);
-        let place = |stored: &Stored| {
-            let repository = repository(stored, &referee, &images, pytest.digest())?;
+        let executor = GameExecutor::over(sandboxes);
+        let load = |stored: &Stored| {
+            let repository = repository(stored, &executor, &images, pytest.digest())?;
             Ok(Repository { trust, ..repository })
         };
-        let mut repositories = stored.iter().map(place).collect::<Result<Vec<_>, Failure>>()?;
+        let mut repositories = stored.iter().map(load).collect::<Result<Vec<_>, Failure>>()?;
         let mut held_out = repositories.split_off(names.training.len());
         let validation = held_out.drain(..names.validation.len()).collect();
-        Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, referee })
+        Ok(Self { repositories: Repositories { training: repositories, validation, held_out }, executor })
     }
 }
 
-fn repository(stored: &Stored, referee: &Referee, images: &RepoImages, pytest: &Digest) -> Result<Repository, Failure> {
-    let map = stored.map(referee, images, pytest)?;
+fn repository(
+    stored: &Stored,
+    executor: &GameExecutor,
+    images: &RepoImages,
+    pytest: &Digest,
+) -> Result<Repository, Failure> {
+    let map = stored.map(executor, images, pytest)?;
     let repo = stored.repo(images, pytest, &map);
     Ok(Repository {
         image: repo.image.to_owned(),

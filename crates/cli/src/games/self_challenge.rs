@@ -1,24 +1,22 @@
 //! `self_challenge`: its configuration, its environments and tasks, and how its roles are taught.
 
 mod tasks;
-mod teach;
+mod warmup;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
-use veriplay_selfplay::games::self_challenge::{
-    self, SelfChallenge, SelfChallengeConfig, SetupError, measure_task, prompts,
-};
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::games::self_challenge::{self, SelfChallenge, SelfChallengeConfig, add_task_to_guard, prompts};
+use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::environments::ArtifactGate;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-use tasks::{EvalConfig, TaskConfig, TaskSource};
+use tasks::{SelfChallengeEvalConfig, SelfChallengeTaskConfig, TaskSource};
 
 /// `[game]`, `[gate]`, `[tasks]` and `[eval]`, as `configs/self-challenge-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,9 +26,9 @@ pub(crate) struct SelfChallengeSetup {
     /// When a Code-as-Task is worth asking.
     gate: ArtifactGate,
     /// Where environments and tasks come from.
-    tasks: TaskConfig,
+    tasks: SelfChallengeTaskConfig,
     /// How the held-out set is measured.
-    eval: EvalConfig,
+    eval: SelfChallengeEvalConfig,
 }
 
 impl SelfChallengeSetup {
@@ -42,9 +40,9 @@ impl SelfChallengeSetup {
     }
 }
 
-impl Setup for SelfChallengeSetup {
+impl GameSetup for SelfChallengeSetup {
     type Game = SelfChallenge;
-    const NAME: &'static str = self_challenge::GAME.name;
+    const NAME: &'static str = self_challenge::NAME;
     const TABLES: &'static [&'static str] = &["game", "gate", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
@@ -72,7 +70,7 @@ impl Setup for SelfChallengeSetup {
         Demand { tokens: first + later + others, longest }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 
@@ -95,36 +93,29 @@ impl Setup for SelfChallengeSetup {
                 4 * (self.gate.failures + 1) + 2 * (self.gate.failures + 2 + self.gate.canned_answers.len())
             ),
             format!(
-                "reward `{}`, learned from {:?}; advantage `{}`; prompts `{}`",
+                "reward `{}`, learned from {}; advantage `{}`; prompts `{}`",
                 reward.name(),
-                shared.learn_from,
+                shared.learn_from.name(),
                 advantage.name(),
                 shared.format
             ),
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SelfChallenge>), Failure> {
-        let referee = Referee::open(workers)?;
-        let source = TaskSource::open(&self.tasks, &self.gate, &referee)?;
-        let worlds = source.worlds()?;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<SelfChallenge>), Failure> {
+        let executor = GameExecutor::open(workers)?;
+        let source = TaskSource::open(&self.tasks, &self.gate, &executor)?;
+        let environments = source.tool_environments()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = source.evaluation(&EvalConfig { set, ..self.eval.clone() })?;
-            tasks.iter().for_each(|one| measure_task(&mut guard, set.measured(), &one.task));
+            let tasks = source.evaluation(&SelfChallengeEvalConfig { set, ..self.eval.clone() })?;
+            tasks.iter().for_each(|one| add_task_to_guard(&mut guard, set, &one.task));
             if set == self.eval.set {
                 evaluation = tasks;
             }
         }
         let given = source.given()?;
-        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), worlds, given, evaluation, guard);
-        Ok((referee, SelfPlay::new(game.map_err(failure)?)))
-    }
-}
-
-fn failure(error: SetupError) -> Failure {
-    match error {
-        SetupError::Overlap(overlap) => overlap.into(),
-        other => Failure::new(ExitCode::Input, other),
+        let game = SelfChallenge::new(self.game.clone(), self.gate.clone(), environments, given, evaluation, guard);
+        Ok((executor, SelfPlay::new(game?)))
     }
 }

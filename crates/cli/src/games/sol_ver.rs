@@ -2,22 +2,22 @@
 
 mod snippets;
 mod tasks;
-mod teach;
+mod warmup;
 
 use serde::{Deserialize, Serialize};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, measure_problem};
-use veriplay_selfplay::splits::Guard;
+use veriplay_selfplay::games::sol_ver::{self, LearningObjective, SolVer, SolVerConfig, add_problem_to_guard};
+use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::agreement::AgreementRules;
 
-use super::{Demand, EvalSet, Setup};
+use super::{Demand, GameSetup};
 use crate::config::{LearnConfig, bad_value};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::workers::Workers;
 
-use tasks::{EvalConfig, TaskConfig};
+use tasks::{SolVerEvalConfig, SolVerTaskConfig};
 
 /// `[game]`, `[agreement]`, `[tasks]` and `[eval]`, as `configs/sol-ver-quickstart.toml` shows them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,14 +27,14 @@ pub(crate) struct SolVerSetup {
     /// When codes and tests agree enough to be learned from.
     agreement: AgreementRules,
     /// Where snippets and held-out problems come from.
-    tasks: TaskConfig,
+    tasks: SolVerTaskConfig,
     /// How the held-out set is measured.
-    eval: EvalConfig,
+    eval: SolVerEvalConfig,
 }
 
-impl Setup for SolVerSetup {
+impl GameSetup for SolVerSetup {
     type Game = SolVer;
-    const NAME: &'static str = sol_ver::GAME.name;
+    const NAME: &'static str = sol_ver::NAME;
     const TABLES: &'static [&'static str] = &["game", "agreement", "tasks", "eval"];
 
     fn validate(&self, learn: &LearnConfig) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ impl Setup for SolVerSetup {
         Demand { tokens: of_stage(game.sft.batch, 1).max(of_stage(game.dpo.batch, 2)), longest }
     }
 
-    fn measure_on(&mut self, set: EvalSet) {
+    fn evaluate_on(&mut self, set: EvalSet) {
         self.eval.set = set;
     }
 
@@ -87,23 +87,23 @@ impl Setup for SolVerSetup {
                 "jobs of a step: about {}, and as many for mutants and scans",
                 game.problems * (2 * codes + suites)
             ),
-            format!("learned from what codes and tests agree on (`selection = {:?}`), by {stages}", game.selection),
+            format!("learned from what codes and tests agree on (selection `{}`), by {stages}", game.selection.name()),
         ]
     }
 
-    fn open(&self, workers: Workers) -> Result<(Referee, SelfPlay<SolVer>), Failure> {
-        let referee = Referee::open(workers)?;
+    fn open(&self, workers: Workers) -> Result<(GameExecutor, SelfPlay<SolVer>), Failure> {
+        let executor = GameExecutor::open(workers)?;
         let limits = self.agreement.limits;
         let snippets = self.tasks.snippets.pool()?;
         let (mut guard, mut evaluation) = (Guard::default(), Vec::new());
         for set in EvalSet::ALL {
-            let tasks = self.tasks.evaluation(&EvalConfig { set, ..self.eval.clone() }, limits, &referee)?;
-            tasks.iter().for_each(|task| measure_problem(&mut guard, set.measured(), task));
+            let tasks = self.tasks.evaluation(&SolVerEvalConfig { set, ..self.eval.clone() }, limits, &executor)?;
+            tasks.iter().for_each(|task| add_problem_to_guard(&mut guard, set, task));
             if set == self.eval.set {
                 evaluation = tasks;
             }
         }
         let game = SolVer::new(self.game.clone(), self.agreement.clone(), snippets, evaluation, guard)?;
-        Ok((referee, SelfPlay::new(game)))
+        Ok((executor, SelfPlay::new(game)))
     }
 }

@@ -13,31 +13,31 @@ use veriplay_selfplay::driver::GameState;
 use veriplay_selfplay::driver::SelfPlay;
 use veriplay_selfplay::environment::Environment;
 use veriplay_selfplay::eval_table::EvalTable;
-use veriplay_selfplay::play::{Batch, Measurement, StepContext};
+use veriplay_selfplay::play::{Batch, Measurement, OutcomeCounts, StepContext};
 
 use super::summary::{BeforeAfter, SUMMARY_VERSION, Summary};
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::Setup;
+use crate::games::GameSetup;
 use crate::logfile::LogFile;
 use crate::play_config::PlayConfig;
-use crate::rundir::{PlayState, RunDir, Totals, read_json, write_json};
+use crate::rundir::{PlayState, RunDir, read_json, write_json};
 use crate::workers::Workers;
 use crate::{device, embedded, memory, model, progress};
 
 /// What a game carries from step to step.
-type State<S> = GameState<<<S as Setup>::Game as Environment>::Task>;
+type State<S> = GameState<<<S as GameSetup>::Game as Environment>::Task>;
 
 /// One run, at the start of step `step`.
-pub(crate) struct Session<S: Setup> {
+pub(crate) struct Session<S: GameSetup> {
     config: PlayConfig<S>,
     game: SelfPlay<S::Game>,
-    referee: Referee,
+    executor: GameExecutor,
     learner: Learner,
     state: State<S>,
     dir: RunDir,
     step: u64,
-    totals: Totals,
+    totals: OutcomeCounts,
     events: LogFile,
     rollouts: LogFile,
     timing: LogFile,
@@ -78,7 +78,7 @@ struct Timing {
     jobs: u64,
 }
 
-impl<S: Setup> Session<S> {
+impl<S: GameSetup> Session<S> {
     /// Starts a run in a new directory.
     pub(crate) fn start(config: PlayConfig<S>, out: &Path, workers: Workers) -> Result<Self, Failure> {
         let dir = RunDir::create(out)?;
@@ -97,29 +97,29 @@ impl<S: Setup> Session<S> {
         };
         let state: PlayState<State<S>> = dir.load_state(step)?;
         let learner = resume_learner(&config, &dir.checkpoint_path(step))?;
-        let (referee, game) = config.setup.open(workers)?;
-        Self::assemble(config, dir, referee, game, learner, state)
+        let (executor, game) = config.setup.open(workers)?;
+        Self::assemble(config, dir, executor, game, learner, state)
     }
 
     fn at_start(config: PlayConfig<S>, dir: RunDir, workers: Workers) -> Result<Self, Failure> {
         let learner = start_learner(&config)?;
-        let (referee, game) = config.setup.open(workers)?;
-        let initial = game.init(&StepContext { policy: &learner, execute: &referee, seed: config.run.seed })?;
+        let (executor, game) = config.setup.open(workers)?;
+        let initial = game.init(&StepContext { policy: &learner, execute: &executor, seed: config.run.seed })?;
         let state = PlayState {
             schema_version: SCHEMA_VERSION,
             step: 0,
             events_bytes: 0,
             rollouts_bytes: 0,
-            totals: Totals::default(),
+            totals: OutcomeCounts::default(),
             game: initial,
         };
-        Self::assemble(config, dir, referee, game, learner, state)
+        Self::assemble(config, dir, executor, game, learner, state)
     }
 
     fn assemble(
         config: PlayConfig<S>,
         dir: RunDir,
-        referee: Referee,
+        executor: GameExecutor,
         game: SelfPlay<S::Game>,
         learner: Learner,
         state: PlayState<State<S>>,
@@ -135,7 +135,7 @@ impl<S: Setup> Session<S> {
             state: state.game,
             config,
             game,
-            referee,
+            executor,
             learner,
             dir,
         })
@@ -174,7 +174,7 @@ impl<S: Setup> Session<S> {
         let after = self.evaluate()?;
         write_json(&self.dir.path("after.json"), &after).or_fail(ExitCode::Input)?;
         let seconds = started.elapsed().as_secs_f64();
-        let jobs = self.referee.jobs();
+        let jobs = self.executor.jobs();
         Ok(Summary {
             schema_version: SUMMARY_VERSION,
             steps,
@@ -207,14 +207,14 @@ impl<S: Setup> Session<S> {
 
     fn evaluate(&self) -> Result<EvalTable, Failure> {
         let context =
-            StepContext { policy: &self.learner, execute: &self.referee, seed: self.config.setup.eval_seed() };
+            StepContext { policy: &self.learner, execute: &self.executor, seed: self.config.setup.eval_seed() };
         Ok(self.game.evaluate(&context)?)
     }
 
     /// Plays one step; returns the text of the progress bar.
     fn play_step(&mut self) -> Result<String, Failure> {
-        let (step, jobs, started) = (self.step, self.referee.jobs(), Instant::now());
-        let context = StepContext { policy: &self.learner, execute: &self.referee, seed: self.config.run.seed };
+        let (step, jobs, started) = (self.step, self.executor.jobs(), Instant::now());
+        let context = StepContext { policy: &self.learner, execute: &self.executor, seed: self.config.run.seed };
         let output = self.game.step(&context, &mut self.state, step)?;
         let play_s = started.elapsed().as_secs_f64();
         let rate = self.config.run.learn.rate(step, self.config.run.steps);
@@ -223,12 +223,12 @@ impl<S: Setup> Session<S> {
         self.events.append(&[event]).or_fail(ExitCode::Input)?;
         self.rollouts.append(&output.records).or_fail(ExitCode::Input)?;
         let update_s = started.elapsed().as_secs_f64() - play_s;
-        let timing = Timing { step, play_s, update_s, jobs: self.referee.jobs() - jobs };
+        let timing = Timing { step, play_s, update_s, jobs: self.executor.jobs() - jobs };
         self.timing.append(&[&timing]).or_fail(ExitCode::Input)?;
         self.totals.add(output.counts);
         self.step += 1;
         tracing::info!(step = self.step, "step done");
-        Ok(self.totals.bar_text())
+        Ok(format!("valid {:.2} solved {:.2}", self.totals.valid_rate(), self.totals.solve_rate()))
     }
 
     fn learn(&mut self, batches: &[Batch], rate: f64) -> Result<Vec<Update>, Failure> {
@@ -253,7 +253,7 @@ impl<S: Setup> Session<S> {
             step: self.step,
             events_bytes: self.events.sync().or_fail(ExitCode::Input)?,
             rollouts_bytes: self.rollouts.sync().or_fail(ExitCode::Input)?,
-            totals: self.totals.clone(),
+            totals: self.totals,
             game: &self.state,
         };
         self.dir.save_checkpoint(&self.learner, &state).or_fail(ExitCode::Input)?;
@@ -292,7 +292,7 @@ fn event<M>(
 }
 
 /// The start model, ready to learn.
-fn start_learner<S: Setup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
+fn start_learner<S: GameSetup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let mut learner = model::open_trainable(&config.run.model, &learn.learner_options())?;
     memory::check(&learner, &config.setup.demand(learner.config()))?;
@@ -303,7 +303,7 @@ fn start_learner<S: Setup>(config: &PlayConfig<S>) -> Result<Learner, Failure> {
 }
 
 /// The model of a checkpoint, ready to learn on as if nothing had happened.
-fn resume_learner<S: Setup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
+fn resume_learner<S: GameSetup>(config: &PlayConfig<S>, checkpoint: &Path) -> Result<Learner, Failure> {
     let learn = &config.run.learn;
     let options = learn.learner_options();
     if learn.trains_adapters() {

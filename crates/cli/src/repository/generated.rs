@@ -10,7 +10,7 @@ use veriplay_corpus::{Generated, Grammar, Programs, Split};
 use veriplay_selfplay::randomness::generator;
 
 use super::baseline::limits;
-use crate::executor::Referee;
+use crate::executor::GameExecutor;
 use crate::exit::{ExitCode, Failure, OrFail};
 use crate::programs::{Executed, Worth};
 use crate::workers::Workers;
@@ -22,7 +22,7 @@ const WORTH: Worth = Worth { max_output_chars: 22, min_distinct_outputs: 4 };
 
 /// Writes `functions` modules, with programs of `split` and `mix` alone, into `out`.
 pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, seed: u64) -> Result<(), Failure> {
-    let referee = Referee::open(Workers::Thread)?;
+    let executor = GameExecutor::open(Workers::Thread)?;
     let grammar = Grammar::built_in();
     let programs = Programs::new(&grammar, split, mix, seed).or_fail(ExitCode::Input)?;
     let mut inputs = generator(seed, 0, "inputs of a generated repository");
@@ -38,7 +38,7 @@ pub(crate) fn generate(out: &Path, split: Split, mix: &str, functions: usize, se
         }
         let asked = grammar.inputs(&mut inputs, program.input_kind, CASES);
         let all = asked.len();
-        let executed = Executed::make(&WORTH, limits(), program.clone(), asked, &referee).or_fail(ExitCode::Host)?;
+        let executed = Executed::make(&WORTH, limits(), program.clone(), asked, &executor).or_fail(ExitCode::Host)?;
         if let Some(executed) = executed.filter(|executed| executed.pairs.len() == all) {
             module(out, written, &program, &executed)?;
             written += 1;

@@ -54,6 +54,22 @@ fn a_dry_run_says_what_would_be_asked_and_makes_nothing() {
 }
 
 #[test]
+fn a_dry_run_of_a_model_that_is_not_there_or_broken_fails() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let broken = dir.path().join("broken");
+    std::fs::create_dir(&broken).expect("a folder");
+    std::fs::write(broken.join("config.json"), "{").expect("a file");
+    for model in ["runs/none/checkpoints/step_5".to_owned(), broken.display().to_string()] {
+        let mut config = small_config();
+        config.insert("model".into(), model.clone().into());
+        let path = write_config(dir.path(), &config);
+        let output = finished(veriplay().args(["play", "--dry-run", "--config"]).arg(path));
+        assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+        assert!(stderr(&output).contains(&model), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_missing_key_is_named() {
     let mut config = small_config();
     section(&mut config, "learn").remove("learning_rate");

@@ -6,7 +6,7 @@
 //!
 //! # Why
 //! One baseline that no group can make degenerate, and steps of one size whatever the scale of the rewards. It needs no groups.
-//! Where roles are paid on different scales they share it, which is what `trr` mends.
+//! Roles whose rewards have different scales share it; `trr` mends that.
 //!
 //! # Example
 //! Rewards 1, 0, 0, 0: μ 0.25, σ 0.433, so advantages 1.73 and three times −0.58, whoever earned them.

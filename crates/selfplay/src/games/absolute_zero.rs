@@ -19,42 +19,39 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{
-    Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Role, Task, TaskType, Value, content_hash,
-    program_hash,
+    Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Task, TaskType, Value, content_hash, program_hash,
 };
 use veriplay_verifier::{Format, Gate, format_by_name};
 
-use super::Game;
-use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use crate::judgement::{Nothing, Seeds, Solution, Standing};
+use crate::admission::{Admission, IsKnown};
+use crate::environment::{
+    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+};
+use crate::judgement::{Never, Seeds, Solution};
 use crate::play::{PlayError, StepContext};
 use crate::randomness::derive_seed;
-use crate::rollout::{Finished, SingleTurn};
-use crate::settings::{ConfigError, SharedSettings};
+use crate::rollout::{FinishedEpisode, SingleTurn};
+use crate::settings::SharedSettings;
 use crate::splits::Guard;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use prompts::{PromptFormat, ProposerRequest};
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use judge::draft_tasks;
-pub use metrics::{RoleMetrics, StepMetrics, Triplets, step_metrics};
+pub use metrics::{AbsoluteZeroMetrics, RoleMetrics, Triplets, step_metrics};
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "absolute_zero",
-    about: "one policy proposes programs with inputs and solves deduction, abduction and induction tasks made of them",
-    roles: &[Role::Proposer, Role::Solver],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "absolute_zero";
 
 /// Drafts of one task type, in an order drawn by a seed.
-pub type Drafts = Box<dyn Iterator<Item = Proposal>>;
+pub type ProposalDrafts = Box<dyn Iterator<Item = Proposal>>;
 
 /// Where a run's tasks come from.
 pub struct TaskSource {
     /// When a proposal is valid, and what every job may use.
     pub gate: Gate,
     /// Drafts of the training split, by task type and seed.
-    pub seed_drafts: Box<dyn Fn(TaskType, u64) -> Drafts + Send + Sync>,
+    pub seed_drafts: Box<dyn Fn(TaskType, u64) -> ProposalDrafts + Send + Sync>,
     /// Seed tasks of each type.
     pub seeds_per_type: usize,
     /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
@@ -76,7 +73,7 @@ pub struct AbsoluteZero {
 /// What a proposer is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub struct AbsoluteZeroRequest {
     /// The kind of task.
     pub task_type: TaskType,
     /// The program an induction proposer is given.
@@ -91,7 +88,7 @@ impl AbsoluteZero {
     ///
     /// # Panics
     /// Never: a checked config names a format.
-    pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, ConfigError> {
+    pub fn new(config: AbsoluteZeroConfig, mut tasks: TaskSource, guard: Guard) -> Result<Self, PlayError> {
         config.check()?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a format");
         let responses =
@@ -117,13 +114,13 @@ impl AbsoluteZero {
 
 impl Environment for AbsoluteZero {
     type Task = Task;
-    type Request = Request;
+    type Request = AbsoluteZeroRequest;
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
-    type Round = Nothing;
-    type Derivation = Nothing;
-    type Metrics = StepMetrics;
+    type Round = Never;
+    type Derivation = Never;
+    type Metrics = AbsoluteZeroMetrics;
 
     const CHOICE_PURPOSE: &'static str = "solver turns";
     const KINDS: &'static [&'static str] =
@@ -165,42 +162,46 @@ impl Environment for AbsoluteZero {
         Ok(self.draw_proposers(pool, stage, context.seed, step))
     }
 
-    fn proposer_episode(&self, _execute: &dyn Execute, request: &Request) -> Result<Option<SingleTurn>, PlayError> {
+    fn proposer_episode(
+        &self,
+        _execute: &dyn Execute,
+        request: &AbsoluteZeroRequest,
+    ) -> Result<Option<SingleTurn>, PlayError> {
         Ok(Some(self.proposer(request.clone(), Vec::new(), 1).episode))
     }
 
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_programs(execute, proposals, is_known)
     }
 
     /// A copy of a refused proposal is refused too, or repeating a bad proposal would be rewarded more than making it once.
-    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
-        let own = |one: &Judged<Self>| match Standing::from_judgement(one) {
-            Standing::Dropped => Standing::Dropped,
-            _ if matches!(one.detail, Attempt::Malformed { .. }) => Standing::Malformed,
-            Standing::Malformed => Standing::Malformed,
-            _ if one.known => Standing::Duplicate,
-            standing => standing,
+    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Task>> {
+        let own = |one: &JudgedProposalOf<Self>| match Admission::from_judgement(one) {
+            Admission::Dropped => Admission::Dropped,
+            _ if matches!(one.detail, Attempt::Malformed { .. }) => Admission::Malformed,
+            Admission::Malformed => Admission::Malformed,
+            _ if one.known => Admission::Duplicate,
+            admission => admission,
         };
-        let mut originals: HashMap<Digest, &Judged<Self>> = HashMap::new();
-        let mut standings = Vec::with_capacity(judged.len());
+        let mut originals: HashMap<Digest, &JudgedProposalOf<Self>> = HashMap::new();
+        let mut admissions = Vec::with_capacity(judged.len());
         for one in judged {
             let original = match &one.detail {
                 Attempt::Proposal(proposal) => *originals.entry(proposal_key(proposal)).or_insert(one),
                 _ => one,
             };
-            standings.push(match own(original) {
-                Standing::Valid(_) if one.known && !std::ptr::eq(original, one) => Standing::Duplicate,
+            admissions.push(match own(original) {
+                Admission::Admitted(_) if one.known && !std::ptr::eq(original, one) => Admission::Duplicate,
                 refused if one.known && !std::ptr::eq(original, one) => refused,
                 _ => own(one),
             });
         }
-        standings
+        admissions
     }
 
     /// For each type first its proposals of this step up to their cap, then seeds and earlier proposals. Fewer than `tasks_per_type`
@@ -227,23 +228,23 @@ impl Environment for AbsoluteZero {
         _seeds: Seeds,
         tasks: &[&Task],
     ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
-        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.format.solver_prompt(task))))).collect()
+        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.format.solver_prompt(&task.question))))).collect()
     }
 
     fn judge_solutions(
         &self,
         execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&Task, &Finished<SingleTurn>)],
+        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Attempt>> {
         self.judge_answers(execute, solutions)
     }
 
-    fn is_well_formed(&self, episode: &Finished<SingleTurn>) -> bool {
+    fn is_well_formed(&self, episode: &FinishedEpisode<SingleTurn>) -> bool {
         episode.last().is_some_and(|rollout| self.responses.is_well_formed(&rollout.text))
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> AbsoluteZeroMetrics {
         metrics::step_metrics(step)
     }
 
@@ -252,12 +253,12 @@ impl Environment for AbsoluteZero {
         let seeds: Vec<Task> = self.seeds(execute, 0, self.config.own.references.max(1))?.concat();
         let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
         let preview = |task_type: TaskType| {
-            let references = of_type(task_type).take(self.config.own.references).collect();
+            let references = of_type(task_type).take(self.config.own.references).map(|task| &task.question).collect();
             let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
             let given = given.map(|task| task.question.program());
             let inputs = self.config.own.induction_inputs();
             let proposer = self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs });
-            let solver = of_type(task_type).next().map(|task| self.format.solver_prompt(task));
+            let solver = of_type(task_type).next().map(|task| self.format.solver_prompt(&task.question));
             let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
             std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
         };
@@ -273,7 +274,7 @@ impl Environment for AbsoluteZero {
         }
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         /// Keeps the supervised examples apart from the samples of step 0: those are scored, these are imitated.
         const SFT: u64 = 0xa17c;
         let of_role = |role: &str| derive_seed(run, step, &format!("sampling/{role}/{}", draw.group));

@@ -1,7 +1,7 @@
 //! `bug_repair` (Self-play SWE-RL, arXiv 2512.18552): one policy puts bugs into real repositories, and repairs them.
 //!
 //! # One step
-//! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of three [`Mode`]s, and leave an edited tree
+//! Injectors work on the original in a tool environment ([`veriplay_verifier::bugs::tool_env`]), in one of three [`InjectionMode`]s, and leave an edited tree
 //! each. Its changes of code are the bug; the weakening that hides it is made from the tests that fail, or is what it did to test files
 //! ([`BugRepairSettings::weakening`]). Mutants are made beside them. Every proposal goes through all checks of
 //! [`veriplay_verifier::bugs::CHECKS`]. Tasks are this step's bugs and earlier ones of the second order, each up to its share, then the
@@ -12,7 +12,7 @@
 //! # Choices
 //! What the paper leaves open is a key of [`BugRepairSettings`]. Two things differ from it on purpose. A share of the failing tests may be
 //! hidden from the solver: neither in what it is asked nor in its tree, and graded all the same, which the paper recommends and
-//! does not do. And a bug that is known already pays the injector no more than one that nobody repairs.
+//! does not do. And a bug that is known already is rewarded no more than one that nobody repairs.
 //!
 //! # Invariants
 //! Bugs are made in training repositories alone, and none of them, however it was made, turns a function into one that is measured
@@ -23,52 +23,49 @@
 
 mod config;
 mod episode;
-mod guard;
 mod injection;
 mod metrics;
 mod mutation;
 pub mod prompts;
 mod repair;
 mod repositories;
+mod split_checks;
 mod task;
 
 use std::sync::Arc;
 
-use veriplay_core::{Digest, Dropped, Execute, Prompt, Role, TextFiles};
-use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolRequest, ViewRequest, serve_all, view_all};
+use veriplay_core::{Digest, Dropped, Execute, Prompt, TextFiles};
+use veriplay_verifier::bugs::tool_env::{RepoToolRequest, serve_all};
 use veriplay_verifier::bugs::{BugArtifact, Injector, RepoContext};
 
-use super::Game;
-use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use crate::judgement::{Nothing, Seeds, Solution};
-use crate::multi_turn::{Move, serve_calls};
+use crate::admission::IsKnown;
+use crate::environment::{
+    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+};
+use crate::judgement::{Never, Seeds, Solution};
+use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
-use crate::randomness::derive_seed;
-use crate::rollout::{self, Finished};
-use crate::settings::{ConfigError, SharedSettings};
-use crate::splits::{Guard, Overlap};
+use crate::rollout::{self, FinishedEpisode};
+use crate::settings::SharedSettings;
+use crate::splits::Guard;
 use crate::task_pool::{TaskChoice, TaskPool};
-use injection::Site;
-use prompts::{Goal, Left, RepairFormat};
+use injection::InjectionSite;
+use prompts::RepairFormat;
 
-pub use prompts::Mode;
+pub use prompts::InjectionMode;
 use task::KIND;
 
 pub use config::{BugRepairConfig, BugRepairSettings};
-pub use episode::{Assignment, Budget, Episode, RepoWorkspace, SUBMITTED};
+pub use episode::{Assignment, RepoBudget, RepoEpisode, RepoWorkspace, SUBMITTED};
 pub use injection::InjectionRequest;
-pub use metrics::{EpisodeMetrics, StepMetrics, ToolUse, Yield};
+pub use metrics::{BugRepairMetrics, BugYield};
 pub use mutation::Derivation;
 pub use repair::RepairDetail;
 pub use repositories::{Repositories, Repository};
-pub use task::{BugTask, Maker};
+pub use task::{BugOrigin, BugTask};
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "bug_repair",
-    about: "one policy puts bugs into real repositories, and repairs them by tools, tests and patches",
-    roles: &[Role::Proposer, Role::Solver],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "bug_repair";
 
 /// The game, set up.
 pub struct BugRepair {
@@ -86,44 +83,6 @@ pub struct BugRepair {
     injectors: Vec<Injector>,
 }
 
-/// Why the game cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SetupError {
-    /// A key of the config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// Nothing to make bugs in.
-    #[error("there is no training repository; name one at least")]
-    NoRepository,
-    /// A bug in a repository there is not.
-    #[error(
-        "{set} bug `{task_id}` is in a repository of digest `{package}`, which is not among the {set} repositories"
-    )]
-    UnknownPackage {
-        /// `training` or `measured`.
-        set: &'static str,
-        /// The bug.
-        task_id: String,
-        /// Its repository.
-        package: Digest,
-    },
-    /// A repository, a function or a bug that is trained on and measured on.
-    #[error(transparent)]
-    Overlap(#[from] Overlap),
-    /// Neither bugs nor a way to make them.
-    #[error("there are no training bugs, and the config makes none: set `injections_per_step` or `mutants_per_step`")]
-    Nothing,
-}
-
-/// What a model may be taught before it plays: a prompt of the game and a response that is right.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Demonstration {
-    /// The prompt.
-    pub prompt: Prompt,
-    /// The response, without an end token.
-    pub response: String,
-}
-
 impl BugRepair {
     /// Sets the game up. `training` may be empty, when bugs are made in play; `evaluation` are bugs of the validation or held-out
     /// repositories.
@@ -138,11 +97,11 @@ impl BugRepair {
         repositories: Repositories,
         training: &[BugArtifact],
         evaluation: &[BugArtifact],
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, PlayError> {
         config.check()?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         let (guard, training_count) = (repositories.guard(), repositories.training.len());
-        let repositories = repositories.into_list();
+        let repositories = repositories.into_vec();
         let originals: Vec<Arc<TextFiles>> =
             repositories.iter().map(|repository| Arc::new(repository.texts.clone())).collect();
         let injectors = config.own.injectors();
@@ -155,9 +114,9 @@ impl BugRepair {
         Ok(game)
     }
 
-    fn check(&self) -> Result<(), SetupError> {
+    fn check(&self) -> Result<(), PlayError> {
         if self.training_count == 0 {
-            return Err(SetupError::NoRepository);
+            return Err(PlayError::Setup("there is no training repository; name one at least".to_owned()));
         }
         self.check_repositories()?;
         let (training, measured) = self.repositories.split_at(self.training_count);
@@ -165,7 +124,11 @@ impl BugRepair {
         check_packages("measured", self.evaluation.iter().map(|one| &one.task), measured)?;
         self.check_training_bugs()?;
         let makes = self.config.own.injections_per_step + self.config.own.mutants_per_step;
-        if self.training.is_empty() && makes == 0 { Err(SetupError::Nothing) } else { Ok(()) }
+        if self.training.is_empty() && makes == 0 {
+            let what = "there are no training bugs, and the config makes none: set `injections_per_step` or `mutants_per_step`";
+            return Err(PlayError::Setup(what.to_owned()));
+        }
+        Ok(())
     }
 
     /// Its settings.
@@ -184,16 +147,16 @@ impl BugRepair {
     }
 
     fn repos(&self) -> Vec<RepoContext<'_>> {
-        self.repositories.iter().map(Repository::repo).collect()
+        self.repositories.iter().map(Repository::context).collect()
     }
 
     fn tool_request<'a>(
         &'a self,
         repos: &'a [RepoContext<'a>],
         seed: u64,
-        episode: &'a Episode,
+        episode: &'a RepoEpisode,
     ) -> Option<RepoToolRequest<'a>> {
-        let Move::Call(call) = episode.next_move() else { return None };
+        let NextAction::Call(call) = episode.next_action() else { return None };
         let workspace = episode.workspace();
         let assignment = workspace.assignment();
         Some(RepoToolRequest {
@@ -207,60 +170,30 @@ impl BugRepair {
             seed,
         })
     }
-
-    /// What can be taught of the training bugs before play, where the prompt format can say it in one response: each function with its
-    /// bug and the original's, and the other way round.
-    ///
-    /// # Errors
-    /// A host fault.
-    pub fn demonstrations(&self, execute: &dyn Execute) -> Result<Vec<Demonstration>, PlayError> {
-        let nothing = std::collections::BTreeSet::new();
-        let repos = self.repos();
-        let placed = self.training.iter().filter_map(|task| Some((task, self.repository_of(&task.package)?)));
-        let artifacts: Vec<(BugArtifact, usize)> =
-            placed.map(|(task, repository)| (task.artifact(&self.repositories[repository]), repository)).collect();
-        let requests = artifacts.iter().map(|(artifact, repository)| {
-            let (repo, hidden) = (&repos[*repository], &nothing);
-            ViewRequest { repo, artifact, hidden, with_function: true }
-        });
-        let mut found = Vec::new();
-        for view in view_all(execute, &requests.collect::<Vec<_>>()) {
-            let view = view?;
-            let Some((original, buggy)) = view.function else { continue };
-            let repair = Goal::Repair { spec: view.spec.to_string(), function: Some(buggy.clone()) };
-            let inject = Goal::Inject { mode: Mode::Direct, function: original.clone() };
-            found.extend(self.demonstration(Role::Solver, &repair, &original));
-            found.extend(self.demonstration(Role::Proposer, &inject, &buggy));
-        }
-        Ok(found)
-    }
-
-    fn demonstration(&self, role: Role, goal: &Goal, now: &FunctionSource) -> Option<Demonstration> {
-        let response = self.format.replacement(now).filter(|_| self.format.can_ask(goal))?;
-        let text = self.format.text(goal, &[], Left { turns: 1, test_runs: 0, shown_chars: 0 });
-        Some(Demonstration { prompt: Prompt::new(role, text), response })
-    }
 }
 
 fn check_packages<'a>(
     set: &'static str,
     mut bugs: impl Iterator<Item = &'a BugTask>,
     repositories: &[Repository],
-) -> Result<(), SetupError> {
+) -> Result<(), PlayError> {
     let unknown = |bug: &&BugTask| repositories.iter().all(|repository| *repository.package() != bug.package);
     let Some(bug) = bugs.find(unknown) else { return Ok(()) };
-    Err(SetupError::UnknownPackage { set, task_id: bug.task_id.clone(), package: bug.package.clone() })
+    let BugTask { task_id, package, .. } = bug;
+    Err(PlayError::Setup(format!(
+        "{set} bug `{task_id}` is in a repository of digest `{package}`, which is not among the {set} repositories"
+    )))
 }
 
 impl Environment for BugRepair {
     type Task = BugTask;
     type Request = InjectionRequest;
-    type Episode = Episode;
+    type Episode = RepoEpisode;
     type ProposalDetail = ();
     type SolutionDetail = RepairDetail;
-    type Round = Nothing;
+    type Round = Never;
     type Derivation = Derivation;
-    type Metrics = StepMetrics;
+    type Metrics = BugRepairMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
 
@@ -296,23 +229,23 @@ impl Environment for BugRepair {
         if stage == Stage::SftPropose && self.config.own.sft_bugs == 0 {
             return Ok(Vec::new());
         }
-        Ok(self.injectors_at(self.sites(context.execute, stage_seed(stage, context.seed), step)))
+        Ok(self.proposers_at(self.draw_sites(context.execute, STREAMS.stage_seed(stage, context.seed), step)))
     }
 
     fn proposer_episode(
         &self,
         execute: &dyn Execute,
         request: &InjectionRequest,
-    ) -> Result<Option<Episode>, PlayError> {
-        Ok(self.injection_of(execute, request)?)
+    ) -> Result<Option<RepoEpisode>, PlayError> {
+        Ok(self.logged_injection_episode(execute, request)?)
     }
 
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_injections(execute, proposals, is_known)
     }
 
@@ -333,8 +266,8 @@ impl Environment for BugRepair {
         &self,
         execute: &dyn Execute,
         derivations: &[Derivation],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_derivations(execute, derivations, is_known)
     }
 
@@ -358,11 +291,11 @@ impl Environment for BugRepair {
         execute: &dyn Execute,
         seeds: Seeds,
         tasks: &[&BugTask],
-    ) -> Vec<Result<Option<Episode>, Dropped>> {
-        self.repairs(execute, seeds.shown, tasks)
+    ) -> Vec<Result<Option<RepoEpisode>, Dropped>> {
+        self.repair_episodes(execute, seeds.shown, tasks)
     }
 
-    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
+    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [FinishedEpisode<RepoEpisode>]) {
         let repos = self.repos();
         serve_calls(episodes, |waiting| {
             let requests = waiting.iter().filter_map(|episode| self.tool_request(&repos, seed, episode));
@@ -374,26 +307,26 @@ impl Environment for BugRepair {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&BugTask, &Finished<Episode>)],
+        solutions: &[(&BugTask, &FinishedEpisode<RepoEpisode>)],
     ) -> Vec<Solution<RepairDetail>> {
         self.judge_repairs(execute, seed, solutions)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> BugRepairMetrics {
         metrics::step_metrics(step)
     }
 
     fn preview(&self, execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
         let mut prompts = Vec::new();
         for mode in &self.config.own.modes {
-            let sites = self.sites(execute, 0, 0).into_iter().map(|site| Site { mode: *mode, ..site });
-            let episode = sites.filter_map(|site| self.injection(site)).next();
+            let sites = self.draw_sites(execute, 0, 0).into_iter().map(|site| InjectionSite { mode: *mode, ..site });
+            let episode = sites.filter_map(|site| self.injection_episode(site)).next();
             let prompt = episode.and_then(|episode| rollout::Episode::prompt(&episode));
             prompts.extend(prompt.map(|prompt| (format!("injector, {}", mode.name()), prompt)));
         }
         // The first that can be asked for.
         for task in &self.training {
-            if let Some(episode) = self.repairs(execute, 0, &[task]).remove(0)? {
+            if let Some(episode) = self.repair_episodes(execute, 0, &[task]).remove(0)? {
                 prompts.extend(rollout::Episode::prompt(&episode).map(|prompt| ("solver".to_owned(), prompt)));
                 break;
             }
@@ -401,35 +334,23 @@ impl Environment for BugRepair {
         Ok(prompts)
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
-        let purpose = format!("{}/round {}", role_name(draw.stage), draw.round);
-        derive_seed(stage_seed(draw.stage, run), step, &purpose)
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        STREAMS.sampling_seed(run, step, draw)
     }
 
+    /// The run's seed alone says which tests a bug's solvers are shown.
     fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        let seed = |purpose: &str| derive_seed(stage_seed(stage, run), step, purpose);
-        match stage {
-            Stage::SftPropose | Stage::Propose => Seeds { tools: seed("tests of injectors"), ..Seeds::default() },
-            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
-                let role = role_name(stage);
-                Seeds { tools: seed(&format!("{role}/tests")), judge: seed(&format!("{role}/grade")), shown: run }
-            }
-        }
+        let shown = if matches!(stage, Stage::SftPropose | Stage::Propose) { 0 } else { run };
+        Seeds { shown, ..STREAMS.seeds(stage, run, step) }
     }
 }
 
-/// The run's seed as a stage has it: injectors before step 0 must not be those of step 0.
-fn stage_seed(stage: Stage, run: u64) -> u64 {
-    if stage == Stage::SftPropose { derive_seed(run, 0, "anchors of injectors") } else { run }
-}
-
-/// What a stage is called in the purposes of seeds.
-const fn role_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::SftPropose | Stage::Propose => "injector",
-        Stage::SftSolve => "anchors",
-        Stage::Solve => "solver",
-        Stage::Evaluate => "evaluation",
-        Stage::EvaluateGreedy => "greedy evaluation",
-    }
-}
+const STREAMS: StreamNames = StreamNames {
+    proposer: "injector",
+    sft_proposers: "anchors of injectors",
+    sft_solver: "anchors",
+    solver: "solver",
+    proposer_tools: "tests of injectors",
+    solver_tools: "tests",
+    judge: "grade",
+};

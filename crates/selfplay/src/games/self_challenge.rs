@@ -34,40 +34,38 @@ pub mod prompts;
 use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
-use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, Role, content_hash, program_hash};
-use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, CodeRequest, run_codes};
+use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, content_hash, program_hash};
+use veriplay_verifier::environments::{About, ArtifactGate, CodeRequest, run_codes};
 
-use super::Game;
-use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use crate::judgement::{Nothing, Seeds, Solution};
-use crate::multi_turn::{Move, serve_calls};
+use crate::admission::IsKnown;
+use crate::environment::{
+    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
+};
+use crate::judgement::{Never, Seeds, Solution};
+use crate::multi_turn::{NextAction, StreamNames, serve_calls};
 use crate::play::{PlayError, StepContext};
-use crate::randomness::{derive_seed, generator};
-use crate::rollout::{self, Finished};
-use crate::settings::{ConfigError, SharedSettings};
-use crate::splits::{Guard, MeasuredSet, Overlap};
+use crate::randomness::generator;
+use crate::rollout::{self, FinishedEpisode};
+use crate::settings::SharedSettings;
+use crate::splits::{EvalSet, Guard};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use judge::run_distinct;
 use prompts::ChallengeFormat;
 
 pub use config::{SelfChallengeConfig, SelfChallengeSettings};
-pub use episode::{ANSWERED, Budget, BudgetError, Episode, PROPOSED, WorldWorkspace};
-pub use metrics::{EpisodeMetrics, FILTERS, FilterYield, StepMetrics};
-pub use prompts::{ChallengeRequest, Goal};
+pub use episode::{ANSWERED, BudgetError, PROPOSED, ToolBudget, ToolEpisode, ToolWorkspace};
+pub use metrics::{FILTERS, SelfChallengeMetrics};
+pub use prompts::{ChallengeRequest, ToolGoal};
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "self_challenge",
-    about: "one policy makes tasks with verification functions in environments of tools, and does them by tool calls as code",
-    roles: &[Role::Proposer, Role::Solver],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "self_challenge";
 
 /// The one kind of task.
 const KIND: &str = "code_task";
 
 /// An environment of tools, and what it says of itself.
 #[derive(Debug, Clone)]
-pub struct World {
+pub struct ToolEnvironment {
     /// The environment.
     pub environment: veriplay_core::Environment,
     /// As [`veriplay_verifier::environments::describe`] gives it.
@@ -78,49 +76,18 @@ pub struct World {
 pub struct SelfChallenge {
     config: SelfChallengeConfig,
     gate: ArtifactGate,
-    worlds: Vec<World>,
+    environments: Vec<ToolEnvironment>,
     given: Vec<CodeTask>,
     evaluation: Vec<EvalTask<CodeTask>>,
     guard: Guard,
     format: &'static dyn ChallengeFormat,
 }
 
-/// Why the game cannot be set up.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SetupError {
-    /// A key of the config.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// A key of the gate.
-    #[error(transparent)]
-    Gate(#[from] ArtifactGateError),
-    /// Nowhere to act.
-    #[error("there is no environment; name one at least")]
-    NoWorlds,
-    /// Nothing to evaluate on.
-    #[error("there is no held-out task to evaluate on: give at least one")]
-    NoEvaluation,
-    /// A task in an environment there is not.
-    #[error("task `{task_id}` is about environment `{environment}`, which is not among those given")]
-    UnknownWorld {
-        /// The task.
-        task_id: String,
-        /// Its environment.
-        environment: String,
-    },
-    /// A task that is trained on and evaluated on.
-    #[error(transparent)]
-    Overlap(#[from] Overlap),
-    /// Neither tasks nor a way to make them.
-    #[error("there are no given tasks, and the config makes none: set `challenges_per_step`")]
-    Nothing,
-}
-
 /// Adds what a task says and what solves it to the guard.
-pub fn measure_task(guard: &mut Guard, set: MeasuredSet, task: &CodeTask) {
+pub fn add_task_to_guard(guard: &mut Guard, set: EvalSet, task: &CodeTask) {
     let name = format!("task `{}`", task.task_id);
-    guard.measure_text(set, &name, &task.instruction);
-    guard.measure_program(set, &name, &task.solution);
+    guard.add_text(set, &name, &task.instruction);
+    guard.add_program(set, &name, &task.solution);
 }
 
 impl SelfChallenge {
@@ -135,39 +102,45 @@ impl SelfChallenge {
     pub fn new(
         config: SelfChallengeConfig,
         gate: ArtifactGate,
-        worlds: Vec<World>,
+        environments: Vec<ToolEnvironment>,
         given: Vec<CodeTask>,
         evaluation: Vec<EvalTask<CodeTask>>,
         mut guard: Guard,
-    ) -> Result<Self, SetupError> {
+    ) -> Result<Self, PlayError> {
         config.check()?;
-        gate.check()?;
+        gate.check().map_err(|error| PlayError::Setup(error.to_string()))?;
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
-        evaluation.iter().for_each(|one| measure_task(&mut guard, MeasuredSet::HeldOut, &one.task));
-        let game = Self { config, gate, worlds, given, evaluation, guard, format };
+        evaluation.iter().for_each(|one| add_task_to_guard(&mut guard, EvalSet::HeldOut, &one.task));
+        let game = Self { config, gate, environments, given, evaluation, guard, format };
         game.check()?;
         Ok(game)
     }
 
-    fn check(&self) -> Result<(), SetupError> {
-        if self.worlds.is_empty() {
-            return Err(SetupError::NoWorlds);
+    fn check(&self) -> Result<(), PlayError> {
+        let refuse = |what: &str| Err(PlayError::Setup(what.to_owned()));
+        if self.environments.is_empty() {
+            return refuse("there is no environment; name one at least");
         }
         if self.evaluation.is_empty() {
-            return Err(SetupError::NoEvaluation);
+            return refuse("there is no held-out task to evaluate on: give at least one");
         }
         let mut tasks = self.given.iter().chain(self.evaluation.iter().map(|one| &one.task));
-        if let Some(task) = tasks.find(|task| self.world(&task.environment).is_err()) {
-            let (task_id, environment) = (task.task_id.clone(), task.environment.clone());
-            return Err(SetupError::UnknownWorld { task_id, environment });
+        if let Some(CodeTask { task_id, environment, .. }) =
+            tasks.find(|task| self.find_environment(&task.environment).is_err())
+        {
+            return refuse(&format!(
+                "task `{task_id}` is about environment `{environment}`, which is not among those given"
+            ));
         }
         for task in &self.given {
             let (data, item) = ("the given tasks", format!("task `{}`", task.task_id));
             self.guard.check_text(data, &item, &task.instruction)?;
             self.guard.check_program(data, &item, &task.solution)?;
         }
-        let nothing = self.given.is_empty() && self.config.own.challenges_per_step == 0;
-        if nothing { Err(SetupError::Nothing) } else { Ok(()) }
+        if self.given.is_empty() && self.config.own.challenges_per_step == 0 {
+            return refuse("there are no given tasks, and the config makes none: set `challenges_per_step`");
+        }
+        Ok(())
     }
 
     /// Its settings.
@@ -176,40 +149,40 @@ impl SelfChallenge {
         &self.config
     }
 
-    fn world(&self, name: &str) -> Result<&World, Dropped> {
+    fn find_environment(&self, name: &str) -> Result<&ToolEnvironment, Dropped> {
         let unknown = || Dropped { why: format!("there is no environment `{name}`") };
-        self.worlds.iter().find(|world| world.environment.name == name).ok_or_else(unknown)
+        self.environments.iter().find(|one| one.environment.name == name).ok_or_else(unknown)
     }
 
     /// What challengers of a step are asked: each environment in turn, a tool of it drawn.
     fn challenges(&self, seed: u64, step: u64, count: usize) -> Vec<ChallengeRequest> {
         let mut generator = generator(seed, step, "self_challenge/challenges");
-        let mut worlds: Vec<&World> = self.worlds.iter().collect();
-        worlds.shuffle(&mut generator);
-        let request = |(index, world): (usize, &World)| ChallengeRequest {
+        let mut environments: Vec<&ToolEnvironment> = self.environments.iter().collect();
+        environments.shuffle(&mut generator);
+        let request = |(index, one): (usize, &ToolEnvironment)| ChallengeRequest {
             task_id: format!("proposed/{step}/{index}"),
-            environment: world.environment.name.clone(),
-            tool: world.about.tools.choose(&mut generator).map_or_else(String::new, |tool| tool.name.clone()),
+            environment: one.environment.name.clone(),
+            tool: one.about.tools.choose(&mut generator).map_or_else(String::new, |tool| tool.name.clone()),
         };
-        worlds.into_iter().cycle().take(count).enumerate().map(request).collect()
+        environments.into_iter().cycle().take(count).enumerate().map(request).collect()
     }
 
     /// An episode of this goal; `None` where its environment is not here.
-    fn episode(&self, goal: Goal) -> Option<Episode> {
-        let about = Arc::clone(&self.world(goal.environment()).ok()?.about);
-        WorldWorkspace::open(goal, about, self.format, self.config.own.budget)
+    fn episode(&self, goal: ToolGoal) -> Option<ToolEpisode> {
+        let about = Arc::clone(&self.find_environment(goal.environment()).ok()?.about);
+        ToolWorkspace::open(goal, about, self.format, self.config.own.budget)
     }
 
-    fn execution(&self, task: &CodeTask) -> Option<Episode> {
+    fn execution(&self, task: &CodeTask) -> Option<ToolEpisode> {
         let CodeTask { environment, instruction, .. } = task;
-        self.episode(Goal::Execute { environment: environment.clone(), instruction: instruction.clone() })
+        self.episode(ToolGoal::Execute { environment: environment.clone(), instruction: instruction.clone() })
     }
 
-    fn code_request<'a>(&'a self, seed: u64, episode: &'a Episode) -> Option<CodeRequest<'a>> {
-        let Move::Call(code) = episode.next_move() else { return None };
+    fn code_request<'a>(&'a self, seed: u64, episode: &'a ToolEpisode) -> Option<CodeRequest<'a>> {
+        let NextAction::Call(code) = episode.next_action() else { return None };
         let (workspace, limits) = (episode.workspace(), self.gate.limits);
         Some(CodeRequest {
-            environment: &self.world(workspace.goal().environment()).ok()?.environment,
+            environment: &self.find_environment(workspace.goal().environment()).ok()?.environment,
             history: workspace.calls(),
             code,
             image: &self.gate.image,
@@ -222,13 +195,13 @@ impl SelfChallenge {
 impl Environment for SelfChallenge {
     type Task = CodeTask;
     type Request = ChallengeRequest;
-    type Episode = Episode;
+    type Episode = ToolEpisode;
     /// All rules that refuse the task.
     type ProposalDetail = Vec<String>;
     type SolutionDetail = ();
-    type Round = Nothing;
-    type Derivation = Nothing;
-    type Metrics = StepMetrics;
+    type Round = Never;
+    type Derivation = Never;
+    type Metrics = SelfChallengeMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
 
@@ -261,9 +234,9 @@ impl Environment for SelfChallenge {
             Stage::SftPropose => self.config.own.sft_challenges,
             _ => self.config.own.challenges_per_step,
         };
-        let requests = self.challenges(stage_seed(stage, context.seed), step, count);
+        let requests = self.challenges(STREAMS.stage_seed(stage, context.seed), step, count);
         let proposer = |request: ChallengeRequest| {
-            let episode = self.episode(Goal::Challenge(request.clone()))?;
+            let episode = self.episode(ToolGoal::Challenge(request.clone()))?;
             Some(Proposer { request, episode, rollouts: 1, kind: KIND })
         };
         Ok(requests.into_iter().filter_map(proposer).collect())
@@ -273,16 +246,16 @@ impl Environment for SelfChallenge {
         &self,
         _execute: &dyn Execute,
         request: &ChallengeRequest,
-    ) -> Result<Option<Episode>, PlayError> {
-        Ok(self.episode(Goal::Challenge(request.clone())))
+    ) -> Result<Option<ToolEpisode>, PlayError> {
+        Ok(self.episode(ToolGoal::Challenge(request.clone())))
     }
 
     fn judge_proposals(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
         self.judge_challenges(execute, proposals, is_known)
     }
 
@@ -298,12 +271,12 @@ impl Environment for SelfChallenge {
         _execute: &dyn Execute,
         _seeds: Seeds,
         tasks: &[&CodeTask],
-    ) -> Vec<Result<Option<Episode>, Dropped>> {
+    ) -> Vec<Result<Option<ToolEpisode>, Dropped>> {
         tasks.iter().map(|task| Ok(self.execution(task))).collect()
     }
 
     /// Runs all code that is waited for: what is written the same after the same is run once.
-    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [Finished<Episode>]) {
+    fn advance(&self, execute: &dyn Execute, seed: u64, episodes: &mut [FinishedEpisode<ToolEpisode>]) {
         let key = |request: &CodeRequest<'_>| {
             content_hash(&(&request.environment.name, request.code, request.history, request.limits.fuel))
         };
@@ -317,58 +290,44 @@ impl Environment for SelfChallenge {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&CodeTask, &Finished<Episode>)],
+        solutions: &[(&CodeTask, &FinishedEpisode<ToolEpisode>)],
     ) -> Vec<Solution<()>> {
         self.judge_executions(execute, seed, solutions)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> SelfChallengeMetrics {
         metrics::step_metrics(step)
     }
 
     fn preview(&self, _execute: &dyn Execute) -> Result<Vec<(String, Prompt)>, PlayError> {
-        let challenge = self.challenges(0, 0, 1).pop().and_then(|request| self.episode(Goal::Challenge(request)));
+        let challenge = self.challenges(0, 0, 1).pop().and_then(|request| self.episode(ToolGoal::Challenge(request)));
         let task = self.given.first().or_else(|| self.evaluation.first().map(|one| &one.task));
         let execution = task.and_then(|task| self.execution(task));
         let episodes = [("challenger: make a task", challenge), ("executor: do a task", execution)];
-        let prompt =
-            |(what, episode): (&str, Option<Episode>)| Some((what.to_owned(), rollout::Episode::prompt(&episode?)?));
+        let prompt = |(what, episode): (&str, Option<ToolEpisode>)| {
+            Some((what.to_owned(), rollout::Episode::prompt(&episode?)?))
+        };
         Ok(episodes.into_iter().filter_map(prompt).collect())
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
-        let purpose = format!("{}/round {}", role_name(draw.stage), draw.round);
-        derive_seed(stage_seed(draw.stage, run), step, &purpose)
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
+        STREAMS.sampling_seed(run, step, draw)
     }
 
     fn seeds(&self, stage: Stage, run: u64, step: u64) -> Seeds {
-        let seed = |purpose: &str| derive_seed(stage_seed(stage, run), step, purpose);
-        match stage {
-            Stage::SftPropose | Stage::Propose => {
-                Seeds { tools: seed("self_challenge/code of challengers"), ..Seeds::default() }
-            }
-            Stage::SftSolve | Stage::Solve | Stage::Evaluate | Stage::EvaluateGreedy => {
-                let code = seed(&format!("{}/code", role_name(stage)));
-                Seeds { tools: code, judge: code, ..Seeds::default() }
-            }
-        }
+        STREAMS.seeds(stage, run, step)
     }
 }
 
-/// The run's seed as a stage has it: challengers before step 0 must not be those of step 0.
-fn stage_seed(stage: Stage, run: u64) -> u64 {
-    if stage == Stage::SftPropose { derive_seed(run, 0, "anchors of challengers") } else { run }
-}
-
-/// What a stage is called in the purposes of seeds.
-const fn role_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::SftPropose | Stage::Propose => "challenger",
-        Stage::SftSolve | Stage::Solve => "executor",
-        Stage::Evaluate => "evaluation",
-        Stage::EvaluateGreedy => "greedy evaluation",
-    }
-}
+const STREAMS: StreamNames = StreamNames {
+    proposer: "challenger",
+    sft_proposers: "anchors of challengers",
+    sft_solver: "executor",
+    solver: "executor",
+    proposer_tools: "self_challenge/code of challengers",
+    solver_tools: "code",
+    judge: "code",
+};
 
 impl PoolTask for CodeTask {
     fn id(&self) -> Digest {

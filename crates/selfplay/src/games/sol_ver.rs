@@ -32,7 +32,6 @@
 //! [`judge_rounds`]: veriplay_verifier::agreement::judge_rounds
 
 mod config;
-mod filters;
 mod metrics;
 mod preferences;
 pub mod prompts;
@@ -47,34 +46,29 @@ use veriplay_verifier::agreement::{
     AgreementRules, Dialect, GUARDS, Proposed, Quality, check_statement, dialect_by_name,
 };
 
-use super::Game;
+use crate::admission::{IsKnown, JudgedProposal};
 use crate::environment::{
-    Draw, Environment, EvalTask, Judged, JudgedRound, Proposer, RoleSampling, RoundRequest, SolverEpisode, Stage,
-    StepFacts, ToJudge, VerifierSettings,
+    Environment, EvalTask, JudgedProposalOf, JudgedRound, ProposalToJudge, Proposer, RoleSampling, RoundRequest,
+    SamplingCall, SolverEpisode, Stage, StepFacts, VerifierSettings,
 };
-use crate::judgement::{JudgedProposal, Nothing, Seeds, Solution};
+use crate::judgement::{Never, Seeds, Solution, rule_verdict};
 use crate::play::{PlayError, StepContext};
 use crate::preferences::{Objective, Preferences};
 use crate::randomness::{derive_seed, generator};
-use crate::rollout::{Episode, Finished, SingleTurn};
+use crate::rollout::{Episode, FinishedEpisode, SingleTurn};
 use crate::settings::SharedSettings;
-use crate::splits::{Guard, MeasuredSet, text_fingerprint};
+use crate::splits::{EvalSet, Guard, text_fingerprint};
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
 use metrics::SuiteNumbers;
 use prompts::SolVerFormat;
-use rounds::{measured_refusal, verdict};
+use rounds::held_out_refusal;
 
 pub use config::{EvalCandidate, LearningObjective, Selection, SolVerConfig, SolVerSettings};
-pub use filters::FilterYield;
 pub use metrics::SolVerMetrics;
 pub use rounds::AgreementRound;
 
-/// What is said of it in [`super::GAMES`].
-pub const GAME: Game = Game {
-    name: "sol_ver",
-    about: "one policy states problems, solves them and writes tests, and learns what codes and tests agree on",
-    roles: &[Role::Proposer, Role::Solver, Role::Verifier],
-};
+/// Its name in configurations: a value of `plays`.
+pub const NAME: &str = "sol_ver";
 
 /// The one kind of task.
 const KIND: &str = "problem";
@@ -114,11 +108,11 @@ impl PoolTask for ProblemTask {
 }
 
 /// Adds what a problem says and what is right for it to the guard.
-pub fn measure_problem(guard: &mut Guard, set: MeasuredSet, task: &ProblemTask) {
+pub fn add_problem_to_guard(guard: &mut Guard, set: EvalSet, task: &ProblemTask) {
     let name = format!("problem `{}`", task.statement);
-    guard.measure_text(set, &name, &task.statement);
+    guard.add_text(set, &name, &task.statement);
     if let Some(reference) = &task.reference {
-        guard.measure_program(set, &name, &reference.program);
+        guard.add_program(set, &name, &reference.program);
     }
 }
 
@@ -155,7 +149,7 @@ impl SolVer {
         evaluation: Vec<ProblemTask>,
         mut guard: Guard,
     ) -> Result<Self, PlayError> {
-        config.check().map_err(|error| PlayError::Setup(error.to_string()))?;
+        config.check()?;
         rules.check().map_err(|error| PlayError::Setup(error.to_string()))?;
         if snippets.is_empty() {
             return Err(PlayError::Setup("there is no snippet to propose from: give at least one".to_owned()));
@@ -170,7 +164,7 @@ impl SolVer {
         }
         let format = prompts::by_name(&config.shared.format).expect("a checked config names a prompt format");
         let responses = dialect_by_name(&config.shared.format).expect("every prompt format has a dialect of its name");
-        evaluation.iter().for_each(|task| measure_problem(&mut guard, MeasuredSet::HeldOut, task));
+        evaluation.iter().for_each(|task| add_problem_to_guard(&mut guard, EvalSet::HeldOut, task));
         for (number, snippet) in snippets.iter().enumerate() {
             guard.check_program("`tasks.snippets`", &format!("snippet {number}"), snippet)?;
         }
@@ -214,10 +208,10 @@ impl SolVer {
 
     fn judge_statement(&self, statement: &str, snippet: &str, known: bool) -> Verdict {
         let proposed = Proposed { rules: &self.rules, statement, snippet, known };
-        let measured = self.guard.find_text(statement).map(measured_refusal);
+        let measured = self.guard.find_text(statement).map(held_out_refusal);
         match measured.or_else(|| check_statement(GUARDS, &proposed).err()) {
-            Some(refusal) => verdict(Status::Invalid, refusal.rule, refusal.detail),
-            None => verdict(Status::Valid, String::new(), String::new()),
+            Some(refusal) => rule_verdict(Status::Invalid, refusal.rule, refusal.detail),
+            None => rule_verdict(Status::Valid, "", ""),
         }
     }
 
@@ -247,7 +241,7 @@ impl Environment for SolVer {
     /// What a suite is worth; nothing of a code.
     type SolutionDetail = Option<Quality>;
     type Round = AgreementRound;
-    type Derivation = Nothing;
+    type Derivation = Never;
     type Metrics = SolVerMetrics;
 
     const KINDS: &'static [&'static str] = &[KIND];
@@ -305,10 +299,10 @@ impl Environment for SolVer {
     fn judge_proposals(
         &self,
         _execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
-        let judge = |(place, one): (usize, &ToJudge<'_, Self>)| match self.read_statement(one.finished) {
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let judge = |(place, one): (usize, &ProposalToJudge<'_, Self>)| match self.read_statement(one.finished) {
             Ok(statement) => {
                 let task = ProblemTask { statement, reference: None };
                 let known = is_known(place, &task.key());
@@ -316,7 +310,7 @@ impl Environment for SolVer {
                 JudgedProposal { verdict, task: Some(task), known, detail: () }
             }
             Err(why) => {
-                let verdict = Ok(verdict(Status::Malformed, String::new(), why));
+                let verdict = Ok(rule_verdict(Status::Malformed, "", why));
                 JudgedProposal { verdict, task: None, known: false, detail: () }
             }
         };
@@ -347,7 +341,7 @@ impl Environment for SolVer {
         &self,
         execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&ProblemTask, &Finished<SingleTurn>)],
+        solutions: &[(&ProblemTask, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Option<Quality>>> {
         self.judge_codes(execute, solutions)
     }
@@ -362,7 +356,7 @@ impl Environment for SolVer {
         tasks.iter().map(|(_, solutions)| self.choose_candidates(solutions, &mut generator)).collect()
     }
 
-    fn verifier_episode(&self, task: &ProblemTask, response: &Finished<SingleTurn>) -> Option<SingleTurn> {
+    fn verifier_episode(&self, task: &ProblemTask, response: &FinishedEpisode<SingleTurn>) -> Option<SingleTurn> {
         let program = match &task.reference {
             Some(reference) if self.config.own.eval_candidate == EvalCandidate::Reference => reference.program.clone(),
             _ => self.read_program(response).ok().or_else(|| Some(response.last()?.text.clone()))?,
@@ -380,7 +374,7 @@ impl Environment for SolVer {
     }
 
     fn preferences(&self, context: &StepContext<'_>, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
-        self.select(context.seed, step, facts)
+        self.select_preferences(context.seed, step, facts)
     }
 
     fn evaluation_numbers(&self, verifications: &[Solution<Option<Quality>>]) -> BTreeMap<String, Option<f64>> {
@@ -407,7 +401,7 @@ impl Environment for SolVer {
         Ok(episodes.into_iter().filter_map(prompt).collect())
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         let role = match draw.role {
             Role::Proposer => "proposer",
             Role::Solver => "solver",

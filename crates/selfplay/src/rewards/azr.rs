@@ -1,18 +1,18 @@
 //! `azr`: the rewards of Absolute Zero Reasoner (arXiv 2505.03335, equations 4 to 6, and its released code).
 //!
-//! # What it pays
+//! # What it rewards
 //! Solver: −1 for a bad format, which is a response without a readable answer or not framed as the prompt asked, even
 //! around a right answer; else 1 when Accepted and −0.5 when wrong. Proposer: −1 for a bad format or an invalid proposal,
-//! and a badly framed valid one still becomes a task; with solve rate s, 1 − s when that is positive and s > 0, else −0.5. So it pays −0.5 at s = 0 and, as the code does and the
-//! paper does not say, at s = 1. `azr_inverse` is the code's other option: 1 − s at s = 0 too, so an unsolved task pays 1.
-//! Absolute Zero has no duplicates; here one pays −0.5, as any other task from which nothing is to be learned.
+//! and a badly framed valid one still becomes a task; with solve rate s, 1 − s when that is positive and s > 0, else −0.5. So it is −0.5 at s = 0 and, as the code does and the
+//! paper does not say, at s = 1. `azr_inverse` is the code's other option: 1 − s at s = 0 too, so the reward of an unsolved task is 1.
+//! Absolute Zero has no duplicates; here the reward of one is −0.5, as of any other task that teaches nothing.
 //!
 //! # Why
 //! It is the published scheme, and what results in the literature are compared with. Format and accuracy share one scale,
 //! so a model that cannot keep the format learns that first.
 //!
 //! # How it can be gamed
-//! As `quickstart`: the jackpot is at s = 1/G. `azr_inverse` pays most for what nobody can solve, such as a hash. The
+//! As `quickstart`: the jackpot is at s = 1/G. `azr_inverse` rewards most what nobody can solve, such as a hash. The
 //! floor mixes format with skill: a solver may learn to be readable and wrong.
 //!
 //! # Example
@@ -24,12 +24,12 @@ use super::{ProposalOutcome, RewardScheme};
 
 pub(super) struct Azr {
     name: &'static str,
-    /// Whether an unsolved task pays 1 − s = 1 instead of nothing.
-    pays_unsolved: bool,
+    /// Whether the reward of an unsolved task is 1 − s = 1.
+    rewards_unsolved: bool,
 }
 
-pub(super) const AZR: Azr = Azr { name: "azr", pays_unsolved: false };
-pub(super) const AZR_INVERSE: Azr = Azr { name: "azr_inverse", pays_unsolved: true };
+pub(super) const AZR: Azr = Azr { name: "azr", rewards_unsolved: false };
+pub(super) const AZR_INVERSE: Azr = Azr { name: "azr_inverse", rewards_unsolved: true };
 
 impl RewardScheme for Azr {
     fn name(&self) -> &'static str {
@@ -63,7 +63,7 @@ fn bad_format() -> Reward {
 
 impl Azr {
     fn learnability(&self, rate: f64) -> f64 {
-        let paid = if rate <= 0.0 && !self.pays_unsolved { 0.0 } else { 1.0 - rate };
-        if paid > 0.0 { paid } else { -0.5 }
+        let reward = if rate <= 0.0 && !self.rewards_unsolved { 0.0 } else { 1.0 - rate };
+        if reward > 0.0 { reward } else { -0.5 }
     }
 }

@@ -1,6 +1,6 @@
 //! `quickstart`: plain accuracy against learnability, without format terms.
 //!
-//! # What it pays
+//! # What it rewards
 //! Solver: 1 when Accepted, else 0. Proposer: 1 − s for a task with solve rate 0 < s < 1, 0 for s = 0 or s = 1, −0.25 for
 //! a duplicate, −0.5 for a proposal that is invalid or malformed.
 //!
@@ -9,9 +9,9 @@
 //! falls into one family of tasks; an invalid proposal costs more, or the share of valid ones falls.
 //!
 //! # How it can be gamed
-//! A task that is a coin flip pays 1 − s ≈ 0.5 for ever, for example a long sum ending in `% 2`: nobody can compute it, and
-//! guessing is often right. The highest pay is s = 1/G, where the estimate is noisiest. The validity gate (distinct
-//! outputs, few statements), a small `proposer_weight` and the anchor hold against it.
+//! A task that is a coin flip gets 1 − s ≈ 0.5 for ever, for example a long sum ending in `% 2`: nobody can compute it, and
+//! guessing is often right. The highest reward is at s = 1/G, where the estimate is noisiest. The validity gate (distinct
+//! outputs, few statements), a small `proposer_weight` and the SFT regulariser hold against it.
 //!
 //! # Example
 //! Of 8 rollouts 2 solve the task: those solvers get 1, the others 0, and the proposer gets 0.75.

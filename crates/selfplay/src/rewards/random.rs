@@ -1,8 +1,8 @@
 //! `random`: the control. The rewards of `quickstart`, shuffled.
 //!
-//! # What it pays
-//! What `quickstart` pays, then shuffled within each (role, task type) batch by a permutation seeded by (run seed, step):
-//! every batch keeps its multiset of rewards, and no reward belongs to what it is paid for.
+//! # What it rewards
+//! The rewards of `quickstart`, shuffled within each (role, task type) batch by a permutation seeded by (run seed, step):
+//! every batch keeps its multiset of rewards, and no reward belongs to the rollout that earned it.
 //!
 //! # Why
 //! Some models get better under any reward (arXiv 2506.10947). A gain counts for the verifier only as far as the same loop

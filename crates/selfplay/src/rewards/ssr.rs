@@ -1,9 +1,9 @@
 //! `ssr`, `consistency` and `ssr_random`: the rewards of Self-play SWE-RL (arXiv 2512.18552, section 2), and two to compare with.
 //!
-//! # What it pays
+//! # What it rewards
 //! Solver: 1 when Accepted, else −1. Proposer under `ssr`: −1 if any consistency check fails; −α for a solve rate s of 0 or 1, and for a
 //! task that is known already; 1 − (1 + α) s for 0 < s < 1. α is 0.8 unless a game has another. Under `consistency`: 1 for a task that
-//! passes all checks and is new, whether or not anybody was asked to solve it, else −1. `ssr_random` is the control: what `ssr` pays,
+//! passes all checks and is new, whether or not anybody was asked to solve it, else −1. `ssr_random` is the control: the rewards of `ssr`,
 //! shuffled within each (role, kind) batch.
 //!
 //! # Why
@@ -11,7 +11,7 @@
 //! 0.775 at s = 1/8, 0.1 at 1/2 and −0.575 at 7/8.
 //!
 //! # How it can be gamed
-//! The highest pay is at s = 1/G, where the estimate is noisiest: on it the best task is one that a quarter of solvers solves.
+//! The highest reward is at s = 1/G, where the estimate is noisiest: on it the best task is one that a quarter of solvers solves.
 //!
 //! # Example
 //! Of 8 rollouts 2 solve the task: those solvers get 1, the others −1, and the proposer gets 0.55.

@@ -1,6 +1,6 @@
 //! `validity`: a proposer is rewarded for what the gate lets through, however hard it is.
 //!
-//! # What it pays
+//! # What it rewards
 //! Solver: 1 when Accepted, else 0. Proposer: 1 for a task that is valid and new, whether or not anybody was asked to solve it; 0 for any
 //! other proposal.
 //!
@@ -8,7 +8,7 @@
 //! It is the filter of Self-Challenging Agents (arXiv 2506.01716) as a reward: that paper imitates the proposals that pass.
 //!
 //! # How it can be gamed
-//! The easiest task that the gate takes pays as much as any: nothing holds the proposer at the edge of what the solver can do.
+//! The easiest task that passes the gate gets as much as any: nothing holds the proposer at the edge of what the solver can do.
 //!
 //! # Example
 //! Of 8 rollouts none solves the task: the proposer gets 1.

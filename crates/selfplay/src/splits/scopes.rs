@@ -302,8 +302,8 @@ impl<'a> Visitor<'a> for Bindings {
             Expr::Name(name) if name.ctx != ExprContext::Load => self.bind(&name.id),
             Expr::Lambda(_) => {}
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
-                let mut walruses = Walruses(self);
-                visitor::walk_expr(&mut walruses, expr);
+                let mut targets = NamedExprTargets(self);
+                visitor::walk_expr(&mut targets, expr);
             }
             _ => visitor::walk_expr(self, expr),
         }
@@ -333,9 +333,9 @@ impl<'a> Visitor<'a> for Bindings {
 }
 
 /// In a comprehension `:=` binds in the scope around it.
-struct Walruses<'b>(&'b mut Bindings);
+struct NamedExprTargets<'b>(&'b mut Bindings);
 
-impl<'a> Visitor<'a> for Walruses<'_> {
+impl<'a> Visitor<'a> for NamedExprTargets<'_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         if let Expr::Named(named) = expr
             && let Expr::Name(name) = &*named.target

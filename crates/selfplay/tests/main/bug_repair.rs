@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use veriplay_core::{Digest, Evidence, Finish, Patch, TextFiles};
-use veriplay_selfplay::games::bug_repair::prompts::{Action, Goal, Left, by_name, names};
+use veriplay_selfplay::games::bug_repair::prompts::{RepoBudgetLeft, RepoGoal, RepoResponse, by_name, names};
 use veriplay_selfplay::games::bug_repair::{
-    Assignment, Budget, BugRepairConfig, BugTask, Episode, Mode, RepoWorkspace,
+    Assignment, BugRepairConfig, BugTask, InjectionMode, RepoBudget, RepoEpisode, RepoWorkspace,
 };
-use veriplay_selfplay::multi_turn::{End, Move};
+use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_selfplay::rollout;
 use veriplay_verifier::bugs::BugProposal;
 use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
@@ -94,17 +94,17 @@ fn a_config_is_read_strictly_and_each_bound_names_its_key() {
     assert_eq!(weakens.check().unwrap_err().key, "weakening");
 }
 
-fn goal() -> Goal {
-    Goal::Repair { spec: "+def test_one():\n+    assert one() == 1\n".to_owned(), function: None }
+fn goal() -> RepoGoal {
+    RepoGoal::Repair { spec: "+def test_one():\n+    assert one() == 1\n".to_owned(), function: None }
 }
 
-fn read(response: &str) -> Result<Action, String> {
-    by_name("fenced").unwrap().read(&goal(), response)
+fn read(response: &str) -> Result<RepoResponse, String> {
+    by_name("fenced").unwrap().parse_response(&goal(), response)
 }
 
 #[test]
 fn the_fenced_dialect_reads_one_block_and_says_what_is_wrong_with_others() {
-    let call = |call| Ok(Action::Call(call));
+    let call = |call| Ok(RepoResponse::Call(call));
     let path = || "src/a b.py".to_owned();
     for (text, action) in [
         ("```list\n```", call(RepoToolCall::List { path: String::new() })),
@@ -132,7 +132,7 @@ fn the_fenced_dialect_reads_one_block_and_says_what_is_wrong_with_others() {
             "````edit x\n<<<<<<< OLD\n```\n=======\n>>>>>>> NEW\n````",
             call(RepoToolCall::Edit { path: "x".to_owned(), old: "```\n".to_owned(), new: String::new() }),
         ),
-        ("```submit\n```", Ok(Action::Submit)),
+        ("```submit\n```", Ok(RepoResponse::Submit)),
     ] {
         assert_eq!(read(text), action, "{text}");
     }
@@ -179,11 +179,11 @@ fn the_compact_dialect_has_no_words_and_refuses_control_tokens() {
     assert!(!compact.can_ask(&goal()), "a bug that is in no one function");
     assert!(compact.is_single_turn());
     assert_eq!(
-        compact.read(&goal(), "def f():\n    return 1").unwrap(),
-        Action::Replace("def f():\n    return 1".to_owned())
+        compact.parse_response(&goal(), "def f():\n    return 1").unwrap(),
+        RepoResponse::Replace("def f():\n    return 1".to_owned())
     );
     for text in ["", " \n", "def f(): pass<FIX>", "<CODE>"] {
-        assert!(compact.read(&goal(), text).is_err(), "{text}");
+        assert!(compact.parse_response(&goal(), text).is_err(), "{text}");
     }
 }
 
@@ -196,11 +196,11 @@ fn assignment() -> Arc<Assignment> {
     Arc::new(Assignment { goal: goal(), repository: 0, tree: Arc::new(tree()), suite, hidden: BTreeSet::new() })
 }
 
-fn open(budget: Budget) -> Option<Episode> {
+fn open(budget: RepoBudget) -> Option<RepoEpisode> {
     RepoWorkspace::open(assignment(), by_name("fenced").unwrap(), budget)
 }
 
-const BUDGET: Budget = Budget { turns: 4, fuel: 1000, test_runs: 1, shown_chars: 50, prompt_chars: 9000 };
+const BUDGET: RepoBudget = RepoBudget { turns: 4, fuel: 1000, test_runs: 1, shown_chars: 50, prompt_chars: 9000 };
 
 fn outcome(fuel: u64, edited: Option<&str>) -> RepoToolOutcome {
     RepoToolOutcome {
@@ -231,14 +231,14 @@ proptest! {
         let mut episode = open(BUDGET).unwrap();
         let (mut asked, mut runs, mut fuel) = (0, 0, 0_u64);
         for (text, cut, used, edits) in all {
-            let Move::Ask(prompt) = episode.next_move() else { break };
+            let NextAction::Ask(prompt) = episode.next_action() else { break };
             prop_assert!(prompt.contains("assert one() == 1") && prompt.ends_with("Assistant:"));
             prop_assert!(!prompt.contains("return 2"), "a file is shown to who reads it");
             asked += 1;
             episode.take_response(&text, if cut { Finish::Length } else { Finish::Stop });
-            let calling = matches!(episode.next_move(), Move::Call(_));
+            let calling = matches!(episode.next_action(), NextAction::Call(_));
             prop_assert!(!(cut && calling), "a cut response calls nothing");
-            runs += usize::from(matches!(episode.next_move(), Move::Call(RepoToolCall::Run { .. })));
+            runs += usize::from(matches!(episode.next_action(), NextAction::Call(RepoToolCall::Run { .. })));
             let before = episode.workspace().tree().clone();
             episode.take_outcome(&outcome(used, edits.then_some("x")));
             fuel += if calling { used } else { 0 };
@@ -247,7 +247,7 @@ proptest! {
         prop_assert!(episode.end().is_some() && asked <= 4 && runs <= 1);
         prop_assert_eq!(rollout::Episode::fuel(&episode), fuel);
         prop_assert_eq!(episode.workspace().assignment().tree.as_ref(), &tree(), "what was handed out stays as it was");
-        if episode.end() == Some(End::OutOfFuel) {
+        if episode.end() == Some(EpisodeEnd::OutOfFuel) {
             prop_assert_eq!(episode.fuel_left(), 0);
         }
     }
@@ -257,7 +257,7 @@ proptest! {
         for name in names() {
             let format = by_name(name).unwrap();
             for text in [&text, &fences] {
-                if let Err(why) = format.read(&goal(), text) {
+                if let Err(why) = format.parse_response(&goal(), text) {
                     prop_assert!(!why.is_empty());
                 }
             }
@@ -269,7 +269,7 @@ proptest! {
         prop_assume!(old.iter().all(|line| line != "======="));
         let whole = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         let text = format!("``````````````edit p\n<<<<<<< OLD\n{}=======\n{}>>>>>>> NEW\n``````````````", whole(&old), whole(&new));
-        prop_assert_eq!(read(&text), Ok(Action::Call(RepoToolCall::Edit { path: "p".to_owned(), old: whole(&old), new: whole(&new) })));
+        prop_assert_eq!(read(&text), Ok(RepoResponse::Call(RepoToolCall::Edit { path: "p".to_owned(), old: whole(&old), new: whole(&new) })));
     }
 }
 
@@ -278,15 +278,15 @@ fn the_transcript_is_the_next_prompt_and_room_runs_out() {
     let mut episode = open(BUDGET).unwrap();
     episode.take_response("I look.\n```list\n```", Finish::Stop);
     episode.take_outcome(&outcome(10, None));
-    let Move::Ask(prompt) = episode.next_move() else { panic!("{episode:?}") };
+    let NextAction::Ask(prompt) = episode.next_action() else { panic!("{episode:?}") };
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
     assert!(at("Turns left: 3") < at("I look.") && at("I look.") < at("SHOWN"));
     let length = prompt.chars().count();
-    assert!(open(Budget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
-    let mut narrow = open(Budget { prompt_chars: length - 1, ..BUDGET }).unwrap();
+    assert!(open(RepoBudget { prompt_chars: 10, ..BUDGET }).is_none(), "it cannot be asked at all");
+    let mut narrow = open(RepoBudget { prompt_chars: length - 1, ..BUDGET }).unwrap();
     narrow.take_response("I look.\n```list\n```", Finish::Stop);
     narrow.take_outcome(&outcome(10, None));
-    assert_eq!(narrow.end(), Some(End::OutOfRoom));
+    assert_eq!(narrow.end(), Some(EpisodeEnd::OutOfRoom));
     let mut twice = open(BUDGET).unwrap();
     for _ in 0..2 {
         twice.take_response("```run\n```", Finish::Stop);
@@ -298,9 +298,11 @@ fn the_transcript_is_the_next_prompt_and_room_runs_out() {
 
 #[test]
 fn a_rewriting_injector_is_not_shown_what_it_is_to_write() {
-    let left = Left { turns: 1, test_runs: 0, shown_chars: 1 };
-    assert!(by_name("compact").unwrap().text(&goal(), &[], left).starts_with("<BUG><TEST>assert one() == 1<FIX>"));
-    assert_eq!(Mode::ALL.map(Mode::name), ["direct", "removal", "rewrite"]);
+    let left = RepoBudgetLeft { turns: 1, test_runs: 0, shown_chars: 1 };
+    assert!(
+        by_name("compact").unwrap().prompt_text(&goal(), &[], left).starts_with("<BUG><TEST>assert one() == 1<FIX>")
+    );
+    assert_eq!(InjectionMode::ALL.map(InjectionMode::name), ["direct", "removal", "rewrite"]);
     let family = |injector: &str| {
         let bug = BugProposal {
             bug_inject: Patch::default(),

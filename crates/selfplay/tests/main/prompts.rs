@@ -1,7 +1,7 @@
 //! What prompts hold and what they must never hold; ideal answers are read back by the verifier.
 
 use expect_test::{Expect, expect};
-use veriplay_core::{Attempt, Question, Role, Task, TaskType, Value, program_hash};
+use veriplay_core::{Attempt, Question, Role, TaskType, Value, program_hash};
 use veriplay_selfplay::games::absolute_zero::prompts::{PROMPT_FORMATS, PromptFormat, ProposerRequest, by_name, names};
 use veriplay_selfplay::games::absolute_zero::proposal_key;
 use veriplay_verifier::{FORMATS, ProposalShape, format_by_name};
@@ -16,7 +16,7 @@ fn fenced() -> &'static dyn PromptFormat {
     by_name("fenced").unwrap()
 }
 
-fn request<'a>(task_type: TaskType, references: Vec<&'a Task>, given: Option<&'a str>) -> ProposerRequest<'a> {
+fn request<'a>(task_type: TaskType, references: Vec<&'a Question>, given: Option<&'a str>) -> ProposerRequest<'a> {
     ProposerRequest { task_type, references, given, inputs: 3 }
 }
 
@@ -28,8 +28,8 @@ fn check(texts: &[String], expected: &Expect) {
 #[test]
 fn compact_solver_prompts_and_answers_are_control_tokens_and_values() {
     let texts = TaskType::ALL.map(|task_type| {
-        let task = task(task_type, 2);
-        compact().solver_text(&task) + " => " + &compact().answer_text(&task)
+        let question = task(task_type, 2).question;
+        compact().solver_text(&question) + " => " + &compact().answer_text(&question)
     });
     check(
         &texts,
@@ -47,7 +47,7 @@ fn compact_solver_prompts_and_answers_are_control_tokens_and_values() {
 
 #[test]
 fn compact_proposer_prompts_show_references_or_the_given_program() {
-    let references = [task(TaskType::Deduction, 1), task(TaskType::Deduction, 2)];
+    let references = [1, 2].map(|n| task(TaskType::Deduction, n).question);
     let program = adds(5);
     let texts = [
         compact().proposer_text(&request(TaskType::Deduction, references.iter().collect(), None)),
@@ -86,7 +86,7 @@ fn compact_proposals_are_a_program_with_its_input_or_inputs() {
 
 #[test]
 fn fenced_solver_prompts_ask_for_one_block() {
-    let texts = TaskType::ALL.map(|task_type| fenced().solver_text(&task(task_type, 2)));
+    let texts = TaskType::ALL.map(|task_type| fenced().solver_text(&task(task_type, 2).question));
     check(
         &texts,
         &expect![[r#"
@@ -146,7 +146,7 @@ fn fenced_solver_prompts_ask_for_one_block() {
 
 #[test]
 fn fenced_proposer_prompts_have_rules_criteria_and_references() {
-    let reference = task(TaskType::Abduction, 1);
+    let reference = task(TaskType::Abduction, 1).question;
     let program = adds(5);
     let texts = [
         fenced().proposer_text(&request(TaskType::Abduction, vec![&reference], None)),
@@ -223,7 +223,7 @@ fn fenced_proposer_prompts_have_rules_criteria_and_references() {
 
 #[test]
 fn fenced_answers_and_proposals_are_tagged_blocks() {
-    let answers = TaskType::ALL.map(|task_type| fenced().answer_text(&task(task_type, 2)));
+    let answers = TaskType::ALL.map(|task_type| fenced().answer_text(&task(task_type, 2).question));
     let proposals = TaskType::ALL.map(|task_type| fenced().proposal_text(&proposal(task_type, 4)));
     check(
         &[answers, proposals].concat(),
@@ -316,10 +316,10 @@ fn no_solver_prompt_contains_what_only_the_judge_may_see() {
                     reference.push_str(&format!(" + {secret}"));
                 }
             }
-            let prompt = format.solver_text(&task);
+            let prompt = format.solver_text(&task.question);
             assert!(!prompt.contains(&secret.to_string()), "{} {task_type:?}: {prompt}", format.name());
             if task_type != TaskType::Induction {
-                assert!(format.answer_text(&task).contains(&secret.to_string()), "{}", format.name());
+                assert!(format.answer_text(&task.question).contains(&secret.to_string()), "{}", format.name());
             }
         }
     }
@@ -329,7 +329,7 @@ fn no_solver_prompt_contains_what_only_the_judge_may_see() {
 fn prompts_name_their_role_and_task_type() {
     for format in PROMPT_FORMATS {
         for task_type in TaskType::ALL {
-            let solver = format.solver_prompt(&task(task_type, 1));
+            let solver = format.solver_prompt(&task(task_type, 1).question);
             assert_eq!((solver.role, solver.task_type), (Role::Solver, Some(task_type)));
             let proposer = format.proposer_prompt(&request(task_type, Vec::new(), Some("def f(x): return x")));
             assert_eq!((proposer.role, proposer.task_type), (Role::Proposer, Some(task_type)));
@@ -348,7 +348,7 @@ fn the_verifier_reads_back_every_ideal_answer() {
         let responses = format_by_name(format.name()).unwrap();
         for task_type in TaskType::ALL {
             let task = task(task_type, 2);
-            let text = format.answer_text(&task);
+            let text = format.answer_text(&task.question);
             assert!(responses.is_well_formed(&text), "{text}");
             match (responses.extract_answer(task_type, &text), &task.question) {
                 (Attempt::Value(value), Question::Deduction { pair, .. }) => assert_eq!(value, pair.output),

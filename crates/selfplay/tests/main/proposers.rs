@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use veriplay_core::{Execute, ExecuteError, Job, Outcome, Proposal, Role, Scripted, Task, TaskType, Value};
-use veriplay_selfplay::environment::{Draw, Environment, Proposer, Stage};
+use veriplay_selfplay::environment::{Environment, Proposer, SamplingCall, Stage};
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, proposal_key};
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::rollout::Episode;
@@ -98,7 +98,7 @@ fn proposers_are_a_function_of_seed_step_and_stage() {
     assert_eq!(drawn(none, 0..9, Stage::Propose, 1, 0), []);
     let game = game(config()).unwrap();
     let seed = |stage, group, run, step| {
-        game.sampling_seed(run, step, &Draw { stage, role: Role::Proposer, group, chunk: 0, round: 0 })
+        game.sampling_seed(run, step, &SamplingCall { stage, role: Role::Proposer, group, chunk: 0, round: 0 })
     };
     let seeds = [
         seed(Stage::Solve, 4, 1, 0),

@@ -1,4 +1,4 @@
-//! What each reward pays, and that the control keeps the rewards of each batch.
+//! What each scheme rewards, and that the control keeps the rewards of each batch.
 
 use veriplay_core::Status;
 use veriplay_selfplay::rewards::{ProposalOutcome, REWARDS, by_name};
@@ -18,64 +18,64 @@ const OTHER_STATUSES: [Status; 8] = [
 #[track_caller]
 fn check(name: &str, solver: [f64; 3], refused: [f64; 3], solved: [f64; 5]) {
     let scheme = by_name(name).unwrap();
-    let pays = |outcome| scheme.proposer(outcome, true).unwrap().total();
+    let reward = |outcome| scheme.proposer(outcome, true).unwrap().total();
     let statuses = [Status::Accepted, Status::WrongAnswer, Status::Malformed];
     assert_eq!(statuses.map(|status| scheme.solver(status, true).total()), solver, "{name}, solver");
     let outcomes = [ProposalOutcome::Malformed, ProposalOutcome::Invalid, ProposalOutcome::Duplicate];
-    assert_eq!(outcomes.map(pays), refused, "{name}, refused proposals");
+    assert_eq!(outcomes.map(reward), refused, "{name}, refused proposals");
     let rates = [0.0, 0.125, 0.5, 0.875, 1.0];
-    let rounded = |pay: f64| (pay * 1e6).round() / 1e6;
-    assert_eq!(rates.map(|rate| rounded(pays(ProposalOutcome::Solved { rate }))), solved, "{name}, solved proposals");
+    let rounded = |reward: f64| (reward * 1e6).round() / 1e6;
+    assert_eq!(rates.map(|rate| rounded(reward(ProposalOutcome::Solved { rate }))), solved, "{name}, solved proposals");
 }
 
 #[test]
-fn azr_pays_as_its_code_does() {
+fn azr_rewards_as_its_code_does() {
     check("azr", [1.0, -0.5, -1.0], [-1.0, -1.0, -0.5], [-0.5, 0.875, 0.5, 0.125, -0.5]);
 }
 
 #[test]
-fn azr_inverse_pays_for_what_nobody_solves() {
+fn azr_inverse_rewards_what_nobody_solves() {
     check("azr_inverse", [1.0, -0.5, -1.0], [-1.0, -1.0, -0.5], [1.0, 0.875, 0.5, 0.125, -0.5]);
 }
 
 #[test]
-fn quickstart_pays_accuracy_and_learnability() {
+fn quickstart_rewards_accuracy_and_learnability() {
     check("quickstart", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.875, 0.5, 0.125, 0.0]);
 }
 
 #[test]
-fn band_pays_most_in_the_middle() {
+fn band_rewards_most_in_the_middle() {
     check("band", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.4375, 1.0, 0.4375, 0.0]);
 }
 
 #[test]
-fn validity_pays_for_what_the_gate_lets_through() {
+fn validity_rewards_what_the_gate_lets_through() {
     check("validity", [1.0, 0.0, 0.0], [0.0; 3], [1.0; 5]);
     let unrated = by_name("validity").unwrap().proposer(ProposalOutcome::Unrated, true);
     assert_eq!(unrated.unwrap().total(), 1.0, "whether or not anybody was asked");
 }
 
 #[test]
-fn ssr_pays_as_in_its_paper_and_consistency_by_the_checks_alone() {
+fn ssr_rewards_as_its_paper_and_consistency_by_the_checks_alone() {
     check("ssr", [1.0, -1.0, -1.0], [-1.0, -1.0, -0.8], [-0.8, 0.775, 0.1, -0.575, -0.8]);
     check("ssr_random", [1.0, -1.0, -1.0], [-1.0, -1.0, -0.8], [-0.8, 0.775, 0.1, -0.575, -0.8]);
     check("consistency", [1.0, -1.0, -1.0], [-1.0; 3], [1.0; 5]);
     let half = by_name("ssr").unwrap().with_alpha(0.5).unwrap();
-    let pays = |outcome| half.proposer(outcome, true).map(|reward| reward.total());
-    assert_eq!(pays(ProposalOutcome::Solved { rate: 0.5 }), Some(0.25));
-    assert_eq!([ProposalOutcome::Duplicate, ProposalOutcome::Unrated].map(pays), [Some(-0.5), None]);
+    let reward = |outcome| half.proposer(outcome, true).map(|reward| reward.total());
+    assert_eq!(reward(ProposalOutcome::Solved { rate: 0.5 }), Some(0.25));
+    assert_eq!([ProposalOutcome::Duplicate, ProposalOutcome::Unrated].map(reward), [Some(-0.5), None]);
     assert!(by_name("band").unwrap().with_alpha(0.5).is_none());
 }
 
 #[test]
-fn random_pays_what_quickstart_pays_before_it_is_shuffled() {
+fn random_rewards_as_quickstart_before_it_is_shuffled() {
     check("random", [1.0, 0.0, 0.0], [-0.5, -0.5, -0.25], [0.0, 0.875, 0.5, 0.125, 0.0]);
     let shuffled: Vec<&str> = REWARDS.iter().filter(|scheme| scheme.shuffled()).map(|scheme| scheme.name()).collect();
     assert_eq!(shuffled, ["random", "ssr_random"]);
 }
 
 #[test]
-fn no_way_to_be_wrong_pays_a_solver_better_than_another_readable_one() {
+fn no_way_to_be_wrong_is_rewarded_better_than_another_readable_one() {
     for scheme in REWARDS {
         let wrong = scheme.solver(Status::WrongAnswer, true).total();
         for status in OTHER_STATUSES {
@@ -87,7 +87,7 @@ fn no_way_to_be_wrong_pays_a_solver_better_than_another_readable_one() {
 }
 
 #[test]
-fn a_duplicate_never_pays_better_than_a_learnable_task() {
+fn a_duplicate_is_never_rewarded_better_than_a_learnable_task() {
     for scheme in REWARDS {
         let duplicate = scheme.proposer(ProposalOutcome::Duplicate, true).unwrap().total();
         for solved in 1..8 {

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use veriplay_core::{Evidence, Finish, Status, ToolCall, Value};
 use veriplay_selfplay::games::self_challenge::prompts::{self, ChallengeFormat};
-use veriplay_selfplay::games::self_challenge::{ANSWERED, Budget, ChallengeRequest, Goal, PROPOSED, WorldWorkspace};
-use veriplay_selfplay::multi_turn::{End, Move};
+use veriplay_selfplay::games::self_challenge::{
+    ANSWERED, ChallengeRequest, PROPOSED, ToolBudget, ToolGoal, ToolWorkspace,
+};
+use veriplay_selfplay::multi_turn::{EpisodeEnd, NextAction};
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{About, CodeOutcome, Tool};
 
-const BUDGET: Budget = Budget { explore_turns: 3, executor_turns: 4, fuel: 1000, shown_chars: 20 };
+const BUDGET: ToolBudget = ToolBudget { explore_turns: 3, executor_turns: 4, fuel: 1000, shown_chars: 20 };
 
 fn about() -> Arc<About> {
     let tool = Tool {
@@ -25,13 +27,13 @@ fn fenced() -> &'static dyn ChallengeFormat {
     prompts::by_name("fenced").unwrap()
 }
 
-fn execute() -> Goal {
-    Goal::Execute { environment: "shop".to_owned(), instruction: "Buy ink.".to_owned() }
+fn execute() -> ToolGoal {
+    ToolGoal::Execute { environment: "shop".to_owned(), instruction: "Buy ink.".to_owned() }
 }
 
-fn challenge() -> Goal {
+fn challenge() -> ToolGoal {
     let (task_id, environment, tool) = ("t".to_owned(), "shop".to_owned(), "buy".to_owned());
-    Goal::Challenge(ChallengeRequest { task_id, environment, tool })
+    ToolGoal::Challenge(ChallengeRequest { task_id, environment, tool })
 }
 
 fn outcome(fuel: u64, answered: bool, failed: bool) -> CodeOutcome {
@@ -59,33 +61,33 @@ proptest! {
 
     #[test]
     fn an_episode_ends_within_its_turns(goal in prop_oneof![Just(execute()), Just(challenge())], all in prop::collection::vec(responses(), 8)) {
-        let mut episode = WorldWorkspace::open(goal.clone(), about(), fenced(), BUDGET).unwrap();
+        let mut episode = ToolWorkspace::open(goal.clone(), about(), fenced(), BUDGET).unwrap();
         let mut asked = 0;
         for (text, cut, fuel, answered, failed) in all {
-            let Move::Ask(prompt) = episode.next_move() else { break };
+            let NextAction::Ask(prompt) = episode.next_action() else { break };
             prop_assert!(prompt.ends_with("Assistant:") && prompt.contains("A shop.") && prompt.contains("buy(what: str) -> int"));
             prop_assert_eq!(prompt.contains("STATE"), goal == challenge(), "an executor is shown no state");
             asked += 1;
             episode.take_response(&text, if cut { Finish::Length } else { Finish::Stop });
-            let running = matches!(episode.next_move(), Move::Call(code) if code == "buy('ink')\n");
+            let running = matches!(episode.next_action(), NextAction::Call(code) if code == "buy('ink')\n");
             let before = episode.workspace().calls().len();
             episode.take_outcome(&outcome(fuel, answered, failed));
             prop_assert_eq!(episode.workspace().calls().len() - before, usize::from(running), "code that was not asked for counts for nothing");
         }
-        let Move::Over(end) = episode.next_move() else { return Err(TestCaseError::fail("it does not end")) };
+        let NextAction::Over(end) = episode.next_action() else { return Err(TestCaseError::fail("it does not end")) };
         prop_assert!(asked <= 4, "{} turns", asked);
         prop_assert_eq!(episode.workspace().answer().is_some(), end == ANSWERED);
         prop_assert!(goal == challenge() || end != PROPOSED);
-        prop_assert_eq!(end == End::OutOfFuel, episode.fuel_left() == 0 && end != ANSWERED && end != End::OutOfTurns);
+        prop_assert_eq!(end == EpisodeEnd::OutOfFuel, episode.fuel_left() == 0 && end != ANSWERED && end != EpisodeEnd::OutOfTurns);
     }
 }
 
 #[test]
 fn the_transcript_is_the_next_prompt() {
-    let mut episode = WorldWorkspace::open(execute(), about(), fenced(), BUDGET).unwrap();
+    let mut episode = ToolWorkspace::open(execute(), about(), fenced(), BUDGET).unwrap();
     episode.take_response(&format!("I look.\n{CODE}"), Finish::Stop);
     episode.take_outcome(&outcome(10, false, true));
-    let Move::Ask(prompt) = episode.next_move() else { panic!("{:?}", episode.next_move()) };
+    let NextAction::Ask(prompt) = episode.next_action() else { panic!("{:?}", episode.next_action()) };
     let at = |text: &str| prompt.find(text).unwrap_or_else(|| panic!("no `{text}` in {prompt}"));
     let shown = format!("{}… (10 more characters)", "é".repeat(20));
     assert!(at("Task:\nBuy ink.") < at("I look.") && at("I look.") < at(&shown) && at(&shown) < at("ValueError: 1"));
@@ -95,30 +97,33 @@ fn the_transcript_is_the_next_prompt() {
 #[test]
 fn a_budget_is_read_from_a_config_and_checked() {
     let text = "explore_turns = 0\nexecutor_turns = 4\nfuel = 5\nshown_chars = 9\n";
-    let budget: Budget = toml::from_str(text).unwrap();
+    let budget: ToolBudget = toml::from_str(text).unwrap();
     assert!(budget.check().is_ok(), "a challenger need not explore");
     for key in ["executor_turns", "fuel", "shown_chars"] {
-        let zero: Budget = toml::from_str(&text.replace(&format!("{key} = "), &format!("{key} = 0 # "))).unwrap();
+        let zero: ToolBudget = toml::from_str(&text.replace(&format!("{key} = "), &format!("{key} = 0 # "))).unwrap();
         assert_eq!(zero.check().unwrap_err().key, key);
     }
-    assert!(toml::from_str::<Budget>(&format!("{text}turns = 1\n")).is_err());
-    let mut challenger = WorldWorkspace::open(challenge(), about(), fenced(), budget).unwrap();
-    assert!(matches!(challenger.next_move(), Move::Ask(prompt) if prompt.contains("propose the task now")));
+    assert!(toml::from_str::<ToolBudget>(&format!("{text}turns = 1\n")).is_err());
+    let mut challenger = ToolWorkspace::open(challenge(), about(), fenced(), budget).unwrap();
+    assert!(matches!(challenger.next_action(), NextAction::Ask(prompt) if prompt.contains("propose the task now")));
     challenger.take_response(PROPOSAL, Finish::Stop);
-    assert_eq!(challenger.next_move(), Move::Over(PROPOSED));
+    assert_eq!(challenger.next_action(), NextAction::Over(PROPOSED));
 }
 
 #[test]
 fn a_compact_episode_is_one_turn_and_says_nothing_of_the_world() {
     let compact = prompts::by_name("compact").unwrap();
-    let mut executor = WorldWorkspace::open(execute(), about(), compact, BUDGET).unwrap();
-    assert_eq!(executor.next_move(), Move::Ask("<WORLD>shop<DO>Buy ink.<CODE>"));
+    let mut executor = ToolWorkspace::open(execute(), about(), compact, BUDGET).unwrap();
+    assert_eq!(executor.next_action(), NextAction::Ask("<WORLD>shop<DO>Buy ink.<CODE>"));
     executor.take_response("buy('ink')", Finish::Stop);
-    assert!(matches!(executor.next_move(), Move::Call(code) if code == "buy('ink')"));
+    assert!(matches!(executor.next_action(), NextAction::Call(code) if code == "buy('ink')"));
     executor.take_outcome(&outcome(10, false, false));
-    assert!(matches!(executor.next_move(), Move::Over(End::OutOfTurns)) && executor.workspace().calls().len() == 1);
-    let mut challenger = WorldWorkspace::open(challenge(), about(), compact, BUDGET).unwrap();
-    assert_eq!(challenger.next_move(), Move::Ask("<WORLD>shop<MAKE>buy("));
+    assert!(
+        matches!(executor.next_action(), NextAction::Over(EpisodeEnd::OutOfTurns))
+            && executor.workspace().calls().len() == 1
+    );
+    let mut challenger = ToolWorkspace::open(challenge(), about(), compact, BUDGET).unwrap();
+    assert_eq!(challenger.next_action(), NextAction::Ask("<WORLD>shop<MAKE>buy("));
     challenger.take_response("buy ink<CODE>buy('ink')<WRONG>1 buy('pen')", Finish::Stop);
     let task = challenger.workspace().proposed().expect("a proposal");
     assert_eq!((task.solution.as_str(), task.failures.as_slice()), ("buy('ink')", &["buy('pen')".to_owned()][..]));

@@ -7,9 +7,10 @@ use veriplay_selfplay::games::sol_ver::prompts::{PROMPT_FORMATS, by_name, names}
 use veriplay_selfplay::games::sol_ver::{
     EvalCandidate, LearningObjective, ProblemTask, ReferenceSolution, Selection, SolVer, SolVerConfig,
 };
+use veriplay_selfplay::metrics::FilterCount;
 use veriplay_selfplay::play::StepContext;
 use veriplay_selfplay::preferences::UpdateSchedule;
-use veriplay_selfplay::splits::{Guard, HELD_OUT, MeasuredSet};
+use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::agreement::{
     AgreementRules, CountCodes, DIALECTS, GUARDS, Proposed, Suite, Test, check_statement, dialect_by_name,
@@ -282,7 +283,7 @@ fn fenced_responses_that_say_anything_else_are_refused() {
 #[test]
 fn a_snippet_that_is_measured_is_refused_by_name_when_the_game_is_set_up() {
     let mut guard = Guard::default();
-    guard.measure_program(MeasuredSet::Validation, "problem `another`", PROGRAM);
+    guard.add_program(EvalSet::Validation, "problem `another`", PROGRAM);
     let new = |snippet: &str, guard: &Guard| {
         let snippets = vec!["def f(x):\n    return x - 3".to_owned(), snippet.to_owned()];
         SolVer::new(config(), rules(), snippets, evaluation(), guard.clone()).err().map(|error| error.to_string())
@@ -341,7 +342,7 @@ fn a_statement_that_is_measured_is_refused_and_counted_and_asked_of_nobody() {
         (2, 1, 1)
     );
     let filter = played.metrics.filters.iter().find(|filter| filter.name == HELD_OUT).unwrap();
-    assert_eq!((filter.seen, filter.refused), (2, 1));
+    assert_eq!((filter.seen, filter.count), (2, FilterCount::Refused(1)));
     let again = game.replay(&Broken, &played.records[..2]);
     assert!(again.is_ok_and(|again| again.verdicts == again.same));
 }

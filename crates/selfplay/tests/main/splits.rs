@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use veriplay_core::Digest;
-use veriplay_selfplay::splits::{
-    Guard, HELD_OUT, MeasuredSet, Overlap, functions, program_fingerprint, text_fingerprint,
-};
+use veriplay_selfplay::splits::{EvalSet, Guard, HELD_OUT, Overlap, functions, program_fingerprint, text_fingerprint};
 
 use crate::support::adds;
 
@@ -124,10 +122,10 @@ fn functions_are_found_where_they_are_and_short_ones_are_nobodys() {
 
 fn guard() -> Guard {
     let mut guard = Guard::default();
-    guard.measure_program(MeasuredSet::HeldOut, "task 7", SUM);
-    guard.measure_text(MeasuredSet::Validation, "problem 3", "Add 3 to x.");
+    guard.add_program(EvalSet::HeldOut, "task 7", SUM);
+    guard.add_text(EvalSet::Validation, "problem 3", "Add 3 to x.");
     let code = [("src/one.py", "def one(a):\n    return a * a + 1\n\n\ndef same(a):\n    return a\n")];
-    guard.measure_repository(MeasuredSet::HeldOut, "one", &Digest::of(b"one"), code);
+    guard.add_repository(EvalSet::HeldOut, "one", &Digest::of(b"one"), code);
     guard
 }
 
@@ -197,7 +195,7 @@ fn nesting_without_end_has_a_fingerprint() {
 #[test]
 fn layout_hides_no_function_and_what_nests_too_deep_is_refused() {
     let mut guard = Guard::default();
-    guard.measure_program(MeasuredSet::HeldOut, "sum", SUM);
+    guard.add_program(EvalSet::HeldOut, "sum", SUM);
     let blank = SUM.replace("\n    for", &format!("\n{}\n    for", " ".repeat(30_000)));
     let comment = SUM.replace("\n    for", &format!("\n{}# so far\n    for", " ".repeat(30_000)));
     let wide = SUM.replace("\n    ", &format!("\n{}", " ".repeat(30_000)));

@@ -11,14 +11,17 @@ use veriplay_core::{
     Attempt, Digest, Dropped, Execute, ExecuteError, Job, Outcome, Prompt, Role, Scripted, Status, Task, TaskType,
     TrainBatch, Value,
 };
+use veriplay_selfplay::admission::{Admission, IsKnown, JudgedProposal};
 use veriplay_selfplay::driver::{GameState, SelfPlay};
-use veriplay_selfplay::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
-use veriplay_selfplay::games::absolute_zero::{
-    AbsoluteZero, AbsoluteZeroConfig, Request, RoleMetrics, StepMetrics, step_metrics,
+use veriplay_selfplay::environment::{
+    Environment, EvalTask, JudgedProposalOf, ProposalToJudge, Proposer, SamplingCall, Stage, StepFacts,
 };
-use veriplay_selfplay::judgement::{JudgedProposal, Nothing, Seeds, Solution, Standing};
+use veriplay_selfplay::games::absolute_zero::{
+    AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroMetrics, AbsoluteZeroRequest, RoleMetrics, step_metrics,
+};
+use veriplay_selfplay::judgement::{Never, Seeds, Solution};
 use veriplay_selfplay::play::{Batch, PlayError, StepContext};
-use veriplay_selfplay::rollout::{Finished, SingleTurn};
+use veriplay_selfplay::rollout::{FinishedEpisode, SingleTurn};
 use veriplay_selfplay::scoring::SftExample;
 use veriplay_selfplay::settings::{Aggregation, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
@@ -35,13 +38,13 @@ struct Table {
 
 impl Environment for Table {
     type Task = Task;
-    type Request = Request;
+    type Request = AbsoluteZeroRequest;
     type Episode = SingleTurn;
     type ProposalDetail = Attempt;
     type SolutionDetail = Attempt;
-    type Round = Nothing;
-    type Derivation = Nothing;
-    type Metrics = StepMetrics;
+    type Round = Never;
+    type Derivation = Never;
+    type Metrics = AbsoluteZeroMetrics;
 
     const KINDS: &'static [&'static str] = AbsoluteZero::KINDS;
 
@@ -78,17 +81,21 @@ impl Environment for Table {
         Ok(proposers.map(own).collect())
     }
 
-    fn proposer_episode(&self, execute: &dyn Execute, request: &Request) -> Result<Option<SingleTurn>, PlayError> {
+    fn proposer_episode(
+        &self,
+        execute: &dyn Execute,
+        request: &AbsoluteZeroRequest,
+    ) -> Result<Option<SingleTurn>, PlayError> {
         self.game.proposer_episode(execute, request)
     }
 
     fn judge_proposals(
         &self,
         _execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
-        let mut judge = |(place, one): (usize, &ToJudge<'_, Self>)| {
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let mut judge = |(place, one): (usize, &ProposalToJudge<'_, Self>)| {
             let (word, number) = one.finished.last().unwrap().text.split_once(' ').unwrap_or(("junk", "0"));
             let (task_type, number) = (one.request.task_type, number.parse().unwrap());
             let made = task(task_type, number);
@@ -106,8 +113,8 @@ impl Environment for Table {
         proposals.iter().enumerate().map(&mut judge).collect()
     }
 
-    fn standings(&self, judged: &[Judged<Self>]) -> Vec<Standing<Task>> {
-        self.game.standings(judged)
+    fn admissions(&self, judged: &[JudgedProposalOf<Self>]) -> Vec<Admission<Task>> {
+        self.game.admissions(judged)
     }
 
     fn choose_tasks(&self, choice: &mut TaskChoice<'_, Task>) {
@@ -127,9 +134,9 @@ impl Environment for Table {
         &self,
         _execute: &dyn Execute,
         _seed: u64,
-        solutions: &[(&Task, &Finished<SingleTurn>)],
+        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Attempt>> {
-        let judge = |(_, episode): &(&Task, &Finished<SingleTurn>)| {
+        let judge = |(_, episode): &(&Task, &FinishedEpisode<SingleTurn>)| {
             let value = Attempt::Value(Value::None);
             let (detail, verdict) = match episode.last().unwrap().text.as_str() {
                 "right" => (value, Ok(verdict(Status::Accepted))),
@@ -142,11 +149,11 @@ impl Environment for Table {
         solutions.iter().map(judge).collect()
     }
 
-    fn is_well_formed(&self, episode: &Finished<SingleTurn>) -> bool {
+    fn is_well_formed(&self, episode: &FinishedEpisode<SingleTurn>) -> bool {
         self.game.is_well_formed(episode)
     }
 
-    fn metrics(&self, step: &StepFacts<'_, Self>) -> StepMetrics {
+    fn metrics(&self, step: &StepFacts<'_, Self>) -> AbsoluteZeroMetrics {
         step_metrics(step)
     }
 
@@ -158,7 +165,7 @@ impl Environment for Table {
         self.game.chunk(stage)
     }
 
-    fn sampling_seed(&self, run: u64, step: u64, draw: &Draw) -> u64 {
+    fn sampling_seed(&self, run: u64, step: u64, draw: &SamplingCall) -> u64 {
         self.game.sampling_seed(run, step, draw)
     }
 }
@@ -224,9 +231,9 @@ fn seeded(numbers: std::ops::Range<i64>) -> State {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Played {
-    proposals: Vec<ProposalRecord<Request, Task, Attempt>>,
+    proposals: Vec<ProposalRecord<AbsoluteZeroRequest, Task, Attempt>>,
     tasks: Vec<TaskRecord<Task, Attempt>>,
-    metrics: StepMetrics,
+    metrics: AbsoluteZeroMetrics,
     batch: Option<TrainBatch>,
 }
 
@@ -239,7 +246,10 @@ impl Played {
         self.batch.as_ref().map_or(&[], |batch| &batch.samples)
     }
 
-    fn of_type(&self, task_type: TaskType) -> impl Iterator<Item = &ProposalRecord<Request, Task, Attempt>> {
+    fn of_type(
+        &self,
+        task_type: TaskType,
+    ) -> impl Iterator<Item = &ProposalRecord<AbsoluteZeroRequest, Task, Attempt>> {
         self.proposals.iter().filter(move |one| one.request.task_type == task_type)
     }
 

@@ -5,7 +5,8 @@ use veriplay_core::{
     Task, TaskType, Value, Verdict,
 };
 use veriplay_selfplay::games::absolute_zero::{AbsoluteZero, AbsoluteZeroConfig, AbsoluteZeroSettings, TaskSource};
-use veriplay_selfplay::settings::{Aggregation, ConfigError, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
+use veriplay_selfplay::play::PlayError;
+use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::splits::Guard;
 
 pub(crate) const LIMITS: Limits = Limits { fuel: 1, memory_bytes: 1, output_bytes: 1, file_bytes: 1, deadline_ns: 1 };
@@ -48,7 +49,7 @@ pub(crate) fn config() -> AbsoluteZeroConfig {
 }
 
 /// Absolute Zero without seeds and without an evaluation.
-pub(crate) fn game(config: AbsoluteZeroConfig) -> Result<AbsoluteZero, ConfigError> {
+pub(crate) fn game(config: AbsoluteZeroConfig) -> Result<AbsoluteZero, PlayError> {
     let gate = toml::from_str(include_str!("gate.toml")).unwrap();
     let seed_drafts = Box::new(|_, _| -> Box<dyn Iterator<Item = Proposal>> { Box::new(std::iter::empty()) });
     let tasks = TaskSource { gate, seed_drafts, seeds_per_type: 0, sft_per_type: 4, evaluation: Vec::new() };

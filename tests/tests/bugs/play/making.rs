@@ -1,7 +1,7 @@
 //! Bugs of a step: the model's in each mode, mutants, and refused ones; the reward of each.
 
 use veriplay_core::{Role, Scripted, Status, Turn};
-use veriplay_selfplay::games::bug_repair::{Maker, Mode};
+use veriplay_selfplay::games::bug_repair::{BugOrigin, InjectionMode};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::tool_env::Weakening;
 
@@ -16,7 +16,7 @@ use crate::exercise;
 #[test]
 fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
     let Some((bed, routes)) = tool_env() else { return };
-    for mode in Mode::ALL {
+    for mode in InjectionMode::ALL {
         let game = game(bed, injecting(1, &[mode]), &[bed.artifact().clone()]);
         let prompts = game.preview(routes).unwrap();
         assert_eq!(prompts.len(), 2);
@@ -30,7 +30,7 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
         let yields = &played.metrics.injections[mode.name()];
         assert_eq!((yields.tried, yields.valid), (1, 1), "{mode:?}: {yields:?}");
         assert_eq!(made(&state)[0].task.bug.injector, format!("model_{}", mode.name()));
-        assert_eq!(played.metrics.tasks[&Maker::Model], 1);
+        assert_eq!(played.metrics.tasks[&BugOrigin::Model], 1);
         let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
         assert_eq!(total_reward(&record.episode), -0.8, "nobody repairs it: too hard");
     }
@@ -40,7 +40,7 @@ fn each_mode_makes_bugs_that_pass_all_checks_and_never_shows_what_it_hides() {
 fn a_mode_that_is_not_kept_to_is_refused() {
     let Some((bed, routes)) = tool_env() else { return };
     let elsewhere = edit("src/tally/names.py", "\"\"\"Labels.\"\"\"\n", "\"\"\"Names.\"\"\"\nMORE = 1\n");
-    for mode in [Mode::Removal, Mode::Rewrite] {
+    for mode in [InjectionMode::Removal, InjectionMode::Rewrite] {
         let game = game(bed, injecting(1, &[mode]), &[]);
         let plans = [vec![elsewhere.clone()]];
         let policy = Scripted::new(move |turn: &Turn<'_>| planned(&turn.prompt.text(), 0, &plans));
@@ -89,7 +89,7 @@ fn bugs_that_are_none_are_refused_and_paid_less_than_any_other() {
         }
         _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
-    let game = game(bed, injecting(count, &[Mode::Direct]), &[]);
+    let game = game(bed, injecting(count, &[InjectionMode::Direct]), &[]);
     let played = step(&game, &policy, routes, &mut begun(&game), 0);
     let mut found = Vec::new();
     for record in &played.records {
@@ -124,7 +124,7 @@ fn a_weakening_of_the_models_own_is_checked_like_any_other() {
         Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right(), vec![]]),
         _ => planned(&turn.prompt.text(), turn.index, &plans),
     });
-    let config = injecting(2, &[Mode::Direct]).with(|c| c.own.weakening = Weakening::Model);
+    let config = injecting(2, &[InjectionMode::Direct]).with(|c| c.own.weakening = Weakening::Model);
     let game = game(bed, config, &[]);
     let played = step(&game, &policy, routes, &mut begun(&game), 0);
     let yields = &played.metrics.injections["direct"];
@@ -145,11 +145,11 @@ fn a_bug_that_everybody_repairs_is_too_easy_and_the_control_pays_somebody_else()
             _ => planned(&turn.prompt.text(), turn.index, &[makes()]),
         })
     };
-    let easy = game(bed, injecting(1, &[Mode::Direct]), &[]);
+    let easy = game(bed, injecting(1, &[InjectionMode::Direct]), &[]);
     let played = step(&easy, &policy(vec![mend()]), routes, &mut begun(&easy), 0);
     let LogRecord::Proposal(record) = &played.records[0] else { panic!("{:?}", played.records[0]) };
     assert_eq!((total_reward(&record.episode), played.metrics.solve_rate), (-0.8, Some(1.0)));
-    let random = injecting(1, &[Mode::Direct]).with(|c| c.shared.reward = Some("ssr_random".to_owned()));
+    let random = injecting(1, &[InjectionMode::Direct]).with(|c| c.shared.reward = Some("ssr_random".to_owned()));
     let random = game(bed, random, &[]);
     let rewards = |index: u64| {
         let plans = vec![mend(), vec![], vec![], vec![]];
@@ -177,7 +177,7 @@ fn mutants_enter_the_buffer_and_are_asked() {
     let yields = &first.metrics.mutants["constant_body"];
     assert!(yields.tried > 0 && yields.valid > 1, "{yields:?}");
     assert_eq!(yields.valid, made(&state).len());
-    assert_eq!(first.metrics.tasks[&Maker::Mutant], 1, "half of two tasks; and the buffer was empty");
+    assert_eq!(first.metrics.tasks[&BugOrigin::Mutant], 1, "half of two tasks; and the buffer was empty");
     let third = step(&plain, &policy, routes, &mut state, 1);
     assert!(third.metrics.tasks.values().sum::<usize>() > 0 && made(&state).iter().any(|entry| entry.last.is_some()));
 }
@@ -185,7 +185,7 @@ fn mutants_enter_the_buffer_and_are_asked() {
 #[test]
 fn methods_of_ones_own_play_this_game() {
     let Some((bed, routes)) = tool_env() else { return };
-    let game = game(bed, injecting(1, &[Mode::Direct]), &[bed.artifact().clone()]);
+    let game = game(bed, injecting(1, &[InjectionMode::Direct]), &[bed.artifact().clone()]);
     let policy = Scripted::new(|turn: &Turn<'_>| match turn.prompt.role {
         Role::Solver => planned(&turn.prompt.text(), turn.sample, &[right()]),
         _ => injected(&turn.prompt.text()),

@@ -2,7 +2,9 @@
 
 use veriplay_core::{Digest, Role, Scripted, Status, TextFiles, Turn};
 use veriplay_selfplay::driver::SelfPlay;
-use veriplay_selfplay::games::bug_repair::{BugRepair, BugRepairConfig, BugTask, Mode, Repositories, Repository};
+use veriplay_selfplay::games::bug_repair::{
+    BugRepair, BugRepairConfig, BugTask, InjectionMode, Repositories, Repository,
+};
 use veriplay_selfplay::splits::{HELD_OUT, functions};
 use veriplay_selfplay::step::LogRecord;
 use veriplay_verifier::bugs::{BugArtifact, FileMap};
@@ -53,7 +55,7 @@ fn an_injection_that_makes_a_measured_function_is_refused_and_counted_and_anothe
     let Some((bed, routes)) = tool_env() else { return };
     let change = |now: &str| vec![edit(CODE, "        result += number\n", now)];
     let plans = [change("        result -= number\n"), change("        result += number + 1\n")];
-    let game = guarded(bed, injecting(2, &[Mode::Direct]), &[], MEASURED);
+    let game = guarded(bed, injecting(2, &[InjectionMode::Direct]), &[], MEASURED);
     let policy = Scripted::new(move |turn: &Turn<'_>| match turn.prompt.role {
         Role::Solver => SUBMIT.to_owned(),
         _ => planned(&turn.prompt.text(), turn.index, &plans),

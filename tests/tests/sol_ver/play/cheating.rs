@@ -86,7 +86,7 @@ fn a_round_that_trusts_a_measured_program_is_refused_and_counted_and_another_is_
     assert!(measured.batches.is_empty() && measured.metrics.learned == 0);
     assert_eq!((measured.counts.valid_proposals, measured.counts.proposals_in_held_out), (0, 1));
     let filter = measured.metrics.filters.iter().find(|filter| filter.name == "held_out_code").unwrap();
-    assert_eq!((filter.seen, filter.refused), (1, 1));
+    assert_eq!((filter.seen, filter.count), (1, FilterCount::Refused(1)));
     let again = game(config()).replay(sandbox(), &measured.records).unwrap();
     assert_eq!(again.verdicts, again.same);
     let other = once(config(), &policy(&[DOUBLE, SQUARE, DOUBLE, SQUARE], &[GOOD, BAD]));

@@ -77,7 +77,10 @@ fn rounds_that_are_too_easy_too_hard_or_undecided_teach_nothing() {
         let step = once(config(), &policy(codes, suites));
         assert_eq!(rule(&step), expected);
         assert!(step.batches.is_empty() && step.metrics.decided == 0 && step.counts.accepted == 0, "{expected}");
-        assert_eq!(step.metrics.filters.iter().find(|one| one.name == expected).unwrap().refused, 1);
+        assert_eq!(
+            step.metrics.filters.iter().find(|one| one.name == expected).unwrap().count,
+            FilterCount::Refused(1)
+        );
     }
 }
 
@@ -96,7 +99,7 @@ fn a_response_that_was_cut_off_is_malformed() {
     let step = once(config, &policy(&[DOUBLE, ADDED, SQUARE], &[GOOD]));
     assert_eq!(rule(&step), "no_cluster", "no suite is left that names an input");
     let malformed = step.metrics.filters.iter().find(|filter| filter.name == "malformed_suite").unwrap();
-    assert_eq!(malformed.refused, malformed.seen);
+    assert_eq!(malformed.count, FilterCount::Refused(malformed.seen));
 }
 
 /// The sandbox, with a host that fails jobs of one program.

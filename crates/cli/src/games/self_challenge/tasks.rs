@@ -6,17 +6,19 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Dropped, Environment, Execute};
 use veriplay_corpus::{GeneratedTask, Novelty, Split, TaskGenerator, built_in_environments, environment_by_name};
 use veriplay_selfplay::environment::EvalTask;
-use veriplay_selfplay::games::self_challenge::World;
+use veriplay_selfplay::games::self_challenge::ToolEnvironment;
+use veriplay_selfplay::splits::EvalSet;
 use veriplay_verifier::environments::compact::{Change, Sketch};
 use veriplay_verifier::environments::{ArtifactGate, CompleteRequest, complete_with_failures, describe};
 
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::EvalSet;
+use crate::games::corpus_split;
+use crate::progress;
 
 /// Where environments and tasks come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TaskConfig {
+pub(super) struct SelfChallengeTaskConfig {
     /// Names of folders of `task-corpus/environments`.
     pub(super) environments: Vec<String>,
     /// Generated tasks of the training split that executors are given beside those of challengers; 0 gives none.
@@ -42,7 +44,7 @@ pub(super) enum HeldOutSource {
 /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EvalConfig {
+pub(super) struct SelfChallengeEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     pub(super) set: EvalSet,
     /// Tasks of each row of generated ones; those written by hand are all of them.
@@ -56,7 +58,7 @@ const DRY_BLOCKS: usize = 40;
 
 /// What tasks are made of.
 pub(super) struct TaskSource<'a> {
-    config: &'a TaskConfig,
+    config: &'a SelfChallengeTaskConfig,
     gate: &'a ArtifactGate,
     execute: &'a dyn Execute,
     environments: Vec<Environment>,
@@ -65,7 +67,7 @@ pub(super) struct TaskSource<'a> {
 
 impl<'a> TaskSource<'a> {
     pub(super) fn open(
-        config: &'a TaskConfig,
+        config: &'a SelfChallengeTaskConfig,
         gate: &'a ArtifactGate,
         execute: &'a dyn Execute,
     ) -> Result<Self, Failure> {
@@ -76,12 +78,12 @@ impl<'a> TaskSource<'a> {
     }
 
     /// The environments, and what they say of themselves.
-    pub(super) fn worlds(&self) -> Result<Vec<World>, Failure> {
-        let world = |environment: &Environment| {
+    pub(super) fn tool_environments(&self) -> Result<Vec<ToolEnvironment>, Failure> {
+        let described = |environment: &Environment| {
             let about = describe(self.execute, environment, &self.gate.image, self.gate.limits).map_err(host)?;
-            Ok(World { environment: environment.clone(), about: Arc::new(about) })
+            Ok(ToolEnvironment { environment: environment.clone(), about: Arc::new(about) })
         };
-        self.environments.iter().map(world).collect()
+        self.environments.iter().map(described).collect()
     }
 
     /// The tasks that executors are given.
@@ -92,13 +94,13 @@ impl<'a> TaskSource<'a> {
     }
 
     /// The tasks that the policy is evaluated on.
-    pub(super) fn evaluation(&self, eval: &EvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
+    pub(super) fn evaluation(&self, eval: &SelfChallengeEvalConfig) -> Result<Vec<EvalTask<CodeTask>>, Failure> {
         if eval.set == EvalSet::HeldOut && self.config.held_out == HeldOutSource::HandWritten {
             return Ok(self.hand_written_tasks());
         }
         let mut tasks = Vec::new();
         for novelty in [Novelty::Arguments, Novelty::Combination] {
-            let drafts = self.generator.tasks(eval.set.into(), self.config.eval_seed);
+            let drafts = self.generator.tasks(corpus_split(eval.set), self.config.eval_seed);
             let drafts = drafts.filter(|draft| draft.split().1 == novelty);
             let made = self.complete_tasks(drafts, novelty.name(), eval.tasks)?;
             tasks.extend(made.into_iter().map(|made| EvalTask { row: novelty.name().to_owned(), task: made.task }));
@@ -120,6 +122,9 @@ impl<'a> TaskSource<'a> {
         purpose: &str,
         count: usize,
     ) -> Result<Vec<CompletedTask>, Failure> {
+        if count > 0 {
+            progress::say(format!("completing {count} tasks for `{purpose}`"));
+        }
         let (mut made, mut dry) = (Vec::new(), 0);
         while made.len() < count && dry < DRY_BLOCKS {
             let block: Vec<GeneratedTask> = drafts.by_ref().take(BLOCK.min(2 * (count - made.len()))).collect();

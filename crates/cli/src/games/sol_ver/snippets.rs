@@ -12,7 +12,7 @@ use crate::exit::{ExitCode, Failure, OrFail};
 /// Where snippets come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Snippets {
+pub(super) enum SnippetSource {
     /// The tiny generator.
     Generator {
         /// The mix of families, as the grammar names it.
@@ -33,7 +33,7 @@ pub(super) enum Snippets {
     },
 }
 
-impl Snippets {
+impl SnippetSource {
     /// The pool, in a fixed order, no two alike.
     pub(super) fn pool(&self) -> Result<Vec<String>, Failure> {
         match self {

@@ -11,28 +11,29 @@ use veriplay_corpus::{
 };
 use veriplay_selfplay::games::sol_ver::{ProblemTask, ReferenceSolution};
 use veriplay_selfplay::randomness::generator;
+use veriplay_selfplay::splits::EvalSet;
 
-use super::snippets::{Snippets, check_enough};
+use super::snippets::{SnippetSource, check_enough};
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::EvalSet;
+use crate::games::corpus_split;
 use crate::programs::{Executed, Worth, execute_on};
 
 /// Where snippets and held-out problems come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TaskConfig {
+pub(super) struct SolVerTaskConfig {
     /// Seeds held-out problems and the samples that measure: the same for every run.
     pub(super) eval_seed: u64,
     /// What proposers start from.
-    pub(super) snippets: Snippets,
+    pub(super) snippets: SnippetSource,
     /// What is measured on.
-    pub(super) problems: Problems,
+    pub(super) problems: ProblemSource,
 }
 
 /// Where held-out problems come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Problems {
+pub(super) enum ProblemSource {
     /// The tiny generator's programs of the split that is measured, in words.
     Generator {
         /// The mix of families, as the grammar names it.
@@ -56,34 +57,36 @@ pub(super) enum Problems {
 /// How the policy is evaluated. `game.eval_samples` sets the number of samples of each problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EvalConfig {
+pub(super) struct SolVerEvalConfig {
     /// `held_out` for claims, `validation` for tuning.
     pub(super) set: EvalSet,
-    /// Problems.
+    /// ProblemSource.
     pub(super) problems: usize,
 }
 
 /// Programs executed together.
 const BLOCK: usize = 128;
 
-impl TaskConfig {
-    /// Problems whose answer is known.
+impl SolVerTaskConfig {
+    /// ProblemSource whose answer is known.
     pub(super) fn evaluation(
         &self,
-        eval: &EvalConfig,
+        eval: &SolVerEvalConfig,
         limits: Limits,
         execute: &dyn Execute,
     ) -> Result<Vec<ProblemTask>, Failure> {
         match &self.problems {
-            Problems::Generator { mix, hidden, worth } => {
-                Generator { seed: self.eval_seed, mix, hidden: *hidden, worth, limits, execute }.problems(eval)
+            ProblemSource::Generator { mix, hidden, worth } => {
+                ProblemGenerator { seed: self.eval_seed, mix, hidden: *hidden, worth, limits, execute }.problems(eval)
             }
-            Problems::File { path, format, hidden } => read_file_problems(path, format, *hidden, eval, limits, execute),
+            ProblemSource::File { path, format, hidden } => {
+                read_file_problems(path, format, *hidden, eval, limits, execute)
+            }
         }
     }
 }
 
-struct Generator<'a> {
+struct ProblemGenerator<'a> {
     seed: u64,
     mix: &'a str,
     hidden: usize,
@@ -92,10 +95,11 @@ struct Generator<'a> {
     execute: &'a dyn Execute,
 }
 
-impl Generator<'_> {
-    fn problems(&self, eval: &EvalConfig) -> Result<Vec<ProblemTask>, Failure> {
+impl ProblemGenerator<'_> {
+    fn problems(&self, eval: &SolVerEvalConfig) -> Result<Vec<ProblemTask>, Failure> {
         let grammar = Grammar::built_in();
-        let mut programs = Programs::new(&grammar, eval.set.into(), self.mix, self.seed).or_fail(ExitCode::Input)?;
+        let mut programs =
+            Programs::new(&grammar, corpus_split(eval.set), self.mix, self.seed).or_fail(ExitCode::Input)?;
         let mut words = generator(self.seed, 0, "words of held-out problems");
         let (mut problems, mut seen) = (Vec::new(), HashSet::new());
         for block in 0..=eval.problems as u64 {
@@ -142,7 +146,7 @@ fn read_file_problems(
     path: &Path,
     format: &str,
     hidden: usize,
-    eval: &EvalConfig,
+    eval: &SolVerEvalConfig,
     limits: Limits,
     execute: &dyn Execute,
 ) -> Result<Vec<ProblemTask>, Failure> {

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
-use veriplay_core::{Attempt, Digest, Dropped, Execute, Finish, Provenance, Rollout, Task};
+use veriplay_core::{Attempt, Execute, Finish, Provenance, Rollout, Task};
 use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
-use super::{AbsoluteZero, Drafts, proposal_key};
-use crate::environment::{Judged, Stage, ToJudge};
-use crate::judgement::{JudgedProposal, Proposed, Solution};
+use super::{AbsoluteZero, ProposalDrafts, proposal_key};
+use crate::admission::{IsKnown, JudgedProposal};
+use crate::environment::{JudgedProposalOf, ProposalToJudge, Stage};
+use crate::judgement::{ProposalPosition, Solution, run_undecided};
 use crate::play::PlayError;
-use crate::rollout::{Finished, SingleTurn};
+use crate::rollout::{FinishedEpisode, SingleTurn};
 
 /// The image answers run in.
 const IMAGE: &str = "python";
@@ -25,10 +26,10 @@ impl AbsoluteZero {
     pub(super) fn judge_programs(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
-        let mut read = |(place, one): (usize, &ToJudge<'_, Self>)| {
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let mut read = |(place, one): (usize, &ProposalToJudge<'_, Self>)| {
             let attempt = self.read_proposal(one);
             let known = match &attempt {
                 // The start model's examples may repeat each other.
@@ -38,42 +39,33 @@ impl AbsoluteZero {
             (attempt, known)
         };
         let attempts: Vec<(Attempt, bool)> = proposals.iter().enumerate().map(&mut read).collect();
-        let refused: Vec<Option<_>> = attempts
-            .iter()
-            .map(|(attempt, _)| match attempt {
-                Attempt::Proposal(proposal) => self.guard.refuse_programs([proposal.program()]),
-                _ => None,
-            })
-            .collect();
-        let left = attempts.iter().zip(proposals).zip(&refused).filter(|(_, refused)| refused.is_none());
-        let requests = left.map(|(((attempt, known), one), _)| ProposalRequest {
-            attempt,
-            known: *known,
-            provenance: provenance(one.proposed),
-        });
-        let mut judged = judge_proposals(execute, &self.tasks.gate, &requests.collect::<Vec<_>>()).into_iter();
-        let all = attempts.into_iter().zip(refused);
-        let judgement = |((detail, known), refused)| {
-            let (verdict, task) = match refused {
-                Some(verdict) => (Ok(verdict), None),
-                None => match judged.next().unwrap_or_else(no_verdict) {
-                    Ok(judged) => (Ok(judged.verdict), judged.task),
-                    Err(dropped) => (Err(dropped), None),
-                },
-            };
-            JudgedProposal { verdict, task, known, detail }
+        let refusal = |attempt: &Attempt| match attempt {
+            Attempt::Proposal(proposal) => self.guard.refuse_programs([proposal.program()]),
+            _ => None,
         };
-        all.map(judgement).collect()
+        let requests = attempts.iter().zip(proposals).map(|((attempt, known), one)| match refusal(attempt) {
+            Some(verdict) => Err(Ok((verdict, None))),
+            None => Ok(ProposalRequest { attempt, known: *known, provenance: provenance(one.proposed) }),
+        });
+        let judged = run_undecided(requests, |open| {
+            let judged = judge_proposals(execute, &self.tasks.gate, open).into_iter();
+            judged.map(|one| one.map(|judged| (judged.verdict, judged.task))).collect()
+        });
+        let judgement = |((detail, known), judged)| match judged {
+            Ok((verdict, task)) => JudgedProposal { verdict: Ok(verdict), task, known, detail },
+            Err(dropped) => JudgedProposal { verdict: Err(dropped), task: None, known, detail },
+        };
+        attempts.into_iter().zip(judged).map(judgement).collect()
     }
 
     /// Judges answers.
     pub(super) fn judge_answers(
         &self,
         execute: &dyn Execute,
-        solutions: &[(&Task, &Finished<SingleTurn>)],
+        solutions: &[(&Task, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Attempt>> {
-        let read = |(task, episode): &(&Task, &Finished<SingleTurn>)| {
-            whole(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
+        let read = |(task, episode): &(&Task, &FinishedEpisode<SingleTurn>)| {
+            read_finished(episode, |rollout| self.responses.extract_answer(task.question.task_type(), &rollout.text))
         };
         let attempts: Vec<Attempt> = solutions.iter().map(read).collect();
         let requests = solutions.iter().zip(&attempts).map(|((task, _), attempt)| AnswerRequest {
@@ -86,18 +78,18 @@ impl AbsoluteZero {
         attempts.into_iter().zip(verdicts).map(|(detail, verdict)| Solution { verdict, detail }).collect()
     }
 
-    fn read_proposal(&self, one: &ToJudge<'_, Self>) -> Attempt {
+    fn read_proposal(&self, one: &ProposalToJudge<'_, Self>) -> Attempt {
         let shape = ProposalShape {
             task_type: one.request.task_type,
             given: one.request.given.as_deref(),
             inputs: self.config.own.induction_inputs(),
         };
-        whole(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
+        read_finished(one.finished, |rollout| self.responses.extract_proposal(&shape, &rollout.text))
     }
 }
 
 /// A response that was cut off is malformed.
-fn whole(episode: &Finished<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
+fn read_finished(episode: &FinishedEpisode<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt) -> Attempt {
     match episode.last() {
         Some(rollout) if rollout.finish == Finish::Stop => read(rollout),
         Some(_) => Attempt::Malformed { reason: "it reached the token limit".to_owned() },
@@ -105,13 +97,9 @@ fn whole(episode: &Finished<SingleTurn>, read: impl FnOnce(&Rollout) -> Attempt)
     }
 }
 
-const fn provenance(proposed: Proposed) -> Provenance {
+const fn provenance(proposed: ProposalPosition) -> Provenance {
     let index = proposed.chunk as u64 * PROPOSALS_PER_TYPE_AT_MOST + proposed.offset as u64;
     Provenance::Proposed { step: proposed.step, index }
-}
-
-fn no_verdict<T>() -> Result<T, Dropped> {
-    Err(Dropped { why: "no verdict was made".to_owned() })
 }
 
 /// The first `count` drafts that pass the gate, as tasks; no two alike.
@@ -121,7 +109,7 @@ fn no_verdict<T>() -> Result<T, Dropped> {
 pub fn draft_tasks(
     execute: &dyn Execute,
     gate: &Gate,
-    mut drafts: Drafts,
+    mut drafts: ProposalDrafts,
     count: usize,
 ) -> Result<Vec<Task>, PlayError> {
     /// Drafts judged together.

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use veriplay_core::{Attempt, Role, Status, Task, TaskType};
 
+use crate::admission::Admission;
 use crate::environment::{Environment, ProposalEpisode, SolverEpisode, StepFacts};
-use crate::judgement::Standing;
 use crate::metrics::{SolveCount, learnable_share, mean_rate};
 use crate::statistics::{mean, share};
 use crate::task_pool::{PoolTask, Source};
 
 /// One role on one task type. Rates are in [0, 1]; `None` where nothing was counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoleMetrics {
     /// The role.
     pub role: Role,
@@ -39,21 +38,20 @@ pub struct RoleMetrics {
     pub solve_rate: Option<f64>,
     /// The share of them with 0 < s < 1.
     pub learnable_share: Option<f64>,
-    /// Mean total reward of the paid rollouts.
+    /// Mean total reward of the rewarded rollouts.
     pub reward_mean: Option<f64>,
     /// Mean number of response tokens.
     pub response_tokens_mean: Option<f64>,
 }
 
 /// A step in numbers: proposer then solver, each in the order of [`TaskType::ALL`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StepMetrics {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AbsoluteZeroMetrics {
     /// Six of them.
     pub roles: Vec<RoleMetrics>,
 }
 
-impl StepMetrics {
+impl AbsoluteZeroMetrics {
     /// The numbers of `role` on `task_type`.
     #[must_use]
     pub fn find_role(&self, role: Role, task_type: TaskType) -> Option<&RoleMetrics> {
@@ -93,7 +91,7 @@ impl<E: Environment<Task = Task, ProposalDetail = Attempt, SolutionDetail = Atte
 
 /// The numbers of a step of Absolute Zero, or of a game with its tasks and attempts.
 #[must_use]
-pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> StepMetrics {
+pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> AbsoluteZeroMetrics {
     let proposer = |task_type: TaskType| {
         let fresh = step.solved_where(|asked| asked.task.kind() == task_type.name() && asked.source == Source::Fresh);
         with_solve_rates(proposer_metrics(step, task_type), &fresh, step)
@@ -102,7 +100,7 @@ pub fn step_metrics<E: Triplets>(step: &StepFacts<'_, E>) -> StepMetrics {
         let solved = step.solved_where(|asked| asked.task.kind() == task_type.name());
         with_solve_rates(solver_metrics(step, task_type), &solved, step)
     };
-    StepMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
+    AbsoluteZeroMetrics { roles: TaskType::ALL.map(proposer).into_iter().chain(TaskType::ALL.map(solver)).collect() }
 }
 
 fn empty(role: Role, task_type: TaskType) -> RoleMetrics {
@@ -129,16 +127,16 @@ fn proposer_metrics<E: Triplets>(step: &StepFacts<'_, E>, task_type: TaskType) -
         step.proposals.iter().enumerate().filter(|(_, one)| one.kind == task_type.name()).collect();
     let asked = step.tasks.iter().zip(step.solved).filter(|(_, count)| count.judged > 0);
     let rated: BTreeSet<usize> = asked.filter_map(|(asked, _)| asked.proposal).collect();
-    let count = |is: &dyn Fn(&Standing<Task>) -> bool| of_type.iter().filter(|(_, one)| is(&one.standing)).count();
-    let dropped = count(&|standing| matches!(standing, Standing::Dropped));
-    let valid = count(&|standing| standing.task().is_some());
+    let count = |is: &dyn Fn(&Admission<Task>) -> bool| of_type.iter().filter(|(_, one)| is(&one.admission)).count();
+    let dropped = count(&|admission| matches!(admission, Admission::Dropped));
+    let valid = count(&|admission| admission.task().is_some());
     RoleMetrics {
         rollouts: of_type.len(),
         dropped,
-        malformed: count(&|standing| matches!(standing, Standing::Malformed)),
-        duplicates: count(&|standing| matches!(standing, Standing::Duplicate)),
+        malformed: count(&|admission| matches!(admission, Admission::Malformed)),
+        duplicates: count(&|admission| matches!(admission, Admission::Duplicate)),
         valid,
-        unrated: of_type.iter().filter(|(index, one)| one.standing.task().is_some() && !rated.contains(index)).count(),
+        unrated: of_type.iter().filter(|(index, one)| one.admission.task().is_some() && !rated.contains(index)).count(),
         valid_rate: share(valid, of_type.len() - dropped),
         response_tokens_mean: tokens_mean(of_type.iter().map(|(_, one)| one.finished.tokens())),
         ..empty(Role::Proposer, task_type)

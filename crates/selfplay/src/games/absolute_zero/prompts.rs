@@ -8,7 +8,11 @@
 mod compact;
 mod fenced;
 
-use veriplay_core::{Prompt, Proposal, Role, Task, TaskType};
+pub use compact::solver_text_parts;
+
+use veriplay_core::{Prompt, Proposal, Question, Role, TaskType};
+
+use crate::registry::registry;
 
 /// What a proposer is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,7 +20,7 @@ pub struct ProposerRequest<'a> {
     /// The kind of task to invent.
     pub task_type: TaskType,
     /// Tasks of that kind to be different from; may be empty.
-    pub references: Vec<&'a Task>,
+    pub references: Vec<&'a Question>,
     /// The program to find inputs for: `Some` exactly for induction.
     pub given: Option<&'a str>,
     /// How many inputs an induction proposal must have.
@@ -35,21 +39,21 @@ pub trait PromptFormat: Sync {
     /// Its name in the config; the verifier's format of this name reads the responses.
     fn name(&self) -> &'static str;
 
-    /// The text that asks a solver for `task`.
-    fn solver_text(&self, task: &Task) -> String;
+    /// The text that asks a solver.
+    fn solver_text(&self, question: &Question) -> String;
 
     /// The text that asks a proposer for a task.
     fn proposer_text(&self, request: &ProposerRequest<'_>) -> String;
 
-    /// The response that solves `task`: its output, its witness input, or its reference program.
-    fn answer_text(&self, task: &Task) -> String;
+    /// The right response: the output, the witness input, or the reference program.
+    fn answer_text(&self, question: &Question) -> String;
 
     /// The response that makes this proposal.
     fn proposal_text(&self, proposal: &Proposal) -> String;
 
-    /// The prompt that asks a solver for `task`.
-    fn solver_prompt(&self, task: &Task) -> Prompt {
-        Prompt::new(Role::Solver, self.solver_text(task)).with_task_type(task.question.task_type())
+    /// The prompt that asks a solver.
+    fn solver_prompt(&self, question: &Question) -> Prompt {
+        Prompt::new(Role::Solver, self.solver_text(question)).with_task_type(question.task_type())
     }
 
     /// The prompt that asks a proposer for a task.
@@ -58,17 +62,7 @@ pub trait PromptFormat: Sync {
     }
 }
 
-/// Every prompt format.
-pub const PROMPT_FORMATS: &[&dyn PromptFormat] = &[&compact::Compact, &fenced::Fenced];
-
-/// The format of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn PromptFormat> {
-    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// All names, in the order of [`PROMPT_FORMATS`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+registry! {
+    /// Every prompt format.
+    PROMPT_FORMATS: [PromptFormat] = [&compact::Compact, &fenced::Fenced]
 }

@@ -1,12 +1,12 @@
 //! Which proposers a step samples.
 
 use rand_chacha::ChaCha8Rng;
-use veriplay_core::{Task, TaskType};
+use veriplay_core::{Question, Task, TaskType};
 
 use super::prompts::ProposerRequest;
-use super::{AbsoluteZero, Request};
+use super::{AbsoluteZero, AbsoluteZeroRequest};
 use crate::environment::{Proposer, Stage};
-use crate::randomness::{draw, generator};
+use crate::randomness::{generator, weighted_sample};
 use crate::rollout::SingleTurn;
 use crate::task_pool::{PoolTask, TaskPool};
 
@@ -36,7 +36,8 @@ impl AbsoluteZero {
         proposers.extend(self.triplet_proposers(pool, TaskType::Abduction, count, &mut generator));
         // Where programs are few, each is given several times.
         let programs = draw_programs(pool, count, &mut generator);
-        let request = |program: &&str| Request { task_type: TaskType::Induction, given: Some((*program).to_owned()) };
+        let request =
+            |program: &&str| AbsoluteZeroRequest { task_type: TaskType::Induction, given: Some((*program).to_owned()) };
         let given = programs.iter().cycle().take(count);
         proposers.extend(given.map(|program| self.proposer(request(program), Vec::new(), 1)));
         proposers
@@ -49,19 +50,24 @@ impl AbsoluteZero {
         count: usize,
         generator: &mut ChaCha8Rng,
     ) -> Vec<Proposer<Self>> {
-        let tasks: Vec<&Task> = pool.of_kind(task_type.name()).map(|entry| &entry.task).collect();
-        let request = Request { task_type, given: None };
-        if self.config.own.references == 0 || tasks.is_empty() {
+        let known: Vec<&Question> = pool.of_kind(task_type.name()).map(|entry| &entry.task.question).collect();
+        let request = AbsoluteZeroRequest { task_type, given: None };
+        if self.config.own.references == 0 || known.is_empty() {
             return vec![self.proposer(request, Vec::new(), count)];
         }
         let mut proposer = || {
-            let tasks = tasks.iter().map(|task| (*task, 1.0)).collect();
-            self.proposer(request.clone(), draw(tasks, self.config.own.references, generator), 1)
+            let known = known.iter().map(|question| (*question, 1.0)).collect();
+            self.proposer(request.clone(), weighted_sample(known, self.config.own.references, generator), 1)
         };
         (0..count).map(|_| proposer()).collect()
     }
 
-    pub(super) fn proposer(&self, request: Request, references: Vec<&Task>, rollouts: usize) -> Proposer<Self> {
+    pub(super) fn proposer(
+        &self,
+        request: AbsoluteZeroRequest,
+        references: Vec<&Question>,
+        rollouts: usize,
+    ) -> Proposer<Self> {
         let prompt = self.format.proposer_prompt(&ProposerRequest {
             task_type: request.task_type,
             references,
@@ -79,5 +85,5 @@ fn draw_programs<'a>(pool: &'a TaskPool<Task>, count: usize, generator: &mut Cha
     let mut programs: Vec<&str> = triplets.map(|entry| entry.task.question.program()).collect();
     programs.sort_unstable();
     programs.dedup();
-    draw(programs.into_iter().map(|program| (program, 1.0)).collect(), count, generator)
+    weighted_sample(programs.into_iter().map(|program| (program, 1.0)).collect(), count, generator)
 }

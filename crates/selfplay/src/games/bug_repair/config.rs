@@ -5,8 +5,8 @@ use veriplay_core::Trust;
 use veriplay_verifier::bugs::tool_env::Weakening;
 use veriplay_verifier::bugs::{BugRules, INJECTORS, Injector};
 
-use super::episode::Budget;
-use super::prompts::{self, Mode, RepairFormat};
+use super::episode::RepoBudget;
+use super::prompts::{self, InjectionMode, RepairFormat};
 use crate::settings::{ConfigError, GameConfig, check_counts, check_name, check_numbers, invalid_value};
 
 /// `[game]` of a configuration.
@@ -24,7 +24,7 @@ pub struct BugRepairSettings {
     /// rate, and are not trained on.
     pub injection_share: f64,
     /// How the model makes bugs; each injection draws one. Empty exactly when there are no injections.
-    pub modes: Vec<Mode>,
+    pub modes: Vec<InjectionMode>,
     /// Where the tests run that a bug must fail and a repair must pass: `split`, with the package in an instance of its own, or `shared`,
     /// beside it, where a policy can learn to forge their results.
     pub trust: Trust,
@@ -56,9 +56,9 @@ pub struct BugRepairSettings {
     /// are supervised examples. 0 makes none.
     pub sft_bugs: usize,
     /// What a solver's episode may use.
-    pub solver_budget: Budget,
+    pub solver_budget: RepoBudget,
     /// What an injector's may.
-    pub injector_budget: Budget,
+    pub injector_budget: RepoBudget,
 }
 
 impl BugRepairSettings {
@@ -140,7 +140,7 @@ impl BugRepairConfig {
         }
         let format = &self.shared.format;
         let single = prompts::by_name(format).is_some_and(RepairFormat::is_single_turn);
-        if single && modes.iter().any(|mode| *mode != Mode::Direct) {
+        if single && modes.iter().any(|mode| *mode != InjectionMode::Direct) {
             return Err(invalid_value("modes", value(), format!("format `{format}` has `direct` alone")));
         }
         if single && *weakening == Weakening::Model {

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Role, TextFiles};
 use veriplay_verifier::bugs::tool_env::{CallEnd, RepoToolCall, RepoToolOutcome, Suite};
 
-use super::prompts::{Action, Goal, Left, RepairFormat};
-use crate::multi_turn::{Allowance, End, MultiTurn, Observation, Turn, TurnAction, Workspace};
+use super::prompts::{RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
+use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Budget {
+pub struct RepoBudget {
     /// Responses. One that cannot be read, or is refused, counts.
     pub turns: usize,
     /// Wasm fuel of all its tools together.
@@ -26,7 +26,7 @@ pub struct Budget {
     pub prompt_chars: usize,
 }
 
-impl Budget {
+impl RepoBudget {
     /// The first value with which nothing could be done, and its key.
     pub(super) fn check(&self) -> Result<(), (&'static str, u64)> {
         let values = [
@@ -43,7 +43,7 @@ impl Budget {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
     /// What is to be done.
-    pub goal: Goal,
+    pub goal: RepoGoal,
     /// Which of the game's repositories it is in.
     pub repository: usize,
     /// The text files as they are handed out.
@@ -59,24 +59,24 @@ impl Assignment {
     #[must_use]
     pub const fn role(&self) -> Role {
         match self.goal {
-            Goal::Repair { .. } => Role::Solver,
-            Goal::Inject { .. } => Role::Proposer,
+            RepoGoal::Repair { .. } => Role::Solver,
+            RepoGoal::Inject { .. } => Role::Proposer,
         }
     }
 }
 
 /// The end of an episode whose policy says that it is done.
-pub const SUBMITTED: End = End::Finished("submitted");
+pub const SUBMITTED: EpisodeEnd = EpisodeEnd::Finished("submitted");
 
 /// An episode of either role.
-pub type Episode = MultiTurn<RepoWorkspace>;
+pub type RepoEpisode = MultiTurn<RepoWorkspace>;
 
 /// The files of an episode, and what its tools have done to them.
 #[derive(Clone)]
 pub struct RepoWorkspace {
     assignment: Arc<Assignment>,
     format: &'static dyn RepairFormat,
-    budget: Budget,
+    budget: RepoBudget,
     tree: Arc<TextFiles>,
     calls: Vec<(&'static str, CallEnd)>,
     test_runs: usize,
@@ -85,14 +85,18 @@ pub struct RepoWorkspace {
 impl RepoWorkspace {
     /// Begins an episode. `None` when the format cannot ask for it, or the first prompt is too long already.
     #[must_use]
-    pub fn open(assignment: Arc<Assignment>, format: &'static dyn RepairFormat, budget: Budget) -> Option<Episode> {
+    pub fn open(
+        assignment: Arc<Assignment>,
+        format: &'static dyn RepairFormat,
+        budget: RepoBudget,
+    ) -> Option<RepoEpisode> {
         if !format.can_ask(&assignment.goal) {
             return None;
         }
         let turns = if format.is_single_turn() { 1 } else { budget.turns };
         let tree = Arc::clone(&assignment.tree);
         let workspace = Self { assignment, format, budget, tree, calls: Vec::new(), test_runs: 0 };
-        MultiTurn::new(workspace, Allowance { turns, fuel: budget.fuel })
+        MultiTurn::new(workspace, EpisodeLimits { turns, fuel: budget.fuel })
     }
 
     /// What the episode is about.
@@ -122,8 +126,8 @@ impl RepoWorkspace {
     /// The whole episode of a format without tools.
     fn replace(&mut self, source: &str) -> Result<TurnAction<RepoToolCall>, String> {
         let function = match &self.assignment.goal {
-            Goal::Repair { function, .. } => function.as_ref(),
-            Goal::Inject { function, .. } => Some(function),
+            RepoGoal::Repair { function, .. } => function.as_ref(),
+            RepoGoal::Inject { function, .. } => Some(function),
         };
         let edited = function.and_then(|function| {
             let text = function.replaced(self.tree.get(&function.path)?, source)?;
@@ -146,23 +150,23 @@ impl Workspace for RepoWorkspace {
     }
 
     fn prompt_text(&self, turns: &[Turn], turns_left: usize) -> Option<String> {
-        let left = Left {
+        let left = RepoBudgetLeft {
             turns: turns_left,
             test_runs: self.budget.test_runs.saturating_sub(self.test_runs),
             shown_chars: self.budget.shown_chars,
         };
-        let text = self.format.text(&self.assignment.goal, turns, left);
+        let text = self.format.prompt_text(&self.assignment.goal, turns, left);
         (text.chars().count() <= self.budget.prompt_chars).then_some(text)
     }
 
-    fn read(&mut self, response: &str, _turns_left: usize) -> Result<TurnAction<RepoToolCall>, String> {
-        match self.format.read(&self.assignment.goal, response)? {
-            Action::Call(RepoToolCall::Run { .. }) if self.test_runs == self.budget.test_runs => {
+    fn parse_response(&mut self, response: &str, _turns_left: usize) -> Result<TurnAction<RepoToolCall>, String> {
+        match self.format.parse_response(&self.assignment.goal, response)? {
+            RepoResponse::Call(RepoToolCall::Run { .. }) if self.test_runs == self.budget.test_runs => {
                 Err("no runs of tests are left".to_owned())
             }
-            Action::Call(call) => Ok(TurnAction::Call(call)),
-            Action::Submit => Ok(TurnAction::Finish(SUBMITTED.name())),
-            Action::Replace(source) => self.replace(&source),
+            RepoResponse::Call(call) => Ok(TurnAction::Call(call)),
+            RepoResponse::Submit => Ok(TurnAction::Finish(SUBMITTED.name())),
+            RepoResponse::Replace(source) => self.replace(&source),
         }
     }
 

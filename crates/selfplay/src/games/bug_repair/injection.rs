@@ -10,14 +10,16 @@ use veriplay_verifier::bugs::RepoContext;
 use veriplay_verifier::bugs::tool_env::{EMPTY_BODY, FunctionSource, Suite, functions_all, repair_of};
 
 use super::BugRepair;
-use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
-use super::mutation::{Tree, judgement, mark_known, no_verdict, refusal};
-use super::prompts::{Goal, Mode};
+use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
+use super::mutation::{EditedTree, judgement, mark_known, refusal};
+use super::prompts::{InjectionMode, RepoGoal};
 use super::repositories::Repository;
 use super::task::KIND;
-use crate::environment::{Judged, Proposer, Stage, ToJudge};
+use crate::admission::IsKnown;
+use crate::environment::{JudgedProposalOf, ProposalToJudge, Proposer, Stage};
+use crate::judgement::run_undecided;
 use crate::randomness::generator;
-use crate::rollout::Finished;
+use crate::rollout::FinishedEpisode;
 
 /// What an injector is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +28,7 @@ pub struct InjectionRequest {
     /// The repository.
     pub package: Digest,
     /// How the bug is to be made.
-    pub mode: Mode,
+    pub mode: InjectionMode,
     /// The file of the function where it begins.
     pub path: String,
     /// That function.
@@ -35,30 +37,30 @@ pub struct InjectionRequest {
 
 /// Where an injector begins.
 #[derive(Debug, Clone)]
-pub(super) struct Site {
+pub(super) struct InjectionSite {
     pub(super) repository: usize,
-    pub(super) mode: Mode,
+    pub(super) mode: InjectionMode,
     pub(super) function: FunctionSource,
 }
 
 impl BugRepair {
     /// The injectors at these sites; none at one that the prompt format cannot ask for.
-    pub(super) fn injectors_at(&self, sites: Vec<Site>) -> Vec<Proposer<Self>> {
-        let proposer = |site: Site| {
+    pub(super) fn proposers_at(&self, sites: Vec<InjectionSite>) -> Vec<Proposer<Self>> {
+        let proposer = |site: InjectionSite| {
             let request = InjectionRequest {
                 package: self.repositories[site.repository].package().clone(),
                 mode: site.mode,
                 path: site.function.path.clone(),
                 function: site.function.name.clone(),
             };
-            Some(Proposer { request, episode: self.injection(site)?, rollouts: 1, kind: KIND })
+            Some(Proposer { request, episode: self.injection_episode(site)?, rollouts: 1, kind: KIND })
         };
         sites.into_iter().filter_map(proposer).collect()
     }
 
     /// Draws where the step's injections begin: functions that tests enter. Fewer than there could be, when one that was drawn is
     /// not to be found whole.
-    pub(super) fn sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Site> {
+    pub(super) fn draw_sites(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<InjectionSite> {
         let mut generator = generator(seed, step, "injections");
         let functions = self.tested_functions();
         let wanted = self.config.own.injections_per_step;
@@ -75,30 +77,31 @@ impl BugRepair {
         // A file that the host failed on has no functions in this step.
         let found = functions_all(execute, &requests).into_iter().map(Result::unwrap_or_default);
         let found: BTreeMap<(usize, &str), Vec<FunctionSource>> = files.into_iter().zip(found).collect();
-        let site = |(mode, repository, path, name): (Mode, usize, &str, &str)| {
+        let site = |(mode, repository, path, name): (InjectionMode, usize, &str, &str)| {
             let function = found[&(repository, path)].iter().find(|function| function.name == name)?.clone();
-            let site = Site { repository, mode, function };
+            let site = InjectionSite { repository, mode, function };
             self.injector_files(&site).map(|_| site)
         };
         drawn.into_iter().filter_map(site).take(wanted).collect()
     }
 
     /// The episode of a logged request; `None` where the log does not fit the game.
-    pub(super) fn injection_of(
+    pub(super) fn logged_injection_episode(
         &self,
         execute: &dyn Execute,
         request: &InjectionRequest,
-    ) -> Result<Option<Episode>, Dropped> {
+    ) -> Result<Option<RepoEpisode>, Dropped> {
         let Some(repository) = self.repository_of(&request.package) else { return Ok(None) };
-        let found = functions_all(execute, &[(&self.repositories[repository].repo(), &request.path)]).remove(0)?;
+        let found = functions_all(execute, &[(&self.repositories[repository].context(), &request.path)]).remove(0)?;
         let function = found.into_iter().find(|function| function.name == request.function);
-        Ok(function.and_then(|function| self.injection(Site { repository, mode: request.mode, function })))
+        Ok(function
+            .and_then(|function| self.injection_episode(InjectionSite { repository, mode: request.mode, function })))
     }
 
     /// Functions of the training repositories' code that tests enter, each once.
     fn tested_functions(&self) -> Vec<(usize, &str, &str)> {
         let code_files = |(index, repository): (usize, &'_ Repository)| {
-            let files = repository.repo().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
+            let files = repository.context().code_files().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
             (index, files)
         };
         let code: Vec<(usize, BTreeSet<String>)> =
@@ -113,9 +116,9 @@ impl BugRepair {
     }
 
     /// The files as an injector is handed them; `None` where the function has no body that could be taken out.
-    fn injector_files(&self, site: &Site) -> Option<Arc<TextFiles>> {
+    fn injector_files(&self, site: &InjectionSite) -> Option<Arc<TextFiles>> {
         let originals = &self.originals[site.repository];
-        if site.mode != Mode::Rewrite {
+        if site.mode != InjectionMode::Rewrite {
             return Some(Arc::clone(originals));
         }
         let path = &site.function.path;
@@ -126,10 +129,10 @@ impl BugRepair {
     }
 
     /// The episode that begins at a site; `None` where it cannot be asked for.
-    pub(super) fn injection(&self, site: Site) -> Option<Episode> {
+    pub(super) fn injection_episode(&self, site: InjectionSite) -> Option<RepoEpisode> {
         let (tree, suite) = (self.injector_files(&site)?, Suite::Affected);
-        let Site { repository, mode, function } = site;
-        let goal = Goal::Inject { mode, function };
+        let InjectionSite { repository, mode, function } = site;
+        let goal = RepoGoal::Inject { mode, function };
         let assignment = Assignment { goal, repository, tree, suite, hidden: BTreeSet::new() };
         RepoWorkspace::open(Arc::new(assignment), self.format, self.config.own.injector_budget)
     }
@@ -138,22 +141,18 @@ impl BugRepair {
     pub(super) fn judge_injections(
         &self,
         execute: &dyn Execute,
-        proposals: &[ToJudge<'_, Self>],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
-        let early: Vec<Option<Judged<Self>>> =
-            proposals.iter().map(|one| self.judge_unrun(one.request.mode, one.finished)).collect();
-        let left: Vec<&ToJudge<'_, Self>> =
-            proposals.iter().zip(&early).filter(|(_, early)| early.is_none()).map(|(one, _)| one).collect();
-        let names: Vec<String> = left.iter().map(|one| format!("model_{}", one.request.mode.name())).collect();
-        let trees = left.iter().zip(&names).map(|(one, injector)| {
-            let workspace = one.finished.episode.workspace();
-            Tree { repository: workspace.assignment().repository, now: workspace.tree(), injector }
+        proposals: &[ProposalToJudge<'_, Self>],
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let trees = proposals.iter().map(|one| match self.judge_unrun(one.request.mode, one.finished) {
+            Some(judged) => Err(judged),
+            None => {
+                let workspace = one.finished.episode.workspace();
+                let (repository, injector) = (workspace.assignment().repository, one.request.mode.injector());
+                Ok(EditedTree { repository, now: workspace.tree(), injector })
+            }
         });
-        let trees: Vec<Tree<'_>> = trees.collect();
-        let mut checked = self.judge_trees(execute, &trees, self.config.own.weakening).into_iter();
-        let pick = |early: Option<Judged<Self>>| early.or_else(|| checked.next()).unwrap_or_else(no_verdict);
-        let mut judged: Vec<Judged<Self>> = early.into_iter().map(pick).collect();
+        let mut judged = run_undecided(trees, |open| self.judge_trees(execute, open, self.config.own.weakening));
         // The start model's examples may repeat each other.
         if proposals.iter().all(|one| one.stage == Stage::Propose) {
             mark_known(&mut judged, is_known);
@@ -162,7 +161,11 @@ impl BugRepair {
     }
 
     /// What is decided without running anything.
-    fn judge_unrun(&self, mode: Mode, finished: &Finished<Episode>) -> Option<Judged<Self>> {
+    fn judge_unrun(
+        &self,
+        mode: InjectionMode,
+        finished: &FinishedEpisode<RepoEpisode>,
+    ) -> Option<JudgedProposalOf<Self>> {
         if let Some(dropped) = &finished.dropped {
             return Some(judgement(Err(dropped.clone()), None));
         }
@@ -176,17 +179,19 @@ impl BugRepair {
             return malformed("nothing", "it changed nothing");
         }
         let original = &self.originals[assignment.repository];
-        let patch = repair_of(&self.repositories[assignment.repository].repo(), original, workspace.tree());
+        let patch = repair_of(&self.repositories[assignment.repository].context(), original, workspace.tree());
         let lines = patch.map_or((0, 0), |patch| patch.changed_lines());
-        if mode == Mode::Removal && lines.0 <= lines.1 {
+        if mode == InjectionMode::Removal && lines.0 <= lines.1 {
             return malformed("mode", "a removal takes out more lines than it adds");
         }
-        let Goal::Inject { function, .. } = &assignment.goal else { return malformed("mode", "it is no injection") };
-        let empty = |files: &TextFiles| {
+        let RepoGoal::Inject { function, .. } = &assignment.goal else {
+            return malformed("mode", "it is no injection");
+        };
+        let count_empty_bodies = |files: &TextFiles| {
             let text = files.get(&function.path).map_or("", String::as_str);
             text.matches(EMPTY_BODY).count()
         };
-        if mode == Mode::Rewrite && empty(workspace.tree()) > empty(original) {
+        if mode == InjectionMode::Rewrite && count_empty_bodies(workspace.tree()) > count_empty_bodies(original) {
             return malformed("mode", "the body that was taken out is not written");
         }
         None

@@ -2,24 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use veriplay_core::{Role, Status};
 use veriplay_verifier::bugs::tool_env::CallEnd;
 
 use super::BugRepair;
-use super::episode::{Episode, SUBMITTED};
+use super::episode::{RepoEpisode, SUBMITTED};
 use super::mutation::Derivation;
-use super::task::Maker;
-use crate::environment::{Judged, StepFacts};
-use crate::metrics::{learnable_share, mean_rate};
-use crate::multi_turn::End;
-use crate::rollout::{self, Finished};
-use crate::statistics::mean;
+use super::task::BugOrigin;
+use crate::admission::Admission;
+use crate::environment::{JudgedProposalOf, StepFacts};
+use crate::episode_metrics::{EpisodeMetrics, ToolMetrics};
+use crate::metrics::{learnable_share, mean_over, mean_rate};
+use crate::rollout::{self, FinishedEpisode};
 
 /// What came of the bugs of one maker.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Yield {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct BugYield {
     /// Tried.
     pub tried: usize,
     /// Lost to a host fault.
@@ -32,58 +31,21 @@ pub struct Yield {
     pub refused: BTreeMap<String, usize>,
 }
 
-/// Calls of one tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ToolUse {
-    /// All of them.
-    pub calls: usize,
-    /// Those that could not be done.
-    pub refused: usize,
-    /// Those that used up a limit.
-    pub stopped: usize,
-}
-
-/// Episodes of one role. Means are over episodes; `None` of none.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EpisodeMetrics {
-    /// Sampled.
-    pub episodes: usize,
-    /// Lost to a host fault.
-    pub dropped: usize,
-    /// The others, by how they ended.
-    pub ends: BTreeMap<String, usize>,
-    /// Mean number of turns.
-    pub turns_mean: Option<f64>,
-    /// Mean number of generated tokens.
-    pub tokens_mean: Option<f64>,
-    /// Mean fuel of the tools.
-    pub fuel_mean: Option<f64>,
-    /// Turns in which no tool was called, though the episode went on: nothing could be read, or no runs were left.
-    pub idle_turns: usize,
-    /// Calls, by tool.
-    pub tools: BTreeMap<String, ToolUse>,
-    /// Mean total reward of those that got a reward.
-    pub reward_mean: Option<f64>,
-}
-
 /// A step in numbers.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StepMetrics {
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct BugRepairMetrics {
     /// The model's bugs, by mode.
-    pub injections: BTreeMap<String, Yield>,
+    pub injections: BTreeMap<String, BugYield>,
     /// Mutants, by operator.
-    pub mutants: BTreeMap<String, Yield>,
+    pub mutants: BTreeMap<String, BugYield>,
     /// Failed repairs tried as bugs.
-    pub higher_order: Yield,
+    pub higher_order: BugYield,
     /// Episodes of injectors.
     pub injector: EpisodeMetrics,
     /// Episodes of solvers.
     pub solver: EpisodeMetrics,
     /// Bugs that solvers were asked to repair, by who made them.
-    pub tasks: BTreeMap<Maker, usize>,
+    pub tasks: BTreeMap<BugOrigin, usize>,
     /// Bugs that could not be asked for.
     pub unaskable: usize,
     /// Bugs that could not be handed out for a host fault.
@@ -98,20 +60,20 @@ pub struct StepMetrics {
     pub bugs: usize,
 }
 
-impl Yield {
-    fn add(&mut self, judged: &Judged<BugRepair>) {
+impl BugYield {
+    fn add(&mut self, judged: &JudgedProposalOf<BugRepair>) {
         self.tried += 1;
-        match (&judged.verdict, &judged.task) {
-            (Err(_), _) => self.dropped += 1,
-            (Ok(_), Some(_)) if judged.known => self.duplicates += 1,
-            (Ok(_), Some(_)) => self.valid += 1,
-            (Ok(verdict), None) => *self.refused.entry(verdict.evidence.rule.clone()).or_default() += 1,
+        match (Admission::from_judgement(judged), &judged.verdict) {
+            (Admission::Admitted(_), _) => self.valid += 1,
+            (Admission::Duplicate, _) => self.duplicates += 1,
+            (_, Ok(verdict)) => *self.refused.entry(verdict.evidence.rule.clone()).or_default() += 1,
+            (_, Err(_)) => self.dropped += 1,
         }
     }
 }
 
-pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> StepMetrics {
-    let mut metrics = StepMetrics::default();
+pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> BugRepairMetrics {
+    let mut metrics = BugRepairMetrics::default();
     for one in step.proposals {
         metrics.injections.entry(one.request.mode.name().to_owned()).or_default().add(&one.judged);
     }
@@ -129,9 +91,9 @@ pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> StepMetrics {
     let (injections, repairs) =
         (step.proposals.iter().map(|one| &one.finished), step.solutions.iter().map(|one| &one.finished));
     let solved = step.solved_where(|_| true);
-    StepMetrics {
-        injector: EpisodeMetrics { reward_mean: step.reward_mean(Role::Proposer), ..episodes(injections) },
-        solver: EpisodeMetrics { reward_mean: step.reward_mean(Role::Solver), ..episodes(repairs) },
+    BugRepairMetrics {
+        injector: episode_metrics(injections, step.reward_mean(Role::Proposer)),
+        solver: episode_metrics(repairs, step.reward_mean(Role::Solver)),
         unaskable: step.unaskable,
         undelivered: step.undelivered,
         statuses: step.statuses(),
@@ -142,35 +104,23 @@ pub(super) fn step_metrics(step: &StepFacts<'_, BugRepair>) -> StepMetrics {
     }
 }
 
-fn episodes<'a>(all: impl Iterator<Item = &'a Finished<Episode>>) -> EpisodeMetrics {
-    let all: Vec<&Finished<Episode>> = all.collect();
-    let mean_of = |number: fn(&Finished<Episode>) -> f64| mean(&all.iter().map(|one| number(one)).collect::<Vec<_>>());
-    let mut metrics = EpisodeMetrics {
-        episodes: all.len(),
-        dropped: all.iter().filter(|one| one.dropped.is_some()).count(),
-        turns_mean: mean_of(|one| one.turns.len() as f64),
-        tokens_mean: mean_of(|one| one.tokens() as f64),
-        fuel_mean: mean_of(|one| rollout::Episode::fuel(&one.episode) as f64),
-        ..EpisodeMetrics::default()
-    };
-    for one in all.iter().filter(|one| one.dropped.is_none()) {
-        let end = one.episode.end().map_or("", End::name);
-        *metrics.ends.entry(end.to_owned()).or_default() += 1;
-        metrics.count_tools(&one.episode);
-    }
-    metrics
-}
-
-impl EpisodeMetrics {
-    fn count_tools(&mut self, episode: &Episode) {
+fn episode_metrics<'a>(
+    all: impl Iterator<Item = &'a FinishedEpisode<RepoEpisode>>,
+    reward_mean: Option<f64>,
+) -> EpisodeMetrics {
+    let (dropped, kept): (Vec<_>, Vec<_>) = all.partition(|one| one.dropped.is_some());
+    let fuel_mean = mean_over(&kept, |one| rollout::Episode::fuel(&one.episode) as f64);
+    let mut tool_use = ToolMetrics { fuel_mean, ..ToolMetrics::default() };
+    for episode in kept.iter().map(|one| &one.episode) {
         let calls = episode.workspace().calls();
         let submitted = usize::from(episode.end() == Some(SUBMITTED));
-        self.idle_turns += episode.turns().len() - calls.len() - submitted;
+        tool_use.idle_turns += episode.turns().len() - calls.len() - submitted;
         for (tool, end) in calls {
-            let tool = self.tools.entry((*tool).to_owned()).or_default();
+            let tool = tool_use.tools.entry((*tool).to_owned()).or_default();
             tool.calls += 1;
             tool.refused += usize::from(*end == CallEnd::Refused);
             tool.stopped += usize::from(matches!(end, CallEnd::Stopped(_)));
         }
     }
+    EpisodeMetrics { tool_use: Some(tool_use), ..EpisodeMetrics::new(&kept, dropped.len(), reward_mean) }
 }

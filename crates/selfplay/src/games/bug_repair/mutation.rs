@@ -4,19 +4,20 @@ use std::collections::BTreeSet;
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Dropped, Evidence, Execute, Patch, Status, TextFiles, Verdict};
+use veriplay_core::{Digest, Dropped, Execute, Patch, Status, TextFiles, Verdict};
 use veriplay_verifier::bugs::tool_env::{
     MutateRequest, TreeRequest, ValidateRequest, Weakening, mutate_all, propose_all, validate_all,
 };
-use veriplay_verifier::bugs::{BugProposal, RepoContext, Unfit, Validated};
+use veriplay_verifier::bugs::{BugProposal, RepoContext, Validated};
 
 use super::BugRepair;
 use super::repair::RepairDetail;
 use super::repositories::Repository;
 use super::task::{BugTask, change_digest};
-use crate::environment::Judged;
-use crate::judgement::{JudgedProposal, Solution};
-use crate::randomness::{derive_seed, draw, generator};
+use crate::admission::{IsKnown, JudgedProposal};
+use crate::environment::JudgedProposalOf;
+use crate::judgement::{Solution, rule_verdict, run_undecided};
+use crate::randomness::{derive_seed, generator, weighted_sample};
 use crate::task_pool::PoolTask;
 
 /// A bug that no policy made on purpose.
@@ -43,7 +44,7 @@ pub enum Derivation {
 
 /// An edited tree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tree<'a> {
+pub(super) struct EditedTree<'a> {
     pub(super) repository: usize,
     pub(super) now: &'a TextFiles,
     pub(super) injector: &'a str,
@@ -61,7 +62,7 @@ impl BugRepair {
     /// Mutants of a step: files are drawn first, then of all that the operators make of them. A file that the host failed on has none.
     pub(super) fn draw_mutants(&self, execute: &dyn Execute, seed: u64, step: u64) -> Vec<Derivation> {
         let mut generator = generator(seed, step, "mutants");
-        let repos: Vec<RepoContext<'_>> = self.training_repositories().iter().map(Repository::repo).collect();
+        let repos: Vec<RepoContext<'_>> = self.training_repositories().iter().map(Repository::context).collect();
         let of_repo = |(repository, repo): (usize, &RepoContext<'_>)| -> Vec<(usize, String)> {
             repo.code_files().into_iter().map(|path| (repository, path.to_owned())).collect()
         };
@@ -128,7 +129,7 @@ impl BugRepair {
             seen.insert(change_digest(&package, &bug)).then_some(Derivation::FailedRepair { package, bug })
         };
         let all = solutions.iter().filter_map(&mut derivation).map(|one| (one, 1.0)).collect();
-        draw(all, self.config.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
+        weighted_sample(all, self.config.own.higher_order_per_step, &mut generator(seed, step, "higher order"))
     }
 
     /// Judges mutants together, and failed repairs together.
@@ -136,38 +137,34 @@ impl BugRepair {
         &self,
         execute: &dyn Execute,
         derivations: &[Derivation],
-        is_known: &mut dyn FnMut(usize, &Digest) -> bool,
-    ) -> Vec<Judged<Self>> {
-        let (mut mutated, mut proposals) = (Vec::new(), Vec::new());
+        is_known: &mut IsKnown<'_>,
+    ) -> Vec<JudgedProposalOf<Self>> {
+        let unknown = || refusal(Status::Invalid, "repository", "it does not fit the repositories");
+        let (mut mutants, mut repairs) = (Vec::new(), Vec::new());
         for derivation in derivations {
             match derivation {
                 Derivation::Mutant { package, injector, patch } => {
-                    let repository = self.repository_of(package);
-                    let now = repository
-                        .and_then(|repository| Some((repository, patch.apply(&self.originals[repository]).ok()?)));
-                    mutated.push(now.map(|(repository, now)| (repository, now, injector)));
+                    let edited = self.repository_of(package);
+                    let edited = edited.and_then(|place| Some((place, patch.apply(&self.originals[place]).ok()?)));
+                    mutants.push(edited.map(|(place, now)| (place, now, injector)).ok_or_else(unknown));
                 }
                 Derivation::FailedRepair { package, bug } => {
-                    proposals.push(self.repository_of(package).map(|repository| (repository, bug)));
+                    repairs.push(self.repository_of(package).map(|place| (place, bug.clone())).ok_or_else(unknown));
                 }
             }
         }
-        let trees =
-            mutated.iter().flatten().map(|(repository, now, injector)| Tree { repository: *repository, now, injector });
-        let mut of_trees = self.judge_trees(execute, &trees.collect::<Vec<_>>(), Weakening::Derived).into_iter();
-        let known_places: Vec<(usize, &BugProposal)> = proposals.iter().flatten().copied().collect();
-        let mut of_proposals = self.validate(execute, &known_places).into_iter();
-        let (mut mutated, mut proposals) = (mutated.iter(), proposals.iter());
-        let judged = |derivation: &Derivation| {
-            let judged = match derivation {
-                Derivation::Mutant { .. } => mutated.next().and_then(Option::as_ref).and_then(|_| of_trees.next()),
-                Derivation::FailedRepair { .. } => {
-                    proposals.next().and_then(Option::as_ref).and_then(|_| of_proposals.next())
-                }
-            };
-            judged.unwrap_or_else(|| refusal(Status::Invalid, "repository", "it does not fit the repositories"))
-        };
-        let mut judged: Vec<Judged<Self>> = derivations.iter().map(judged).collect();
+        let of_trees = run_undecided(mutants, |open| {
+            let trees =
+                open.iter().map(|(repository, now, injector)| EditedTree { repository: *repository, now, injector });
+            self.judge_trees(execute, &trees.collect::<Vec<_>>(), Weakening::Derived)
+        });
+        let of_bugs = run_undecided(repairs, |open| self.validate(execute, open));
+        let (mut of_trees, mut of_bugs) = (of_trees.into_iter(), of_bugs.into_iter());
+        let judged = derivations.iter().filter_map(|derivation| match derivation {
+            Derivation::Mutant { .. } => of_trees.next(),
+            Derivation::FailedRepair { .. } => of_bugs.next(),
+        });
+        let mut judged: Vec<JudgedProposalOf<Self>> = judged.collect();
         mark_known(&mut judged, is_known);
         judged
     }
@@ -176,67 +173,54 @@ impl BugRepair {
     pub(super) fn judge_trees(
         &self,
         execute: &dyn Execute,
-        trees: &[Tree<'_>],
+        trees: &[EditedTree<'_>],
         weakening: Weakening,
-    ) -> Vec<Judged<Self>> {
+    ) -> Vec<JudgedProposalOf<Self>> {
         let (repos, seeds) = (self.repos(), (0, self.config.own.rules().seeds[0]));
-        let measured: Vec<Option<Judged<Self>>> =
-            trees.iter().map(|tree| self.refuse_measured(tree.repository, tree.now)).collect();
-        let left: Vec<&Tree<'_>> =
-            trees.iter().zip(&measured).filter(|(_, measured)| measured.is_none()).map(|(tree, _)| tree).collect();
-        let requests = left.iter().map(|tree| {
-            let Tree { repository, now, injector } = **tree;
-            TreeRequest { repo: &repos[repository], now, injector, weakening, seeds }
-        });
-        let proposed = propose_all(execute, &requests.collect::<Vec<_>>());
-        let fit = left.iter().zip(&proposed).filter_map(|(tree, proposed)| match proposed {
-            Ok(Ok(bug)) => Some((tree.repository, bug)),
-            _ => None,
-        });
-        let mut validated = self.validate(execute, &fit.collect::<Vec<_>>()).into_iter();
-        let mut judged = proposed.iter().map(|proposed: &Result<Result<BugProposal, Unfit>, Dropped>| match proposed {
-            Err(dropped) => judgement(Err(dropped.clone()), None),
-            Ok(Err(unfit)) => refusal(Status::Invalid, unfit.check, &unfit.why),
-            Ok(Ok(_)) => validated.next().unwrap_or_else(no_verdict),
-        });
-        measured.into_iter().map(|measured| measured.or_else(|| judged.next()).unwrap_or_else(no_verdict)).collect()
+        let unmeasured =
+            trees.iter().map(|tree| self.refuse_held_out(tree.repository, tree.now).map_or(Ok(*tree), Err));
+        run_undecided(unmeasured, |trees| {
+            let requests = trees.iter().map(|tree| {
+                let EditedTree { repository, now, injector } = *tree;
+                TreeRequest { repo: &repos[repository], now, injector, weakening, seeds }
+            });
+            let proposed = propose_all(execute, &requests.collect::<Vec<_>>());
+            let bugs = trees.iter().zip(proposed).map(|(tree, proposed)| match proposed {
+                Err(dropped) => Err(judgement(Err(dropped), None)),
+                Ok(Err(unfit)) => Err(refusal(Status::Invalid, unfit.check, &unfit.why)),
+                Ok(Ok(bug)) => Ok((tree.repository, bug)),
+            });
+            run_undecided(bugs, |bugs| self.validate(execute, bugs))
+        })
     }
 
     /// Validates proposals, but for those with a function that is evaluated on.
-    fn validate(&self, execute: &dyn Execute, proposals: &[(usize, &BugProposal)]) -> Vec<Judged<Self>> {
+    fn validate(&self, execute: &dyn Execute, proposals: &[(usize, BugProposal)]) -> Vec<JudgedProposalOf<Self>> {
         let (repos, rules) = (self.repos(), self.config.own.rules());
-        let refuse = |(repository, bug): &(usize, &BugProposal)| {
-            self.refuse_measured(*repository, &self.buggy(*repository, bug))
-        };
-        let measured: Vec<Option<Judged<Self>>> = proposals.iter().map(refuse).collect();
-        let requests = proposals
-            .iter()
-            .zip(&measured)
-            .filter(|(_, measured)| measured.is_none())
-            .map(|((repository, bug), _)| ValidateRequest { repo: &repos[*repository], bug, rules: &rules });
-        let task =
-            |validated: Validated| judgement(Ok(validated.verdict), validated.artifact.as_ref().map(BugTask::from));
-        let validated = validate_all(execute, &requests.collect::<Vec<_>>()).into_iter();
-        let mut validated = validated.map(|one| one.map_or_else(|dropped| judgement(Err(dropped), None), task));
-        measured.into_iter().map(|measured| measured.or_else(|| validated.next()).unwrap_or_else(no_verdict)).collect()
+        let requests = proposals.iter().map(|(repository, bug)| {
+            let request = ValidateRequest { repo: &repos[*repository], bug, rules: &rules };
+            self.refuse_held_out(*repository, &self.buggy(*repository, bug)).map_or(Ok(request), Err)
+        });
+        run_undecided(requests, |open| {
+            let judged = |validated: Result<Validated, Dropped>| match validated {
+                Ok(Validated { verdict, artifact, .. }) => judgement(Ok(verdict), artifact.as_ref().map(BugTask::from)),
+                Err(dropped) => judgement(Err(dropped), None),
+            };
+            validate_all(execute, open).into_iter().map(judged).collect()
+        })
     }
 }
 
-pub(super) const fn judgement(verdict: Result<Verdict, Dropped>, task: Option<BugTask>) -> Judged<BugRepair> {
+pub(super) const fn judgement(verdict: Result<Verdict, Dropped>, task: Option<BugTask>) -> JudgedProposalOf<BugRepair> {
     JudgedProposal { verdict, task, known: false, detail: () }
 }
 
-pub(super) fn refusal(status: Status, rule: &str, why: &str) -> Judged<BugRepair> {
-    let evidence = Evidence { rule: rule.to_owned(), detail: why.to_owned(), ..Evidence::default() };
-    judgement(Ok(Verdict { status, passed: 0, total: 0, evidence }), None)
-}
-
-pub(super) fn no_verdict() -> Judged<BugRepair> {
-    judgement(Err(Dropped { why: "no verdict was made".to_owned() }), None)
+pub(super) fn refusal(status: Status, rule: &str, why: &str) -> JudgedProposalOf<BugRepair> {
+    judgement(Ok(rule_verdict(status, rule, why)), None)
 }
 
 /// Says of every valid bug whether it is known.
-pub(super) fn mark_known(judged: &mut [Judged<BugRepair>], is_known: &mut dyn FnMut(usize, &Digest) -> bool) {
+pub(super) fn mark_known(judged: &mut [JudgedProposalOf<BugRepair>], is_known: &mut IsKnown<'_>) {
     for (index, one) in judged.iter_mut().enumerate() {
         one.known = one.task.as_ref().is_some_and(|task| is_known(index, &task.key()));
     }

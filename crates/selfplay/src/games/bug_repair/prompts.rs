@@ -1,6 +1,6 @@
 //! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
 //!
-//! Invariant: a prompt holds what its [`Goal`] says and what the policy itself wrote and was shown, and nothing else.
+//! Invariant: a prompt holds what its [`RepoGoal`] says and what the policy itself wrote and was shown, and nothing else.
 
 mod compact;
 mod fenced;
@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
 use crate::multi_turn::Turn;
+use crate::registry::registry;
 
 pub use compact::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
 
 /// How a model makes a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum InjectionMode {
     /// It changes code as it likes. The paper's naive way, which tends to one-line edits.
     Direct,
     /// It takes code out, and changes what is left only so that it still runs: more lines go than come.
@@ -24,24 +25,33 @@ pub enum Mode {
     Rewrite,
 }
 
-impl Mode {
+impl InjectionMode {
     /// All of them, in the order of reports.
-    pub const ALL: [Mode; 3] = [Mode::Direct, Mode::Removal, Mode::Rewrite];
+    pub const ALL: [InjectionMode; 3] = [InjectionMode::Direct, InjectionMode::Removal, InjectionMode::Rewrite];
 
-    /// Its name in configs, and [`veriplay_verifier::bugs::BugProposal::injector`] of its bugs behind `model_`.
+    /// Its name in configs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Mode::Direct => "direct",
-            Mode::Removal => "removal",
-            Mode::Rewrite => "rewrite",
+            InjectionMode::Direct => "direct",
+            InjectionMode::Removal => "removal",
+            InjectionMode::Rewrite => "rewrite",
+        }
+    }
+
+    /// [`veriplay_verifier::bugs::BugProposal::injector`] of its bugs.
+    pub(super) const fn injector(self) -> &'static str {
+        match self {
+            InjectionMode::Direct => "model_direct",
+            InjectionMode::Removal => "model_removal",
+            InjectionMode::Rewrite => "model_rewrite",
         }
     }
 }
 
 /// What an episode's policy is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Goal {
+pub enum RepoGoal {
     /// Repair a bug.
     Repair {
         /// The weakening reversed, as a unified diff: what is asked for.
@@ -52,8 +62,8 @@ pub enum Goal {
     /// Make a bug.
     Inject {
         /// How.
-        mode: Mode,
-        /// Where to begin; in [`Mode::Rewrite`] the function whose body is gone. Its text is the original's, which a prompt of that
+        mode: InjectionMode,
+        /// Where to begin; in [`InjectionMode::Rewrite`] the function whose body is gone. Its text is the original's, which a prompt of that
         /// mode must not show.
         function: FunctionSource,
     },
@@ -61,7 +71,7 @@ pub enum Goal {
 
 /// What is left of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct RepoBudgetLeft {
     /// Turns.
     pub turns: usize,
     /// Runs of tests.
@@ -72,7 +82,7 @@ pub struct Left {
 
 /// What a response says is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum RepoResponse {
     /// Call this tool.
     Call(RepoToolCall),
     /// Nothing more: it is done.
@@ -90,32 +100,19 @@ pub trait RepairFormat: Sync {
     fn is_single_turn(&self) -> bool;
 
     /// Whether it can ask for this.
-    fn can_ask(&self, goal: &Goal) -> bool;
+    fn can_ask(&self, goal: &RepoGoal) -> bool;
 
     /// The prompt of an episode's next turn.
-    fn text(&self, goal: &Goal, turns: &[Turn], left: Left) -> String;
+    fn prompt_text(&self, goal: &RepoGoal, turns: &[Turn], left: RepoBudgetLeft) -> String;
 
     /// Reads a response without its end token.
     ///
     /// # Errors
     /// Why nothing is done, for people and for the next prompt.
-    fn read(&self, goal: &Goal, response: &str) -> Result<Action, String>;
-
-    /// The response that makes `now` of the goal's function, where one response can say that.
-    fn replacement(&self, now: &FunctionSource) -> Option<String>;
+    fn parse_response(&self, goal: &RepoGoal, response: &str) -> Result<RepoResponse, String>;
 }
 
-/// Every prompt format.
-pub const PROMPT_FORMATS: &[&dyn RepairFormat] = &[&compact::Compact, &fenced::Fenced];
-
-/// The prompt format of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn RepairFormat> {
-    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// All names, in the order of [`PROMPT_FORMATS`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+registry! {
+    /// Every prompt format.
+    PROMPT_FORMATS: [RepairFormat] = [&compact::Compact, &fenced::Fenced]
 }

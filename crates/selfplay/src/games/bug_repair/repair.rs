@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Evidence, Execute, Fuzz, Status, Verdict};
+use veriplay_core::{Dropped, Execute, Fuzz, Status, Verdict};
 use veriplay_verifier::bugs::tool_env::{
     GradeRequest, Suite, View, ViewRequest, grade_all, repair_of, test_function, view_all,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
 use super::BugRepair;
-use super::episode::{Assignment, Episode, RepoWorkspace, SUBMITTED};
-use super::prompts::Goal;
+use super::episode::{Assignment, RepoEpisode, RepoWorkspace, SUBMITTED};
+use super::prompts::RepoGoal;
 use super::task::BugTask;
-use crate::judgement::Solution;
+use crate::judgement::{Solution, rule_verdict, run_undecided};
 use crate::randomness::generator;
-use crate::rollout::Finished;
+use crate::rollout::FinishedEpisode;
 
 /// What is logged of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,14 +30,14 @@ pub struct RepairDetail {
 }
 
 /// A bug with its repository, to be handed out.
-struct Handout {
+struct BugToRepair {
     repository: usize,
     artifact: BugArtifact,
     hidden: BTreeSet<String>,
 }
 
 /// A patch to be graded.
-struct Graded<'a> {
+struct PatchToGrade<'a> {
     task: &'a BugTask,
     repository: usize,
     patch: &'a str,
@@ -45,37 +45,35 @@ struct Graded<'a> {
 
 impl BugRepair {
     /// A solver's episode for each bug; `None` where it cannot be asked for.
-    pub(super) fn repairs(
+    pub(super) fn repair_episodes(
         &self,
         execute: &dyn Execute,
         seed: u64,
         tasks: &[&BugTask],
-    ) -> Vec<Result<Option<Episode>, Dropped>> {
-        let handout = |task: &&BugTask| {
-            let repository = self.repository_of(&task.package)?;
-            Some(Handout {
-                repository,
-                artifact: task.artifact(&self.repositories[repository]),
-                hidden: self.hidden(task, seed),
-            })
-        };
-        let handouts: Vec<Option<Handout>> = tasks.iter().map(handout).collect();
+    ) -> Vec<Result<Option<RepoEpisode>, Dropped>> {
         let (repos, with_function) = (self.repos(), self.format.is_single_turn());
-        let requests = handouts.iter().flatten().map(|handout| {
-            let Handout { repository, artifact, hidden } = handout;
-            ViewRequest { repo: &repos[*repository], artifact, hidden, with_function }
+        let handouts = tasks.iter().map(|task| {
+            let repository = self.repository_of(&task.package).ok_or(Ok(None))?;
+            let (artifact, hidden) =
+                (task.artifact(&self.repositories[repository]), self.draw_hidden_tests(task, seed));
+            Ok(BugToRepair { repository, artifact, hidden })
         });
-        let mut views = view_all(execute, &requests.collect::<Vec<_>>()).into_iter();
-        let mut episode = |handout: &Option<Handout>| {
-            let Some(Handout { repository, .. }) = handout else { return Ok(None) };
-            let view = views.next().unwrap_or_else(|| Err(Dropped { why: "nothing was handed out".to_owned() }))?;
-            Ok(RepoWorkspace::open(Arc::new(repair(*repository, view)), self.format, self.config.own.solver_budget))
-        };
-        handouts.iter().map(&mut episode).collect()
+        run_undecided(handouts, |handouts| {
+            let requests = handouts.iter().map(|handout| {
+                let BugToRepair { repository, artifact, hidden } = handout;
+                ViewRequest { repo: &repos[*repository], artifact, hidden, with_function }
+            });
+            let views = view_all(execute, &requests.collect::<Vec<_>>());
+            let episode = |(handout, view): (&BugToRepair, Result<View, Dropped>)| {
+                let assignment = Arc::new(repair_assignment(handout.repository, view?));
+                Ok(RepoWorkspace::open(assignment, self.format, self.config.own.solver_budget))
+            };
+            handouts.iter().zip(views).map(episode).collect()
+        })
     }
 
     /// Test functions of a bug that its solver is shown nothing of: a draw by the seed and the bug alone.
-    fn hidden(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
+    fn draw_hidden_tests(&self, task: &BugTask, seed: u64) -> BTreeSet<String> {
         let functions: BTreeSet<&str> = task.fail_to_pass.iter().map(|id| test_function(id)).collect();
         let mut functions: Vec<&str> = functions.into_iter().collect();
         let count = (self.config.own.hidden_share * functions.len() as f64).floor() as usize;
@@ -89,45 +87,52 @@ impl BugRepair {
         &self,
         execute: &dyn Execute,
         seed: u64,
-        solutions: &[(&BugTask, &Finished<Episode>)],
+        solutions: &[(&BugTask, &FinishedEpisode<RepoEpisode>)],
     ) -> Vec<Solution<RepairDetail>> {
         let repos = self.repos();
         let patches: Vec<Result<String, Result<Verdict, Dropped>>> =
-            solutions.iter().map(|(_, finished)| self.patch(&repos, finished)).collect();
-        let mut graded: Vec<Graded<'_>> = Vec::new();
-        for ((task, finished), patch) in solutions.iter().zip(&patches) {
-            if let Ok(patch) = patch {
-                graded.push(Graded { task, repository: finished.episode.workspace().assignment().repository, patch });
-            }
-        }
+            solutions.iter().map(|(_, finished)| self.finished_patch(&repos, finished)).collect();
+        let graded = solutions.iter().zip(&patches).map(|((task, finished), patch)| {
+            let repository = finished.episode.workspace().assignment().repository;
+            Ok(PatchToGrade { task, repository, patch: patch.as_ref().map_err(Clone::clone)? })
+        });
+        let verdicts = run_undecided(graded, |graded| self.grade(execute, &repos, seed, graded));
+        let solution = |(((_, finished), patch), verdict): (
+            (&(&BugTask, &FinishedEpisode<RepoEpisode>), Result<String, _>),
+            _,
+        )| {
+            let hidden = finished.episode.workspace().assignment().hidden.clone();
+            Solution { verdict, detail: RepairDetail { patch: patch.unwrap_or_default(), hidden } }
+        };
+        solutions.iter().zip(patches).zip(verdicts).map(solution).collect()
+    }
+
+    fn grade(
+        &self,
+        execute: &dyn Execute,
+        repos: &[RepoContext<'_>],
+        seed: u64,
+        graded: &[PatchToGrade<'_>],
+    ) -> Vec<Result<Verdict, Dropped>> {
         // Attempts at one task stand side by side, and have one artifact.
-        let groups: Vec<&[Graded<'_>]> = graded.chunk_by(|one, other| std::ptr::eq(one.task, other.task)).collect();
+        let groups: Vec<&[PatchToGrade<'_>]> =
+            graded.chunk_by(|one, other| std::ptr::eq(one.task, other.task)).collect();
         let artifacts: Vec<BugArtifact> =
             groups.iter().map(|group| group[0].task.artifact(&self.repositories[group[0].repository])).collect();
         let requests = groups.iter().zip(&artifacts).flat_map(|(group, artifact)| {
-            group.iter().map(|Graded { repository, patch, .. }| {
+            group.iter().map(|PatchToGrade { repository, patch, .. }| {
                 let repair = RepairRequest { artifact, patch, fuzz: Fuzz::NONE, seed };
                 GradeRequest { repo: &repos[*repository], repair }
             })
         });
-        let mut verdicts = grade_all(execute, &requests.collect::<Vec<_>>()).into_iter();
-        let no_verdict = || Err(Dropped { why: "no verdict was made".to_owned() });
-        let solution = |((_, finished), patch): (&(&BugTask, &Finished<Episode>), Result<String, _>)| {
-            let hidden = finished.episode.workspace().assignment().hidden.clone();
-            let (verdict, patch) = match patch {
-                Ok(patch) => (verdicts.next().unwrap_or_else(no_verdict), patch),
-                Err(verdict) => (verdict, String::new()),
-            };
-            Solution { verdict, detail: RepairDetail { patch, hidden } }
-        };
-        solutions.iter().zip(patches).map(solution).collect()
+        grade_all(execute, &requests.collect::<Vec<_>>())
     }
 
     /// What an episode made, or the verdict on one that is graded no further.
-    fn patch(
+    fn finished_patch(
         &self,
         repos: &[RepoContext<'_>],
-        finished: &Finished<Episode>,
+        finished: &FinishedEpisode<RepoEpisode>,
     ) -> Result<String, Result<Verdict, Dropped>> {
         if let Some(dropped) = &finished.dropped {
             return Err(Err(dropped.clone()));
@@ -135,17 +140,19 @@ impl BugRepair {
         let workspace = finished.episode.workspace();
         let assignment = workspace.assignment();
         if !self.config.own.grade_unfinished && finished.episode.end() != Some(SUBMITTED) {
-            return Err(Ok(malformed("unfinished", "it submitted nothing")));
+            return Err(Ok(rule_verdict(Status::Malformed, "unfinished", "it submitted nothing")));
         }
         let patch = repair_of(&repos[assignment.repository], &assignment.tree, workspace.tree());
-        patch.map(|patch| patch.to_string()).map_err(|error| Ok(malformed("patch", &error.to_string())))
+        patch
+            .map(|patch| patch.to_string())
+            .map_err(|error| Ok(rule_verdict(Status::Malformed, "patch", error.to_string())))
     }
 }
 
 /// What a solver is asked.
-fn repair(repository: usize, view: View) -> Assignment {
+fn repair_assignment(repository: usize, view: View) -> Assignment {
     let function = view.function.map(|(_, now)| now);
-    let goal = Goal::Repair { spec: view.spec.to_string(), function };
+    let goal = RepoGoal::Repair { spec: view.spec.to_string(), function };
     Assignment {
         goal,
         repository,
@@ -153,9 +160,4 @@ fn repair(repository: usize, view: View) -> Assignment {
         suite: Suite::Files(view.test_files),
         hidden: view.hidden,
     }
-}
-
-fn malformed(rule: &str, detail: &str) -> Verdict {
-    let evidence = Evidence { rule: rule.to_owned(), detail: detail.to_owned(), ..Evidence::default() };
-    Verdict { status: Status::Malformed, passed: 0, total: 0, evidence }
 }

@@ -4,7 +4,7 @@ use veriplay_core::{Digest, Limits, TextFiles, Trust};
 use veriplay_verifier::bugs::{RepoContext, TestMap};
 use veriplay_verifier::repository::Baseline;
 
-use crate::splits::{Guard, MeasuredSet};
+use crate::splits::{EvalSet, Guard};
 
 /// A repository with its baseline and the map of its tests, in two images.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub struct Repository {
 impl Repository {
     /// As the verifier takes it.
     #[must_use]
-    pub const fn repo(&self) -> RepoContext<'_> {
+    pub const fn context(&self) -> RepoContext<'_> {
         RepoContext {
             image: self.image.as_str(),
             split_image: self.tool_env_image.as_str(),
@@ -48,8 +48,8 @@ impl Repository {
     }
 
     /// Its code files with their texts: those that bugs are made in.
-    pub(super) fn code(&self) -> impl Iterator<Item = (&str, &str)> {
-        let paths: Vec<String> = self.repo().code_files().into_iter().map(str::to_owned).collect();
+    pub(super) fn code_files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let paths: Vec<String> = self.context().code_files().into_iter().map(str::to_owned).collect();
         paths
             .into_iter()
             .filter_map(|path| self.texts.get_key_value(&path))
@@ -79,20 +79,16 @@ impl Repositories {
     #[must_use]
     pub fn guard(&self) -> Guard {
         let mut guard = Guard::default();
-        for set in MeasuredSet::ALL {
-            let repositories = match set {
-                MeasuredSet::Validation => &self.validation,
-                MeasuredSet::HeldOut => &self.held_out,
-            };
+        for (set, repositories) in [(EvalSet::Validation, &self.validation), (EvalSet::HeldOut, &self.held_out)] {
             for repository in repositories {
-                guard.measure_repository(set, &repository.baseline.name, repository.package(), repository.code());
+                guard.add_repository(set, &repository.baseline.name, repository.package(), repository.code_files());
             }
         }
         guard
     }
 
     /// All of them, those for training first.
-    pub(super) fn into_list(self) -> Vec<Repository> {
+    pub(super) fn into_vec(self) -> Vec<Repository> {
         [self.training, self.validation, self.held_out].concat()
     }
 }

@@ -29,7 +29,7 @@ pub struct BugTask {
 /// Who made a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Maker {
+pub enum BugOrigin {
     /// Somebody before the run: it is of the training set.
     Training,
     /// An operator.
@@ -59,12 +59,12 @@ impl BugTask {
 
     /// Who made it, if it came from there.
     #[must_use]
-    pub fn maker(&self, source: Source) -> Maker {
+    pub fn maker(&self, source: Source) -> BugOrigin {
         match source {
-            Source::Seed => Maker::Training,
-            Source::Fresh | Source::Pool if self.is_higher_order() => Maker::HigherOrder,
-            Source::Fresh | Source::Pool if self.is_of_model() => Maker::Model,
-            Source::Fresh | Source::Pool => Maker::Mutant,
+            Source::Seed => BugOrigin::Training,
+            Source::Fresh | Source::Pool if self.is_higher_order() => BugOrigin::HigherOrder,
+            Source::Fresh | Source::Pool if self.is_of_model() => BugOrigin::Model,
+            Source::Fresh | Source::Pool => BugOrigin::Mutant,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::episode::Budget;
+use super::episode::ToolBudget;
 use super::prompts;
 use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, invalid_value};
 
@@ -22,7 +22,7 @@ pub struct SelfChallengeSettings {
     /// Challengers' episodes of the start model: the turns of those whose artifact is valid are supervised examples. 0 makes none.
     pub sft_challenges: usize,
     /// What an episode may use.
-    pub budget: Budget,
+    pub budget: ToolBudget,
 }
 
 impl SelfChallengeSettings {

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Role, ToolCall, Value};
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
-use super::prompts::{ChallengeFormat, Goal, Left, outcome_text};
-use crate::multi_turn::{Allowance, End, MultiTurn, Observation, Turn, TurnAction, Workspace};
+use super::prompts::{ChallengeFormat, ToolBudgetLeft, ToolGoal, outcome_text};
+use crate::multi_turn::{EpisodeEnd, EpisodeLimits, MultiTurn, Observation, Turn, TurnAction, Workspace};
 
 /// What an episode may use. There is no default: a config states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Budget {
+pub struct ToolBudget {
     /// Turns in which a challenger may explore. It has one more, to propose.
     pub explore_turns: usize,
     /// Turns of an executor.
@@ -31,7 +31,7 @@ pub struct BudgetError {
     pub key: &'static str,
 }
 
-impl Budget {
+impl ToolBudget {
     /// Checks what types cannot. Call it once, where the budget is read.
     ///
     /// # Errors
@@ -50,41 +50,41 @@ impl Budget {
 }
 
 /// The end of a challenger's episode that proposed a task.
-pub const PROPOSED: End = End::Finished("proposed");
+pub const PROPOSED: EpisodeEnd = EpisodeEnd::Finished("proposed");
 /// The end of an executor's episode that answered.
-pub const ANSWERED: End = End::Finished("answered");
+pub const ANSWERED: EpisodeEnd = EpisodeEnd::Finished("answered");
 
 /// An episode of either role in one environment.
-pub type Episode = MultiTurn<WorldWorkspace>;
+pub type ToolEpisode = MultiTurn<ToolWorkspace>;
 
 /// The environment of an episode, and the calls that have changed it.
 #[derive(Clone)]
-pub struct WorldWorkspace {
-    goal: Goal,
+pub struct ToolWorkspace {
+    goal: ToolGoal,
     about: Arc<About>,
     format: &'static dyn ChallengeFormat,
-    budget: Budget,
+    budget: ToolBudget,
     calls: Vec<ToolCall>,
     answer: Option<Value>,
     proposed: Option<CodeTask>,
 }
 
-impl WorldWorkspace {
+impl ToolWorkspace {
     /// Begins an episode in an environment that says `about` itself.
     #[must_use]
     pub fn open(
-        goal: Goal,
+        goal: ToolGoal,
         about: Arc<About>,
         format: &'static dyn ChallengeFormat,
-        budget: Budget,
-    ) -> Option<Episode> {
+        budget: ToolBudget,
+    ) -> Option<ToolEpisode> {
         let turns = match goal {
             _ if format.is_single_turn() => 1,
-            Goal::Challenge(_) => budget.explore_turns + 1,
-            Goal::Execute { .. } => budget.executor_turns,
+            ToolGoal::Challenge(_) => budget.explore_turns + 1,
+            ToolGoal::Execute { .. } => budget.executor_turns,
         };
         let workspace = Self { goal, about, format, budget, calls: Vec::new(), answer: None, proposed: None };
-        MultiTurn::new(workspace, Allowance { turns, fuel: budget.fuel })
+        MultiTurn::new(workspace, EpisodeLimits { turns, fuel: budget.fuel })
     }
 
     /// All calls of tools so far, in order: the environment's state is what they leave.
@@ -107,12 +107,12 @@ impl WorldWorkspace {
 
     /// What the policy is to do.
     #[must_use]
-    pub const fn goal(&self) -> &Goal {
+    pub const fn goal(&self) -> &ToolGoal {
         &self.goal
     }
 }
 
-impl Workspace for WorldWorkspace {
+impl Workspace for ToolWorkspace {
     /// Code that calls tools.
     type Call = String;
     type Outcome = CodeOutcome;
@@ -124,13 +124,13 @@ impl Workspace for WorldWorkspace {
     }
 
     fn prompt_text(&self, turns: &[Turn], turns_left: usize) -> Option<String> {
-        let left = Left { turns: turns_left, shown_chars: self.budget.shown_chars };
-        Some(self.format.text(&self.goal, &self.about, turns, left))
+        let left = ToolBudgetLeft { turns: turns_left, shown_chars: self.budget.shown_chars };
+        Some(self.format.prompt_text(&self.goal, &self.about, turns, left))
     }
 
     /// A challenger's last turn is for its proposal.
-    fn read(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<String>, String> {
-        match self.format.read(&self.goal, response)? {
+    fn parse_response(&mut self, response: &str, turns_left: usize) -> Result<TurnAction<String>, String> {
+        match self.format.parse_response(&self.goal, response)? {
             ChallengerResponse::Propose(task) => {
                 self.proposed = Some(task);
                 Ok(TurnAction::Finish(PROPOSED.name()))

@@ -2,32 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use veriplay_core::{Role, Status};
 use veriplay_verifier::environments::rules;
 
 use super::SelfChallenge;
-use super::episode::Episode;
+use super::episode::ToolEpisode;
 use super::judge::UNREADABLE;
 use crate::environment::StepFacts;
-use crate::metrics::{learnable_share, mean_rate};
-use crate::multi_turn::End;
-use crate::rollout::Finished;
+use crate::episode_metrics::EpisodeMetrics;
+use crate::metrics::{FilterCount, FilterYield, learnable_share, mean_over, mean_rate};
+use crate::play::Measurement;
+use crate::rollout::FinishedEpisode;
 use crate::splits::HELD_OUT;
-use crate::statistics::{mean, share};
+use crate::statistics::share;
 use crate::task_pool::Source;
-
-/// What one filter let through, of what the ones before it did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FilterYield {
-    /// `readable`, `disjoint`, `new`, `executable`, `solution`, `failures`, `all`: see [`FILTERS`].
-    pub name: String,
-    /// What it was asked of.
-    pub seen: usize,
-    /// What it let through.
-    pub passed: usize,
-}
 
 /// The filters in order, each with the rules of the gate that it stands for. `executable`, `solution` and `failures` are the rows of the
 /// paper's table (47.7 %, 9.5 % and 5.2 % of proposals for a model of 8 billion parameters): the verification function runs, it accepts
@@ -53,30 +42,9 @@ pub const FILTERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Episodes of one role. Means are over episodes; `None` of none.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EpisodeMetrics {
-    /// Sampled.
-    pub episodes: usize,
-    /// Lost to a host fault.
-    pub dropped: usize,
-    /// The others, by how they ended.
-    pub ends: BTreeMap<String, usize>,
-    /// Mean number of turns.
-    pub turns_mean: Option<f64>,
-    /// Mean number of calls of tools.
-    pub calls_mean: Option<f64>,
-    /// Mean number of generated tokens.
-    pub tokens_mean: Option<f64>,
-    /// Mean total reward of those that got a reward.
-    pub reward_mean: Option<f64>,
-}
-
 /// A step in numbers. Rates are in [0, 1].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StepMetrics {
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SelfChallengeMetrics {
     /// Episodes of challengers.
     pub challenger: EpisodeMetrics,
     /// What each filter let through, in order.
@@ -101,7 +69,7 @@ pub struct StepMetrics {
     pub buffer: usize,
 }
 
-pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> StepMetrics {
+pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> SelfChallengeMetrics {
     let verdicts = step.proposals.iter().filter(|one| one.judged.verdict.is_ok());
     let judged: Vec<&[String]> = verdicts.map(|one| one.judged.detail.as_slice()).collect();
     let mut refused = BTreeMap::new();
@@ -111,12 +79,12 @@ pub(super) fn step_metrics(step: &StepFacts<'_, SelfChallenge>) -> StepMetrics {
     let challenges = step.proposals.iter().map(|one| (&one.finished, one.judged.verdict.is_err()));
     let executions = step.solutions.iter().map(|one| (&one.finished, one.judged.verdict.is_err()));
     let all = step.solved_where(|_| true);
-    StepMetrics {
-        challenger: EpisodeMetrics { reward_mean: step.reward_mean(Role::Proposer), ..episodes(challenges) },
+    SelfChallengeMetrics {
+        challenger: episode_metrics(challenges, step.reward_mean(Role::Proposer)),
         filters: filters(&judged),
         refused,
         valid_share: share(judged.iter().filter(|rules| rules.is_empty()).count(), judged.len()),
-        executor: EpisodeMetrics { reward_mean: step.reward_mean(Role::Solver), ..episodes(executions) },
+        executor: episode_metrics(executions, step.reward_mean(Role::Solver)),
         tasks: step.sources(),
         statuses: step.statuses(),
         solve_rate: mean_rate(&all),
@@ -132,27 +100,19 @@ fn filters(judged: &[&[String]]) -> Vec<FilterYield> {
     let yields = FILTERS.iter().map(|(name, stands_for)| {
         let seen = left.len();
         left.retain(|rules| !rules.iter().any(|rule| stands_for.contains(&rule.as_str())));
-        FilterYield { name: (*name).to_owned(), seen, passed: left.len() }
+        FilterYield { name: (*name).to_owned(), seen, count: FilterCount::Passed(left.len()) }
     });
     yields.collect()
 }
 
 /// The numbers of episodes, each with whether the host failed on it.
-fn episodes<'a>(all: impl Iterator<Item = (&'a Finished<Episode>, bool)>) -> EpisodeMetrics {
-    let (mut metrics, mut numbers) = (EpisodeMetrics::default(), [Vec::new(), Vec::new(), Vec::new()]);
-    for (finished, dropped) in all {
-        metrics.episodes += 1;
-        if dropped {
-            metrics.dropped += 1;
-            continue;
-        }
-        let end = finished.episode.end().map_or("unfinished", End::name);
-        *metrics.ends.entry(end.to_owned()).or_default() += 1;
-        let [turns, calls, tokens] = &mut numbers;
-        turns.push(finished.turns.len() as f64);
-        calls.push(finished.episode.workspace().calls().len() as f64);
-        tokens.push(finished.tokens() as f64);
-    }
-    let [turns_mean, calls_mean, tokens_mean] = numbers.map(|numbers| mean(&numbers));
-    EpisodeMetrics { turns_mean, calls_mean, tokens_mean, ..metrics }
+fn episode_metrics<'a>(
+    all: impl Iterator<Item = (&'a FinishedEpisode<ToolEpisode>, bool)>,
+    reward_mean: Option<f64>,
+) -> EpisodeMetrics {
+    let (dropped, kept): (Vec<_>, Vec<_>) = all.partition(|(_, dropped)| *dropped);
+    let kept: Vec<&FinishedEpisode<ToolEpisode>> = kept.into_iter().map(|(one, _)| one).collect();
+    let calls_mean = mean_over(&kept, |one| one.episode.workspace().calls().len() as f64);
+    let metrics = EpisodeMetrics::new(&kept, dropped.len(), reward_mean);
+    EpisodeMetrics { calls_mean: Some(Measurement::Number(calls_mean)), ..metrics }
 }

@@ -1,6 +1,6 @@
 //! How episodes are put into words and read back: one file a prompt format, each in [`PROMPT_FORMATS`] under its file's name.
 //!
-//! Invariant: a prompt holds what its [`Goal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
+//! Invariant: a prompt holds what its [`ToolGoal`] says, what the environment says of itself, and what the policy itself wrote and was shown.
 
 mod compact;
 mod fenced;
@@ -10,6 +10,7 @@ use veriplay_core::Role;
 use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
 
 use crate::multi_turn::Turn;
+use crate::registry::registry;
 
 pub use compact::{challenger_prompt, executor_prompt};
 
@@ -28,7 +29,7 @@ pub struct ChallengeRequest {
 
 /// What the policy is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Goal {
+pub enum ToolGoal {
     /// Make a task.
     Challenge(ChallengeRequest),
     /// Do what the instruction says.
@@ -40,13 +41,13 @@ pub enum Goal {
     },
 }
 
-impl Goal {
+impl ToolGoal {
     /// The role that has it.
     #[must_use]
     pub const fn role(&self) -> Role {
         match self {
-            Goal::Challenge(_) => Role::Proposer,
-            Goal::Execute { .. } => Role::Solver,
+            ToolGoal::Challenge(_) => Role::Proposer,
+            ToolGoal::Execute { .. } => Role::Solver,
         }
     }
 
@@ -54,14 +55,16 @@ impl Goal {
     #[must_use]
     pub fn environment(&self) -> &str {
         match self {
-            Goal::Challenge(ChallengeRequest { environment, .. }) | Goal::Execute { environment, .. } => environment,
+            ToolGoal::Challenge(ChallengeRequest { environment, .. }) | ToolGoal::Execute { environment, .. } => {
+                environment
+            }
         }
     }
 }
 
 /// What is left of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct ToolBudgetLeft {
     /// Turns.
     pub turns: usize,
     /// Characters of a turn's output that are shown.
@@ -78,31 +81,21 @@ pub trait ChallengeFormat: Sync {
     fn is_single_turn(&self) -> bool;
 
     /// The prompt of an episode's next turn.
-    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String;
+    fn prompt_text(&self, goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String;
 
     /// Reads a response without its end token: an executor's is code.
     ///
     /// # Errors
     /// Why nothing is done, for people and for the next prompt.
-    fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String>;
+    fn parse_response(&self, goal: &ToolGoal, response: &str) -> Result<ChallengerResponse, String>;
 
     /// The response that runs this code.
     fn code_response(&self, code: &str) -> String;
 }
 
-/// Every prompt format.
-pub const PROMPT_FORMATS: &[&dyn ChallengeFormat] = &[&compact::Compact, &fenced::Fenced];
-
-/// The prompt format of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn ChallengeFormat> {
-    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// All names, in the order of [`PROMPT_FORMATS`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+registry! {
+    /// Every prompt format.
+    PROMPT_FORMATS: [ChallengeFormat] = [&compact::Compact, &fenced::Fenced]
 }
 
 /// What the policy sees of what became of its code, at most `chars` characters of each part.

@@ -16,6 +16,17 @@ pub enum Selection {
     Random,
 }
 
+impl Selection {
+    /// The value in configurations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Consensus => "consensus",
+            Self::Random => "random",
+        }
+    }
+}
+
 /// What a step learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-use veriplay_core::{Role, Status};
-use veriplay_verifier::agreement::Quality;
+use serde::Serialize;
+use veriplay_core::{Role, Status, Verdict};
+use veriplay_verifier::agreement::{Check, GUARDS, Quality};
 
 use super::SolVer;
-use super::filters::{FilterYield, filters};
 use super::rounds::{AgreementRound, RoundVerdicts, round_verdicts};
 use crate::environment::StepFacts;
+use crate::metrics::{FilterCount, FilterYield};
 use crate::preferences::{Preferences, Response};
+use crate::splits::HELD_OUT;
 use crate::statistics::{mean, share};
 
 /// An iteration in numbers. Rates are in [0, 1]; `None` where nothing was counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SolVerMetrics {
     /// Problems proposed.
     pub problems: usize,
@@ -117,4 +117,64 @@ fn count_learned(facts: &StepFacts<'_, SolVer>) -> usize {
         Role::Verifier => Some(facts.verifications[response.index].task),
     };
     responses.filter_map(problem).collect::<BTreeSet<usize>>().len()
+}
+
+/// All filters, in the order in which they are asked: what one refuses, later ones do not see. Their names are those of guards, and
+/// `malformed_problem`, `malformed_code`, `malformed_suite`, `no_cluster`, `held_out` for statements, `held_out_code` for trusted codes.
+fn filters(facts: &StepFacts<'_, SolVer>, judged: &[RoundVerdicts<'_>]) -> Vec<FilterYield> {
+    let verdicts = facts.proposals.iter().filter_map(|one| one.judged.verdict.as_ref().ok());
+    let problems: Vec<&str> = verdicts
+        .filter(|verdict| verdict.status != Status::Valid)
+        .map(|verdict| rule_of(verdict, "malformed_problem"))
+        .collect();
+    let rounds = judged.iter().filter_map(|one| one.facts.refused.as_ref()).map(|refusal| refusal.rule.as_str());
+    let rounds: Vec<&str> = rounds.map(|rule| if rule == HELD_OUT { "held_out_code" } else { rule }).collect();
+    let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|one| one.facts.refused.is_none()).collect();
+    let judged: Vec<&RoundVerdicts<'_>> = judged.iter().collect();
+    let (codes, suites) = (code_rules(&judged), suite_rules(&judged));
+    let trusted = |code: &&&Verdict| code.status == Status::Accepted || code.evidence.rule == "special_case";
+    let trusted = decided.iter().flat_map(|one| &one.codes).filter(trusted).count();
+    let voting = decided.iter().flat_map(|one| &one.suites).filter(|(_, quality)| quality.tests > 0).count();
+    let round_refusals = rounds.iter().filter(|rule| **rule != "held_out_code").count();
+    let stages = [
+        stage(
+            &["malformed_problem", HELD_OUT],
+            |check| matches!(check, Check::Statement(_)),
+            facts.proposals.len(),
+            &problems,
+        ),
+        stage(&["malformed_code"], |check| matches!(check, Check::Code(_)), codes.len(), &codes),
+        stage(&["malformed_suite"], |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
+        stage(&["no_cluster"], |check| matches!(check, Check::Round(_)), judged.len(), &rounds),
+        stage(&["held_out_code"], |_| false, judged.len() - round_refusals, &rounds),
+        stage(&[], |check| matches!(check, Check::TrustedCode(_)), trusted, &code_rules(&decided)),
+        stage(&[], |check| matches!(check, Check::TrustedSuite(_)), voting, &suite_rules(&decided)),
+    ];
+    stages.concat()
+}
+
+/// The rule of each code, one for those that could not be read, and nothing for those that none refused.
+fn code_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
+    judged.iter().flat_map(|one| &one.codes).map(|code| rule_of(code, "malformed_code")).collect()
+}
+
+/// As [`code_rules`], of suites.
+fn suite_rules<'a>(judged: &[&RoundVerdicts<'a>]) -> Vec<&'a str> {
+    judged.iter().flat_map(|one| &one.suites).map(|(suite, _)| rule_of(suite, "malformed_suite")).collect()
+}
+
+fn rule_of<'a>(verdict: &'a Verdict, malformed: &'static str) -> &'a str {
+    if verdict.status == Status::Malformed { malformed } else { &verdict.evidence.rule }
+}
+
+/// Asks `first`, and then the guards of one kind: `rules` are those of all `things`.
+fn stage(first: &[&str], kind: fn(&Check) -> bool, things: usize, rules: &[&str]) -> Vec<FilterYield> {
+    let guards = GUARDS.iter().filter(|guard| kind(&guard.check)).map(|guard| guard.name);
+    let mut seen = things;
+    let yields = first.iter().copied().chain(guards).map(|name| {
+        let refused = rules.iter().filter(|rule| **rule == name).count();
+        seen -= refused;
+        FilterYield { name: name.to_owned(), seen: seen + refused, count: FilterCount::Refused(refused) }
+    });
+    yields.collect()
 }

@@ -11,19 +11,19 @@ use veriplay_verifier::agreement::Quality;
 use super::rounds::AgreementRound;
 use super::{Selection, SolVer};
 use crate::environment::StepFacts;
-use crate::judgement::Round;
+use crate::judgement::RoundFacts;
 use crate::preferences::{Example, Pair, Preferences, Response};
 use crate::randomness::generator;
 use crate::splits::HELD_OUT;
 
 impl SolVer {
     /// What the step learns from, under the configuration's selection.
-    pub(super) fn select(&self, seed: u64, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
+    pub(super) fn select_preferences(&self, seed: u64, step: u64, facts: &StepFacts<'_, Self>) -> Preferences {
         let mut agreed = Preferences::default();
         let mut random = generator(seed, step, "sol_ver/select");
-        for problem in problems(facts) {
+        for problem in judged_problems(facts) {
             if problem.round.refused.is_none() {
-                Picking { game: self, facts, problem }.add(&mut agreed, &mut random);
+                ProblemSelection { game: self, facts, problem }.add(&mut agreed, &mut random);
             }
         }
         match self.config.own.selection {
@@ -81,7 +81,7 @@ impl SolVer {
             program.is_ok_and(|program| self.guard.find_program(&program).is_some())
         };
         let mut responses = Vec::new();
-        for problem in problems(facts).into_iter().filter(|problem| !problem.is_measured()) {
+        for problem in judged_problems(facts).into_iter().filter(|problem| !problem.is_measured()) {
             responses.extend(problem.statement());
             responses.extend(problem.codes.iter().copied().filter(|code| !measured(code)));
             responses.extend(&problem.suites);
@@ -109,7 +109,7 @@ impl JudgedProblem<'_> {
 }
 
 /// The problems whose rounds were not dropped.
-fn problems<'a>(facts: &'a StepFacts<'_, SolVer>) -> Vec<JudgedProblem<'a>> {
+fn judged_problems<'a>(facts: &'a StepFacts<'_, SolVer>) -> Vec<JudgedProblem<'a>> {
     let of_role = |role, tasks: Vec<usize>| {
         let mut found: Vec<Vec<Response>> = facts.tasks.iter().map(|_| Vec::new()).collect();
         tasks.into_iter().enumerate().for_each(|(index, task)| found[task].push(Response { role, index }));
@@ -124,18 +124,18 @@ fn problems<'a>(facts: &'a StepFacts<'_, SolVer>) -> Vec<JudgedProblem<'a>> {
     judged.collect()
 }
 
-fn text<'a>(facts: &'a StepFacts<'_, SolVer>, response: Response) -> &'a str {
+fn response_text<'a>(facts: &'a StepFacts<'_, SolVer>, response: Response) -> &'a str {
     facts.rollout(response).map_or("", |rollout| rollout.text.as_str())
 }
 
 /// One problem that something may be learned from.
-struct Picking<'a> {
+struct ProblemSelection<'a> {
     game: &'a SolVer,
     facts: &'a StepFacts<'a, SolVer>,
     problem: JudgedProblem<'a>,
 }
 
-impl Picking<'_> {
+impl ProblemSelection<'_> {
     fn add(&self, chosen: &mut Preferences, random: &mut ChaCha8Rng) {
         let config = &self.game.config.own;
         let codes = self.codes(|verdict| verdict.status == Status::Accepted, random);
@@ -182,7 +182,7 @@ impl Picking<'_> {
     fn distinct(&self, responses: impl Iterator<Item = Response>, random: &mut ChaCha8Rng) -> Vec<Response> {
         let mut found: Vec<(Response, (usize, &str))> = Vec::new();
         for response in responses {
-            let key = (self.candidate(response), text(self.facts, response));
+            let key = (self.candidate(response), response_text(self.facts, response));
             if found.iter().all(|(_, known)| *known != key) {
                 found.push((response, key));
             }
@@ -251,7 +251,7 @@ fn any_pairs(facts: &StepFacts<'_, SolVer>, responses: &[Response]) -> Vec<(Resp
     for mut group in prompts.into_values() {
         group.sort_unstable();
         for (place, one) in group.iter().enumerate() {
-            let differs = |other: &&Response| text(facts, **other) != text(facts, *one);
+            let differs = |other: &&Response| response_text(facts, **other) != response_text(facts, *one);
             pairs.extend(group[place + 1..].iter().filter(differs).map(|other| (*one, *other)));
         }
     }

@@ -9,6 +9,8 @@ mod fenced;
 use veriplay_core::{CallCase, Value};
 use veriplay_verifier::agreement::{Suite, Test};
 
+use crate::registry::registry;
+
 /// A named way to write prompts and ideal responses.
 pub trait SolVerFormat: Sync {
     /// Its name in the config.
@@ -33,19 +35,9 @@ pub trait SolVerFormat: Sync {
     fn suite_response(&self, suite: &Suite) -> String;
 }
 
-/// Every format.
-pub const PROMPT_FORMATS: &[&dyn SolVerFormat] = &[&compact::Compact, &fenced::Fenced];
-
-/// The prompt format of that name.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn SolVerFormat> {
-    PROMPT_FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// All names, in the order of [`PROMPT_FORMATS`].
-#[must_use]
-pub fn names() -> Vec<&'static str> {
-    PROMPT_FORMATS.iter().map(|format| format.name()).collect()
+registry! {
+    /// Every format.
+    PROMPT_FORMATS: [SolVerFormat] = [&compact::Compact, &fenced::Fenced]
 }
 
 fn case_texts(case: &CallCase) -> (String, String) {

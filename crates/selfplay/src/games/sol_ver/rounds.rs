@@ -12,10 +12,10 @@ use veriplay_verifier::{ProblemRequest, judge_programs};
 
 use super::{ProblemTask, SolVer};
 use crate::environment::{JudgedRound, RoundRequest, StepFacts};
-use crate::judgement::{Round, Solution};
+use crate::judgement::{RoundFacts, Solution, rule_verdict, run_undecided};
 use crate::play::PlayError;
-use crate::rollout::{Finished, SingleTurn};
-use crate::splits::{HELD_OUT, Measured, told};
+use crate::rollout::{FinishedEpisode, SingleTurn};
+use crate::splits::{EvalItem, HELD_OUT, describe_eval_item};
 
 /// What codes and tests of one problem came to, beside the verdicts on each of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,29 +35,29 @@ pub struct AgreementRound {
     pub fuel: u64,
 }
 
-impl Round for AgreementRound {
+impl RoundFacts for AgreementRound {
     fn refusal(&self) -> Option<&Refusal> {
         self.refused.as_ref()
     }
 }
 
 /// What the responses of one round hold, read from their texts.
-struct Readings {
+struct ParsedRound {
     codes: Vec<Option<String>>,
     suites: Vec<(usize, Option<Suite>)>,
 }
 
 impl SolVer {
-    pub(super) fn read_statement(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
-        whole(episode).and_then(|text| self.responses.read_problem(text))
+    pub(super) fn read_statement(&self, episode: &FinishedEpisode<SingleTurn>) -> Result<String, String> {
+        finished_text(episode).and_then(|text| self.responses.read_problem(text))
     }
 
-    pub(super) fn read_program(&self, episode: &Finished<SingleTurn>) -> Result<String, String> {
-        whole(episode).and_then(|text| self.responses.read_program(text))
+    pub(super) fn read_program(&self, episode: &FinishedEpisode<SingleTurn>) -> Result<String, String> {
+        finished_text(episode).and_then(|text| self.responses.read_program(text))
     }
 
-    fn read_suite(&self, episode: &Finished<SingleTurn>) -> Result<Suite, String> {
-        let suite = whole(episode).and_then(|text| self.responses.read_suite(text))?;
+    fn read_suite(&self, episode: &FinishedEpisode<SingleTurn>) -> Result<Suite, String> {
+        let suite = finished_text(episode).and_then(|text| self.responses.read_suite(text))?;
         let (found, most) = (suite.tests.len(), self.rules.max_suite_tests);
         if found > most { Err(format!("{found} tests, `{most}` allowed")) } else { Ok(suite) }
     }
@@ -66,22 +66,15 @@ impl SolVer {
     pub(super) fn judge_codes(
         &self,
         execute: &dyn Execute,
-        solutions: &[(&ProblemTask, &Finished<SingleTurn>)],
+        solutions: &[(&ProblemTask, &FinishedEpisode<SingleTurn>)],
     ) -> Vec<Solution<Option<Quality>>> {
         let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
-        let known = solutions.iter().zip(&read);
-        let known = known.filter_map(|((task, _), program)| Some((*task, program.as_deref().ok()?)));
-        let known = known.filter(|(task, _)| task.reference.is_some());
-        let mut judged = self.judge_hidden(execute, &known.collect::<Vec<_>>()).into_iter();
-        let verdict = |((task, _), program): (&(&ProblemTask, &Finished<SingleTurn>), &Result<String, String>)| match (
-            program,
-            &task.reference,
-        ) {
-            (Err(why), _) => Ok(verdict(Status::Malformed, String::new(), why.clone())),
-            (Ok(_), Some(_)) => judged.next().unwrap_or_else(|| Err(Dropped { why: "no verdict".to_owned() })),
-            (Ok(_), None) => Ok(verdict(Status::Unjudgeable, String::new(), "no test is written yet".to_owned())),
-        };
-        let verdicts = solutions.iter().zip(&read).map(verdict);
+        let programs = solutions.iter().zip(&read).map(|((task, _), program)| match (program, &task.reference) {
+            (Err(why), _) => Err(Ok(rule_verdict(Status::Malformed, "", why))),
+            (Ok(_), None) => Err(Ok(rule_verdict(Status::Unjudgeable, "", "no test is written yet"))),
+            (Ok(program), Some(_)) => Ok((*task, program.as_str())),
+        });
+        let verdicts = run_undecided(programs, |open| self.judge_hidden(execute, open)).into_iter();
         verdicts.map(|verdict| Solution { verdict, detail: None }).collect()
     }
 
@@ -116,28 +109,32 @@ impl SolVer {
 
     /// Judges codes and suites together.
     pub(super) fn judge_all(&self, execute: &dyn Execute, rounds: &[RoundRequest<'_, Self>]) -> Vec<JudgedRound<Self>> {
-        let readings: Vec<Readings> = rounds.iter().map(|round| self.readings(round)).collect();
-        let all: Vec<(&RoundRequest<'_, Self>, &Readings)> = rounds.iter().zip(&readings).collect();
+        let parsed: Vec<ParsedRound> = rounds.iter().map(|round| self.parse_round(round)).collect();
+        let all: Vec<(&RoundRequest<'_, Self>, &ParsedRound)> = rounds.iter().zip(&parsed).collect();
         let (known, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|(round, _)| round.task.reference.is_some());
         let mut known = self.examine_suites(execute, &known).into_iter();
-        let mut open = self.agree(execute, &open).into_iter();
+        let mut open = self.judge_by_agreement(execute, &open).into_iter();
         let judged = rounds.iter().map(|round| if round.task.reference.is_some() { known.next() } else { open.next() });
         judged.flatten().collect()
     }
 
-    fn readings(&self, round: &RoundRequest<'_, Self>) -> Readings {
-        let suite = |(candidate, one): &(usize, &Finished<SingleTurn>)| (*candidate, self.read_suite(one).ok());
-        Readings {
+    fn parse_round(&self, round: &RoundRequest<'_, Self>) -> ParsedRound {
+        let suite = |(candidate, one): &(usize, &FinishedEpisode<SingleTurn>)| (*candidate, self.read_suite(one).ok());
+        ParsedRound {
             codes: round.solutions.iter().map(|one| self.read_program(&one.finished).ok()).collect(),
             suites: round.verifications.iter().map(suite).collect(),
         }
     }
 
     /// Rounds of problems without a reference.
-    fn agree(&self, execute: &dyn Execute, rounds: &[(&RoundRequest<'_, Self>, &Readings)]) -> Vec<JudgedRound<Self>> {
+    fn judge_by_agreement(
+        &self,
+        execute: &dyn Execute,
+        rounds: &[(&RoundRequest<'_, Self>, &ParsedRound)],
+    ) -> Vec<JudgedRound<Self>> {
         let codes: Vec<Vec<Option<&str>>> =
             rounds.iter().map(|(_, read)| read.codes.iter().map(Option::as_deref).collect()).collect();
-        let suites: Vec<Vec<SuiteAttempt<'_>>> = rounds.iter().map(|(_, read)| attempts(read)).collect();
+        let suites: Vec<Vec<SuiteAttempt<'_>>> = rounds.iter().map(|(_, read)| suite_attempts(read)).collect();
         let requests = rounds.iter().zip(&codes).zip(&suites).map(|(((round, _), codes), suites)| AgreementRequest {
             rules: &self.rules,
             guards: GUARDS,
@@ -149,21 +146,21 @@ impl SolVer {
         let judged = judged.into_iter().zip(rounds);
         judged
             .map(|(judged, (round, read))| match judged {
-                Ok(judgement) => settled(self.guarded(judgement, read)),
-                Err(fault) => dropped(round, &fault),
+                Ok(judgement) => agreed_round(self.refuse_held_out_codes(judgement, read)),
+                Err(fault) => dropped_round(round, &fault),
             })
             .collect()
     }
 
     /// Refuses a round whose trusted code is a program that is measured: its problem is one that is measured, in other words.
-    fn guarded(&self, judgement: Judgement, read: &Readings) -> Judgement {
+    fn refuse_held_out_codes(&self, judgement: Judgement, read: &ParsedRound) -> Judgement {
         let codes = judgement.codes.iter().zip(&read.codes);
         let trusted =
             codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
         let mut measured = trusted.filter_map(|code| self.guard.find_program(code));
         match measured.next() {
             Some(measured) if judgement.refused.is_none() => {
-                Judgement { refused: Some(measured_refusal(measured)), ..judgement }
+                Judgement { refused: Some(held_out_refusal(measured)), ..judgement }
             }
             _ => judgement,
         }
@@ -174,7 +171,7 @@ impl SolVer {
     fn examine_suites(
         &self,
         execute: &dyn Execute,
-        rounds: &[(&RoundRequest<'_, Self>, &Readings)],
+        rounds: &[(&RoundRequest<'_, Self>, &ParsedRound)],
     ) -> Vec<JudgedRound<Self>> {
         let requests = rounds.iter().map(|(round, read)| Examination {
             right: round.task.reference.as_ref().map_or("", |one| one.program.as_str()),
@@ -185,10 +182,10 @@ impl SolVer {
         let judged = rounds.iter().zip(found).map(|((round, read), found)| match found {
             Ok(found) => JudgedRound {
                 solutions: round.solutions.iter().map(|one| one.judged.clone()).collect(),
-                verifications: examined(read, found),
+                verifications: suite_solutions(read, found),
                 round: Some(AgreementRound::default()),
             },
-            Err(fault) => dropped(round, &fault),
+            Err(fault) => dropped_round(round, &fault),
         });
         judged.collect()
     }
@@ -222,7 +219,10 @@ pub(super) fn round_verdicts<'a>(facts: &StepFacts<'a, SolVer>) -> Vec<RoundVerd
 }
 
 /// Of each code of a round whether it is wrong: its text, where it could be read.
-fn wrong_codes<'a>(round: &'a RoundRequest<'_, SolVer>, read: &'a Readings) -> impl Iterator<Item = Option<&'a str>> {
+fn wrong_codes<'a>(
+    round: &'a RoundRequest<'_, SolVer>,
+    read: &'a ParsedRound,
+) -> impl Iterator<Item = Option<&'a str>> {
     let is_wrong =
         |one: &Solution<Option<Quality>>| one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted);
     let codes = round.solutions.iter().zip(&read.codes);
@@ -230,36 +230,36 @@ fn wrong_codes<'a>(round: &'a RoundRequest<'_, SolVer>, read: &'a Readings) -> i
 }
 
 /// What is said of suites that were tried on a reference; `found` has those that could be read.
-fn examined(read: &Readings, found: Vec<Quality>) -> Vec<Solution<Option<Quality>>> {
+fn suite_solutions(read: &ParsedRound, found: Vec<Quality>) -> Vec<Solution<Option<Quality>>> {
     let mut found = found.into_iter();
     let judge = |suite: &Option<Suite>| match suite.as_ref().and_then(|_| found.next()) {
         Some(quality) => {
             let status = if quality.is_accepted() { Status::Sound } else { Status::Unsound };
-            let verdict = Verdict {
-                passed: quality.accepted,
-                total: quality.tests,
-                ..verdict(status, String::new(), String::new())
-            };
+            let verdict = Verdict { passed: quality.accepted, total: quality.tests, ..rule_verdict(status, "", "") };
             Solution { verdict: Ok(verdict), detail: Some(quality) }
         }
         None => {
-            let verdict = verdict(Status::Malformed, String::new(), "no suite of tests could be read".to_owned());
+            let verdict = rule_verdict(Status::Malformed, "", "no suite of tests could be read");
             Solution { verdict: Ok(verdict), detail: None }
         }
     };
     read.suites.iter().map(|(_, suite)| suite).map(judge).collect()
 }
 
-fn settled(judgement: Judgement) -> JudgedRound<SolVer> {
+fn agreed_round(judgement: Judgement) -> JudgedRound<SolVer> {
     let Judgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
     let meet =
         |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
     let code = |CodeDecision { status, passed, total, rule, detail }| Solution {
-        verdict: Ok(meet(Verdict { passed, total, ..verdict(status, rule, detail) })),
+        verdict: Ok(meet(Verdict { passed, total, ..rule_verdict(status, rule, detail) })),
         detail: None,
     };
     let suite = |SuiteDecision { status, quality, rule, detail }| Solution {
-        verdict: Ok(meet(Verdict { passed: quality.accepted, total: quality.tests, ..verdict(status, rule, detail) })),
+        verdict: Ok(meet(Verdict {
+            passed: quality.accepted,
+            total: quality.tests,
+            ..rule_verdict(status, rule, detail)
+        })),
         detail: Some(quality),
     };
     JudgedRound {
@@ -269,7 +269,7 @@ fn settled(judgement: Judgement) -> JudgedRound<SolVer> {
     }
 }
 
-fn dropped(round: &RoundRequest<'_, SolVer>, fault: &Dropped) -> JudgedRound<SolVer> {
+fn dropped_round(round: &RoundRequest<'_, SolVer>, fault: &Dropped) -> JudgedRound<SolVer> {
     let dropped = || Solution { verdict: Err(fault.clone()), detail: None };
     JudgedRound {
         solutions: round.solutions.iter().map(|_| dropped()).collect(),
@@ -278,18 +278,13 @@ fn dropped(round: &RoundRequest<'_, SolVer>, fault: &Dropped) -> JudgedRound<Sol
     }
 }
 
-fn attempts(readings: &Readings) -> Vec<SuiteAttempt<'_>> {
-    let suites = readings.suites.iter();
+fn suite_attempts(parsed: &ParsedRound) -> Vec<SuiteAttempt<'_>> {
+    let suites = parsed.suites.iter();
     suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
 }
 
-pub(super) fn measured_refusal(measured: &Measured) -> Refusal {
-    Refusal { rule: HELD_OUT.to_owned(), detail: told(measured) }
-}
-
-/// A verdict without counts.
-pub(super) fn verdict(status: Status, rule: String, detail: String) -> Verdict {
-    Verdict { status, passed: 0, total: 0, evidence: Evidence { rule, detail, ..Evidence::default() } }
+pub(super) fn held_out_refusal(measured: &EvalItem) -> Refusal {
+    Refusal { rule: HELD_OUT.to_owned(), detail: describe_eval_item(measured) }
 }
 
 fn hidden_problem(task: &ProblemTask) -> Problem {
@@ -305,7 +300,7 @@ fn hidden_problem(task: &ProblemTask) -> Problem {
 }
 
 /// The text of a response that came to its end.
-fn whole(episode: &Finished<SingleTurn>) -> Result<&str, String> {
+fn finished_text(episode: &FinishedEpisode<SingleTurn>) -> Result<&str, String> {
     match episode.last() {
         Some(Rollout { finish: Finish::Stop, text, .. }) => Ok(text),
         Some(_) => Err("the response was cut off".to_owned()),

@@ -18,7 +18,7 @@ use veriplay_verifier::formats::compact::{
 };
 
 use super::{PromptFormat, ProposerRequest};
-use veriplay_core::{Proposal, Question, Task, TaskType, Value};
+use veriplay_core::{IoPair, Proposal, Question, TaskType, Value};
 
 pub(super) struct Compact;
 
@@ -27,23 +27,12 @@ impl PromptFormat for Compact {
         "compact"
     }
 
-    fn solver_text(&self, task: &Task) -> String {
-        match &task.question {
-            Question::Deduction { program, pair } => {
-                format!("{DEDUCTION}{program}{INPUT}{}{OUTPUT}", Value::arguments_text(&pair.input))
-            }
-            Question::Abduction { program, pair } => format!("{ABDUCTION}{program}{OUTPUT}{}{INPUT}", pair.output),
-            Question::Induction { visible, .. } => {
-                let pair_text =
-                    |input: &[Value], output| format!("{INPUT}{}{OUTPUT}{output}", Value::arguments_text(input));
-                let pairs: String = visible.iter().map(|pair| pair_text(&pair.input, &pair.output)).collect();
-                format!("{INDUCTION}{pairs}{PROGRAM}")
-            }
-        }
+    fn solver_text(&self, question: &Question) -> String {
+        solver_text_parts(question).concat()
     }
 
     fn proposer_text(&self, request: &ProposerRequest<'_>) -> String {
-        let references: String = request.references.iter().map(|task| reference_text(task)).collect();
+        let references: String = request.references.iter().map(|question| reference_text(question)).collect();
         match request.task_type {
             TaskType::Deduction => format!("{references}{PROPOSE_DEDUCTION}"),
             TaskType::Abduction => format!("{references}{PROPOSE_ABDUCTION}"),
@@ -51,8 +40,8 @@ impl PromptFormat for Compact {
         }
     }
 
-    fn answer_text(&self, task: &Task) -> String {
-        match &task.question {
+    fn answer_text(&self, question: &Question) -> String {
+        match question {
             Question::Deduction { pair, .. } => pair.output.to_string(),
             Question::Abduction { pair, .. } => Value::arguments_text(&pair.input),
             Question::Induction { reference, .. } => reference.clone(),
@@ -67,13 +56,31 @@ impl PromptFormat for Compact {
     }
 }
 
+/// The prompt of a solver: what all questions about its program share, and the rest.
+#[must_use]
+pub fn solver_text_parts(question: &Question) -> [String; 2] {
+    match question {
+        Question::Deduction { program, pair } => {
+            [format!("{DEDUCTION}{program}"), format!("{}{OUTPUT}", input_text(&pair.input))]
+        }
+        Question::Abduction { program, pair } => {
+            [format!("{ABDUCTION}{program}"), format!("{OUTPUT}{}{INPUT}", pair.output)]
+        }
+        Question::Induction { visible, .. } => {
+            let pair_text = |pair: &IoPair| format!("{}{OUTPUT}{}", input_text(&pair.input), pair.output);
+            let pairs: String = visible.iter().map(pair_text).collect();
+            [format!("{INDUCTION}{pairs}{PROGRAM}"), String::new()]
+        }
+    }
+}
+
 fn input_text(input: &[Value]) -> String {
     format!("{INPUT}{}", Value::arguments_text(input))
 }
 
 /// A task as an example for a proposer. Induction tasks are none: their proposer is shown a program instead.
-fn reference_text(task: &Task) -> String {
-    match &task.question {
+fn reference_text(question: &Question) -> String {
+    match question {
         Question::Deduction { program, pair } | Question::Abduction { program, pair } => {
             format!("{REFERENCE}{program}{}", input_text(&pair.input))
         }

@@ -11,15 +11,12 @@
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎` then a block fenced as `output` that holds `3`, then `</answer>`.
 
-use veriplay_core::{IoPair, Proposal, Question, Task, TaskType, Value};
+use veriplay_core::{IoPair, Proposal, Question, TaskType, Value};
 
 use super::{PromptFormat, ProposerRequest};
+use crate::think_answer::{answered, block, framed};
 
 pub(super) struct Fenced;
-
-const FRAME: &str = "A conversation between User and Assistant. The User asks for something, and the Assistant first reasons \
-about it and then answers. The reasoning stands between <think> and </think>, the answer after it between <answer> and \
-</answer>.";
 
 const CODE_RULES: &str = "Rules for the program:
 - Its entry is a function named `f` with at least one parameter, and every path returns a value.
@@ -33,8 +30,8 @@ impl PromptFormat for Fenced {
         "fenced"
     }
 
-    fn solver_text(&self, task: &Task) -> String {
-        framed(&match &task.question {
+    fn solver_text(&self, question: &Question) -> String {
+        framed(&match question {
             Question::Deduction { program, pair } => deduction_request(program, &pair.input),
             Question::Abduction { program, pair } => abduction_request(program, &pair.output),
             Question::Induction { visible, message, .. } => induction_request(visible, message),
@@ -48,8 +45,8 @@ impl PromptFormat for Fenced {
         })
     }
 
-    fn answer_text(&self, task: &Task) -> String {
-        match &task.question {
+    fn answer_text(&self, question: &Question) -> String {
+        match question {
             Question::Deduction { pair, .. } => {
                 answered("I run the program on the input.", &block("output", &pair.output))
             }
@@ -73,20 +70,6 @@ impl PromptFormat for Fenced {
             }
         }
     }
-}
-
-fn framed(request: &str) -> String {
-    format!("{FRAME}\nUser: {request}\nAssistant: <think>")
-}
-
-/// A response: the prompt has opened the think tag already.
-fn answered(thought: &str, blocks: &str) -> String {
-    format!("{thought}</think>\n<answer>\n{blocks}</answer>")
-}
-
-fn block(kind: &str, content: impl std::fmt::Display) -> String {
-    let content = content.to_string();
-    format!("```{kind}\n{}\n```\n", content.trim_end_matches('\n'))
 }
 
 fn input_block(input: &[Value]) -> String {
@@ -154,16 +137,16 @@ fn triplet_goal(task_type: TaskType) -> (&'static str, &'static str) {
     }
 }
 
-fn references_text(references: &[&Task]) -> String {
+fn references_text(references: &[&Question]) -> String {
     if references.is_empty() {
         return String::new();
     }
-    let texts = references.iter().zip(1..).map(|(task, number)| reference_text(task, number));
+    let texts = references.iter().zip(1..).map(|(question, number)| reference_text(question, number));
     format!("\n\nReferences:\n{}", texts.collect::<String>())
 }
 
-fn reference_text(task: &Task, number: usize) -> String {
-    let (program, pair) = match &task.question {
+fn reference_text(question: &Question, number: usize) -> String {
+    let (program, pair) = match question {
         Question::Deduction { program, pair } | Question::Abduction { program, pair } => (program, Some(pair)),
         Question::Induction { reference, visible, .. } => (reference, visible.first()),
     };

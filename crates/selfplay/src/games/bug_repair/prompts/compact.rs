@@ -7,7 +7,7 @@
 //! episode: there are no tools.
 //!
 //! # Why
-//! A tiny model has no room for a repository, and no words. Which function it is has been told it: finding the place is the part
+//! A tiny model has no room for a repository, and no words. The prompt names the function: finding the place is the part
 //! of the task that is left out.
 //!
 //! # How it can be gamed
@@ -17,9 +17,7 @@
 //! # Example
 //! `<BUG>def f(x):⏎    return x - 1<TEST>assert f(1) == 2<FIX>` is answered by `def f(x):⏎    return x + 1`.
 
-use veriplay_verifier::bugs::tool_env::FunctionSource;
-
-use super::{Action, Goal, Left, Mode, RepairFormat};
+use super::{InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
 use crate::multi_turn::Turn;
 
 /// Stands before a function with a bug.
@@ -49,36 +47,32 @@ impl RepairFormat for Compact {
     }
 
     /// One function it must be, and an injector must be shown it.
-    fn can_ask(&self, goal: &Goal) -> bool {
+    fn can_ask(&self, goal: &RepoGoal) -> bool {
         match goal {
-            Goal::Repair { spec, function } => {
+            RepoGoal::Repair { spec, function } => {
                 let plain = |text: &str| CONTROL.iter().all(|token| !text.contains(token));
                 function.as_ref().is_some_and(|function| plain(&function.source)) && plain(spec)
             }
-            Goal::Inject { mode, .. } => *mode == Mode::Direct,
+            RepoGoal::Inject { mode, .. } => *mode == InjectionMode::Direct,
         }
     }
 
-    fn text(&self, goal: &Goal, _turns: &[Turn], _left: Left) -> String {
+    fn prompt_text(&self, goal: &RepoGoal, _turns: &[Turn], _left: RepoBudgetLeft) -> String {
         match goal {
-            Goal::Repair { spec, function } => {
+            RepoGoal::Repair { spec, function } => {
                 let source = function.as_ref().map_or("", |function| function.source.as_str());
                 repair_prompt(source, &test_lines(spec).join("\n"))
             }
-            Goal::Inject { function, .. } => injection_prompt(&function.source),
+            RepoGoal::Inject { function, .. } => injection_prompt(&function.source),
         }
     }
 
-    fn read(&self, _goal: &Goal, response: &str) -> Result<Action, String> {
+    fn parse_response(&self, _goal: &RepoGoal, response: &str) -> Result<RepoResponse, String> {
         match CONTROL.iter().find(|token| response.contains(**token)) {
             Some(token) => Err(format!("`{token}` out of place")),
             None if response.trim().is_empty() => Err("the response is empty".to_owned()),
-            None => Ok(Action::Replace(response.to_owned())),
+            None => Ok(RepoResponse::Replace(response.to_owned())),
         }
-    }
-
-    fn replacement(&self, now: &FunctionSource) -> Option<String> {
-        Some(now.source.clone())
     }
 }
 

@@ -19,7 +19,7 @@
 
 use veriplay_verifier::bugs::tool_env::{FunctionSource, RepoToolCall};
 
-use super::{Action, Goal, Left, Mode, RepairFormat};
+use super::{InjectionMode, RepairFormat, RepoBudgetLeft, RepoGoal, RepoResponse};
 use crate::multi_turn::Turn;
 
 const OLD: &str = "<<<<<<< OLD";
@@ -61,77 +61,70 @@ impl RepairFormat for Fenced {
         false
     }
 
-    fn can_ask(&self, _goal: &Goal) -> bool {
+    fn can_ask(&self, _goal: &RepoGoal) -> bool {
         true
     }
 
-    fn text(&self, goal: &Goal, turns: &[Turn], left: Left) -> String {
+    fn prompt_text(&self, goal: &RepoGoal, turns: &[Turn], left: RepoBudgetLeft) -> String {
         let head = match goal {
-            Goal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
-            Goal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", mode_text(*mode, function)),
+            RepoGoal::Repair { spec, .. } => format!("{REPAIR}\n\n{TOOLS}\n\nThe tests, as a patch:\n{spec}"),
+            RepoGoal::Inject { mode, function } => format!("{INJECT}\n\n{}\n\n{TOOLS}\n", mode_text(*mode, function)),
         };
-        let turns: String = turns.iter().map(turn_text).collect();
-        let Left { turns: left, test_runs, shown_chars } = left;
+        let turns: String = turns.iter().map(Turn::chat_text).collect();
+        let RepoBudgetLeft { turns: left, test_runs, shown_chars } = left;
         format!(
             "User: {head}\nTurns left: {left}. Runs of tests left: {test_runs}. Of each result {shown_chars} characters are shown.\n\n\
              {turns}Assistant:"
         )
     }
 
-    fn read(&self, _goal: &Goal, response: &str) -> Result<Action, String> {
-        let (label, lines) = only_block(response)?;
+    fn parse_response(&self, _goal: &RepoGoal, response: &str) -> Result<RepoResponse, String> {
+        let (label, lines) = parse_only_block(response)?;
         let (tool, path) = label.split_once(' ').map_or((label, ""), |(tool, path)| (tool, path.trim()));
-        action(tool, path, &lines)
-    }
-
-    /// An edit is a turn of its own, and its lines must be looked up first.
-    fn replacement(&self, _now: &FunctionSource) -> Option<String> {
-        None
+        parse_action(tool, path, &lines)
     }
 }
 
-fn mode_text(mode: Mode, function: &FunctionSource) -> String {
+fn mode_text(mode: InjectionMode, function: &FunctionSource) -> String {
     let place = format!("`{}` in `{}`", function.name, function.path);
     match mode {
-        Mode::Direct => format!("Change the code as you like. A place to begin: {place}."),
-        Mode::Removal => format!(
+        InjectionMode::Direct => format!("Change the code as you like. A place to begin: {place}."),
+        InjectionMode::Removal => format!(
             "Make the bug by taking code out: a case, a check, a feature with all that belongs to it, and change what is left only so \
              that it still runs. More lines must go than come. A place to begin: {place}."
         ),
-        Mode::Rewrite => format!(
+        InjectionMode::Rewrite => format!(
             "The body of {place} has been taken out. Write it anew, from its name, its docstring and its uses, as you think it might be. \
              It is a bug if tests then fail, so leave the cases you find least obvious to your first guess."
         ),
     }
 }
 
-fn turn_text(turn: &Turn) -> String {
-    format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
-}
-
-fn action(tool: &str, path: &str, lines: &[&str]) -> Result<Action, String> {
+fn parse_action(tool: &str, path: &str, lines: &[&str]) -> Result<RepoResponse, String> {
     let path = || path.to_owned();
     let nothing = |action| if lines.is_empty() { Ok(action) } else { Err(format!("a `{tool}` block holds nothing")) };
     match tool {
-        "list" => nothing(Action::Call(RepoToolCall::List { path: path() })),
-        "submit" if path().is_empty() => nothing(Action::Submit),
-        "read" => range(lines).map(|(first, last)| Action::Call(RepoToolCall::Read { path: path(), first, last })),
+        "list" => nothing(RepoResponse::Call(RepoToolCall::List { path: path() })),
+        "submit" if path().is_empty() => nothing(RepoResponse::Submit),
+        "read" => {
+            parse_range(lines).map(|(first, last)| RepoResponse::Call(RepoToolCall::Read { path: path(), first, last }))
+        }
         "search" | "search-regex" => {
             let [pattern] = lines else { return Err(format!("a `{tool}` block holds one line")) };
             let (pattern, expression) = ((*pattern).to_owned(), tool == "search-regex");
-            Ok(Action::Call(RepoToolCall::Search { path: path(), pattern, expression }))
+            Ok(RepoResponse::Call(RepoToolCall::Search { path: path(), pattern, expression }))
         }
-        "edit" => edit(path(), lines).map(Action::Call),
+        "edit" => parse_edit(path(), lines).map(RepoResponse::Call),
         "run" if path().is_empty() => {
             let tests = lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty());
-            Ok(Action::Call(RepoToolCall::Run { tests: tests.collect() }))
+            Ok(RepoResponse::Call(RepoToolCall::Run { tests: tests.collect() }))
         }
         "submit" | "run" => Err(format!("`{tool}` has no path")),
         other => Err(format!("`{other}` is no tool")),
     }
 }
 
-fn range(lines: &[&str]) -> Result<(usize, usize), String> {
+fn parse_range(lines: &[&str]) -> Result<(usize, usize), String> {
     let wrong = || "a `read` block holds nothing, or `FIRST-LAST`".to_owned();
     match lines {
         [] => Ok((1, ALL_LINES)),
@@ -145,7 +138,7 @@ fn range(lines: &[&str]) -> Result<(usize, usize), String> {
 }
 
 /// Lines, each with the newline that ends it.
-fn edit(path: String, lines: &[&str]) -> Result<RepoToolCall, String> {
+fn parse_edit(path: String, lines: &[&str]) -> Result<RepoToolCall, String> {
     let wrong = || format!("an `edit` block is `{OLD}`, lines, `{BETWEEN}`, lines, `{NEW}`");
     let inner = lines.strip_prefix(&[OLD]).and_then(|lines| lines.strip_suffix(&[NEW])).ok_or_else(wrong)?;
     let mut parts = inner.split(|line| *line == BETWEEN);
@@ -155,7 +148,7 @@ fn edit(path: String, lines: &[&str]) -> Result<RepoToolCall, String> {
 }
 
 /// The label and the lines of the response's one block.
-fn only_block(text: &str) -> Result<(&str, Vec<&str>), String> {
+fn parse_only_block(text: &str) -> Result<(&str, Vec<&str>), String> {
     let (mut found, mut open) = (Vec::new(), None);
     for line in text.lines() {
         let ticks = line.len() - line.trim_start_matches('`').len();

@@ -2,12 +2,12 @@
 //!
 //! An executor reads `<WORLD>orders<DO>instruction<CODE>` and answers with code: nothing says what the tools are or what is in the world, so
 //! a model must have been taught both. A challenger reads `<WORLD>orders<MAKE>cancel_order(` and answers with a
-//! [`Sketch`]. How that becomes a whole artifact is told there.
+//! [`Sketch`]. How that becomes a whole artifact is documented there.
 
 use veriplay_verifier::environments::compact::{CODE, DO, MAKE, Sketch, WORLD, WRONG};
 use veriplay_verifier::environments::{About, ChallengerResponse};
 
-use super::{ChallengeFormat, Goal, Left, Turn};
+use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
 
 pub(super) struct Compact;
 
@@ -32,20 +32,22 @@ impl ChallengeFormat for Compact {
         true
     }
 
-    fn text(&self, goal: &Goal, _about: &About, _turns: &[Turn], _left: Left) -> String {
+    fn prompt_text(&self, goal: &ToolGoal, _about: &About, _turns: &[Turn], _left: ToolBudgetLeft) -> String {
         match goal {
-            Goal::Execute { environment, instruction } => executor_prompt(environment, instruction),
-            Goal::Challenge(request) => challenger_prompt(&request.environment, &request.tool),
+            ToolGoal::Execute { environment, instruction } => executor_prompt(environment, instruction),
+            ToolGoal::Challenge(request) => challenger_prompt(&request.environment, &request.tool),
         }
     }
 
-    fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String> {
+    fn parse_response(&self, goal: &ToolGoal, response: &str) -> Result<ChallengerResponse, String> {
         match goal {
-            Goal::Execute { .. } => match [WORLD, DO, MAKE, CODE, WRONG].iter().find(|mark| response.contains(*mark)) {
-                Some(mark) => Err(format!("there is a `{mark}` in the code")),
-                None => Ok(ChallengerResponse::Explore(response.to_owned())),
-            },
-            Goal::Challenge(request) => {
+            ToolGoal::Execute { .. } => {
+                match [WORLD, DO, MAKE, CODE, WRONG].iter().find(|mark| response.contains(*mark)) {
+                    Some(mark) => Err(format!("there is a `{mark}` in the code")),
+                    None => Ok(ChallengerResponse::Explore(response.to_owned())),
+                }
+            }
+            ToolGoal::Challenge(request) => {
                 let task = Sketch::read(response)?.task(&request.task_id, &request.environment);
                 Ok(ChallengerResponse::Propose(task))
             }

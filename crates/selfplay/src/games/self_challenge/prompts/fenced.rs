@@ -2,7 +2,7 @@
 
 use veriplay_verifier::environments::{About, ChallengerResponse, read_challenger, read_executor};
 
-use super::{ChallengeFormat, Goal, Left, Turn};
+use super::{ChallengeFormat, ToolBudgetLeft, ToolGoal, Turn};
 
 pub(super) struct Fenced;
 
@@ -15,14 +15,14 @@ impl ChallengeFormat for Fenced {
         false
     }
 
-    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
-        text(goal, about, turns, left)
+    fn prompt_text(&self, goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String {
+        prompt_text(goal, about, turns, left)
     }
 
-    fn read(&self, goal: &Goal, response: &str) -> Result<ChallengerResponse, String> {
+    fn parse_response(&self, goal: &ToolGoal, response: &str) -> Result<ChallengerResponse, String> {
         match goal {
-            Goal::Execute { .. } => read_executor(response).map(ChallengerResponse::Explore),
-            Goal::Challenge(request) => read_challenger(response, &request.task_id, &request.environment),
+            ToolGoal::Execute { .. } => read_executor(response).map(ChallengerResponse::Explore),
+            ToolGoal::Challenge(request) => read_challenger(response, &request.task_id, &request.environment),
         }
     }
 
@@ -55,40 +55,39 @@ False for each, as it does when nothing is done.
 What counts: the task takes several steps, can be done, and is hard.";
 
 /// The prompt for the next turn.
-fn text(goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
+fn prompt_text(goal: &ToolGoal, about: &About, turns: &[Turn], left: ToolBudgetLeft) -> String {
     let head = match goal {
-        Goal::Execute { instruction, .. } => {
-            format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about))
+        ToolGoal::Execute { instruction, .. } => {
+            format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", environment_text(about))
         }
-        Goal::Challenge(_) => {
+        ToolGoal::Challenge(_) => {
             let state = about.initial.to_string();
-            format!("{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n", world(about))
+            format!(
+                "{CHALLENGE}\n\n{CODE_RULES}\n\n{ARTIFACT}\n\n{}\nIts state at first:\n{state}\n",
+                environment_text(about)
+            )
         }
     };
-    let turns: String = turns.iter().map(turn_text).collect();
+    let turns: String = turns.iter().map(Turn::chat_text).collect();
     format!("User: {head}\n\n{}\n{turns}Assistant:", turns_text(goal, left))
 }
 
-fn turns_text(goal: &Goal, left: Left) -> String {
-    let Left { turns: left, shown_chars: shown } = left;
+fn turns_text(goal: &ToolGoal, left: ToolBudgetLeft) -> String {
+    let ToolBudgetLeft { turns: left, shown_chars: shown } = left;
     match goal {
-        Goal::Execute { .. } => format!("Turns left: {left}. Of each output {shown} characters are shown."),
-        Goal::Challenge(_) if left <= 1 => "No turns are left to explore: propose the task now.".to_owned(),
-        Goal::Challenge(_) => {
+        ToolGoal::Execute { .. } => format!("Turns left: {left}. Of each output {shown} characters are shown."),
+        ToolGoal::Challenge(_) if left <= 1 => "No turns are left to explore: propose the task now.".to_owned(),
+        ToolGoal::Challenge(_) => {
             format!("Turns left to explore: {}. Of each output {shown} characters are shown.", left - 1)
         }
     }
 }
 
-fn world(about: &About) -> String {
+fn environment_text(about: &About) -> String {
     let tool = |tool: &veriplay_verifier::environments::Tool| {
         let documentation = tool.documentation.replace('\n', "\n    ");
         format!("{}\n    {documentation}\n", tool.signature)
     };
     let tools: String = about.tools.iter().map(tool).collect();
     format!("The world:\n{}\n\nTools:\n{tools}", about.text)
-}
-
-fn turn_text(turn: &Turn) -> String {
-    format!("Assistant: {}\n\nUser: {}\n\n", turn.response.trim(), turn.shown)
 }

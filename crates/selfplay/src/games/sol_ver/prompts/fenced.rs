@@ -13,12 +13,9 @@
 use veriplay_verifier::agreement::{Suite, Test};
 
 use super::{SolVerFormat, case_texts, cases};
+use crate::think_answer::{answered, block, framed};
 
 pub(super) struct Fenced;
-
-const FRAME: &str = "A conversation between User and Assistant. The User asks for something, and the Assistant first reasons \
-about it and then answers. The reasoning stands between <think> and </think>, the answer after it between <answer> and \
-</answer>.";
 
 const PROPOSE: &str = "Below is a piece of code. Let it inspire a programming problem: self-contained, in words, with one right \
 result for every input. Whoever solves it writes a Python function `f` and sees nothing but your text, so say what the arguments \
@@ -73,17 +70,4 @@ that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
 
 fn assertion(test: &Test) -> Option<&str> {
     if let Test::Assert(text) = test { Some(text) } else { None }
-}
-
-fn framed(request: &str) -> String {
-    format!("{FRAME}\nUser: {request}\nAssistant: <think>")
-}
-
-/// A response: the prompt has opened the think tag already.
-fn answered(thought: &str, blocks: &str) -> String {
-    format!("{thought}</think>\n<answer>\n{blocks}</answer>")
-}
-
-fn block(kind: &str, content: &str) -> String {
-    format!("```{kind}\n{}\n```\n", content.trim_end_matches('\n'))
 }

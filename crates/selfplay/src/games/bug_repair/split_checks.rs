@@ -5,7 +5,7 @@ use veriplay_verifier::bugs::BugProposal;
 
 use super::BugRepair;
 use super::mutation::judgement;
-use crate::environment::Judged;
+use crate::environment::JudgedProposalOf;
 use crate::splits::Overlap;
 
 impl BugRepair {
@@ -14,7 +14,7 @@ impl BugRepair {
         for repository in self.training_repositories() {
             let item = format!("repository `{}`", repository.baseline.name);
             self.guard.check_repository("`repositories.training`", &item, repository.package())?;
-            for (path, text) in repository.code() {
+            for (path, text) in repository.code_files() {
                 let item = format!("`{path}` of {item}");
                 self.guard.check_program("`repositories.training`", &item, text)?;
             }
@@ -34,7 +34,7 @@ impl BugRepair {
     }
 
     /// The verdict on a tree that holds a measured function where the original holds another; `None` for any other tree.
-    pub(super) fn refuse_measured(&self, repository: usize, now: &TextFiles) -> Option<Judged<Self>> {
+    pub(super) fn refuse_held_out(&self, repository: usize, now: &TextFiles) -> Option<JudgedProposalOf<Self>> {
         let verdict = self.guard.refuse_programs(self.changed(repository, now))?;
         Some(judgement(Ok(verdict), None))
     }

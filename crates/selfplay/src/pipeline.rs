@@ -7,7 +7,7 @@ use std::sync::mpsc;
 ///
 /// # Errors
 /// The first error of `produce`; work already handed over is finished first.
-pub(crate) fn overlap<C, P: Send, V: Send, E>(
+pub(crate) fn run_pipelined<C, P: Send, V: Send, E>(
     chunks: impl IntoIterator<Item = C>,
     mut produce: impl FnMut(C) -> Result<P, E>,
     consume: impl FnMut(P) -> V + Send,

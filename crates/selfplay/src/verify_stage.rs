@@ -5,13 +5,13 @@ use veriplay_core::{Execute, Role};
 
 use crate::driver::SelfPlay;
 use crate::environment::{
-    Draw, Environment, JudgedRound, RoundRequest, SolverEpisode, Stage, Verified, VerifierEpisode,
+    Environment, JudgedRound, RoundRequest, SamplingCall, SolverEpisode, Stage, VerifierEpisode, VerifyOutput,
 };
 use crate::judgement::Solution;
-use crate::overlap::overlap;
+use crate::pipeline::run_pipelined;
 use crate::play::{PlayError, StepContext};
-use crate::rollout::Finished;
-use crate::task_pool::Asked;
+use crate::rollout::FinishedEpisode;
+use crate::task_pool::StepTask;
 
 /// A task with its solvers' episodes.
 type Solved<'a, E> = (&'a <E as Environment>::Task, &'a [SolverEpisode<E>]);
@@ -24,7 +24,7 @@ struct Verifier<E: Environment> {
 }
 
 /// A judged round, with its verifiers' episodes.
-type Round<E> = (JudgedRound<E>, Vec<Finished<<E as Environment>::Episode>>);
+type VerifiedRound<E> = (JudgedRound<E>, Vec<FinishedEpisode<<E as Environment>::Episode>>);
 
 impl<E: Environment> SelfPlay<E> {
     /// Samples verifiers and judges the rounds of each chunk of tasks while the next is sampled. Every task has solvers' episodes, side
@@ -32,32 +32,33 @@ impl<E: Environment> SelfPlay<E> {
     pub(crate) fn verify(
         &self,
         context: &StepContext<'_>,
-        tasks: &[Asked<E::Task>],
+        tasks: &[StepTask<E::Task>],
         solutions: &mut [SolverEpisode<E>],
         step: u64,
-    ) -> Result<Verified<E>, PlayError> {
+    ) -> Result<VerifyOutput<E>, PlayError> {
         let Some(settings) = self.game.verifier() else {
-            return Ok(Verified { verifications: Vec::new(), rounds: Vec::new() });
+            return Ok(VerifyOutput { verifications: Vec::new(), rounds: Vec::new() });
         };
         let of_tasks = solutions.chunk_by(|one, other| one.finished.source == other.finished.source);
         let solved: Vec<Solved<'_, E>> = tasks.iter().map(|asked| &asked.task).zip(of_tasks).collect();
         let verifiers = self.choose_verifiers(context, step, &solved);
         let (seeds, size) = (self.game.seeds(Stage::Solve, context.seed, step), self.game.chunk(Stage::Solve));
         let size = size.min(solved.len().max(1));
-        let judged: Vec<Vec<Round<E>>> = overlap(
+        let judged: Vec<Vec<VerifiedRound<E>>> = run_pipelined(
             solved.chunks(size).enumerate(),
             |(chunk, solved): (usize, &[Solved<'_, E>])| {
                 let first = chunk * size;
                 let own = verifiers.iter().enumerate().filter(|(_, one)| (first..first + size).contains(&one.task));
                 let episodes = own.map(|(source, one)| (source, one.episode.clone())).collect();
-                let draw = Draw { stage: Stage::Solve, role: Role::Verifier, group: settings.group, chunk, round: 0 };
+                let draw =
+                    SamplingCall { stage: Stage::Solve, role: Role::Verifier, group: settings.group, chunk, round: 0 };
                 Ok::<_, PlayError>((first, solved, self.sample(context, episodes, draw, step, seeds)?))
             },
             |(first, solved, finished)| {
                 self.judge_chunk(context.execute, seeds.judge, (first, solved), &verifiers, finished)
             },
         )?;
-        Ok(settle(judged.into_iter().flatten(), &verifiers, solutions))
+        Ok(apply_rounds(judged.into_iter().flatten(), &verifiers, solutions))
     }
 
     fn choose_verifiers(&self, context: &StepContext<'_>, step: u64, solved: &[Solved<'_, E>]) -> Vec<Verifier<E>> {
@@ -79,9 +80,9 @@ impl<E: Environment> SelfPlay<E> {
         seed: u64,
         (first, solved): (usize, &[Solved<'_, E>]),
         verifiers: &[Verifier<E>],
-        finished: Vec<Finished<E::Episode>>,
-    ) -> Vec<Round<E>> {
-        let mut of_tasks: Vec<Vec<Finished<E::Episode>>> = solved.iter().map(|_| Vec::new()).collect();
+        finished: Vec<FinishedEpisode<E::Episode>>,
+    ) -> Vec<VerifiedRound<E>> {
+        let mut of_tasks: Vec<Vec<FinishedEpisode<E::Episode>>> = solved.iter().map(|_| Vec::new()).collect();
         finished.into_iter().for_each(|one| of_tasks[verifiers[one.source].task - first].push(one));
         let rounds = solved.iter().zip(&of_tasks).map(|((task, solutions), finished)| RoundRequest {
             task: *task,
@@ -96,11 +97,11 @@ impl<E: Environment> SelfPlay<E> {
 }
 
 /// Gives every response the judgement of its round.
-fn settle<E: Environment>(
-    judged: impl Iterator<Item = Round<E>>,
+fn apply_rounds<E: Environment>(
+    judged: impl Iterator<Item = VerifiedRound<E>>,
     verifiers: &[Verifier<E>],
     solutions: &mut [SolverEpisode<E>],
-) -> Verified<E> {
+) -> VerifyOutput<E> {
     let (mut verifications, mut rounds) = (Vec::new(), Vec::new());
     let mut of_solvers: Vec<Solution<E::SolutionDetail>> = Vec::with_capacity(solutions.len());
     for (round, finished) in judged {
@@ -112,5 +113,5 @@ fn settle<E: Environment>(
         }));
     }
     solutions.iter_mut().zip(of_solvers).for_each(|(one, judged)| one.judged = judged);
-    Verified { verifications, rounds }
+    VerifyOutput { verifications, rounds }
 }

@@ -1,11 +1,11 @@
-//! Examples of both roles: what warm-up teaches, in the prompts of the compact format.
+//! Supervised examples of both roles, in the prompts of the compact format.
 
 use rand::Rng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Deserialize;
-use veriplay_core::{Dropped, Execute, IoPair, Limits, Sample, Value};
+use veriplay_core::{Dropped, Execute, IoPair, Limits, Value};
 use veriplay_corpus::{Generated, Grammar, Programs, Split};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::bug_repair::prompts::{BUG, CODE, FIX, INJECT, TEST, injection_prompt, repair_prompt};
@@ -14,7 +14,7 @@ use veriplay_verifier::bugs::Mutants;
 
 use super::BugRepairSetup;
 use crate::exit::{ExitCode, Failure, OrFail};
-use crate::games::examples::{Teach, example};
+use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::programs::{Worth, execute_on};
 use crate::progress;
 
@@ -24,17 +24,10 @@ const IMAGE: &str = "python";
 const ASSERT: &str = "assert f(";
 const EQUALS: &str = ") == ";
 
-/// `[data]` and `[batch]` of a recipe.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Lessons {
-    data: Data,
-    batch: BatchPlan,
-}
-
 /// Which functions, and which bugs in them.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Data {
+pub(crate) struct BugRepairData {
     /// Functions drawn; repeats, held-out and dull ones are left out.
     functions: usize,
     /// The mix of families they are drawn from.
@@ -54,7 +47,7 @@ struct Data {
 /// How many examples of each kind one optimizer step holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BatchPlan {
+pub(crate) struct BugRepairBatch {
     /// Bugs to be repaired.
     repairs: usize,
     /// Functions to put a bug into.
@@ -65,16 +58,16 @@ struct BatchPlan {
 
 /// A function, one with a bug, and the tests that tell.
 #[derive(Debug, Clone)]
-pub(crate) struct Bugged {
+pub(crate) struct BugExample {
     right: String,
     wrong: String,
     failing: Vec<IoPair>,
 }
 
-impl Teach for BugRepairSetup {
-    type Lessons = Lessons;
-    const LESSON_TABLES: &'static [&'static str] = &["data", "batch"];
-    type Material = Vec<Bugged>;
+impl WarmupExamples for BugRepairSetup {
+    type Data = BugRepairData;
+    type Batch = BugRepairBatch;
+    type Source = Vec<BugExample>;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let mut fragments = Grammar::built_in().fragments().to_vec();
@@ -82,8 +75,7 @@ impl Teach for BugRepairSetup {
         build_tokenizer(&[BUG, TEST, FIX, CODE, INJECT].map(str::to_owned), &fragments)
     }
 
-    fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Vec<Bugged>, Failure> {
-        let data = &lessons.data;
+    fn source(data: &BugRepairData, seed: u64, execute: &dyn Execute) -> Result<Vec<BugExample>, Failure> {
         let grammar = Grammar::built_in();
         let programs = Programs::new(&grammar, Split::Train, &data.mix, seed).or_fail(ExitCode::Input)?;
         let mut rng = generator(seed, 0, "inputs of functions to put bugs into");
@@ -96,7 +88,7 @@ impl Teach for BugRepairSetup {
             })
             .collect();
         let bar = progress::bar(drawn.len() as u64, "functions");
-        let bugs: Result<Vec<Vec<Bugged>>, Failure> = drawn
+        let bugs: Result<Vec<Vec<BugExample>>, Failure> = drawn
             .into_par_iter()
             .map(|(generated, inputs)| {
                 bar.inc(1);
@@ -109,35 +101,30 @@ impl Teach for BugRepairSetup {
         Ok(bugs)
     }
 
-    fn examples(
-        lessons: &Lessons,
-        material: &Vec<Bugged>,
-        tokenizer: &Tokenizer,
+    fn draw_examples(
+        config: &ExampleConfig<BugRepairData, BugRepairBatch>,
+        source: &Vec<BugExample>,
         rng: &mut ChaCha8Rng,
-    ) -> Result<Vec<Sample>, TokenizerError> {
-        let plan = &lessons.batch;
-        let mut samples = Vec::new();
-        let mut teach = |prompt: String, response: &str| -> Result<(), TokenizerError> {
-            samples.push(example(tokenizer, &tokenizer.encode(&prompt)?, "", response)?);
-            Ok(())
-        };
-        for bug in draw(material, plan.repairs, rng) {
-            let tests = tests(bug, plan.lines, rng);
-            teach(repair_prompt(&bug.wrong, &tests), &bug.right)?;
+        examples: &mut Examples<'_>,
+    ) -> Result<(), TokenizerError> {
+        let batch = &config.batch;
+        for bug in draw(source, batch.repairs, rng) {
+            let tests = tests(bug, batch.lines, rng);
+            examples.add(&repair_prompt(&bug.wrong, &tests), &bug.right)?;
         }
-        for bug in draw(material, plan.injections, rng) {
-            teach(injection_prompt(&bug.right), &bug.wrong)?;
+        for bug in draw(source, batch.injections, rng) {
+            examples.add(&injection_prompt(&bug.right), &bug.wrong)?;
         }
-        Ok(samples)
+        Ok(())
     }
 }
 
-fn draw<'a>(material: &'a [Bugged], count: usize, rng: &mut impl Rng) -> Vec<&'a Bugged> {
-    material.choose_multiple(rng, count).collect()
+fn draw<'a>(source: &'a [BugExample], count: usize, rng: &mut impl Rng) -> Vec<&'a BugExample> {
+    source.choose_multiple(rng, count).collect()
 }
 
 /// Up to `lines` of the tests that fail, in any order.
-fn tests(bug: &Bugged, lines: usize, rng: &mut impl Rng) -> String {
+fn tests(bug: &BugExample, lines: usize, rng: &mut impl Rng) -> String {
     let mut failing: Vec<&IoPair> = bug.failing.iter().collect();
     failing.shuffle(rng);
     let line = |pair: &&IoPair| format!("{ASSERT}{}{EQUALS}{}", Value::arguments_text(&pair.input), pair.output);
@@ -146,12 +133,12 @@ fn tests(bug: &Bugged, lines: usize, rng: &mut impl Rng) -> String {
 
 /// The function's mutants that return other values, or none, for some input.
 fn bugs_in(
-    data: &Data,
+    data: &BugRepairData,
     seed: u64,
     program: &str,
     inputs: Vec<Vec<Value>>,
     execute: &dyn Execute,
-) -> Result<Vec<Bugged>, Failure> {
+) -> Result<Vec<BugExample>, Failure> {
     let Some(right) = execute_on(&data.worth, data.limits, program, inputs, execute).or_fail(ExitCode::Host)? else {
         return Ok(Vec::new());
     };
@@ -167,7 +154,7 @@ fn bugs_in(
         let returned = returned.unwrap_or_default();
         let failing: Vec<IoPair> = right.iter().filter(|pair| !returned.contains(pair)).cloned().collect();
         if !failing.is_empty() {
-            bugs.push(Bugged { right: program.to_owned(), wrong, failing });
+            bugs.push(BugExample { right: program.to_owned(), wrong, failing });
         }
     }
     Ok(bugs)

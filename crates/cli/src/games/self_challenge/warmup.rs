@@ -1,9 +1,9 @@
-//! Examples of both roles: what warm-up teaches, in the prompts of the compact format.
+//! Supervised examples of both roles, in the prompts of the compact format.
 
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-use veriplay_core::{Execute, Sample};
+use veriplay_core::Execute;
 use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, built_in_environments};
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::self_challenge::prompts::{challenger_prompt, executor_prompt};
@@ -11,22 +11,15 @@ use veriplay_verifier::environments::ArtifactGate;
 use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
 
 use super::SelfChallengeSetup;
-use super::tasks::{CompletedTask, HeldOutSource, TaskConfig, TaskSource};
+use super::tasks::{CompletedTask, HeldOutSource, SelfChallengeTaskConfig, TaskSource};
 use crate::exit::Failure;
-use crate::games::examples::{Teach, example};
+use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
 use crate::progress;
-
-/// `[data]` and `[batch]` of a recipe.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Lessons {
-    data: Data,
-    batch: BatchPlan,
-}
 
 /// Which tasks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Data {
+pub(crate) struct SelfChallengeData {
     /// Names of folders of `task-corpus/environments`.
     environments: Vec<String>,
     /// Whole artifacts that challengers' examples are drawn from. Executors' are drawn anew in each step.
@@ -38,15 +31,15 @@ struct Data {
 /// How many examples of each kind one optimizer step holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BatchPlan {
+pub(crate) struct SelfChallengeBatch {
     /// Tasks to be done.
     executions: usize,
     /// Tasks to be made.
     challenges: usize,
 }
 
-/// What examples are made of: tasks of the training split.
-pub(crate) struct Material {
+/// Tasks of the training split.
+pub(crate) struct TrainingTasks {
     generator: TaskGenerator,
     made: Vec<CompletedTask>,
     /// Names of the tools of each environment.
@@ -58,10 +51,10 @@ fn all_environments() -> Vec<String> {
     built_in_environments().into_iter().map(|corpus| corpus.environment.name).collect()
 }
 
-impl Teach for SelfChallengeSetup {
-    type Lessons = Lessons;
-    const LESSON_TABLES: &'static [&'static str] = &["data", "batch"];
-    type Material = Material;
+impl WarmupExamples for SelfChallengeSetup {
+    type Data = SelfChallengeData;
+    type Batch = SelfChallengeBatch;
+    type Source = TrainingTasks;
 
     fn tokenizer() -> Result<Tokenizer, TokenizerError> {
         let names = all_environments();
@@ -75,9 +68,9 @@ impl Teach for SelfChallengeSetup {
         build_tokenizer(&[WORLD, DO, MAKE, CODE, WRONG].map(str::to_owned), &fragments)
     }
 
-    fn material(lessons: &Lessons, seed: u64, execute: &dyn Execute) -> Result<Material, Failure> {
-        let Data { environments, artifacts, gate } = &lessons.data;
-        let config = TaskConfig {
+    fn source(data: &SelfChallengeData, seed: u64, execute: &dyn Execute) -> Result<TrainingTasks, Failure> {
+        let SelfChallengeData { environments, artifacts, gate } = data;
+        let config = SelfChallengeTaskConfig {
             environments: environments.clone(),
             given: 0,
             given_seed: seed,
@@ -89,39 +82,34 @@ impl Teach for SelfChallengeSetup {
         let drafts = generator.tasks(Split::Train, seed);
         let made = source.complete_tasks(drafts, "lessons", *artifacts)?;
         progress::say(format!("{} artifacts", made.len()));
-        let worlds = source.worlds()?.into_iter();
-        let tools = worlds.map(|world| {
-            let names = world.about.tools.iter().map(|tool| tool.name.clone()).collect();
-            (world.environment.name, names)
+        let environments = source.tool_environments()?.into_iter();
+        let tools = environments.map(|one| {
+            let names = one.about.tools.iter().map(|tool| tool.name.clone()).collect();
+            (one.environment.name, names)
         });
-        Ok(Material { made, tools: tools.collect(), generator })
+        Ok(TrainingTasks { made, tools: tools.collect(), generator })
     }
 
-    fn examples(
-        lessons: &Lessons,
-        material: &Material,
-        tokenizer: &Tokenizer,
+    fn draw_examples(
+        config: &ExampleConfig<SelfChallengeData, SelfChallengeBatch>,
+        source: &TrainingTasks,
         rng: &mut ChaCha8Rng,
-    ) -> Result<Vec<Sample>, TokenizerError> {
-        let mut samples = Vec::new();
-        let mut teach = |prompt: String, response: &str| -> Result<(), TokenizerError> {
-            samples.push(example(tokenizer, &tokenizer.encode(&prompt)?, "", response)?);
-            Ok(())
-        };
-        for _ in 0..lessons.batch.executions {
-            let GeneratedTask { environment, instruction, solution, .. } = material.draw(rng);
-            teach(executor_prompt(&environment, &instruction), &solution)?;
+        examples: &mut Examples<'_>,
+    ) -> Result<(), TokenizerError> {
+        for _ in 0..config.batch.executions {
+            let GeneratedTask { environment, instruction, solution, .. } = source.draw(rng);
+            examples.add(&executor_prompt(&environment, &instruction), &solution)?;
         }
-        for _ in 0..lessons.batch.challenges {
-            let made = material.made.choose(rng).expect("a recipe asks for an artifact at least");
-            let tool = material.tool(made, rng);
-            teach(challenger_prompt(&made.task.environment, &tool), &made.sketch.written())?;
+        for _ in 0..config.batch.challenges {
+            let made = source.made.choose(rng).expect("a recipe asks for an artifact at least");
+            let tool = source.draw_tool(made, rng);
+            examples.add(&challenger_prompt(&made.task.environment, &tool), &made.sketch.written())?;
         }
-        Ok(samples)
+        Ok(())
     }
 }
 
-impl Material {
+impl TrainingTasks {
     /// A task of the training split.
     fn draw(&self, rng: &mut ChaCha8Rng) -> GeneratedTask {
         loop {
@@ -133,7 +121,7 @@ impl Material {
     }
 
     /// A tool that the solution calls.
-    fn tool(&self, made: &CompletedTask, rng: &mut ChaCha8Rng) -> String {
+    fn draw_tool(&self, made: &CompletedTask, rng: &mut ChaCha8Rng) -> String {
         let tools = self.tools.iter().find(|(name, _)| *name == made.task.environment);
         let calls = |tool: &&String| made.task.solution.contains(&format!("{tool}("));
         let called: Vec<&String> = tools.into_iter().flat_map(|(_, tools)| tools.iter().filter(calls)).collect();

@@ -1,0 +1,94 @@
+//! Supervised examples of all three roles, in the prompts of the compact format.
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+use veriplay_core::{CallCase, Execute};
+use veriplay_corpus::Grammar;
+use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
+use veriplay_selfplay::games::sol_ver::prompts::by_name;
+use veriplay_verifier::agreement::{Suite, Test, compact};
+
+use super::SolVerSetup;
+use crate::exit::Failure;
+use crate::games::examples::{ExampleConfig, Examples, WarmupExamples};
+use crate::programs::{DataConfig, Executed, Pools};
+
+/// How many examples of each kind one optimizer step holds.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SolVerBatch {
+    /// Programs to be put in words.
+    problems: usize,
+    /// Sentences to be answered by a program.
+    codes: usize,
+    /// Sentences with a program, to be tested; each has `suites` suites behind one shared prompt.
+    programs: usize,
+    /// Suites behind one prompt.
+    suites: usize,
+    /// Tests of a suite.
+    tests: usize,
+    /// How often the program that is shown is another than the one that is right: tests follow the sentence.
+    wrong_candidates: f64,
+}
+
+impl WarmupExamples for SolVerSetup {
+    type Data = DataConfig;
+    type Batch = SolVerBatch;
+    type Source = Pools;
+
+    fn tokenizer() -> Result<Tokenizer, TokenizerError> {
+        let grammar = Grammar::built_in();
+        let own =
+            [compact::SNIPPET, compact::PROBLEM, compact::TESTS, compact::PROGRAM, compact::INPUT, compact::OUTPUT];
+        let mut fragments = grammar.fragments().to_vec();
+        let new: Vec<String> = grammar.phrases().into_iter().filter(|phrase| !fragments.contains(phrase)).collect();
+        fragments.extend(new);
+        build_tokenizer(&own.map(str::to_owned), &fragments)
+    }
+
+    fn source(data: &DataConfig, seed: u64, execute: &dyn Execute) -> Result<Pools, Failure> {
+        Pools::build(data, &Grammar::built_in(), seed, execute)
+    }
+
+    fn draw_examples(
+        config: &ExampleConfig<DataConfig, SolVerBatch>,
+        source: &Pools,
+        rng: &mut ChaCha8Rng,
+        examples: &mut Examples<'_>,
+    ) -> Result<(), TokenizerError> {
+        let ExampleConfig { data, batch } = config;
+        let (grammar, format) = (Grammar::built_in(), by_name("compact").expect("the compact format is registered"));
+        for _ in 0..batch.problems {
+            let executed = source.draw(rng, &data.proposer_mix);
+            let response = format.problem_response(&describe(&grammar, executed, rng));
+            examples.add(&format.proposer_text(&executed.program), &response)?;
+        }
+        for _ in 0..batch.codes {
+            let executed = source.draw(rng, &data.solver_mix);
+            let prompt = format.solver_text(&describe(&grammar, executed, rng));
+            examples.add(&prompt, &format.program_response(&executed.program))?;
+        }
+        for _ in 0..batch.programs {
+            let (right, other) = (source.draw(rng, &data.solver_mix), source.draw(rng, &data.solver_mix));
+            let shown = if rng.random_bool(batch.wrong_candidates) { other } else { right };
+            let prompt = format.verifier_text(&describe(&grammar, right, rng), &shown.program, batch.tests);
+            for _ in 0..batch.suites {
+                examples.add(&prompt, &format.suite_response(&draw_suite(right, batch.tests, rng)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn describe(grammar: &Grammar, executed: &Executed, rng: &mut ChaCha8Rng) -> String {
+    let text = grammar.describe(&executed.program, executed.kind, rng);
+    text.expect("a test holds that everything generated can be described")
+}
+
+fn draw_suite(executed: &Executed, tests: usize, rng: &mut ChaCha8Rng) -> Suite {
+    let pairs = executed.pairs.choose_multiple(rng, tests);
+    let tests = pairs.map(|pair| CallCase { input: pair.input.clone(), expected: pair.output.clone() });
+    Suite { tests: tests.map(Test::Case).collect() }
+}

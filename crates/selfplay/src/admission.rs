@@ -1,0 +1,98 @@
+//! Admission: whether a proposal becomes a task of the pool.
+//!
+//! A proposal is admitted when it can be read, holds nothing that the policy is evaluated on ([`crate::splits`]), is unknown to the pool
+//! and to the step, and passes the checks of its game. A game states these facts ([`JudgedProposal`]); what follows from them is decided
+//! here, for rewards, for counts and for the pool, which then drops its oldest proposals where it has no room
+//! ([`crate::task_pool::TaskPool::admit`]).
+
+use serde::{Deserialize, Serialize};
+use veriplay_core::{Digest, Dropped, Status, Verdict};
+
+use crate::play::OutcomeCounts;
+use crate::rewards::ProposalOutcome;
+use crate::splits;
+
+/// Whether the pool or an earlier proposal has a task's key; the first argument is the proposal's place in its batch. A game asks once for
+/// each readable proposal, in order.
+pub type IsKnown<'a> = dyn FnMut(usize, &Digest) -> bool + 'a;
+
+/// The judgement on a proposal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgedProposal<T, D> {
+    /// The verdict, or the host fault.
+    pub verdict: Result<Verdict, Dropped>,
+    /// The task that was proposed, where one could be made of it, valid or not.
+    pub task: Option<T>,
+    /// Whether the pool or an earlier proposal had it already.
+    pub known: bool,
+    /// What the game says beside.
+    pub detail: D,
+}
+
+impl<T, D> JudgedProposal<T, D> {
+    /// The task, where it is valid and new.
+    pub fn admitted(&self) -> Option<&T> {
+        let valid = self.verdict.as_ref().is_ok_and(|verdict| verdict.status == Status::Valid);
+        self.task.as_ref().filter(|_| valid && !self.known)
+    }
+}
+
+/// What became of a proposal, before anybody solved it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Admission<T> {
+    /// It met a host fault.
+    Dropped,
+    /// Nothing could be read.
+    Malformed,
+    /// It was refused.
+    Invalid,
+    /// It is known already.
+    Duplicate,
+    /// It is valid and new.
+    Admitted(T),
+}
+
+impl<T: Clone> Admission<T> {
+    /// The admission that a judgement states by itself.
+    pub fn from_judgement<D>(judged: &JudgedProposal<T, D>) -> Self {
+        let Ok(verdict) = &judged.verdict else { return Self::Dropped };
+        match judged.admitted() {
+            Some(task) => Self::Admitted(task.clone()),
+            None if verdict.status == Status::Malformed => Self::Malformed,
+            None if splits::is_refusal(verdict) => Self::Invalid,
+            None if judged.known && judged.task.is_some() => Self::Duplicate,
+            None => Self::Invalid,
+        }
+    }
+
+    /// The task, where it is admitted.
+    pub const fn task(&self) -> Option<&T> {
+        if let Self::Admitted(task) = self { Some(task) } else { None }
+    }
+
+    /// What a reward may know of the proposal, with the solve rate of its task where solvers were asked; `None` where it was dropped.
+    pub(crate) const fn outcome(&self, rate: Option<f64>) -> Option<ProposalOutcome> {
+        Some(match (self, rate) {
+            (Self::Dropped, _) => return None,
+            (Self::Malformed, _) => ProposalOutcome::Malformed,
+            (Self::Invalid, _) => ProposalOutcome::Invalid,
+            (Self::Duplicate, _) => ProposalOutcome::Duplicate,
+            (Self::Admitted(_), Some(rate)) => ProposalOutcome::Solved { rate },
+            (Self::Admitted(_), None) => ProposalOutcome::Unrated,
+        })
+    }
+}
+
+impl OutcomeCounts {
+    /// Counts a judged proposal.
+    pub(crate) fn add_proposal<T, D>(&mut self, judged: &JudgedProposal<T, D>) {
+        let Ok(verdict) = &judged.verdict else {
+            self.dropped += 1;
+            return;
+        };
+        self.proposals += 1;
+        self.valid_proposals += u64::from(judged.admitted().is_some());
+        self.proposals_in_held_out += u64::from(splits::is_refusal(verdict));
+    }
+}

@@ -1,0 +1,23 @@
+//! Lists of what a configuration names: declared once each, with the lookups that all of them have.
+
+/// Declares a list of trait objects, `by_name` and `names`.
+macro_rules! registry {
+    ($(#[$doc:meta])* $list:ident: [$trait:path] = [$($item:expr),* $(,)?]) => {
+        $(#[$doc])*
+        pub const $list: &[&dyn $trait] = &[$($item),*];
+
+        /// The entry of that name.
+        #[must_use]
+        pub fn by_name(name: &str) -> Option<&'static dyn $trait> {
+            $list.iter().copied().find(|entry| entry.name() == name)
+        }
+
+        /// All names, in the order of the list.
+        #[must_use]
+        pub fn names() -> Vec<&'static str> {
+            $list.iter().map(|entry| entry.name()).collect()
+        }
+    };
+}
+
+pub(crate) use registry;

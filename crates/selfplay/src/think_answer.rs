@@ -1,0 +1,22 @@
+//! The frame of the `fenced` prompts of single-turn games: think and answer tags around fenced blocks.
+
+use std::fmt::Display;
+
+const FRAME: &str = "A conversation between User and Assistant. The User asks for something, and the Assistant first reasons \
+about it and then answers. The reasoning stands between <think> and </think>, the answer after it between <answer> and \
+</answer>.";
+
+/// A prompt, which opens the think tag.
+pub(crate) fn framed(request: &str) -> String {
+    format!("{FRAME}\nUser: {request}\nAssistant: <think>")
+}
+
+/// A response: the prompt has opened the think tag already.
+pub(crate) fn answered(thought: &str, blocks: &str) -> String {
+    format!("{thought}</think>\n<answer>\n{blocks}</answer>")
+}
+
+pub(crate) fn block(kind: &str, content: impl Display) -> String {
+    let content = content.to_string();
+    format!("```{kind}\n{}\n```\n", content.trim_end_matches('\n'))
+}
