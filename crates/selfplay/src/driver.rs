@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Digest, Execute, Prompt, Role, Status};
+use veriplay_core::{Digest, Execute, Prompt, Role, Sampling, Status};
 
 use crate::advantages::{self, ADVANTAGES, AdvantageEstimator, AdvantageMemory};
 use crate::curricula::{self, Curriculum};
@@ -314,13 +314,18 @@ impl<E: Environment> SelfPlay<E> {
                 RoleSampling { temperature: settings.solver_temperature, max_tokens: settings.solver_max_tokens }
             }
         };
-        let RoleSampling { temperature, max_tokens } = match draw.stage {
-            Stage::Evaluate => RoleSampling { temperature: 1.0, ..of_role },
-            Stage::EvaluateGreedy => RoleSampling { temperature: 0.0, ..of_role },
-            _ => of_role,
+        let RoleSampling { temperature, max_tokens } = of_role;
+        let all = Sampling { stop: settings.stop.clone(), ..Sampling::new(max_tokens) };
+        let sampling = match draw.stage {
+            Stage::Evaluate => all,
+            Stage::EvaluateGreedy => Sampling { temperature: 0.0, ..all },
+            _ => {
+                let SharedSettings { top_k, top_p, min_p, .. } = *settings;
+                Sampling { temperature, top_k, top_p, min_p, ..all }
+            }
         };
         let seed = |round| self.game.sampling_seed(context.seed, step, &SamplingCall { round, ..draw });
-        let mut sampler = PolicySampler { policy: context.policy, temperature, max_tokens, seed: &seed };
+        let mut sampler = PolicySampler { policy: context.policy, sampling, seed: &seed };
         run_episodes(first, draw.group, &mut sampler, |all| self.game.advance(context.execute, seeds.tools, all))
     }
 

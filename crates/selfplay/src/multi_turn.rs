@@ -235,9 +235,7 @@ impl<T: Workspace> MultiTurn<T> {
 impl<T: Workspace> Episode for MultiTurn<T> {
     fn prompt(&self) -> Option<Prompt> {
         match self.next_action() {
-            NextAction::Ask(text) => {
-                Some(Prompt::new(self.workspace.role(), text))
-            }
+            NextAction::Ask(text) => Some(Prompt::new(self.workspace.role(), text)),
             NextAction::Call(_) | NextAction::Over(_) => None,
         }
     }

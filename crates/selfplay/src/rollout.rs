@@ -110,8 +110,8 @@ pub(crate) trait Sampler {
 /// Samples a policy, each turn with a seed of its own.
 pub(crate) struct PolicySampler<'a> {
     pub(crate) policy: &'a dyn Policy,
-    pub(crate) temperature: f32,
-    pub(crate) max_tokens: usize,
+    /// But for the group and the seed.
+    pub(crate) sampling: Sampling,
     /// The seed of each round.
     pub(crate) seed: &'a dyn Fn(usize) -> u64,
 }
@@ -124,8 +124,7 @@ impl Sampler for PolicySampler<'_> {
         prompts: &[Prompt],
         group: usize,
     ) -> Result<Vec<Vec<Rollout>>, PlayError> {
-        let Self { temperature, max_tokens, .. } = *self;
-        let sampling = Sampling { temperature, group, seed: (self.seed)(round), ..Sampling::new(max_tokens) };
+        let sampling = Sampling { group, seed: (self.seed)(round), ..self.sampling.clone() };
         Ok(self.policy.generate(prompts, &sampling)?)
     }
 }

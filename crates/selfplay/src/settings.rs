@@ -100,6 +100,18 @@ shared_settings! {
     solver_temperature: f32,
     /// Tokens of one response of a solver at most, the end token included.
     solver_max_tokens: usize,
+    /// Responses of a step are drawn from this many likeliest tokens; 0 means all. Evaluation draws from all.
+    #[serde(skip_serializing_if = "is_default")]
+    top_k: usize = 0,
+    /// Responses of a step are drawn from the fewest likeliest tokens whose probabilities sum to this; 1 means all.
+    #[serde(skip_serializing_if = "is_one")]
+    top_p: f32 = 1.0,
+    /// Responses of a step are drawn from tokens at least this many times as likely as the likeliest; 0 means all.
+    #[serde(skip_serializing_if = "is_default")]
+    min_p: f32 = 0.0,
+    /// Text that ends a response of any role, besides the model's end tokens and what the prompt format names.
+    #[serde(skip_serializing_if = "is_default")]
+    stop: Vec<String> = Vec::new(),
     /// Supervised examples a step, of the start model's own valid responses.
     sft_samples: usize = 0,
     /// Weight of each.
@@ -114,6 +126,16 @@ shared_settings! {
     resample_learnable: f64 = 1.0,
     /// Samples of each evaluation task at temperature 1: 8 at least, which pass@8 needs.
     eval_samples: usize,
+}
+
+/// Left out of what is written where it is the default.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references over")]
+fn is_one(value: &f32) -> bool {
+    *value == 1.0
 }
 
 impl SharedSettings {
@@ -146,6 +168,7 @@ impl SharedSettings {
             ("buffer_capacity", self.buffer_capacity, 0, 1 << 24),
             ("proposer_max_tokens", self.proposer_max_tokens, 1, 1 << 20),
             ("solver_max_tokens", self.solver_max_tokens, 1, 1 << 20),
+            ("top_k", self.top_k, 0, 1 << 30),
             ("eval_samples", self.eval_samples, LEAST_SAMPLES as usize, 65_536),
         ])?;
         check_numbers(&[
@@ -155,7 +178,12 @@ impl SharedSettings {
             ("resample_learnable", self.resample_learnable, 0.0, 1_000.0),
             ("proposer_temperature", f64::from(self.proposer_temperature), 0.0, 10.0),
             ("solver_temperature", f64::from(self.solver_temperature), 0.0, 10.0),
+            ("top_p", f64::from(self.top_p), f64::from(f32::MIN_POSITIVE), 1.0),
+            ("min_p", f64::from(self.min_p), 0.0, 1.0),
         ])?;
+        if self.stop.iter().any(String::is_empty) {
+            return Err(invalid_value("stop", "", "a stop string has at least one character"));
+        }
         self.check_group()
     }
 

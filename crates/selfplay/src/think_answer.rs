@@ -1,14 +1,19 @@
-//! The frame of the `fenced` prompts of single-turn games: think and answer tags around fenced blocks.
+//! The frame of the `think` prompts of single-turn games: think and answer tags around fenced blocks.
 
 use std::fmt::Display;
+
+use veriplay_core::{Message, PromptContent};
 
 const FRAME: &str = "A conversation between User and Assistant. The User asks for something, and the Assistant first reasons \
 about it and then answers. The reasoning stands between <think> and </think>, the answer after it between <answer> and \
 </answer>.";
 
-/// A prompt, which opens the think tag.
-pub(crate) fn framed(request: &str) -> String {
-    format!("{FRAME}\nUser: {request}\nAssistant: <think>")
+/// Text that ends a response.
+pub(crate) const STOP: &[&str] = &["</answer>"];
+
+/// A prompt, which opens the think tag. As plain text it is the paper's.
+pub(crate) fn framed(request: &str) -> PromptContent {
+    vec![Message::system(FRAME), Message::user(request), Message::assistant("<think>")].into()
 }
 
 /// A response: the prompt has opened the think tag already.

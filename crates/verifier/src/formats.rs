@@ -4,7 +4,8 @@
 //! Each file's doc has the headings Layout, Why, How it can be gamed, Example.
 
 pub mod compact;
-pub mod fenced;
+pub mod direct;
+pub mod think;
 
 use veriplay_core::{Attempt, Proposal, TaskType, Value};
 
@@ -35,7 +36,7 @@ pub trait Format: Sync {
 }
 
 /// All formats.
-pub const FORMATS: &[&dyn Format] = &[&compact::Compact, &fenced::Fenced];
+pub const FORMATS: &[&dyn Format] = &[&compact::Compact, &direct::Direct, &think::Think];
 
 /// The format of that name.
 #[must_use]
@@ -65,6 +66,14 @@ fn arguments(text: &str) -> Read<Vec<Value>> {
 /// An output as `repr` writes it: `inf` and `nan` can be outputs although they are no literals.
 fn output(text: &str) -> Read<Value> {
     Value::parse_repr(text).map_err(|error| format!("the output is no literal: {error}"))
+}
+
+/// A literal; `1, 2` is the tuple, as Python has it.
+fn output_or_tuple(text: &str) -> Read<Value> {
+    match Value::parse_arguments(text) {
+        Ok(items) if items.len() > 1 => Ok(Value::Tuple(items)),
+        _ => output(text),
+    }
 }
 
 fn triplet(task_type: TaskType, program_text: &str, input_text: &str) -> Read<Attempt> {

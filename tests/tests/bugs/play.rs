@@ -38,6 +38,10 @@ fn config(format: &str) -> BugRepairConfig {
             alpha: Some(0.8),
             aggregation: Aggregation::SequenceMean,
             solver_max_tokens: 4000,
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
+            stop: Vec::new(),
             ..exercise::settings()
         },
         own: BugRepairSettings {

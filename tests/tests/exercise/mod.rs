@@ -34,6 +34,10 @@ pub(crate) fn settings() -> SharedSettings {
         proposer_max_tokens: 4000,
         solver_temperature: 1.0,
         solver_max_tokens: 2000,
+        top_k: 0,
+        top_p: 1.0,
+        min_p: 0.0,
+        stop: Vec::new(),
         sft_samples: 0,
         sft_weight: 0.0,
         buffer_capacity: 10,
@@ -170,6 +174,7 @@ fn methods_of_ones_own_play_absolute_zero() {
             proposals_per_type: 2,
             tasks_per_type: 2,
             references: 0,
+            examples: 0,
             fresh_fraction: 0.5,
             seed_share: 0.5,
             induction_visible: 3,
@@ -182,6 +187,7 @@ fn methods_of_ones_own_play_absolute_zero() {
         seed_drafts: Box::new(|task_type, _| drafts(task_type)),
         seeds_per_type: 4,
         sft_per_type: 0,
+        examples: Vec::new(),
         evaluation: Vec::new(),
     };
     let game = AbsoluteZero::new(config, source, Guard::default()).unwrap();

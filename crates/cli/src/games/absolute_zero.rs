@@ -123,7 +123,7 @@ impl GameSetup for AbsoluteZeroSetup {
         }
         // Checked here, so that drawing them cannot fail.
         self.drafts(Split::Train, &self.tasks.seed_mix, TaskType::Deduction, 0)?;
-        let source = self.source(evaluation);
+        let source = self.source(self.examples(&executor)?, evaluation);
         let game = AbsoluteZero::new(self.game.clone(), source, guard)?;
         Ok((executor, SelfPlay::new(game)))
     }
@@ -143,7 +143,21 @@ impl AbsoluteZeroSetup {
         Ok(all)
     }
 
-    fn source(&self, evaluation: Vec<Task>) -> TaskSource {
+    /// What prompts show with answers: seeds of a draw of its own, the same for every run.
+    fn examples(&self, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
+        let mut all = Vec::new();
+        let count = match self.game.own.examples {
+            0 => return Ok(all),
+            shown => shown + 1,
+        };
+        for task_type in TaskType::ALL {
+            let drafts = self.drafts(Split::Train, &self.tasks.seed_mix, task_type, self.tasks.eval_seed)?;
+            all.extend(draft_tasks(execute, &self.gate, Box::new(drafts), count)?);
+        }
+        Ok(all)
+    }
+
+    fn source(&self, examples: Vec<Task>, evaluation: Vec<Task>) -> TaskSource {
         let setup = self.clone();
         TaskSource {
             gate: self.gate.clone(),
@@ -153,6 +167,7 @@ impl AbsoluteZeroSetup {
             }),
             seeds_per_type: self.tasks.seeds_per_type,
             sft_per_type: self.tasks.sft_per_type,
+            examples,
             evaluation,
         }
     }
@@ -213,7 +228,9 @@ mod tests {
         let setup = small();
         let mut guard = Guard::default();
         guard.add_program(EvalSet::Validation, "task 9", program);
-        SelfPlay::new(AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new()), guard).expect("it is valid"))
+        SelfPlay::new(
+            AbsoluteZero::new(setup.game.clone(), setup.source(Vec::new(), Vec::new()), guard).expect("it is valid"),
+        )
     }
 
     #[test]

@@ -34,7 +34,7 @@ use crate::rollout::{FinishedEpisode, SingleTurn};
 use crate::settings::SharedSettings;
 use crate::splits::Guard;
 use crate::task_pool::{PoolTask, TaskChoice, TaskPool};
-use prompts::{PromptFormat, ProposerRequest};
+use prompts::PromptFormat;
 
 pub use config::{AbsoluteZeroConfig, AbsoluteZeroSettings};
 pub use judge::draft_tasks;
@@ -56,6 +56,8 @@ pub struct TaskSource {
     pub seeds_per_type: usize,
     /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
     pub sft_per_type: usize,
+    /// Tasks that prompts show with their answers, `examples` of each type and one more: the same in every prompt of a run.
+    pub examples: Vec<Task>,
     /// The tasks the policy is evaluated on.
     pub evaluation: Vec<Task>,
 }
@@ -102,6 +104,17 @@ impl AbsoluteZero {
     #[must_use]
     pub const fn config(&self) -> &AbsoluteZeroConfig {
         &self.config
+    }
+
+    /// The prompt that asks a solver, behind the examples of its type. A question is no example of itself.
+    fn solver_prompt(&self, question: &Question) -> Prompt {
+        let others = self.examples(question.task_type()).filter(|example| *example != question);
+        self.format.solver_prompt(question, &others.take(self.config.own.examples).collect::<Vec<_>>())
+    }
+
+    /// The answered examples of prompts of one type: one more than are shown.
+    fn examples(&self, task_type: TaskType) -> impl Iterator<Item = &Question> {
+        self.tasks.examples.iter().filter(move |task| task.kind() == task_type.name()).map(|task| &task.question)
     }
 
     /// `count` seed tasks of each type.
@@ -228,7 +241,7 @@ impl Environment for AbsoluteZero {
         _seeds: Seeds,
         tasks: &[&Task],
     ) -> Vec<Result<Option<SingleTurn>, Dropped>> {
-        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.format.solver_prompt(&task.question))))).collect()
+        tasks.iter().map(|task| Ok(Some(SingleTurn::new(self.solver_prompt(&task.question))))).collect()
     }
 
     fn judge_solutions(
@@ -253,12 +266,12 @@ impl Environment for AbsoluteZero {
         let seeds: Vec<Task> = self.seeds(execute, 0, self.config.own.references.max(1))?.concat();
         let of_type = |task_type: TaskType| seeds.iter().filter(move |task| task.kind() == task_type.name());
         let preview = |task_type: TaskType| {
-            let references = of_type(task_type).take(self.config.own.references).map(|task| &task.question).collect();
+            let references: Vec<&Question> =
+                of_type(task_type).take(self.config.own.references).map(|task| &task.question).collect();
             let given = of_type(TaskType::Deduction).next().filter(|_| task_type == TaskType::Induction);
             let given = given.map(|task| task.question.program());
-            let inputs = self.config.own.induction_inputs();
-            let proposer = self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs });
-            let solver = of_type(task_type).next().map(|task| self.format.solver_prompt(&task.question));
+            let proposer = self.proposer_prompt(task_type, references, given);
+            let solver = of_type(task_type).next().map(|task| self.solver_prompt(&task.question));
             let solver = solver.map(|prompt| (format!("solver, {}", task_type.name()), prompt));
             std::iter::once((format!("proposer, {}", task_type.name()), proposer)).chain(solver)
         };

@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use veriplay_core::{CallCase, Digest, Dropped, Execute, Prompt, Role, Status, Verdict, content_hash};
+use veriplay_core::{CallCase, Digest, Dropped, Execute, Prompt, PromptContent, Role, Status, Verdict, content_hash};
 use veriplay_verifier::agreement::{
     AgreementRules, Dialect, GUARDS, Proposed, Quality, check_statement, dialect_by_name,
 };
@@ -186,16 +186,20 @@ impl SolVer {
     }
 
     fn proposer(&self, request: SnippetRequest) -> Proposer<Self> {
-        let episode = episode(Role::Proposer, self.format.proposer_text(&request.snippet));
+        let episode = self.episode(Role::Proposer, self.format.proposer_content(&request.snippet));
         Proposer { request, episode, rollouts: 1, kind: KIND }
     }
 
     fn solver(&self, statement: &str) -> SingleTurn {
-        episode(Role::Solver, self.format.solver_text(statement))
+        self.episode(Role::Solver, self.format.solver_content(statement))
     }
 
     fn verifier(&self, statement: &str, program: &str) -> SingleTurn {
-        episode(Role::Verifier, self.format.verifier_text(statement, program, self.config.own.tests))
+        self.episode(Role::Verifier, self.format.verifier_content(statement, program, self.config.own.tests))
+    }
+
+    fn episode(&self, role: Role, content: PromptContent) -> SingleTurn {
+        SingleTurn::new(Prompt::new(role, content).with_stop(self.format.stop().iter().copied()))
     }
 
     /// Every snippet once before any is drawn again.
@@ -227,10 +231,6 @@ impl SolVer {
         programs.shuffle(generator);
         programs.into_iter().map(|(place, _)| place).cycle().take(self.config.own.candidates).collect()
     }
-}
-
-fn episode(role: Role, text: String) -> SingleTurn {
-    SingleTurn::new(Prompt::new(role, text))
 }
 
 impl Environment for SolVer {

@@ -12,8 +12,8 @@ fn compact() -> &'static dyn PromptFormat {
     by_name("compact").unwrap()
 }
 
-fn fenced() -> &'static dyn PromptFormat {
-    by_name("fenced").unwrap()
+fn think() -> &'static dyn PromptFormat {
+    by_name("think").unwrap()
 }
 
 fn request<'a>(task_type: TaskType, references: Vec<&'a Question>, given: Option<&'a str>) -> ProposerRequest<'a> {
@@ -29,7 +29,7 @@ fn check(texts: &[String], expected: &Expect) {
 fn compact_solver_prompts_and_answers_are_control_tokens_and_values() {
     let texts = TaskType::ALL.map(|task_type| {
         let question = task(task_type, 2).question;
-        compact().solver_text(&question) + " => " + &compact().answer_text(&question)
+        compact().solver_prompt(&question, &[]).text().into_owned() + " => " + &compact().answer_text(&question)
     });
     check(
         &texts,
@@ -50,9 +50,9 @@ fn compact_proposer_prompts_show_references_or_the_given_program() {
     let references = [1, 2].map(|n| task(TaskType::Deduction, n).question);
     let program = adds(5);
     let texts = [
-        compact().proposer_text(&request(TaskType::Deduction, references.iter().collect(), None)),
-        compact().proposer_text(&request(TaskType::Abduction, Vec::new(), None)),
-        compact().proposer_text(&request(TaskType::Induction, Vec::new(), Some(&program))),
+        compact().proposer_prompt(&request(TaskType::Deduction, references.iter().collect(), None)).text().into_owned(),
+        compact().proposer_prompt(&request(TaskType::Abduction, Vec::new(), None)).text().into_owned(),
+        compact().proposer_prompt(&request(TaskType::Induction, Vec::new(), Some(&program))).text().into_owned(),
     ];
     check(
         &texts,
@@ -85,8 +85,9 @@ fn compact_proposals_are_a_program_with_its_input_or_inputs() {
 }
 
 #[test]
-fn fenced_solver_prompts_ask_for_one_block() {
-    let texts = TaskType::ALL.map(|task_type| fenced().solver_text(&task(task_type, 2).question));
+fn think_solver_prompts_ask_for_one_block() {
+    let texts =
+        TaskType::ALL.map(|task_type| think().solver_prompt(&task(task_type, 2).question, &[]).text().into_owned());
     check(
         &texts,
         &expect![[r#"
@@ -145,12 +146,12 @@ fn fenced_solver_prompts_ask_for_one_block() {
 }
 
 #[test]
-fn fenced_proposer_prompts_have_rules_criteria_and_references() {
+fn think_proposer_prompts_have_rules_criteria_and_references() {
     let reference = task(TaskType::Abduction, 1).question;
     let program = adds(5);
     let texts = [
-        fenced().proposer_text(&request(TaskType::Abduction, vec![&reference], None)),
-        fenced().proposer_text(&request(TaskType::Induction, Vec::new(), Some(&program))),
+        think().proposer_prompt(&request(TaskType::Abduction, vec![&reference], None)).text().into_owned(),
+        think().proposer_prompt(&request(TaskType::Induction, Vec::new(), Some(&program))).text().into_owned(),
     ];
     check(
         &texts,
@@ -222,9 +223,9 @@ fn fenced_proposer_prompts_have_rules_criteria_and_references() {
 }
 
 #[test]
-fn fenced_answers_and_proposals_are_tagged_blocks() {
-    let answers = TaskType::ALL.map(|task_type| fenced().answer_text(&task(task_type, 2).question));
-    let proposals = TaskType::ALL.map(|task_type| fenced().proposal_text(&proposal(task_type, 4)));
+fn think_answers_and_proposals_are_tagged_blocks() {
+    let answers = TaskType::ALL.map(|task_type| think().answer_text(&task(task_type, 2).question));
+    let proposals = TaskType::ALL.map(|task_type| think().proposal_text(&proposal(task_type, 4)));
     check(
         &[answers, proposals].concat(),
         &expect![[r#"
@@ -292,7 +293,7 @@ fn fenced_answers_and_proposals_are_tagged_blocks() {
 
 #[test]
 fn each_difficulty_criterion_belongs_to_its_own_goal() {
-    let text = |task_type| fenced().proposer_text(&request(task_type, Vec::new(), None));
+    let text = |task_type| think().proposer_prompt(&request(task_type, Vec::new(), None)).text().into_owned();
     let (deduction, abduction) = (text(TaskType::Deduction), text(TaskType::Abduction));
     assert!(deduction.contains("must work out the output") && deduction.contains("Working forwards"));
     assert!(abduction.contains("must find an input") && abduction.contains("Working backwards"));
@@ -316,7 +317,7 @@ fn no_solver_prompt_contains_what_only_the_judge_may_see() {
                     reference.push_str(&format!(" + {secret}"));
                 }
             }
-            let prompt = format.solver_text(&task.question);
+            let prompt = format.solver_prompt(&task.question, &[]).text().into_owned();
             assert!(!prompt.contains(&secret.to_string()), "{} {task_type:?}: {prompt}", format.name());
             if task_type != TaskType::Induction {
                 assert!(format.answer_text(&task.question).contains(&secret.to_string()), "{}", format.name());
@@ -329,7 +330,7 @@ fn no_solver_prompt_contains_what_only_the_judge_may_see() {
 fn prompts_name_their_role_and_task_type() {
     for format in PROMPT_FORMATS {
         for task_type in TaskType::ALL {
-            let solver = format.solver_prompt(&task(task_type, 1).question);
+            let solver = format.solver_prompt(&task(task_type, 1).question, &[]);
             assert_eq!((solver.role, solver.task_type), (Role::Solver, Some(task_type)));
             let proposer = format.proposer_prompt(&request(task_type, Vec::new(), Some("def f(x): return x")));
             assert_eq!((proposer.role, proposer.task_type), (Role::Proposer, Some(task_type)));

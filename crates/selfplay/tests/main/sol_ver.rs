@@ -186,16 +186,27 @@ fn every_wording_has_a_dialect_of_its_name() {
 #[test]
 fn the_compact_wording_is_control_tokens() {
     let compact = by_name("compact").unwrap();
-    assert_eq!(compact.proposer_text("def f(a):\n    return a"), "<SNIPPET>def f(a):\n    return a<PROBLEM>");
-    assert_eq!(compact.solver_text("reverse x"), "<PROBLEM>reverse x<P>");
-    assert_eq!(compact.verifier_text("reverse x", PROGRAM, 2), format!("<PROBLEM>reverse x<P>{PROGRAM}<TESTS>"));
+    assert_eq!(
+        compact.proposer_content("def f(a):\n    return a").to_string(),
+        "<SNIPPET>def f(a):\n    return a<PROBLEM>"
+    );
+    assert_eq!(compact.solver_content("reverse x").to_string(), "<PROBLEM>reverse x<P>");
+    assert_eq!(
+        compact.verifier_content("reverse x", PROGRAM, 2).to_string(),
+        format!("<PROBLEM>reverse x<P>{PROGRAM}<TESTS>")
+    );
     assert_eq!(compact.suite_response(&suite()), "<I>[1, 'a']<O>(2,)<I>0, None<O>inf");
 }
 
 #[test]
 fn the_fenced_wording_says_what_is_wanted_and_opens_a_thought() {
     let fenced = by_name("fenced").unwrap();
-    let texts = [fenced.proposer_text(PROGRAM), fenced.solver_text("add 3"), fenced.verifier_text("add 3", PROGRAM, 5)];
+    let texts = [
+        fenced.proposer_content(PROGRAM),
+        fenced.solver_content("add 3"),
+        fenced.verifier_content("add 3", PROGRAM, 5),
+    ]
+    .map(|content| content.to_string());
     assert!(texts.iter().all(|text| text.ends_with("Assistant: <think>") && text.contains("<answer>")));
     assert!(texts[0].contains(PROGRAM) && texts[2].contains(PROGRAM) && texts[2].contains("Write 5 tests"));
     assert!(!texts[1].contains("return x + 3"), "a solver sees the text alone");

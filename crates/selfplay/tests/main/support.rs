@@ -28,6 +28,10 @@ pub(crate) fn config() -> AbsoluteZeroConfig {
             proposer_max_tokens: 48,
             solver_temperature: 1.0,
             solver_max_tokens: 32,
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
+            stop: Vec::new(),
             sft_samples: 2,
             sft_weight: 0.25,
             buffer_capacity: 100,
@@ -40,6 +44,7 @@ pub(crate) fn config() -> AbsoluteZeroConfig {
             proposals_per_type: 4,
             tasks_per_type: 4,
             references: 0,
+            examples: 0,
             fresh_fraction: 1.0,
             seed_share: 0.5,
             induction_visible: 1,
@@ -52,7 +57,14 @@ pub(crate) fn config() -> AbsoluteZeroConfig {
 pub(crate) fn game(config: AbsoluteZeroConfig) -> Result<AbsoluteZero, PlayError> {
     let gate = toml::from_str(include_str!("gate.toml")).unwrap();
     let seed_drafts = Box::new(|_, _| -> Box<dyn Iterator<Item = Proposal>> { Box::new(std::iter::empty()) });
-    let tasks = TaskSource { gate, seed_drafts, seeds_per_type: 0, sft_per_type: 4, evaluation: Vec::new() };
+    let tasks = TaskSource {
+        gate,
+        seed_drafts,
+        seeds_per_type: 0,
+        sft_per_type: 4,
+        examples: Vec::new(),
+        evaluation: Vec::new(),
+    };
     AbsoluteZero::new(config, tasks, Guard::default())
 }
 

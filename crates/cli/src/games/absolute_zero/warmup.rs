@@ -115,7 +115,7 @@ fn add_induction(
         message: String::new(),
         reference: executed.program.clone(),
     };
-    examples.add(&compact().solver_text(&question), &compact().answer_text(&question))
+    examples.add(&compact().solver_prompt(&question, &[]).text(), &compact().answer_text(&question))
 }
 
 fn add_proposal(
@@ -152,5 +152,5 @@ fn add_proposer_example(
         Proposal::Inputs { inputs, .. } => (TaskType::Induction, inputs.len()),
     };
     let request = ProposerRequest { task_type, references: Vec::new(), given, inputs };
-    examples.add(&compact().proposer_text(&request), &compact().proposal_text(proposal))
+    examples.add(&compact().proposer_prompt(&request).text(), &compact().proposal_text(proposal))
 }

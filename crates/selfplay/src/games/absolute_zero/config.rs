@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::prompts;
-use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers};
+use crate::settings::{ConfigError, GameConfig, check_counts, check_numbers, is_default};
 
 /// `[game]` of a configuration.
 pub type AbsoluteZeroConfig = GameConfig<AbsoluteZeroSettings>;
@@ -18,6 +18,10 @@ pub struct AbsoluteZeroSettings {
     pub tasks_per_type: usize,
     /// Reference tasks in a proposer prompt (K); 0 shows none, and then all proposals of a type share one prompt.
     pub references: usize,
+    /// Answered examples in a prompt, of the question's type; they stand in for references where none are drawn. A format that shows
+    /// none ignores them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub examples: usize,
     /// Share of a type's solver tasks that this step's proposals may fill, in [0, 1]. Valid proposals beyond it enter the
     /// buffer without a solve rate, and are not trained on.
     pub fresh_fraction: f64,
@@ -55,6 +59,7 @@ impl AbsoluteZeroConfig {
             ("proposals_per_type", own.proposals_per_type, 0, 65_536),
             ("tasks_per_type", own.tasks_per_type, 1, 65_536),
             ("references", own.references, 0, 64),
+            ("examples", own.examples, 0, 64),
             ("induction_visible", own.induction_visible, 1, 64),
             ("induction_hidden", own.induction_hidden, 1, 64),
         ])?;

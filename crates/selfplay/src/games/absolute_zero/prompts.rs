@@ -6,11 +6,12 @@
 //! Invariant: a solver prompt never contains what only the judge may see.
 
 mod compact;
-mod fenced;
+mod direct;
+mod think;
 
 pub use compact::solver_text_parts;
 
-use veriplay_core::{Prompt, Proposal, Question, Role, TaskType};
+use veriplay_core::{Prompt, PromptContent, Proposal, Question, Role, TaskType};
 
 use crate::registry::registry;
 
@@ -19,7 +20,7 @@ use crate::registry::registry;
 pub struct ProposerRequest<'a> {
     /// The kind of task to invent.
     pub task_type: TaskType,
-    /// Tasks of that kind to be different from; may be empty.
+    /// Tasks of that kind to be different from, or, for induction, that show what is asked for; may be empty.
     pub references: Vec<&'a Question>,
     /// The program to find inputs for: `Some` exactly for induction.
     pub given: Option<&'a str>,
@@ -39,11 +40,11 @@ pub trait PromptFormat: Sync {
     /// Its name in the config; the verifier's format of this name reads the responses.
     fn name(&self) -> &'static str;
 
-    /// The text that asks a solver.
-    fn solver_text(&self, question: &Question) -> String;
+    /// What a solver is shown. `examples` are questions of the same kind, to be shown with their answers by a format that shows any.
+    fn solver_content(&self, question: &Question, examples: &[&Question]) -> PromptContent;
 
-    /// The text that asks a proposer for a task.
-    fn proposer_text(&self, request: &ProposerRequest<'_>) -> String;
+    /// What a proposer is shown.
+    fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent;
 
     /// The right response: the output, the witness input, or the reference program.
     fn answer_text(&self, question: &Question) -> String;
@@ -51,18 +52,27 @@ pub trait PromptFormat: Sync {
     /// The response that makes this proposal.
     fn proposal_text(&self, proposal: &Proposal) -> String;
 
+    /// Text that ends a response, where the model's end token alone does not.
+    fn stop(&self, _role: Role, _task_type: TaskType) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The prompt that asks a solver.
-    fn solver_prompt(&self, question: &Question) -> Prompt {
-        Prompt::new(Role::Solver, self.solver_text(question)).with_task_type(question.task_type())
+    fn solver_prompt(&self, question: &Question, examples: &[&Question]) -> Prompt {
+        let (role, task_type) = (Role::Solver, question.task_type());
+        let content = self.solver_content(question, examples);
+        Prompt::new(role, content).with_task_type(task_type).with_stop(self.stop(role, task_type).iter().copied())
     }
 
     /// The prompt that asks a proposer for a task.
     fn proposer_prompt(&self, request: &ProposerRequest<'_>) -> Prompt {
-        Prompt::new(Role::Proposer, self.proposer_text(request)).with_task_type(request.task_type)
+        let (role, task_type) = (Role::Proposer, request.task_type);
+        let content = self.proposer_content(request);
+        Prompt::new(role, content).with_task_type(task_type).with_stop(self.stop(role, task_type).iter().copied())
     }
 }
 
 registry! {
     /// Every prompt format.
-    PROMPT_FORMATS: [PromptFormat] = [&compact::Compact, &fenced::Fenced]
+    PROMPT_FORMATS: [PromptFormat] = [&compact::Compact, &direct::Direct, &think::Think]
 }

@@ -1,7 +1,7 @@
 //! Which proposers a step samples.
 
 use rand_chacha::ChaCha8Rng;
-use veriplay_core::{Question, Task, TaskType};
+use veriplay_core::{Prompt, Question, Task, TaskType};
 
 use super::prompts::ProposerRequest;
 use super::{AbsoluteZero, AbsoluteZeroRequest};
@@ -68,14 +68,26 @@ impl AbsoluteZero {
         references: Vec<&Question>,
         rollouts: usize,
     ) -> Proposer<Self> {
-        let prompt = self.format.proposer_prompt(&ProposerRequest {
-            task_type: request.task_type,
-            references,
-            given: request.given.as_deref(),
-            inputs: self.config.own.induction_inputs(),
-        });
+        let prompt = self.proposer_prompt(request.task_type, references, request.given.as_deref());
         let kind = request.task_type.name();
         Proposer { request, episode: SingleTurn::new(prompt), rollouts, kind }
+    }
+}
+
+impl AbsoluteZero {
+    /// The prompt that asks a proposer. Where no references are drawn, the examples of the type show what is asked for.
+    pub(super) fn proposer_prompt(
+        &self,
+        task_type: TaskType,
+        references: Vec<&Question>,
+        given: Option<&str>,
+    ) -> Prompt {
+        let references = match references.is_empty() {
+            true => self.examples(task_type).take(self.config.own.examples).collect(),
+            false => references,
+        };
+        let inputs = self.config.own.induction_inputs();
+        self.format.proposer_prompt(&ProposerRequest { task_type, references, given, inputs })
     }
 }
 

@@ -6,7 +6,7 @@
 mod compact;
 mod fenced;
 
-use veriplay_core::{CallCase, Value};
+use veriplay_core::{CallCase, PromptContent, Value};
 use veriplay_verifier::agreement::{Suite, Test};
 
 use crate::registry::registry;
@@ -17,13 +17,18 @@ pub trait SolVerFormat: Sync {
     fn name(&self) -> &'static str;
 
     /// Asks for a problem made from `snippet`.
-    fn proposer_text(&self, snippet: &str) -> String;
+    fn proposer_content(&self, snippet: &str) -> PromptContent;
 
     /// Asks for a program that solves `statement`.
-    fn solver_text(&self, statement: &str) -> String;
+    fn solver_content(&self, statement: &str) -> PromptContent;
 
     /// Asks for `tests` tests of what `statement` asks, written for the program `candidate`.
-    fn verifier_text(&self, statement: &str, candidate: &str, tests: usize) -> String;
+    fn verifier_content(&self, statement: &str, candidate: &str, tests: usize) -> PromptContent;
+
+    /// Text that ends a response, where the model's end token alone does not.
+    fn stop(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The response that states a problem.
     fn problem_response(&self, statement: &str) -> String;

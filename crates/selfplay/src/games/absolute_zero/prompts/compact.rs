@@ -18,7 +18,7 @@ use veriplay_verifier::formats::compact::{
 };
 
 use super::{PromptFormat, ProposerRequest};
-use veriplay_core::{IoPair, Proposal, Question, TaskType, Value};
+use veriplay_core::{IoPair, PromptContent, Proposal, Question, TaskType, Value};
 
 pub(super) struct Compact;
 
@@ -27,17 +27,18 @@ impl PromptFormat for Compact {
         "compact"
     }
 
-    fn solver_text(&self, question: &Question) -> String {
-        solver_text_parts(question).concat()
+    fn solver_content(&self, question: &Question, _examples: &[&Question]) -> PromptContent {
+        solver_text_parts(question).concat().into()
     }
 
-    fn proposer_text(&self, request: &ProposerRequest<'_>) -> String {
+    fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent {
         let references: String = request.references.iter().map(|question| reference_text(question)).collect();
         match request.task_type {
             TaskType::Deduction => format!("{references}{PROPOSE_DEDUCTION}"),
             TaskType::Abduction => format!("{references}{PROPOSE_ABDUCTION}"),
             TaskType::Induction => format!("{PROPOSE_INDUCTION}{}", request.given_program()),
         }
+        .into()
     }
 
     fn answer_text(&self, question: &Question) -> String {

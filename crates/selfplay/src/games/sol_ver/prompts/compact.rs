@@ -13,6 +13,8 @@
 use veriplay_verifier::agreement::Suite;
 use veriplay_verifier::agreement::compact::{INPUT, OUTPUT, PROBLEM, PROGRAM, SNIPPET, TESTS};
 
+use veriplay_core::PromptContent;
+
 use super::{SolVerFormat, case_texts, cases};
 
 pub(super) struct Compact;
@@ -22,16 +24,16 @@ impl SolVerFormat for Compact {
         "compact"
     }
 
-    fn proposer_text(&self, snippet: &str) -> String {
-        format!("{SNIPPET}{snippet}{PROBLEM}")
+    fn proposer_content(&self, snippet: &str) -> PromptContent {
+        format!("{SNIPPET}{snippet}{PROBLEM}").into()
     }
 
-    fn solver_text(&self, statement: &str) -> String {
-        format!("{PROBLEM}{statement}{PROGRAM}")
+    fn solver_content(&self, statement: &str) -> PromptContent {
+        format!("{PROBLEM}{statement}{PROGRAM}").into()
     }
 
-    fn verifier_text(&self, statement: &str, candidate: &str, _tests: usize) -> String {
-        format!("{PROBLEM}{statement}{PROGRAM}{candidate}{TESTS}")
+    fn verifier_content(&self, statement: &str, candidate: &str, _tests: usize) -> PromptContent {
+        format!("{PROBLEM}{statement}{PROGRAM}{candidate}{TESTS}").into()
     }
 
     fn problem_response(&self, statement: &str) -> String {

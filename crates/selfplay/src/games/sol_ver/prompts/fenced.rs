@@ -10,10 +10,11 @@
 //! # Example
 //! A problem: `…</think>⏎<answer>⏎` then a block fenced as `problem`, then `</answer>`.
 
+use veriplay_core::PromptContent;
 use veriplay_verifier::agreement::{Suite, Test};
 
 use super::{SolVerFormat, case_texts, cases};
-use crate::think_answer::{answered, block, framed};
+use crate::think_answer::{STOP, answered, block, framed};
 
 pub(super) struct Fenced;
 
@@ -30,15 +31,15 @@ impl SolVerFormat for Fenced {
         "fenced"
     }
 
-    fn proposer_text(&self, snippet: &str) -> String {
+    fn proposer_content(&self, snippet: &str) -> PromptContent {
         framed(&format!("{PROPOSE}\n\nCode:\n{}", block("python", snippet)))
     }
 
-    fn solver_text(&self, statement: &str) -> String {
+    fn solver_content(&self, statement: &str) -> PromptContent {
         framed(&format!("{SOLVE}\n\nProblem:\n{statement}\n"))
     }
 
-    fn verifier_text(&self, statement: &str, candidate: &str, tests: usize) -> String {
+    fn verifier_content(&self, statement: &str, candidate: &str, tests: usize) -> PromptContent {
         framed(&format!(
             "Below are a problem and a program that may or may not solve it. Write {tests} tests that every right program passes \
 and wrong ones fail: work each result out from the problem, not from the program. A test is a block fenced as `input` with the \
@@ -47,6 +48,10 @@ returns. Where a result cannot be written down, a block fenced as `assert` may h
 that differ, and odd ones among them.\n\nProblem:\n{statement}\n\nProgram:\n{}",
             block("python", candidate)
         ))
+    }
+
+    fn stop(&self) -> &'static [&'static str] {
+        STOP
     }
 
     fn problem_response(&self, statement: &str) -> String {

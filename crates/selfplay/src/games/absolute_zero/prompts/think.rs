@@ -1,4 +1,4 @@
-//! `fenced`: words, think and answer tags, and fenced blocks, for models that can read.
+//! `think`: the paper's prompts. The model reasons between think tags, then answers in fenced blocks between answer tags.
 //!
 //! # Layout
 //! The structure of Absolute Zero's prompts in our own words: a frame that asks for `<think>` and `<answer>`, the request,
@@ -11,12 +11,12 @@
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎` then a block fenced as `output` that holds `3`, then `</answer>`.
 
-use veriplay_core::{IoPair, Proposal, Question, TaskType, Value};
+use veriplay_core::{IoPair, PromptContent, Proposal, Question, Role, TaskType, Value};
 
 use super::{PromptFormat, ProposerRequest};
-use crate::think_answer::{answered, block, framed};
+use crate::think_answer::{STOP, answered, block, framed};
 
-pub(super) struct Fenced;
+pub(super) struct Think;
 
 const CODE_RULES: &str = "Rules for the program:
 - Its entry is a function named `f` with at least one parameter, and every path returns a value.
@@ -25,12 +25,12 @@ const CODE_RULES: &str = "Rules for the program:
 - Imports stand at the top; helpers may be defined inside the program.
 - It ends quickly.";
 
-impl PromptFormat for Fenced {
+impl PromptFormat for Think {
     fn name(&self) -> &'static str {
-        "fenced"
+        "think"
     }
 
-    fn solver_text(&self, question: &Question) -> String {
+    fn solver_content(&self, question: &Question, _examples: &[&Question]) -> PromptContent {
         framed(&match question {
             Question::Deduction { program, pair } => deduction_request(program, &pair.input),
             Question::Abduction { program, pair } => abduction_request(program, &pair.output),
@@ -38,11 +38,15 @@ impl PromptFormat for Fenced {
         })
     }
 
-    fn proposer_text(&self, request: &ProposerRequest<'_>) -> String {
+    fn proposer_content(&self, request: &ProposerRequest<'_>) -> PromptContent {
         framed(&match request.task_type {
             TaskType::Deduction | TaskType::Abduction => triplet_request(request),
             TaskType::Induction => inputs_request(request),
         })
+    }
+
+    fn stop(&self, _role: Role, _task_type: TaskType) -> &'static [&'static str] {
+        STOP
     }
 
     fn answer_text(&self, question: &Question) -> String {

@@ -1,7 +1,7 @@
-//! The fenced format.
+//! The `think` format.
 
 use veriplay_core::{Attempt, Proposal, TaskType};
-use veriplay_verifier::formats::fenced::Fenced;
+use veriplay_verifier::formats::think::Think;
 use veriplay_verifier::{Format, ProposalShape};
 
 use crate::table::{arguments, read};
@@ -25,28 +25,27 @@ fn is_malformed(attempt: &Attempt) -> bool {
 fn the_last_block_of_the_wanted_kind_counts() {
     let text =
         answered(&(block("output", "1") + &block("input", "7") + &block("output", "[2,\n 3]") + &block("python", "9")));
-    assert_eq!(Fenced.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("[2, 3]")));
-    assert_eq!(Fenced.extract_answer(TaskType::Abduction, &text), Attempt::Arguments(arguments("7")));
-    assert_eq!(Fenced.extract_answer(TaskType::Induction, &text), Attempt::Program("9".to_owned()));
+    assert_eq!(Think.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("[2, 3]")));
+    assert_eq!(Think.extract_answer(TaskType::Abduction, &text), Attempt::Arguments(arguments("7")));
+    assert_eq!(Think.extract_answer(TaskType::Induction, &text), Attempt::Program("9".to_owned()));
 }
 
 #[test]
 fn a_program_keeps_its_indentation_and_a_bare_tuple_is_a_tuple() {
     let program = "def f(x):\n    return '''\n  ``` no fence of its own'''";
     let text = answered(&block("python", program));
-    assert_eq!(Fenced.extract_answer(TaskType::Induction, &text), Attempt::Program(program.to_owned()));
+    assert_eq!(Think.extract_answer(TaskType::Induction, &text), Attempt::Program(program.to_owned()));
     let text = answered(&block("output", "1, 2"));
-    assert_eq!(Fenced.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("(1, 2)")));
+    assert_eq!(Think.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("(1, 2)")));
 }
 
 #[test]
 fn the_last_answer_counts_and_nothing_outside_it() {
     let text = answered(&block("output", "1")) + "<answer>\n" + &block("output", "2") + "</answer>";
-    assert_eq!(Fenced.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("2")));
+    assert_eq!(Think.extract_answer(TaskType::Deduction, &text), Attempt::Value(read("2")));
     let corpus = [
         block("output", "1"),
         format!("</think>{}<answer></answer>", block("output", "1")),
-        format!("</think><answer>{}", block("output", "1")),
         answered("The output is 1"),
         answered("# Output: 1"),
         answered("```output\n1\n"),
@@ -59,10 +58,16 @@ fn the_last_answer_counts_and_nothing_outside_it() {
         String::new(),
     ];
     for text in corpus {
-        assert!(is_malformed(&Fenced.extract_answer(TaskType::Deduction, &text)), "{text}");
+        assert!(is_malformed(&Think.extract_answer(TaskType::Deduction, &text)), "{text}");
     }
+    let cut = format!("</think><answer>{}", block("output", "1"));
+    assert_eq!(
+        Think.extract_answer(TaskType::Deduction, &cut),
+        Attempt::Value(read("1")),
+        "the closing tag may end the sampling"
+    );
     let text = answered(&block("input", "x) or (True"));
-    assert!(is_malformed(&Fenced.extract_answer(TaskType::Abduction, &text)));
+    assert!(is_malformed(&Think.extract_answer(TaskType::Abduction, &text)));
 }
 
 #[test]
@@ -70,9 +75,9 @@ fn proposals_are_blocks_too() {
     let text = answered(&(block("python", "p") + &block("input", "1, 'a'")));
     let wanted =
         Proposal::Triplet { task_type: TaskType::Deduction, program: "p".to_owned(), input: arguments("1, 'a'") };
-    assert_eq!(Fenced.extract_proposal(&TRIPLET, &text), Attempt::Proposal(wanted));
-    assert!(is_malformed(&Fenced.extract_proposal(&TRIPLET, &answered(&block("python", "p")))));
-    assert!(is_malformed(&Fenced.extract_proposal(&TRIPLET, &answered(&block("input", "1")))));
+    assert_eq!(Think.extract_proposal(&TRIPLET, &text), Attempt::Proposal(wanted));
+    assert!(is_malformed(&Think.extract_proposal(&TRIPLET, &answered(&block("python", "p")))));
+    assert!(is_malformed(&Think.extract_proposal(&TRIPLET, &answered(&block("input", "1")))));
 }
 
 #[test]
@@ -84,29 +89,32 @@ fn an_induction_proposal_is_its_last_inputs_and_a_message() {
         inputs: vec![arguments("1"), arguments("2")],
         message: "think of sums".to_owned(),
     };
-    assert_eq!(Fenced.extract_proposal(&INPUTS, &text), Attempt::Proposal(wanted));
-    assert!(is_malformed(&Fenced.extract_proposal(&INPUTS, &answered(&inputs(&["1", "2"])))));
-    assert!(is_malformed(&Fenced.extract_proposal(&INPUTS, &answered(&(inputs(&["1"]) + &block("message", "m"))))));
+    assert_eq!(Think.extract_proposal(&INPUTS, &text), Attempt::Proposal(wanted));
+    assert!(is_malformed(&Think.extract_proposal(&INPUTS, &answered(&inputs(&["1", "2"])))));
+    assert!(is_malformed(&Think.extract_proposal(&INPUTS, &answered(&(inputs(&["1"]) + &block("message", "m"))))));
 }
 
 #[test]
 fn the_frame_is_one_thought_and_one_answer() {
-    let good =
-        ["a</think> <answer>b</answer>", "<think>a</think><answer>b</answer>", "</think>\n\n<answer></answer>\n"];
+    let good = [
+        "a</think> <answer>b</answer>",
+        "<think>a</think><answer>b</answer>",
+        "</think>\n\n<answer></answer>\n",
+        "a</think><answer>b",
+        "a</think><answer>b</answer> User: next",
+    ];
     let bad = [
         "",
         "a",
         "a</think>",
         "<answer>b</answer>",
         "a</think> b <answer>c</answer>",
-        "a</think><answer>b",
-        "a</think><answer>b</answer> User: next",
         "a</think><answer>b</answer><answer>c</answer>",
         "a<answer>b</answer></think><answer>c</answer>",
         "a</think></think><answer>c</answer>",
     ];
-    assert!(good.iter().all(|text| Fenced.is_well_formed(text)));
+    assert!(good.iter().all(|text| Think.is_well_formed(text)));
     for text in bad {
-        assert!(!Fenced.is_well_formed(text), "{text}");
+        assert!(!Think.is_well_formed(text), "{text}");
     }
 }

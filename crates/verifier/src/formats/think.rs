@@ -1,4 +1,4 @@
-//! `fenced`: think and answer tags around fenced blocks, for models that can read. The frame is Absolute Zero's (arXiv
+//! `think`: think and answer tags around fenced blocks, for models that reason. The frame is Absolute Zero's (arXiv
 //! 2505.03335, appendix D); the parsing is stricter than its release.
 //!
 //! # Layout
@@ -16,9 +16,9 @@
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎`, a block fenced as `output` that holds `3`, `</answer>`.
 
-use veriplay_core::{Attempt, TaskType, Value};
+use veriplay_core::{Attempt, TaskType};
 
-use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output, program, triplet};
+use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output_or_tuple, program, triplet};
 
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
@@ -28,11 +28,11 @@ const FENCE: &str = "```";
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
-pub struct Fenced;
+pub struct Think;
 
-impl Format for Fenced {
+impl Format for Think {
     fn name(&self) -> &'static str {
-        "fenced"
+        "think"
     }
 
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
@@ -50,22 +50,21 @@ impl Format for Fenced {
         }))
     }
 
-    /// Exactly one thought and one answer, and nothing behind the answer.
+    /// Exactly one thought and one answer. Text behind the answer is no fault: a base model may go on.
     fn is_well_formed(&self, text: &str) -> bool {
         let text = text.strip_prefix(THINK).unwrap_or(text);
         let Some((thought, rest)) = text.split_once(THINK_END) else { return false };
-        let inner = rest.trim().strip_prefix(ANSWER).and_then(|rest| rest.strip_suffix(ANSWER_END));
+        let Some(inner) = rest.trim().strip_prefix(ANSWER) else { return false };
+        let (inner, behind) = inner.split_once(ANSWER_END).unwrap_or((inner, ""));
         let tags = [THINK, THINK_END, ANSWER, ANSWER_END];
-        let plain = |text: &str| tags.iter().all(|tag| !text.contains(tag));
-        inner.is_some_and(|inner| plain(inner) && plain(thought))
+        [thought, inner, behind].iter().all(|part| tags.iter().all(|tag| !part.contains(tag)))
     }
 }
 
-/// The text of the last answer.
+/// The text of the last answer. The end of the response closes it, too: the closing tag ends the sampling.
 fn answer(text: &str) -> Read<&str> {
     let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
-    let (answer, _) = rest.split_once(ANSWER_END).ok_or_else(|| format!("`{ANSWER}` without `{ANSWER_END}`"))?;
-    Ok(answer)
+    Ok(rest.split(ANSWER_END).next().unwrap_or(rest))
 }
 
 fn input_list(shape: &ProposalShape<'_>, answer: &str) -> Read<Attempt> {
@@ -75,14 +74,6 @@ fn input_list(shape: &ProposalShape<'_>, answer: &str) -> Read<Attempt> {
     let from = from.ok_or_else(|| format!("{} blocks fenced as `input` instead of {}", all.len(), shape.inputs))?;
     let texts: Vec<&str> = all[from..].iter().map(String::as_str).collect();
     inputs(shape, &texts, message.trim())
-}
-
-/// A literal; `1, 2` is the tuple, as Python has it.
-fn output_or_tuple(text: &str) -> Read<Value> {
-    match Value::parse_arguments(text) {
-        Ok(items) if items.len() > 1 => Ok(Value::Tuple(items)),
-        _ => output(text),
-    }
 }
 
 fn block(answer: &str, kind: &str) -> Read<String> {

@@ -1,0 +1,93 @@
+//! `direct`: bare answers, for pretrained models that are too small to reason.
+//!
+//! # Layout
+//! The answer to a deduction or an abduction is one line with a literal, or with arguments. A program is a block fenced as `python`, with
+//! which the response begins; what follows the block does not count. A triplet's block ends with a line that calls `f`. Inputs are one
+//! call of `f` a line, the first ones that were asked for; a comment before them is the message.
+//!
+//! # Why
+//! A model of some hundred million parameters follows answered examples, and loses its way in tags and instructions.
+//!
+//! # How it can be gamed
+//! There is nothing around an answer that could hold a second one. The first block counts, so a response that tries several programs is
+//! judged by its first.
+//!
+//! # Example
+//! A deduction answer: `3`.
+
+use veriplay_core::{Attempt, TaskType};
+
+use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output_or_tuple, program, triplet};
+
+const BLOCK: &str = "```python\n";
+const BLOCK_END: &str = "\n```";
+const CALL: &str = "f(";
+
+/// The format.
+#[derive(Debug, Clone, Copy)]
+pub struct Direct;
+
+impl Format for Direct {
+    fn name(&self) -> &'static str {
+        "direct"
+    }
+
+    fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
+        attempt(match shape.task_type {
+            TaskType::Induction => calls(shape, text),
+            task_type => program_and_call(text).and_then(|(program, input)| triplet(task_type, program, input)),
+        })
+    }
+
+    fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
+        attempt(match task_type {
+            TaskType::Deduction => line(text).and_then(output_or_tuple).map(Attempt::Value),
+            TaskType::Abduction => line(text).and_then(arguments).map(Attempt::Arguments),
+            TaskType::Induction => block(text).and_then(program).map(Attempt::Program),
+        })
+    }
+
+    /// There is no frame; a fence that is opened is closed, by the response or by the end of it.
+    fn is_well_formed(&self, text: &str) -> bool {
+        let text = text.trim();
+        !text.is_empty() && (!text.contains("```") || block(text).is_ok())
+    }
+}
+
+fn line(text: &str) -> Read<&str> {
+    let text = text.trim();
+    if text.contains('\n') { Err("the answer has more than one line".to_owned()) } else { Ok(text) }
+}
+
+/// The code of the block that the response begins with. The end of the response closes it, too: the closing fence ends the sampling.
+fn block(text: &str) -> Read<&str> {
+    let code =
+        text.trim_start().strip_prefix(BLOCK).ok_or("the response does not begin with a block fenced as `python`")?;
+    Ok(code.split(BLOCK_END).next().unwrap_or(code))
+}
+
+fn program_and_call(text: &str) -> Read<(&str, &str)> {
+    let code = block(text)?.trim_end();
+    let (program, call) = code.rsplit_once('\n').ok_or("the block has one line instead of a program and a call")?;
+    Ok((program.trim_end(), call_arguments(call)?))
+}
+
+fn call_arguments(line: &str) -> Read<&str> {
+    let inner = line.trim_end().strip_prefix(CALL).and_then(|rest| rest.strip_suffix(')'));
+    inner.ok_or_else(|| format!("`{line}` is no call of `f`"))
+}
+
+fn calls(shape: &ProposalShape<'_>, text: &str) -> Read<Attempt> {
+    let (mut message, mut texts) = (String::new(), Vec::new());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match line.strip_prefix('#') {
+            Some(comment) if texts.is_empty() => message = comment.trim().to_owned(),
+            _ if texts.len() == shape.inputs => break,
+            _ => texts.push(call_arguments(line)?),
+        }
+    }
+    if texts.len() < shape.inputs {
+        return Err(format!("{} calls of `f` instead of {}", texts.len(), shape.inputs));
+    }
+    inputs(shape, &texts, &message)
+}
