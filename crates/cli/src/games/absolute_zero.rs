@@ -1,7 +1,9 @@
 //! `absolute_zero`: its configuration, and its tasks from the corpus.
 
+mod programs;
 mod warmup;
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,9 @@ use veriplay_core::{Execute, Task, TaskType};
 use veriplay_corpus::{Drafts, Grammar, Split};
 use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
-use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, AbsoluteZeroConfig, TaskSource, draft_tasks};
+use veriplay_selfplay::games::absolute_zero::{
+    self, AbsoluteZero, AbsoluteZeroConfig, ProposalDrafts, TaskSource, draft_tasks,
+};
 use veriplay_selfplay::splits::{EvalSet, Guard};
 use veriplay_verifier::Gate;
 
@@ -42,8 +46,12 @@ pub(crate) struct AbsoluteZeroTaskConfig {
     pub(crate) seeds_per_type: usize,
     /// Proposals of each type that the start model is asked for; the valid ones are supervised examples.
     pub(crate) sft_per_type: usize,
-    /// The mix of families of the held-out and validation sets.
-    pub(crate) eval_mix: String,
+    /// The mix of families of the held-out and validation sets, unless `eval_programs` names a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) eval_mix: Option<String>,
+    /// A file in CRUXEval's layout, whose programs are the validation set (one in eight, by their hash) and the held-out set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) eval_programs: Option<PathBuf>,
     /// Seeds the held-out and validation sets; not the run's seed, so that all runs share them.
     pub(crate) eval_seed: u64,
 }
@@ -137,8 +145,17 @@ impl AbsoluteZeroSetup {
     fn evaluation_tasks(&self, set: EvalSet, execute: &dyn Execute) -> Result<Vec<Task>, Failure> {
         let mut all = Vec::new();
         for task_type in TaskType::ALL {
-            let drafts = self.drafts(corpus_split(set), &self.tasks.eval_mix, task_type, self.tasks.eval_seed)?;
-            all.extend(draft_tasks(execute, &self.gate, Box::new(drafts), self.eval.tasks_per_type)?);
+            let drafts = match (&self.tasks.eval_mix, &self.tasks.eval_programs) {
+                (Some(mix), None) => {
+                    let drafts = self.drafts(corpus_split(set), mix, task_type, self.tasks.eval_seed)?;
+                    Box::new(drafts) as ProposalDrafts
+                }
+                (None, Some(file)) => {
+                    Box::new(programs::read_drafts(file, set, task_type, self.game.own.induction_inputs())?.into_iter())
+                }
+                _ => return Err(bad_value("tasks.eval_mix", &"", "there, or `tasks.eval_programs` in its place")),
+            };
+            all.extend(draft_tasks(execute, &self.gate, drafts, self.eval.tasks_per_type)?);
         }
         Ok(all)
     }

@@ -73,7 +73,8 @@ impl WarmupExamples for SolVerSetup {
         for _ in 0..batch.programs {
             let (right, other) = (source.draw(rng, &data.solver_mix), source.draw(rng, &data.solver_mix));
             let shown = if rng.random_bool(batch.wrong_candidates) { other } else { right };
-            let prompt = format.verifier_content(&describe(&grammar, right, rng), &shown.program, batch.tests).to_string();
+            let prompt =
+                format.verifier_content(&describe(&grammar, right, rng), &shown.program, batch.tests).to_string();
             for _ in 0..batch.suites {
                 examples.add(&prompt, &format.suite_response(&draw_suite(right, batch.tests, rng)))?;
             }

@@ -1,0 +1,54 @@
+//! Evaluation tasks from a file of programs, such as CRUXEval's.
+
+use std::path::Path;
+
+use anyhow::Context;
+use veriplay_core::{Checks, Prediction, Proposal, TaskType, Value, program_hash};
+use veriplay_corpus::{ProblemRow, ReadOptions, problem_format, read_problems};
+use veriplay_selfplay::splits::EvalSet;
+use veriplay_verifier::probes;
+
+use crate::exit::{ExitCode, Failure, OrFail};
+
+/// One program in so many is in the validation set.
+const VALIDATION_ONE_IN: u8 = 8;
+
+/// The programs of one set with their inputs, in the order of the file. For induction a program has `inputs` inputs: its own, and others
+/// derived from it. Rows whose input is no list of literals are left out.
+pub(super) fn read_drafts(
+    file: &Path,
+    set: EvalSet,
+    task_type: TaskType,
+    inputs: usize,
+) -> Result<Vec<Proposal>, Failure> {
+    let format = problem_format("cruxeval").or_fail(ExitCode::Bug)?;
+    let read = read_problems(file, format, &ReadOptions::default());
+    let read =
+        read.with_context(|| format!("`tasks.eval_programs` is `{}`", file.display())).or_fail(ExitCode::Input)?;
+    let predictions = read.rows.into_iter().filter_map(|(_, row)| match row {
+        ProblemRow::Ready(problem) => match problem.checks {
+            Checks::Prediction(prediction) => Some(prediction),
+            _ => None,
+        },
+        ProblemRow::Unexecuted(_) => None,
+    });
+    let of_set = predictions.filter(|prediction| set_of(&prediction.program) == set);
+    Ok(of_set.filter_map(|prediction| draft(prediction, task_type, inputs)).collect())
+}
+
+fn set_of(program: &str) -> EvalSet {
+    let hash = program_hash(program);
+    let first = u8::from_str_radix(&hash.as_str()[..2], 16).unwrap_or(0);
+    if first % VALIDATION_ONE_IN == 0 { EvalSet::Validation } else { EvalSet::HeldOut }
+}
+
+fn draft(prediction: Prediction, task_type: TaskType, inputs: usize) -> Option<Proposal> {
+    let Prediction { program, input, .. } = prediction;
+    let input = Value::parse_arguments(&input).ok().filter(|input| !input.is_empty())?;
+    if task_type != TaskType::Induction {
+        return Some(Proposal::Triplet { task_type, program, input });
+    }
+    let others = probes(&input, inputs - 1);
+    let inputs = std::iter::once(input).chain(others).collect();
+    Some(Proposal::Inputs { program, inputs, message: String::new() })
+}
