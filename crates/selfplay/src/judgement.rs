@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Status, Verdict};
-use veriplay_verifier::agreement::Refusal;
+use veriplay_verifier::agreement::GuardRefusal;
 
 use crate::splits;
 
@@ -38,7 +38,7 @@ impl Seeds {
 pub enum Nothing {}
 
 impl Round for Nothing {
-    fn refusal(&self) -> Option<&Refusal> {
+    fn refusal(&self) -> Option<&GuardRefusal> {
         match *self {}
     }
 }
@@ -96,7 +96,7 @@ pub struct Solution<D> {
 /// What is said of a round as a whole.
 pub trait Round: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync {
     /// Why nothing may be learned from it; `None` when something may. The rule [`splits::HELD_OUT`] says that its task is evaluated on.
-    fn refusal(&self) -> Option<&Refusal>;
+    fn refusal(&self) -> Option<&GuardRefusal>;
 }
 
 /// What became of a proposal, before anybody solved it.

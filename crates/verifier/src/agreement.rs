@@ -3,7 +3,7 @@
 //! The judge of Sol-Ver (arXiv 2502.14948): a policy states a problem, answers it by several codes, and writes several suites
 //! of tests. [`judge_round`] runs every code on every input that any test names, and finds the largest agreement between
 //! codes and tests, as dual execution agreement does (CodeT, arXiv 2207.10397). Called by the game `sol_ver`, which learns from
-//! the trusted ones; [`examine`] measures suites against a program that is known to be right.
+//! the trusted ones; [`examine_suites`] measures suites against a program that is known to be right.
 //!
 //! # Rules of agreement
 //! 1. Every code runs twice, under two seeds and in opposite orders of the inputs. One whose results differ is
@@ -30,22 +30,22 @@
 //! values are compared here, and assertions run as test code in an instance of their own. The order of codes and of suites
 //! changes nothing but the order of the decisions.
 
+mod agreement_formats;
+mod agreement_rules;
 mod clusters;
 mod decisions;
-mod dialects;
-mod facts;
 mod grid;
 mod guards;
-mod judge;
 mod round;
-mod rules;
-mod suite;
+mod round_judge;
+mod suite_quality;
+mod test_suite;
 
-pub use clusters::{Agreed, Answer, Cluster, Voter, agree};
-pub use dialects::{DIALECTS, Dialect, compact, dialect_by_name};
-pub use facts::{Examination, Quality, examine};
-pub use guards::{Check, GUARDS, Guard, Proposed, Refusal, check_statement};
-pub use judge::{CodeDecision, Judgement, SuiteDecision, judge_round, judge_rounds};
+pub use agreement_formats::{AGREEMENT_FORMATS, AgreementFormat, agreement_format_by_name, compact};
+pub use agreement_rules::{AgreementRules, AgreementRulesError, CountCodes};
+pub use clusters::{Agreement, Cluster, CodeOutput, Voter, find_agreement};
+pub use guards::{GUARDS, Guard, GuardCheck, GuardRefusal, ProposedProblem, check_statement};
 pub use round::{RoundRequest, SuiteAttempt};
-pub use rules::{AgreementRules, AgreementRulesError, CountCodes};
-pub use suite::{Suite, Test};
+pub use round_judge::{CodeDecision, RoundJudgement, SuiteDecision, judge_round, judge_rounds};
+pub use suite_quality::{SuiteExamination, SuiteQuality, examine_suites};
+pub use test_suite::{SuiteTest, TestSuite};

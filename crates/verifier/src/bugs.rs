@@ -1,7 +1,7 @@
 //! Bugs in real repositories: made, checked and repaired (SSR, arXiv 2512.18552; SWE-smith's operators, arXiv 2504.21798).
 //!
-//! [`inject`] makes bugs by operators over the syntax tree, [`validate`] puts a proposal through every check of [`CHECKS`]
-//! and makes the [`BugArtifact`], [`grade`] judges a solver's patch. The command line and the game call them. Invariants:
+//! [`make_mutants`] makes bugs by operators over the syntax tree, [`validate_bug`] puts a proposal through every check of [`CHECKS`]
+//! and makes the [`BugArtifact`], [`grade_repair`] judges a solver's patch. The command line and the game call them. Invariants:
 //! results come from records a test, never from a log; oracle tests are the original's whenever anything is judged; every test of a
 //! file runs that enters what a patch changes.
 //!
@@ -15,32 +15,32 @@
 //! known to be harmless, and a test must have passed while its twin, the same test made to fail, failed: both make it harder, and
 //! neither makes it impossible. Under split trust such tests can only speak against a repair.
 
-mod bench;
+mod bug_states;
 mod checks;
+mod code_scan;
 mod grade;
-mod guest;
 mod injectors;
-mod machinery;
-mod map;
+mod inverted_tests;
 mod modules;
 mod paths;
 mod propose;
+mod source_queries;
+mod test_map;
+mod test_runner;
 pub mod tool_env;
-mod tree;
-mod twins;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, Patch, SCHEMA_VERSION, TextFiles, Trust};
 
-pub use checks::{BugRules, CHECKS, Check, Validated, each_check, validate};
-pub use grade::{RepairRequest, grade};
-pub use injectors::{Candidate, Family, INJECTORS, Injector, Mutants, Scope, inject};
-pub use machinery::OwnNames;
-pub use map::{FileMap, TestMap};
+pub use checks::{BugCheck, BugRules, BugValidation, CHECKS, check_each, validate_bug};
+pub use code_scan::OwnNames;
+pub use grade::{RepairRequest, grade_repair};
+pub use injectors::{INJECTORS, Injector, InjectorFamily, InjectorScope, Mutant, Mutants, make_mutants};
 pub use modules::own_modules;
-pub use propose::{Unfit, propose, weakening};
+pub use propose::{ProposalRejection, propose_mutant, weaken_tests};
+pub use test_map::{FileMap, TestMap};
 
 use crate::repository::Baseline;
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use veriplay_core::{Digest, Execute, ExecuteError, Job, Outcome};
 
-use crate::run::met_deadline;
+use crate::runner::met_deadline;
 
 const SHARDS: usize = 16;
 
@@ -18,14 +18,14 @@ const SHARDS: usize = 16;
 #[derive(Debug)]
 pub struct OutcomeCache<E> {
     inner: E,
-    shards: [Mutex<Shard>; SHARDS],
+    shards: [Mutex<CacheShard>; SHARDS],
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 /// Two generations: when the young one is full it becomes the old one, and the old one is forgotten.
 #[derive(Debug, Default)]
-struct Shard {
+struct CacheShard {
     young: HashMap<Digest, Arc<Outcome>>,
     old: HashMap<Digest, Arc<Outcome>>,
     half: usize,
@@ -35,7 +35,7 @@ impl<E> OutcomeCache<E> {
     /// Remembers at most about `capacity` outcomes of `inner`; 0 remembers none.
     pub fn new(inner: E, capacity: usize) -> Self {
         let half = capacity.div_ceil(2 * SHARDS);
-        let shards = std::array::from_fn(|_| Mutex::new(Shard { half, ..Shard::default() }));
+        let shards = std::array::from_fn(|_| Mutex::new(CacheShard { half, ..CacheShard::default() }));
         Self { inner, shards, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
     }
 
@@ -54,7 +54,7 @@ impl<E> OutcomeCache<E> {
         &self.inner
     }
 
-    fn shard(&self, digest: &Digest) -> MutexGuard<'_, Shard> {
+    fn shard(&self, digest: &Digest) -> MutexGuard<'_, CacheShard> {
         let first = digest.as_str().bytes().next().unwrap_or(b'0');
         let shard = &self.shards[usize::from(first) % SHARDS];
         // A shard is consistent between any two statements, so another thread's panic says nothing against it.
@@ -80,7 +80,7 @@ impl<E: Execute> Execute for OutcomeCache<E> {
     }
 }
 
-impl Shard {
+impl CacheShard {
     fn get(&mut self, digest: &Digest) -> Option<Arc<Outcome>> {
         if let Some(outcome) = self.young.get(digest) {
             return Some(outcome.clone());

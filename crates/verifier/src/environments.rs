@@ -12,7 +12,7 @@
 //! 2. **The state** is made again by a second job in which nothing of the code runs: a fresh environment, and the calls
 //!    that the first job named, one after another. Tools are deterministic, so honest code gets the state it saw. Code
 //!    that names calls it did not make gets the state of these calls, which it could as well have made: there is nothing
-//!    to gain by a forged trace, and the trace is the only thing of the first job, beside the answer, that counts.
+//!    to gain by a forged jobs, and the jobs is the only thing of the first job, beside the answer, that counts.
 //! 3. **The verification function** is a third job. It gets both states and the answer as plain values that the host has
 //!    decoded. No source of code, solution or environment is there to be read; no object of the code's reaches it, so
 //!    none can lie about what it equals. The code never sees the verification function.
@@ -31,22 +31,22 @@
 mod artifact;
 mod artifact_gate;
 mod attempt;
-pub mod compact;
+mod case_runs;
+pub mod compact_proposal;
 mod complete;
-mod facts;
+mod jobs;
 pub mod rules;
-mod trace;
 
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Execute, Verdict};
 
 use artifact::examine_artifact;
-pub use artifact::{ArtifactRequest, Examined, Finding, inspect_artifact, judge_artifact};
+pub use artifact::{ArtifactReport, ArtifactRequest, RuleViolation, inspect_artifact, judge_artifact};
 pub use artifact_gate::{ArtifactGate, ArtifactGateError};
 pub(crate) use attempt::judge_code;
 pub use attempt::{EpisodeRequest, judge_episode};
 pub use complete::{CompleteRequest, complete, complete_with_failures};
-pub use trace::{About, CodeOutcome, CodeRequest, Tool, describe, run_code};
+pub use jobs::{CodeOutcome, CodeRequest, EnvironmentDescription, ToolDescription, describe_environment, run_code};
 
 /// What opens and closes a block of a response.
 const FENCE: &str = "```";
@@ -141,7 +141,7 @@ pub fn examine_artifacts(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     requests: &[ArtifactRequest<'_>],
-) -> Vec<Result<Examined, Dropped>> {
+) -> Vec<Result<ArtifactReport, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| examine_artifact(execute, gate, request)).collect()
 }
 

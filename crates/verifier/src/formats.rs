@@ -44,18 +44,18 @@ pub fn format_by_name(name: &str) -> Option<&'static dyn Format> {
 }
 
 /// What was read, or why nothing was.
-type Read<T> = Result<T, String>;
+type Parsed<T> = Result<T, String>;
 
-fn attempt(read: Read<Attempt>) -> Attempt {
+fn into_attempt(read: Parsed<Attempt>) -> Attempt {
     read.unwrap_or_else(|reason| Attempt::Malformed { reason })
 }
 
-fn program(text: &str) -> Read<String> {
+fn parse_program(text: &str) -> Parsed<String> {
     if text.trim().is_empty() { Err("the program is empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// An argument list; a call of `f` without arguments is no task.
-fn arguments(text: &str) -> Read<Vec<Value>> {
+fn parse_inputs(text: &str) -> Parsed<Vec<Value>> {
     if text.trim().is_empty() {
         return Err("the input is empty".to_owned());
     }
@@ -63,17 +63,17 @@ fn arguments(text: &str) -> Read<Vec<Value>> {
 }
 
 /// An output as `repr` writes it: `inf` and `nan` can be outputs although they are no literals.
-fn output(text: &str) -> Read<Value> {
+fn parse_output(text: &str) -> Parsed<Value> {
     Value::parse_repr(text).map_err(|error| format!("the output is no literal: {error}"))
 }
 
-fn triplet(task_type: TaskType, program_text: &str, input_text: &str) -> Read<Attempt> {
-    let (program, input) = (program(program_text)?, arguments(input_text)?);
+fn parse_triplet(task_type: TaskType, program_text: &str, input_text: &str) -> Parsed<Attempt> {
+    let (program, input) = (parse_program(program_text)?, parse_inputs(input_text)?);
     Ok(Attempt::Proposal(Proposal::Triplet { task_type, program, input }))
 }
 
-fn inputs(shape: &ProposalShape<'_>, texts: &[&str], message: &str) -> Read<Attempt> {
+fn parse_input_list(shape: &ProposalShape<'_>, texts: &[&str], message: &str) -> Parsed<Attempt> {
     let given = shape.given.ok_or("no program was given to choose inputs for")?;
-    let inputs = texts.iter().map(|text| arguments(text)).collect::<Read<Vec<_>>>()?;
+    let inputs = texts.iter().map(|text| parse_inputs(text)).collect::<Parsed<Vec<_>>>()?;
     Ok(Attempt::Proposal(Proposal::Inputs { program: given.to_owned(), inputs, message: message.to_owned() }))
 }

@@ -16,7 +16,7 @@ mod stdio;
 
 use veriplay_core::{Class, Comparison, Dropped, Execute, Limits, Tolerance, Value};
 
-use crate::run::Runner;
+use crate::runner::Runner;
 
 /// All judges, in the order reports use.
 pub const JUDGES: &[&dyn Judge] = &[
@@ -44,20 +44,20 @@ pub fn judge_names() -> String {
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OutputKind {
     /// The value a call returned.
     Values,
     /// What a script wrote to standard output.
     Texts,
 }
 
-impl Kind {
+impl OutputKind {
     /// The word messages use.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
-            Kind::Values => "values of calls",
-            Kind::Texts => "standard output",
+            OutputKind::Values => "values of calls",
+            OutputKind::Texts => "standard output",
         }
     }
 }
@@ -68,7 +68,7 @@ pub trait Judge: Sync {
     fn name(&self) -> &'static str;
 
     /// Whether it can judge this kind.
-    fn supports(&self, kind: Kind) -> bool;
+    fn supports(&self, kind: OutputKind) -> bool;
 
     /// Whether the comparison has what it needs, before anything is run.
     ///
@@ -82,20 +82,20 @@ pub trait Judge: Sync {
     ///
     /// # Errors
     /// A host fault, a checker that does not decide, or a judge that does not take values.
-    fn compare_call(&self, _bench: &mut Bench<'_>, call: &Call<'_>) -> Result<Finding, Dropped> {
-        Err(misused(self.name(), call.task_id, Kind::Values))
+    fn compare_call(&self, _context: &mut JudgeContext<'_>, call: &ReturnedCall<'_>) -> Result<JudgeFinding, Dropped> {
+        Err(misused(self.name(), call.task_id, OutputKind::Values))
     }
 
     /// Judges what a script wrote.
     ///
     /// # Errors
     /// A host fault, a checker that does not decide, or a judge that does not take texts.
-    fn compare_run(&self, _bench: &mut Bench<'_>, run: &Run<'_>) -> Result<Finding, Dropped> {
-        Err(misused(self.name(), run.task_id, Kind::Texts))
+    fn compare_script(&self, _context: &mut JudgeContext<'_>, run: &ScriptRun<'_>) -> Result<JudgeFinding, Dropped> {
+        Err(misused(self.name(), run.task_id, OutputKind::Texts))
     }
 }
 
-fn misused(judge: &str, task_id: &str, kind: Kind) -> Dropped {
+fn misused(judge: &str, task_id: &str, kind: OutputKind) -> Dropped {
     Dropped { why: format!("judge `{judge}` of `{task_id}` does not judge {}", kind.word()) }
 }
 
@@ -112,7 +112,7 @@ fn check_tolerance(tolerance: Option<Tolerance>) -> Result<(), &'static str> {
 
 /// What one call returned, and what it should have.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct ReturnedCall<'a> {
     /// The problem's, such as `HumanEval/32`.
     pub task_id: &'a str,
     /// The function that was called.
@@ -127,20 +127,20 @@ pub struct Call<'a> {
     pub comparison: &'a Comparison,
 }
 
-impl Call<'_> {
+impl ReturnedCall<'_> {
     /// Right when `same(expected, actual)`.
-    pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> Finding {
+    pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> JudgeFinding {
         match self.actual {
-            Some(actual) if same(self.expected, actual) => Finding::Right,
-            Some(actual) => Finding::Wrong(instead(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN))),
-            None => Finding::Wrong("it returned no plain value".to_owned()),
+            Some(actual) if same(self.expected, actual) => JudgeFinding::Right,
+            Some(actual) => JudgeFinding::Wrong(instead(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN))),
+            None => JudgeFinding::Wrong("it returned no plain value".to_owned()),
         }
     }
 }
 
 /// What one run wrote, and what it should have.
 #[derive(Debug, Clone, Copy)]
-pub struct Run<'a> {
+pub struct ScriptRun<'a> {
     /// The problem's.
     pub task_id: &'a str,
     /// What the script could read.
@@ -153,20 +153,20 @@ pub struct Run<'a> {
     pub comparison: &'a Comparison,
 }
 
-impl Run<'_> {
+impl ScriptRun<'_> {
     /// Right when the output is text and `same(expected, actual)`.
-    pub(crate) fn compare_by(&self, same: impl FnOnce(&str, &str) -> bool) -> Finding {
+    pub(crate) fn compare_by(&self, same: impl FnOnce(&str, &str) -> bool) -> JudgeFinding {
         match std::str::from_utf8(self.actual) {
-            Ok(actual) if same(self.expected, actual) => Finding::Right,
-            Ok(actual) => Finding::Wrong(instead(&quoted(actual), &quoted(self.expected))),
-            Err(error) => Finding::Wrong(format!("the output is not utf-8 at byte {}", error.valid_up_to())),
+            Ok(actual) if same(self.expected, actual) => JudgeFinding::Right,
+            Ok(actual) => JudgeFinding::Wrong(instead(&quoted(actual), &quoted(self.expected))),
+            Err(error) => JudgeFinding::Wrong(format!("the output is not utf-8 at byte {}", error.valid_up_to())),
         }
     }
 }
 
 /// What a judge found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum JudgeFinding {
     /// It is right.
     Right,
     /// It is not; the difference, for people.
@@ -190,14 +190,14 @@ fn quoted(text: &str) -> String {
 }
 
 /// Where a judge runs what it must run, and what the verdict rests on.
-pub struct Bench<'a> {
+pub struct JudgeContext<'a> {
     pub(crate) runner: Runner<'a>,
     pub(crate) image: &'a str,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> JudgeContext<'a> {
     /// For jobs on `image` under `limits`.
     #[must_use]
     pub fn new(execute: &'a dyn Execute, image: &'a str, limits: Limits, seed: u64) -> Self {

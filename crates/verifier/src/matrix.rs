@@ -33,7 +33,7 @@ pub struct MatrixRequest<'a> {
 
 /// What became of one program at one problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
+pub enum MatrixCell {
     /// It was judged.
     Judged(Verdict),
     /// A fault of the host, or a problem that cannot be judged: nothing is known of the program.
@@ -42,13 +42,13 @@ pub enum Cell {
     NotRun,
 }
 
-impl Cell {
+impl MatrixCell {
     /// The verdict, where there is one.
     #[must_use]
     pub const fn verdict(&self) -> Option<&Verdict> {
         match self {
-            Cell::Judged(verdict) => Some(verdict),
-            Cell::Dropped(_) | Cell::NotRun => None,
+            MatrixCell::Judged(verdict) => Some(verdict),
+            MatrixCell::Dropped(_) | MatrixCell::NotRun => None,
         }
     }
 
@@ -62,19 +62,19 @@ impl Cell {
 /// A row for each program, a column for each problem, in the order of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Vec<MatrixCell>>,
 }
 
 impl Matrix {
     /// The rows, in the order of the programs; each has a cell for each problem, in their order.
     #[must_use]
-    pub fn rows(&self) -> &[Vec<Cell>] {
+    pub fn rows(&self) -> &[Vec<MatrixCell>] {
         &self.rows
     }
 
     /// Program `row` at problem `column`; `None` outside the matrix.
     #[must_use]
-    pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
+    pub fn cell(&self, row: usize, column: usize) -> Option<&MatrixCell> {
         self.rows.get(row)?.get(column)
     }
 }
@@ -83,8 +83,8 @@ impl Matrix {
 pub fn judge_matrix(execute: &dyn Execute, request: &MatrixRequest<'_>) -> Matrix {
     let programs = Distinct::from_items(request.programs.iter().copied());
     let problems = Distinct::from_items(request.problems.iter().map(|problem| content_hash(*problem)));
-    let plan = Plan { execute, request, programs: &programs, problems: &problems };
-    let judged = if request.early_stop { plan.rows_to_their_ends() } else { plan.all_cells() };
+    let plan = MatrixPlan { execute, request, programs: &programs, problems: &problems };
+    let judged = if request.early_stop { plan.rows_until_failure() } else { plan.all_cells() };
     let row = |&program: &usize| expand(&judged[program], &problems.places, request.early_stop);
     Matrix { rows: programs.places.iter().map(row).collect() }
 }
@@ -110,30 +110,30 @@ impl Distinct {
 }
 
 /// The cells to judge: different programs × different problems.
-struct Plan<'a> {
+struct MatrixPlan<'a> {
     execute: &'a dyn Execute,
     request: &'a MatrixRequest<'a>,
     programs: &'a Distinct,
     problems: &'a Distinct,
 }
 
-impl Plan<'_> {
+impl MatrixPlan<'_> {
     /// Each cell is a piece of work of its own, so that a row of long ones keeps no core waiting.
-    fn all_cells(&self) -> Vec<Vec<Cell>> {
+    fn all_cells(&self) -> Vec<Vec<MatrixCell>> {
         let columns = self.problems.firsts.len();
         let count = self.programs.firsts.len() * columns;
-        let cells: Vec<Cell> =
+        let cells: Vec<MatrixCell> =
             (0..count).into_par_iter().with_max_len(1).map(|at| self.cell(at / columns, at % columns)).collect();
         let mut cells = cells.into_iter();
         self.programs.firsts.iter().map(|_| cells.by_ref().take(columns).collect()).collect()
     }
 
-    fn rows_to_their_ends(&self) -> Vec<Vec<Cell>> {
-        (0..self.programs.firsts.len()).into_par_iter().with_max_len(1).map(|row| self.row_to_its_end(row)).collect()
+    fn rows_until_failure(&self) -> Vec<Vec<MatrixCell>> {
+        (0..self.programs.firsts.len()).into_par_iter().with_max_len(1).map(|row| self.row_until_failure(row)).collect()
     }
 
     /// The cells of a row up to the first that is not accepted.
-    fn row_to_its_end(&self, row: usize) -> Vec<Cell> {
+    fn row_until_failure(&self, row: usize) -> Vec<MatrixCell> {
         let mut cells = Vec::new();
         for column in 0..self.problems.firsts.len() {
             cells.push(self.cell(row, column));
@@ -144,27 +144,27 @@ impl Plan<'_> {
         cells
     }
 
-    fn cell(&self, row: usize, column: usize) -> Cell {
+    fn cell(&self, row: usize, column: usize) -> MatrixCell {
         let program = self.request.programs[self.programs.firsts[row]];
         let problem = self.request.problems[self.problems.firsts[column]];
         let MatrixRequest { image, limits, seed, early_stop, .. } = *self.request;
         match judge_program(self.execute, &ProblemRequest { problem, program, image, limits, seed, early_stop }) {
-            Ok(verdict) => Cell::Judged(verdict),
-            Err(dropped) => Cell::Dropped(dropped),
+            Ok(verdict) => MatrixCell::Judged(verdict),
+            Err(dropped) => MatrixCell::Dropped(dropped),
         }
     }
 }
 
 /// The row as it was asked for, from its different cells. After an end nothing is told, not even what is known from an
 /// equal column before it: whether a cell was run must not depend on what else is in the row.
-fn expand(judged: &[Cell], places: &[usize], early_stop: bool) -> Vec<Cell> {
+fn expand(judged: &[MatrixCell], places: &[usize], early_stop: bool) -> Vec<MatrixCell> {
     let mut ended = false;
     let cells = places.iter().map(|&place| match judged.get(place) {
         Some(cell) if !ended => {
             ended = early_stop && !cell.is_accepted();
             cell.clone()
         }
-        _ => Cell::NotRun,
+        _ => MatrixCell::NotRun,
     });
     cells.collect()
 }

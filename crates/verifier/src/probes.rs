@@ -16,14 +16,14 @@ const TRIES: usize = 32;
 #[must_use]
 pub fn probes(input: &[Value], count: usize) -> Vec<Vec<Value>> {
     let own = Value::Tuple(input.to_vec());
-    let mut dice = Dice::new(&own.encode());
+    let mut rng = ProbeRng::new(&own.encode());
     let mut seen = HashSet::from([own.python_key()]);
     let mut found = Vec::with_capacity(count);
     for _ in 0..count.saturating_mul(TRIES) {
         if found.len() == count {
             break;
         }
-        let probe = dice.some_changed(input);
+        let probe = rng.some_changed(input);
         if seen.insert(Value::Tuple(probe.clone()).python_key()) {
             found.push(probe);
         }
@@ -38,9 +38,9 @@ const UP: i64 = 3;
 const SMALL: i64 = 12;
 
 /// Deterministic choices, seeded by the input: splitmix64 (Steele, Lea, Flood 2014).
-struct Dice(u64);
+struct ProbeRng(u64);
 
-impl Dice {
+impl ProbeRng {
     fn new(seed: &[u8]) -> Self {
         let digest = blake3::hash(seed);
         let mut state = [0; 8];

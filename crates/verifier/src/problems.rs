@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use veriplay_core::{Checks, Comparison, Dropped, Execute, Limits, Problem, TestCode, TestStyle, Verdict};
 
 use crate::environments::{self, CodeRequest};
-use crate::judges::{Bench, Judge, Kind, judge_by_name, judge_names};
+use crate::judges::{Judge, JudgeContext, OutputKind, judge_by_name, judge_names};
 
 pub use prediction::check_prediction;
 pub(crate) use test_code::VACUOUS;
@@ -70,7 +70,7 @@ pub enum ProblemError {
         /// Its judge.
         judge: &'static str,
         /// What there is to judge.
-        kind: Kind,
+        kind: OutputKind,
     },
     /// An option of the judge is missing or wrong.
     #[error("judge `{judge}` of `{task_id}`: {what}")]
@@ -90,7 +90,7 @@ pub enum ProblemError {
     },
     /// There is nothing to call or to run.
     #[error("`{task_id}` does not say which {what}")]
-    Nameless {
+    MissingName {
         /// The problem.
         task_id: String,
         /// What is missing.
@@ -106,18 +106,18 @@ pub fn check_problem(problem: &Problem) -> Result<(), ProblemError> {
     let task_id = || problem.task_id.clone();
     let some = |some: bool| some.then_some(()).ok_or_else(|| ProblemError::NoChecks { task_id: task_id() });
     let named = |name: &str, what| match name.trim() {
-        "" => Err(ProblemError::Nameless { task_id: task_id(), what }),
+        "" => Err(ProblemError::MissingName { task_id: task_id(), what }),
         _ => Ok(()),
     };
     match &problem.checks {
         Checks::Calls(checks) => {
             some(!checks.cases.is_empty())?;
             named(&checks.function, "function to call")?;
-            judge_of(problem, &checks.comparison, Kind::Values).map(|_| ())
+            judge_of(problem, &checks.comparison, OutputKind::Values).map(|_| ())
         }
         Checks::Stdio(checks) => {
             some(!checks.cases.is_empty())?;
-            judge_of(problem, &checks.comparison, Kind::Texts).map(|_| ())
+            judge_of(problem, &checks.comparison, OutputKind::Texts).map(|_| ())
         }
         Checks::Tests(code) => some(has_tests(code)),
         Checks::Prediction(prediction) => named(&prediction.program, "program to run"),
@@ -134,7 +134,7 @@ fn has_tests(code: &TestCode) -> bool {
 }
 
 /// The judge of `problem`, fit for what it is to judge.
-fn judge_of(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'static dyn Judge, ProblemError> {
+fn judge_of(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static dyn Judge, ProblemError> {
     let task_id = problem.task_id.clone();
     let Some(judge) = judge_by_name(&comparison.judge) else {
         return Err(ProblemError::UnknownJudge { task_id, judge: comparison.judge.clone(), known: judge_names() });
@@ -149,7 +149,7 @@ fn judge_of(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'
 }
 
 /// The same, where the caller can only drop.
-fn fit_judge(problem: &Problem, comparison: &Comparison, kind: Kind) -> Result<&'static dyn Judge, Dropped> {
+fn fit_judge(problem: &Problem, comparison: &Comparison, kind: OutputKind) -> Result<&'static dyn Judge, Dropped> {
     judge_of(problem, comparison, kind).map_err(dropped)
 }
 
@@ -163,21 +163,21 @@ fn dropped(error: ProblemError) -> Dropped {
 /// A host fault, a problem that [`check_problem`] refuses, or a checker that does not decide.
 pub fn judge_program(execute: &dyn Execute, request: &ProblemRequest<'_>) -> Result<Verdict, Dropped> {
     check_problem(request.problem).map_err(dropped)?;
-    let mut bench = Bench::new(execute, request.image, request.job_limits(), request.seed);
+    let mut context = JudgeContext::new(execute, request.image, request.job_limits(), request.seed);
     let program = || with_prelude(&request.problem.prelude, request.program);
     let decision = match &request.problem.checks {
-        Checks::Calls(checks) => cases::judge_calls(&mut bench, checks, &program(), request)?,
-        Checks::Stdio(checks) => cases::judge_stdio(&mut bench, checks, &program(), request)?,
-        Checks::Tests(code) => test_code::judge(&mut bench.runner, code, &program(), request)?,
-        Checks::Prediction(prediction) => prediction::judge(&mut bench, prediction, request)?,
+        Checks::Calls(checks) => cases::judge_calls(&mut context, checks, &program(), request)?,
+        Checks::Stdio(checks) => cases::judge_stdio(&mut context, checks, &program(), request)?,
+        Checks::Tests(code) => test_code::judge(&mut context.runner, code, &program(), request)?,
+        Checks::Prediction(prediction) => prediction::judge(&mut context, prediction, request)?,
         Checks::Environment(checks) => {
             let ProblemRequest { image, seed, .. } = *request;
             let (environment, limits, code) = (&checks.environment, request.job_limits(), &program());
             let code = CodeRequest { environment, history: &[], code, image, limits, seed };
-            environments::judge_code(&mut bench.runner, &checks.verify, &code)?
+            environments::judge_code(&mut context.runner, &checks.verify, &code)?
         }
     };
-    Ok(decision.into_verdict(bench.runner.evidence))
+    Ok(decision.into_verdict(context.runner.evidence))
 }
 
 /// [`judge_program`] for each request, every core busy, in the order of the requests.

@@ -11,17 +11,17 @@
 mod baseline;
 mod inspect;
 mod programs;
-mod run;
+mod pytest;
 mod settings;
 
 use veriplay_core::{Base, Digest, Job, Limits};
 
-use run::mounted;
+use pytest::mounted;
 
 pub use baseline::{Baseline, Dependencies, FileBaseline, PinnedWheel, Unsupported, baseline_of};
-pub use inspect::{Inspection, Inspector, Purpose, Required, Requirement};
-pub(crate) use run::cover_file;
-pub use run::{FileRun, Function, Repository, TestRecord, TestResult, run_file, run_split, run_tests};
+pub use inspect::{DeclaredRequirement, Inspection, Inspector, Requirement, RequirementPurpose};
+pub(crate) use pytest::cover_file;
+pub use pytest::{FileRun, Function, Repository, TestRecord, TestResult, run_file, run_split, run_tests};
 pub use settings::{ImportMode, PytestSettings};
 
 /// A job after whose program pytest is imported, and the sources of `package` and of its `dependencies` are compiled; nothing of

@@ -24,10 +24,10 @@ use veriplay_core::{
     TaskType, Value, Verdict,
 };
 
-use crate::run::{Decision, NoValue, Runner, calls, cut, failure, instead, value};
-use rules::Stop;
+use crate::runner::{Decision, NoValue, Runner, decode_call, entry_job, job_failure, mismatch, truncate_detail};
+use rules::ProposalError;
 
-pub use gate::{Gate, GateError, InductionRules, ProbeRules};
+pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
 
 /// Family of tasks that proposals become.
 const PROPOSED: &str = "proposed";
@@ -61,17 +61,23 @@ pub struct ProposalRequest<'a> {
 ///
 /// # Errors
 /// A host fault.
-pub fn judge_proposal(execute: &dyn Execute, gate: &Gate, request: &ProposalRequest<'_>) -> Result<Judged, Dropped> {
+pub fn judge_proposal(
+    execute: &dyn Execute,
+    gate: &ProposalGate,
+    request: &ProposalRequest<'_>,
+) -> Result<Judged, Dropped> {
     let proposal = match request.attempt {
         Attempt::Proposal(proposal) => proposal,
-        Attempt::Malformed { reason } => return Ok(refused(Status::Malformed, Evidence::default(), "", reason)),
-        _ => return Ok(refused(Status::Malformed, Evidence::default(), "", "an answer instead of a proposal")),
+        Attempt::Malformed { reason } => return Ok(reject(Status::Malformed, Evidence::default(), "", reason)),
+        _ => return Ok(reject(Status::Malformed, Evidence::default(), "", "an answer instead of a proposal")),
     };
     let mut runner = Runner::new(execute);
-    let question = match question(&mut runner, gate, proposal, request.known) {
+    let question = match execute_proposal(&mut runner, gate, proposal, request.known) {
         Ok(question) => question,
-        Err(Stop::Refused { rule, detail }) => return Ok(refused(Status::Invalid, runner.evidence, rule, &detail)),
-        Err(Stop::Dropped(dropped)) => return Err(dropped),
+        Err(ProposalError::Refused { rule, detail }) => {
+            return Ok(reject(Status::Invalid, runner.evidence, rule, &detail));
+        }
+        Err(ProposalError::Dropped(dropped)) => return Err(dropped),
     };
     let provenance = request.provenance.clone();
     let task = Task { family: PROPOSED.to_owned(), question, limits: gate.limits, provenance };
@@ -79,24 +85,29 @@ pub fn judge_proposal(execute: &dyn Execute, gate: &Gate, request: &ProposalRequ
     Ok(Judged { verdict, task: Some(task) })
 }
 
-fn question(runner: &mut Runner<'_>, gate: &Gate, proposal: &Proposal, known: bool) -> Result<Question, Stop> {
+fn execute_proposal(
+    runner: &mut Runner<'_>,
+    gate: &ProposalGate,
+    proposal: &Proposal,
+    known: bool,
+) -> Result<Question, ProposalError> {
     if known {
-        return Err(Stop::refused(rules::DUPLICATE, "the same proposal has been made before"));
+        return Err(ProposalError::refused(rules::DUPLICATE, "the same proposal has been made before"));
     }
     match proposal {
         Proposal::Triplet { task_type, program, input } => {
-            let (program, pair) = triplet::executed(runner, gate, program, input)?;
+            let (program, pair) = triplet::execute(runner, gate, program, input)?;
             Ok(match task_type {
                 TaskType::Abduction => Question::Abduction { program, pair },
                 _ => Question::Deduction { program, pair },
             })
         }
-        Proposal::Inputs { program, inputs, message } => induction::executed(runner, gate, program, inputs, message),
+        Proposal::Inputs { program, inputs, message } => induction::execute(runner, gate, program, inputs, message),
     }
 }
 
-fn refused(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judged {
-    let evidence = Evidence { rule: rule.to_owned(), detail: cut(detail), ..evidence };
+fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judged {
+    let evidence = Evidence { rule: rule.to_owned(), detail: truncate_detail(detail), ..evidence };
     Judged { verdict: Verdict { status, passed: 0, total: 1, evidence }, task: None }
 }
 
@@ -109,12 +120,12 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
     let task = request.task;
     let decision = match (&task.question, request.attempt) {
         (_, Attempt::Malformed { reason }) => Decision::on_one(Status::Malformed, reason),
-        (Question::Deduction { pair, .. }, Attempt::Value(value)) => deduce(pair, value),
+        (Question::Deduction { pair, .. }, Attempt::Value(value)) => judge_deduction(pair, value),
         (Question::Abduction { program, pair }, Attempt::Arguments(arguments)) => {
-            abduce(&mut runner, request, program, pair, arguments)?
+            judge_abduction(&mut runner, request, program, pair, arguments)?
         }
         (Question::Induction { hidden, .. }, Attempt::Program(program)) => {
-            induction::answer(&mut runner, request, program, hidden)?
+            induction::judge_answer(&mut runner, request, program, hidden)?
         }
         (question, _) => Decision::on_one(Status::Malformed, format!("no answer to {}", question.task_type().name())),
     };
@@ -126,15 +137,15 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
 }
 
 /// Deduction: the value that was named against the value that was executed, as Python's `==` compares them. No job is run.
-fn deduce(pair: &IoPair, value: &Value) -> Decision {
+fn judge_deduction(pair: &IoPair, value: &Value) -> Decision {
     if value.python_eq(&pair.output) {
         return Decision::on_one(Status::Accepted, "");
     }
-    Decision::on_one(Status::WrongAnswer, instead(value, &pair.output))
+    Decision::on_one(Status::WrongAnswer, mismatch(value, &pair.output))
 }
 
 /// Abduction: the program runs on the input that was named, and any input that gives the output is right. One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
-fn abduce(
+fn judge_abduction(
     runner: &mut Runner<'_>,
     request: &AnswerRequest<'_>,
     program: &str,
@@ -142,25 +153,25 @@ fn abduce(
     arguments: &[Value],
 ) -> Result<Decision, Dropped> {
     let limits = request.task.limits;
-    let outcome = runner.run(&calls(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
-    if let Some((status, detail)) = failure(&outcome) {
+    let outcome = runner.run(&entry_job(request.image, program, vec![arguments.to_vec()], limits, request.seed))?;
+    if let Some((status, detail)) = job_failure(&outcome) {
         return Ok(Decision::on_one(status, detail));
     }
     let call = outcome.calls.first();
     Ok(call.map_or_else(
         || Decision::on_one(Status::RuntimeError, "no result"),
         |call| {
-            let (status, detail) = compared(call, &pair.output, request);
+            let (status, detail) = compare_output(call, &pair.output, request);
             Decision::on_one(status, detail)
         },
     ))
 }
 
 /// One call's result against the wanted value.
-fn compared(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
-    match value(call, &request.task.limits) {
+fn compare_output(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
+    match decode_call(call, &request.task.limits) {
         Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
-        Ok(output) => (Status::WrongAnswer, instead(&output, wanted)),
+        Ok(output) => (Status::WrongAnswer, mismatch(&output, wanted)),
         Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
         // It ran and gave something that equals no plain value.
         Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
@@ -175,7 +186,7 @@ pub fn judge_answers(execute: &dyn Execute, requests: &[AnswerRequest<'_>]) -> V
 /// [`judge_proposal`] for each request.
 pub fn judge_proposals(
     execute: &dyn Execute,
-    gate: &Gate,
+    gate: &ProposalGate,
     requests: &[ProposalRequest<'_>],
 ) -> Vec<Result<Judged, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_proposal(execute, gate, request)).collect()

@@ -11,7 +11,7 @@ use veriplay_learner::ModelConfig;
 use veriplay_selfplay::driver::{Methods, SelfPlay};
 use veriplay_selfplay::games::absolute_zero::{self, AbsoluteZero, AbsoluteZeroConfig, TaskSource, draft_tasks};
 use veriplay_selfplay::splits::Guard;
-use veriplay_verifier::Gate;
+use veriplay_verifier::ProposalGate;
 
 use super::{Demand, EvalSet, Setup};
 use crate::config::{LearnConfig, bad_value};
@@ -25,7 +25,7 @@ pub(crate) struct AbsoluteZeroSetup {
     /// The game.
     pub(crate) game: AbsoluteZeroConfig,
     /// When a proposal is valid, and what every job may use.
-    pub(crate) gate: Gate,
+    pub(crate) gate: ProposalGate,
     /// Where seeds and the held-out set come from.
     pub(crate) tasks: TaskConfig,
     /// How the held-out set is measured.

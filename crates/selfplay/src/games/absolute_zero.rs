@@ -22,7 +22,7 @@ use veriplay_core::{
     Attempt, Digest, Dropped, Execute, Prompt, Proposal, Question, Role, Task, TaskType, Value, content_hash,
     program_hash,
 };
-use veriplay_verifier::{Format, Gate, format_by_name};
+use veriplay_verifier::{Format, ProposalGate, format_by_name};
 
 use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
@@ -52,7 +52,7 @@ pub type Drafts = Box<dyn Iterator<Item = Proposal>>;
 /// Where a run's tasks come from.
 pub struct TaskSource {
     /// When a proposal is valid, and what every job may use.
-    pub gate: Gate,
+    pub gate: ProposalGate,
     /// Drafts of the training split, by task type and seed.
     pub seed_drafts: Box<dyn Fn(TaskType, u64) -> Drafts + Send + Sync>,
     /// Seed tasks of each type.

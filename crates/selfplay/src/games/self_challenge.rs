@@ -35,7 +35,9 @@ use std::sync::Arc;
 
 use rand::seq::{IndexedRandom, SliceRandom};
 use veriplay_core::{CodeTask, Digest, Dropped, Execute, Limits, Prompt, Role, content_hash, program_hash};
-use veriplay_verifier::environments::{About, ArtifactGate, ArtifactGateError, CodeRequest, run_codes};
+use veriplay_verifier::environments::{
+    ArtifactGate, ArtifactGateError, CodeRequest, EnvironmentDescription, run_codes,
+};
 
 use super::Game;
 use crate::environment::{Draw, Environment, EvalTask, Judged, Proposer, Stage, StepFacts, ToJudge};
@@ -70,8 +72,8 @@ const KIND: &str = "code_task";
 pub struct World {
     /// The environment.
     pub environment: veriplay_core::Environment,
-    /// As [`veriplay_verifier::environments::describe`] gives it.
-    pub about: Arc<About>,
+    /// As [`veriplay_verifier::environments::describe_environment`] gives it.
+    pub about: Arc<EnvironmentDescription>,
 }
 
 /// The game, set up.

@@ -6,27 +6,27 @@ use veriplay_core::{Status, Value};
 
 /// What one code gives at one input.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum CodeOutput {
     /// A plain value.
     Value(Value),
     /// None: how it failed, and how in words.
     Failed(Status, String),
 }
 
-impl Answer {
+impl CodeOutput {
     /// The value, where there is one.
     #[must_use]
     pub const fn value(&self) -> Option<&Value> {
         match self {
-            Answer::Value(value) => Some(value),
-            Answer::Failed(..) => None,
+            CodeOutput::Value(value) => Some(value),
+            CodeOutput::Failed(..) => None,
         }
     }
 
     /// Whether both are values, and equal. A failure equals nothing.
     #[must_use]
-    pub fn agrees(&self, other: &Answer) -> bool {
-        matches!((self, other), (Answer::Value(one), Answer::Value(other)) if one == other)
+    pub fn agrees(&self, other: &CodeOutput) -> bool {
+        matches!((self, other), (CodeOutput::Value(one), CodeOutput::Value(other)) if one == other)
     }
 }
 
@@ -38,7 +38,7 @@ pub struct Voter {
     /// What it counts: 0 for one whose text is counted already.
     pub weight: usize,
     /// What it gives at each input, in one order for all voters.
-    pub answers: Vec<Answer>,
+    pub outputs: Vec<CodeOutput>,
     /// Which assertions it passes, in one order for all voters.
     pub passed: Vec<bool>,
 }
@@ -64,14 +64,14 @@ impl Cluster {
 
 /// What became of the votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Agreed {
+pub struct Agreement {
     /// Which inputs count.
     pub counts: Vec<bool>,
     /// The clusters: the best score first, equals by their first code.
     pub clusters: Vec<Cluster>,
 }
 
-impl Agreed {
+impl Agreement {
     /// Whether the best cluster shares its score with another one.
     #[must_use]
     pub fn is_tie(&self) -> bool {
@@ -81,17 +81,17 @@ impl Agreed {
 
 /// Clusters `voters`, whose answers are to `inputs` inputs. `tests` says how many tests a code passes, when all that counts
 /// are the inputs it is given; every member of a cluster passes the same.
-pub fn agree(voters: &[Voter], inputs: usize, tests: impl Fn(&Voter, &[bool]) -> usize) -> Agreed {
-    let counts: Vec<bool> = (0..inputs).map(|input| counts(voters, input)).collect();
+pub fn find_agreement(voters: &[Voter], inputs: usize, tests: impl Fn(&Voter, &[bool]) -> usize) -> Agreement {
+    let counts: Vec<bool> = (0..inputs).map(|input| is_counted(voters, input)).collect();
     let able = |voter: &&Voter| {
-        let answers = voter.answers.iter().zip(&counts);
+        let answers = voter.outputs.iter().zip(&counts);
         answers.filter(|(_, counts)| **counts).all(|(answer, _)| answer.value().is_some())
     };
     let mut groups: Vec<Vec<&Voter>> = Vec::new();
     // Nothing that counts and no assertion: there is nothing to agree on.
     if counts.contains(&true) || voters.iter().any(|voter| !voter.passed.is_empty()) {
         for voter in voters.iter().filter(able) {
-            match groups.iter_mut().find(|group| alike(group[0], voter, &counts)) {
+            match groups.iter_mut().find(|group| is_same_cluster(group[0], voter, &counts)) {
                 Some(group) => group.push(voter),
                 None => groups.push(vec![voter]),
             }
@@ -104,19 +104,19 @@ pub fn agree(voters: &[Voter], inputs: usize, tests: impl Fn(&Voter, &[bool]) ->
     };
     let mut clusters: Vec<Cluster> = groups.iter().map(cluster).collect();
     clusters.sort_by(|a, b| b.score().cmp(&a.score()).then_with(|| a.codes.cmp(&b.codes)));
-    Agreed { counts, clusters }
+    Agreement { counts, clusters }
 }
 
 /// Whether more than half of the voters that return a value anywhere return one there.
-fn counts(voters: &[Voter], input: usize) -> bool {
+fn is_counted(voters: &[Voter], input: usize) -> bool {
     let weight = |wanted: &dyn Fn(&Voter) -> bool| {
         voters.iter().filter(|voter| wanted(voter)).map(|voter| voter.weight).sum::<usize>()
     };
-    let returned = weight(&|voter| voter.answers[input].value().is_some());
-    2 * returned > weight(&|voter| voter.answers.iter().any(|answer| answer.value().is_some()))
+    let returned = weight(&|voter| voter.outputs[input].value().is_some());
+    2 * returned > weight(&|voter| voter.outputs.iter().any(|answer| answer.value().is_some()))
 }
 
-fn alike(one: &Voter, other: &Voter, counts: &[bool]) -> bool {
-    let answers = one.answers.iter().zip(&other.answers).zip(counts);
+fn is_same_cluster(one: &Voter, other: &Voter, counts: &[bool]) -> bool {
+    let answers = one.outputs.iter().zip(&other.outputs).zip(counts);
     one.passed == other.passed && answers.filter(|(_, counts)| **counts).all(|((one, other), _)| one.agrees(other))
 }

@@ -1,18 +1,18 @@
 //! A solver's patch: parsed strictly, kept out of what is not its business, run with the original's tests, and believed where the
-//! tests pass with the package in another instance too, or, of tests for which that cannot be, where their twins failed.
+//! tests pass with the package in another instance too, or, of tests for which that cannot be, where their inverted failed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Execute, Fuzz, Patch, Status, TextFiles, Trust, Verdict};
 
-use super::bench::{Bench, Results, file_of};
-use super::machinery::{MAX_PATCH_BYTES, reached};
-use super::paths::{Purpose, is_loaded_by_itself, is_test, refused};
-use super::tree::{States, restored};
-use super::twins::{Coins, Ends, FORMS, Files, function_of};
+use super::bug_states::{BugStates, restore_files};
+use super::code_scan::{MAX_PATCH_BYTES, scan_changes};
+use super::inverted_tests::{INVERSIONS, InversionDraws, TestEnds, TestFiles, function_of};
+use super::paths::{PatchPurpose, forbidden_change, is_loaded_by_itself, is_test};
+use super::test_runner::{RepoTestRunner, TestResults, file_of};
 use super::{BugArtifact, RepoContext};
 use crate::repository::TestResult;
-use crate::run::cut;
+use crate::runner::truncate_detail;
 
 /// The rule of what a run with the package in another instance says: that it decided every test, or which test does not pass there.
 const SPLIT: &str = "split";
@@ -41,13 +41,13 @@ pub struct RepairRequest<'a> {
 }
 
 /// Why a patch is not accepted.
-struct Refusal {
+struct RepairDecision {
     status: Status,
     rule: &'static str,
     detail: String,
 }
 
-impl Refusal {
+impl RepairDecision {
     fn new(status: Status, rule: &'static str, detail: impl Into<String>) -> Self {
         Self { status, rule, detail: detail.into() }
     }
@@ -58,47 +58,55 @@ impl Refusal {
 ///
 /// # Errors
 /// A fault of the host's, or an artifact that does not fit the repository.
-pub fn grade(execute: &dyn Execute, repo: &RepoContext<'_>, request: &RepairRequest<'_>) -> Result<Verdict, Dropped> {
-    let mut bench = Bench::new(execute, repo);
+pub fn grade_repair(
+    execute: &dyn Execute,
+    repo: &RepoContext<'_>,
+    request: &RepairRequest<'_>,
+) -> Result<Verdict, Dropped> {
+    let mut bench = RepoTestRunner::new(execute, repo);
     let artifact = request.artifact;
-    let states = States::apply(repo.texts, &artifact.bug)
+    let states = BugStates::apply(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
     let repaired = match repaired(repo, &states, request) {
         Ok(repaired) => repaired,
-        Err(refusal) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal)),
+        Err(decision) => return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, decision)),
     };
     let is_shared = |id: &&String| !repo.map.is_split(id);
     if repo.trust == Trust::Split
         && let Some(id) = artifact.fail_to_pass.iter().find(is_shared)
     {
-        let refusal = Refusal::new(Status::Unjudgeable, SHARED, needs_shared(id));
-        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
+        let decision = RepairDecision::new(Status::Unjudgeable, SHARED, needs_shared(id));
+        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, decision));
     }
     let wanted = tests_to_run(execute, repo, artifact, &repaired)?;
     let trust = if wanted.iter().any(|id| is_shared(&id)) { SHARED } else { SPLIT };
     // What runs beside the tests could change them. In an instance of its own it may reach for what it likes.
     if trust == SHARED
-        && let Some(found) = reached(execute, repo, &states.buggy, &repaired, false, &mut bench.evidence)?
+        && let Some(found) = scan_changes(execute, repo, &states.buggy, &repaired, false, &mut bench.evidence)?
     {
-        let refusal = Refusal::new(Status::Malformed, found.rule, found.why);
-        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, refusal));
+        let decision = RepairDecision::new(Status::Malformed, found.rule, found.why);
+        return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, decision));
     }
-    let (passed, refusal) = proven(&mut bench, &repaired, &wanted, request)?;
-    let refusal = refusal.unwrap_or_else(|| Refusal::new(Status::Accepted, trust, ""));
-    Ok(verdict(bench, wanted.len(), passed, refusal))
+    let (passed, decision) = run_repair_tests(&mut bench, &repaired, &wanted, request)?;
+    let decision = decision.unwrap_or_else(|| RepairDecision::new(Status::Accepted, trust, ""));
+    Ok(verdict(bench, wanted.len(), passed, decision))
 }
 
-fn verdict(bench: Bench<'_>, total: usize, passed: usize, refusal: Refusal) -> Verdict {
+fn verdict(bench: RepoTestRunner<'_>, total: usize, passed: usize, decision: RepairDecision) -> Verdict {
     let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
     let mut evidence = bench.evidence;
-    (evidence.rule, evidence.detail) = (refusal.rule.to_owned(), cut(&refusal.detail));
-    Verdict { status: refusal.status, passed: count(passed), total: count(total), evidence }
+    (evidence.rule, evidence.detail) = (decision.rule.to_owned(), truncate_detail(&decision.detail));
+    Verdict { status: decision.status, passed: count(passed), total: count(total), evidence }
 }
 
 /// The repository with the patch, its tests as in the original. What the patch does to test files is left out, as SWE-bench
 /// leaves it out, and so is what it does to files that are no Python, unless the bug is in them: nothing scans them.
-fn repaired(repo: &RepoContext<'_>, states: &States, request: &RepairRequest<'_>) -> Result<TextFiles, Refusal> {
-    let malformed = |rule, why: String| Refusal::new(Status::Malformed, rule, why);
+fn repaired(
+    repo: &RepoContext<'_>,
+    states: &BugStates,
+    request: &RepairRequest<'_>,
+) -> Result<TextFiles, RepairDecision> {
+    let malformed = |rule, why: String| RepairDecision::new(Status::Malformed, rule, why);
     let size = request.patch.len();
     if size > MAX_PATCH_BYTES {
         return Err(malformed("too_large", format!("the patch has {size} bytes, and may have {MAX_PATCH_BYTES}")));
@@ -109,13 +117,13 @@ fn repaired(repo: &RepoContext<'_>, states: &States, request: &RepairRequest<'_>
     };
     let is_oracle = |path: &str| is_test(repo, path) || request.artifact.bug.test_files.iter().any(|file| file == path);
     let patch = patch.only(|path| is_loaded_by_itself(path) || !is_oracle(path));
-    if let Some(why) = refused(repo, &patch, Purpose::Code) {
+    if let Some(why) = forbidden_change(repo, &patch, PatchPurpose::Code) {
         return Err(malformed("paths", why));
     }
     let after = patch.apply_fuzzy(&states.weakened, request.fuzz);
     let after = after.map_err(|error| malformed("patch", error.to_string()))?;
     let is_text = |path: &str| !path.ends_with(".py") && states.buggy.get(path) == repo.texts.get(path);
-    Ok(restored(repo.texts, &after, |path| is_oracle(path) || is_text(path)))
+    Ok(restore_files(repo.texts, &after, |path| is_oracle(path) || is_text(path)))
 }
 
 /// F2P, and of P2P what can notice how the repaired repository differs from the original: the others enter nothing that is
@@ -132,14 +140,14 @@ fn tests_to_run(
 }
 
 /// The runs. How many of `wanted` are proven to pass, and what speaks against the rest.
-fn proven(
-    bench: &mut Bench<'_>,
+fn run_repair_tests(
+    bench: &mut RepoTestRunner<'_>,
     repaired: &TextFiles,
     wanted: &BTreeSet<String>,
     request: &RepairRequest<'_>,
-) -> Result<(usize, Option<Refusal>), Dropped> {
-    let coins = Coins::seeded(&(&request.artifact.task_id, request.patch, request.seed));
-    let plan = Plan::make(bench, wanted, coins)?;
+) -> Result<(usize, Option<RepairDecision>), Dropped> {
+    let draws = InversionDraws::seeded(&(&request.artifact.task_id, request.patch, request.seed));
+    let plan = InversionPlan::make(bench, wanted, draws)?;
     let mut proven = BTreeSet::new();
     for run in 0..2 {
         let wanted = plan.tests_of_run(wanted, run);
@@ -147,99 +155,100 @@ fn proven(
             continue;
         }
         let results = bench.run(&plan.state(repaired, run), &wanted, request.seed.wrapping_add(run as u64))?;
-        if let Some(refusal) = plan.against(&results, &wanted, run) {
-            return Ok((proven.len(), Some(refusal)));
+        if let Some(decision) = plan.against(&results, &wanted, run) {
+            return Ok((proven.len(), Some(decision)));
         }
         proven.extend(wanted.into_iter().filter(|id| results.passed(id)));
     }
     let split: BTreeSet<String> = wanted.iter().filter(|id| plan.split.contains(*id)).cloned().collect();
-    if let Some(refusal) = against_split(bench, repaired, &split, request.seed)? {
-        return Ok((proven.len() - split.len().min(proven.len()), Some(refusal)));
+    if let Some(decision) = against_split(bench, repaired, &split, request.seed)? {
+        return Ok((proven.len() - split.len().min(proven.len()), Some(decision)));
     }
     let unproven = wanted.iter().find(|id| !proven.contains(*id));
-    let refusal =
-        unproven.map(|id| Refusal::new(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
-    Ok((proven.len(), refusal))
+    let decision =
+        unproven.map(|id| RepairDecision::new(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
+    Ok((proven.len(), decision))
 }
 
 /// What is not as it was beside pytest once the package is in another instance.
 fn against_split(
-    bench: &mut Bench<'_>,
+    bench: &mut RepoTestRunner<'_>,
     repaired: &TextFiles,
     split: &BTreeSet<String>,
     seed: u64,
-) -> Result<Option<Refusal>, Dropped> {
+) -> Result<Option<RepairDecision>, Dropped> {
     if split.is_empty() {
         return Ok(None);
     }
     let results = bench.run_split(repaired, split, seed)?;
-    let broken = results.broken.first().map(|why| Refusal::new(Status::RuntimeError, SPLIT, why));
+    let broken = results.broken.first().map(|why| RepairDecision::new(Status::RuntimeError, SPLIT, why));
     let failed = || {
         let id = split.iter().find(|id| !results.passed(id))?;
         let result = results.by_id.get(id).copied().unwrap_or(TestResult::Missing);
         let why = format!("test `{id}` passed beside the package, and with it in another instance: {result:?}");
-        Some(Refusal::new(Status::WrongAnswer, SPLIT, why))
+        Some(RepairDecision::new(Status::WrongAnswer, SPLIT, why))
     };
     Ok(broken.or_else(failed))
 }
 
 /// Which tests fail in which run, and how.
-struct Plan<'a> {
-    files: Files<'a>,
+struct InversionPlan<'a> {
+    files: TestFiles<'a>,
     /// Tests that a run with the package in another instance decides.
     split: BTreeSet<&'a String>,
     /// How each group of functions is made to fail that has a test which no such run decides, and its tests that then fail.
-    twins: BTreeMap<(&'a str, String), (usize, BTreeSet<&'a String>)>,
-    coins: Coins,
+    inverted: BTreeMap<(&'a str, String), (usize, BTreeSet<&'a String>)>,
+    draws: InversionDraws,
 }
 
 /// What a test must do in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
+enum ExpectedResult {
     Pass,
     Fail,
     /// Its function has another name than its id says: it passes in one of the runs.
     Either,
 }
 
-impl<'a> Plan<'a> {
-    fn make(bench: &Bench<'a>, wanted: &BTreeSet<String>, coins: Coins) -> Result<Self, Dropped> {
+impl<'a> InversionPlan<'a> {
+    fn make(bench: &RepoTestRunner<'a>, wanted: &BTreeSet<String>, draws: InversionDraws) -> Result<Self, Dropped> {
         let repo = bench.repo;
         let split: BTreeSet<&String> = repo.map.files.iter().flat_map(|file| &file.split).collect();
         let shared: Vec<&String> = wanted.iter().filter(|id| !split.contains(id)).collect();
         let paths: BTreeSet<&str> = shared.iter().map(|id| file_of(id)).collect();
         let texts = repo.texts.iter().filter(|(path, _)| paths.contains(path.as_str()));
         let (paths, texts): (Vec<&str>, Vec<&str>) = texts.map(|(path, text)| (path.as_str(), text.as_str())).unzip();
-        let ends = Ends::find(bench.execute, repo, &texts)?;
-        let files: Files<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
-        let mut plan = Self { files, split, twins: BTreeMap::new(), coins };
+        let ends = TestEnds::find(bench.execute, repo, &texts)?;
+        let files: TestFiles<'a> = paths.into_iter().zip(texts.into_iter().zip(ends)).collect();
+        let mut plan = Self { files, split, inverted: BTreeMap::new(), draws };
         for (path, (_, ends)) in &plan.files {
             let Some(map) = repo.map.files.iter().find(|file| file.path == *path) else { continue };
-            let twins: [BTreeSet<&String>; FORMS] = std::array::from_fn(|form| map.twins[form].iter().collect());
+            let inverted: [BTreeSet<&String>; INVERSIONS] =
+                std::array::from_fn(|form| map.inverted[form].iter().collect());
             let mut groups: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
-            for id in shared.iter().filter(|id| file_of(id) == *path && twins[0].contains(**id)) {
+            for id in shared.iter().filter(|id| file_of(id) == *path && inverted[0].contains(**id)) {
                 groups.entry(ends.group(function_of(id)).unwrap_or_default()).or_default().push(id);
             }
             for (group, ids) in groups {
-                let drawn = plan.coins.form(path, group);
-                let form = if ids.iter().all(|id| twins[drawn].contains(*id)) { drawn } else { 0 };
-                plan.twins.insert((path, group.to_owned()), (form, twins[form].clone()));
+                let drawn = plan.draws.form(path, group);
+                let form = if ids.iter().all(|id| inverted[drawn].contains(*id)) { drawn } else { 0 };
+                plan.inverted.insert((path, group.to_owned()), (form, inverted[form].clone()));
             }
         }
         Ok(plan)
     }
 
     /// How the group of a test is made to fail, where it is.
-    fn twin(&self, id: &str) -> Option<(&str, &(usize, BTreeSet<&'a String>))> {
+    fn inversion_of(&self, id: &str) -> Option<(&str, &(usize, BTreeSet<&'a String>))> {
         let (file, (_, ends)) = self.files.get_key_value(file_of(id))?;
         let group = ends.group(function_of(id)).unwrap_or_default();
-        let (key, twin) = self.twins.get_key_value(&(*file, group.to_owned()))?;
-        Some((&key.1, twin))
+        let (key, inversion) = self.inverted.get_key_value(&(*file, group.to_owned()))?;
+        Some((&key.1, inversion))
     }
 
     /// The tests of a run. What another run decides is run once, with the others of its file.
     fn tests_of_run(&self, wanted: &BTreeSet<String>, run: usize) -> BTreeSet<String> {
-        let again = |id: &&String| run == 0 || !self.split.contains(*id) || self.twin(id).is_some();
+        let again = |id: &&String| run == 0 || !self.split.contains(*id) || self.inversion_of(id).is_some();
         wanted.iter().filter(again).cloned().collect()
     }
 
@@ -247,46 +256,46 @@ impl<'a> Plan<'a> {
         let mut state = repaired.clone();
         for (path, (text, ends)) in &self.files {
             let form = |group: &str| {
-                let (form, _) = self.twins.get(&(*path, group.to_owned()))?;
-                Some(self.coins.fails(run, path, group).then_some(*form))
+                let (form, _) = self.inverted.get(&(*path, group.to_owned()))?;
+                Some(self.draws.fails(run, path, group).then_some(*form))
             };
-            state.insert((*path).to_owned(), ends.formed(text, form, &self.coins.numbers(run, path)));
+            state.insert((*path).to_owned(), ends.invert(text, form, &self.draws.numbers(run, path)));
         }
         state
     }
 
-    fn expected_result(&self, id: &String, run: usize) -> Due {
-        match self.twin(id) {
-            Some((_, (_, twins))) if !twins.contains(id) => Due::Pass,
-            Some(("", _)) => Due::Either,
-            Some((group, _)) if self.coins.fails(run, file_of(id), group) => Due::Fail,
-            _ => Due::Pass,
+    fn expected_result(&self, id: &String, run: usize) -> ExpectedResult {
+        match self.inversion_of(id) {
+            Some((_, (_, inverted))) if !inverted.contains(id) => ExpectedResult::Pass,
+            Some(("", _)) => ExpectedResult::Either,
+            Some((group, _)) if self.draws.fails(run, file_of(id), group) => ExpectedResult::Fail,
+            _ => ExpectedResult::Pass,
         }
     }
 
     /// The first test that is not as it must be. One that passes though it was made to fail outweighs all others.
-    fn against(&self, results: &Results, wanted: &BTreeSet<String>, run: usize) -> Option<Refusal> {
+    fn against(&self, results: &TestResults, wanted: &BTreeSet<String>, run: usize) -> Option<RepairDecision> {
         if let Some(why) = results.broken.first() {
-            return Some(Refusal::new(Status::RuntimeError, "", why));
+            return Some(RepairDecision::new(Status::RuntimeError, "", why));
         }
         let forged = |id: &&String| {
-            self.expected_result(id, run) == Due::Fail && results.by_id.get(*id) != Some(&TestResult::Failed)
+            self.expected_result(id, run) == ExpectedResult::Fail && results.by_id.get(*id) != Some(&TestResult::Failed)
         };
         let passed = |id: &&String| forged(id) && results.passed(id);
         if let Some(id) = wanted.iter().find(passed) {
-            return Some(Refusal::new(
+            return Some(RepairDecision::new(
                 Status::WrongAnswer,
                 "forged",
                 format!("test `{id}` was made to fail, and passed"),
             ));
         }
-        let wrong = |id: &&String| self.expected_result(id, run) == Due::Pass && !results.passed(id);
+        let wrong = |id: &&String| self.expected_result(id, run) == ExpectedResult::Pass && !results.passed(id);
         let id = wanted.iter().find(|id| wrong(id) || forged(id))?;
         let result = results.by_id.get(id).copied().unwrap_or(TestResult::Missing);
         let status = match result {
             TestResult::Error | TestResult::Stopped | TestResult::Missing => Status::RuntimeError,
             _ => Status::WrongAnswer,
         };
-        Some(Refusal::new(status, "", format!("test `{id}`: {result:?}")))
+        Some(RepairDecision::new(status, "", format!("test `{id}`: {result:?}")))
     }
 }

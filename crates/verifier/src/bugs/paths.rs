@@ -25,7 +25,7 @@ const TEST_DIRS: [&str; 3] = ["tests", "test", "testing"];
 
 /// What a patch is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose<'a> {
+pub(crate) enum PatchPurpose<'a> {
     /// Code: a bug, or its repair.
     Code,
     /// These test files.
@@ -33,17 +33,17 @@ pub(crate) enum Purpose<'a> {
 }
 
 /// The first path that the patch may not touch so, and why.
-pub(crate) fn refused(repo: &RepoContext<'_>, patch: &Patch, purpose: Purpose<'_>) -> Option<String> {
+pub(crate) fn forbidden_change(repo: &RepoContext<'_>, patch: &Patch, purpose: PatchPurpose<'_>) -> Option<String> {
     patch.touched().find_map(|(path, change)| {
         let why = match purpose {
-            Purpose::Code => refused_code(repo, path, change),
-            Purpose::Weaken(files) => refused_test(path, change, files),
+            PatchPurpose::Code => forbidden_code_change(repo, path, change),
+            PatchPurpose::Weaken(files) => forbidden_test_change(path, change, files),
         };
         why.map(|why| format!("`{path}` {why}"))
     })
 }
 
-fn refused_code(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'static str> {
+fn forbidden_code_change(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'static str> {
     if is_loaded_by_itself(path) {
         return Some("is read by pytest or the interpreter without being asked for");
     }
@@ -58,7 +58,7 @@ fn refused_code(repo: &RepoContext<'_>, path: &str, change: Change) -> Option<&'
     }
 }
 
-fn refused_test(path: &str, change: Change, files: &[String]) -> Option<&'static str> {
+fn forbidden_test_change(path: &str, change: Change, files: &[String]) -> Option<&'static str> {
     match (is_loaded_by_itself(path), files.iter().any(|file| file == path), change) {
         (true, _, _) => Some("is read by pytest or the interpreter without being asked for"),
         (_, false, _) => Some("is not in the list of test files"),

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use veriplay_core::{Dropped, Execute, Patch, TextFiles, Value};
 
-use super::bench::{Bench, file_of};
-use super::guest::{ask, edits, spliced};
-use super::{BugProposal, Candidate, RepoContext};
+use super::source_queries::{apply_edits, parse_edits, query_sources};
+use super::test_runner::{RepoTestRunner, file_of};
+use super::{BugProposal, Mutant, RepoContext};
 use crate::repository::TestResult;
 
 const WEAKEN: &str = include_str!("python/weaken.py");
 
 /// A mutant that is no bug: the check that it would fail, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
+pub struct ProposalRejection {
     /// Name of the check.
     pub check: &'static str,
     /// Why, for people.
@@ -25,36 +25,36 @@ pub struct Unfit {
 ///
 /// # Errors
 /// A host fault.
-pub fn propose(
+pub fn propose_mutant(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     path: &str,
-    mutant: &Candidate,
+    mutant: &Mutant,
     seeds: (u64, u64),
-) -> Result<Result<BugProposal, Unfit>, Dropped> {
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
     let mut buggy = repo.texts.clone();
     buggy.insert(path.to_owned(), mutant.text.clone());
-    propose_state(execute, repo, &buggy, mutant.injector, seeds)
+    propose_files(execute, repo, &buggy, mutant.injector, seeds)
 }
 
-fn unfit<T>(check: &'static str, why: &str) -> Result<Result<T, Unfit>, Dropped> {
-    Ok(Err(Unfit { check, why: why.to_owned() }))
+fn unfit<T>(check: &'static str, why: &str) -> Result<Result<T, ProposalRejection>, Dropped> {
+    Ok(Err(ProposalRejection { check, why: why.to_owned() }))
 }
 
 /// The proposal of a whole state, in which code alone is changed. `seeds` are of its making and of the run.
-pub(crate) fn propose_state(
+pub(crate) fn propose_files(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
     injector: &str,
     seeds: (u64, u64),
-) -> Result<Result<BugProposal, Unfit>, Dropped> {
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
     let Ok(bug_inject) = Patch::make(repo.texts, buggy) else { return unfit("applies", "it makes no patch") };
-    let failing = match failing_with(execute, repo, buggy, seeds.1)? {
+    let failing = match find_failing_tests(execute, repo, buggy, seeds.1)? {
         Ok(failing) => failing,
         Err(unfit) => return Ok(Err(unfit)),
     };
-    let Some(test_weaken) = weakening(execute, repo, &failing)? else {
+    let Some(test_weaken) = weaken_tests(execute, repo, &failing)? else {
         return unfit("hidden", "its failing tests cannot be taken out by name");
     };
     let files: BTreeSet<&str> = failing.iter().map(|id| file_of(id)).collect();
@@ -69,17 +69,17 @@ pub(crate) fn propose_state(
 }
 
 /// The tests that fail in the state, of which there is one at least.
-pub(crate) fn failing_with(
+pub(crate) fn find_failing_tests(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
     seed: u64,
-) -> Result<Result<BTreeSet<String>, Unfit>, Dropped> {
+) -> Result<Result<BTreeSet<String>, ProposalRejection>, Dropped> {
     let affected = repo.map.affected(execute, repo, repo.texts, buggy)?;
     if affected.is_empty() {
         return unfit("failing", "no test enters what it changes");
     }
-    let results = Bench::new(execute, repo).run(buggy, &affected, seed)?;
+    let results = RepoTestRunner::new(execute, repo).run(buggy, &affected, seed)?;
     if let Some(why) = results.broken.first() {
         return unfit("records", why);
     }
@@ -96,7 +96,7 @@ pub(crate) fn failing_with(
 ///
 /// # Errors
 /// A host fault.
-pub fn weakening(
+pub fn weaken_tests(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     failing: &BTreeSet<String>,
@@ -109,11 +109,11 @@ pub fn weakening(
     let arguments = functions.iter().map(|(file, names)| {
         vec![Value::str(text(file)), Value::List(names.iter().map(|name| Value::str(*name)).collect())]
     });
-    let answers = ask(execute, repo, WEAKEN, "weaken", arguments.collect())?;
+    let answers = query_sources(execute, repo, WEAKEN, "weaken", arguments.collect())?;
     let mut after = repo.texts.clone();
     for (file, answer) in functions.keys().zip(answers) {
-        let edits = answer.ok().and_then(|value| edits(&value)).unwrap_or_default();
-        match spliced(text(file), &edits) {
+        let edits = answer.ok().and_then(|value| parse_edits(&value)).unwrap_or_default();
+        match apply_edits(text(file), &edits) {
             Some(weakened) => after.insert((*file).to_owned(), weakened),
             None => return Ok(None),
         };

@@ -18,8 +18,8 @@ mod batch;
 mod functions;
 mod looking;
 mod proposal;
-mod running;
-mod view;
+mod solver_view;
+mod test_report;
 
 use std::borrow::Cow;
 
@@ -30,10 +30,10 @@ pub use batch::{
     GradeRequest, MutateRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all, serve_all,
     validate_all, view_all,
 };
-pub use functions::{EMPTY_BODY, FunctionSource, changed_function, functions};
+pub use functions::{EMPTY_BODY, FunctionSource, changed_function, list_functions};
 use proposal::propose_tree;
 pub use proposal::{TreeRequest, Weakening};
-pub use view::{View, ViewRequest, repair_of, test_function, view};
+pub use solver_view::{SolverView, ViewRequest, repair_of, solver_view, test_function};
 
 use super::RepoContext;
 use super::paths::is_loaded_by_itself;
@@ -76,7 +76,7 @@ pub enum RepoToolCall {
     },
     /// Runs tests.
     Run {
-        /// Test files, ids, or ids without their parameters. None: what [`Suite`] says.
+        /// Test files, ids, or ids without their parameters. None: what [`DefaultTests`] says.
         tests: Vec<String>,
     },
 }
@@ -97,7 +97,7 @@ impl RepoToolCall {
 
 /// The tests that a run without names runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Suite {
+pub enum DefaultTests {
     /// Those that can notice how the tree differs from the original: an injector's.
     Affected,
     /// All of these files: a solver's. Which tests notice the bug would say where it is.
@@ -114,7 +114,7 @@ pub struct RepoToolRequest<'a> {
     /// The repository's text files as the policy has them.
     pub tree: &'a TextFiles,
     /// Tests that a run without names runs.
-    pub suite: &'a Suite,
+    pub suite: &'a DefaultTests,
     /// The call.
     pub call: &'a RepoToolCall,
     /// Fuel that it may use, beside the repo's own limit of each job.
@@ -165,10 +165,10 @@ impl RepoToolOutcome {
 ///
 /// # Errors
 /// A host fault. Whatever the policy's tree, pattern or tests do is in the [`RepoToolOutcome`].
-pub fn serve(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Result<RepoToolOutcome, Dropped> {
+pub fn serve_tool_call(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Result<RepoToolOutcome, Dropped> {
     let served = match request.call {
         RepoToolCall::Edit { path, old, new } => Ok(edit(request.tree, path, old, new)),
-        RepoToolCall::Run { tests } => running::run(execute, request, tests),
+        RepoToolCall::Run { tests } => test_report::run_named_tests(execute, request, tests),
         RepoToolCall::List { path } | RepoToolCall::Read { path, .. } | RepoToolCall::Search { path, .. } => {
             match path.is_empty() || check_path(path).is_ok() {
                 true => looking::look(execute, request),

@@ -19,7 +19,7 @@ pub struct ArtifactGate {
     pub max_code_bytes: usize,
     /// Failure cases, exactly; three in the paper.
     pub failures: usize,
-    /// Tool calls of the solution at least. 0 lets tasks through that need no tool.
+    /// ToolDescription calls of the solution at least. 0 lets tasks through that need no tool.
     pub min_calls: usize,
     /// Answers that must not satisfy the verification function on an untouched state, beside giving none.
     pub canned_answers: Vec<Value>,

@@ -2,8 +2,8 @@
 
 use veriplay_core::{Dropped, Environment, Execute, Limits, Status, ToolCall, Value, Verdict};
 
-use super::trace::{self, CodeRequest, Compiled};
-use crate::run::{Decision, Runner};
+use super::jobs::{self, CodeRequest, Compiled};
+use crate::runner::{Decision, Runner};
 
 /// The verification function's name.
 const VERIFY: &str = "verify";
@@ -37,8 +37,8 @@ pub struct EpisodeRequest<'a> {
 /// A host fault.
 pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Result<Verdict, Dropped> {
     let mut runner = Runner::new(execute);
-    let decision = match trace::compiled(&mut runner, request.environment, request.image, request.limits)? {
-        Ok(compiled) => ruled(&mut runner, &compiled, request)?,
+    let decision = match jobs::compile_environment(&mut runner, request.environment, request.image, request.limits)? {
+        Ok(compiled) => judge_calls(&mut runner, &compiled, request)?,
         Err((status, detail)) => decision(status, NOT_REPLAYED, detail),
     };
     Ok(decision.into_verdict(runner.evidence))
@@ -47,26 +47,30 @@ pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Res
 /// Judges one program.
 pub(crate) fn judge_code(runner: &mut Runner<'_>, verify: &str, code: &CodeRequest<'_>) -> Result<Decision, Dropped> {
     let CodeRequest { environment, image, limits, seed, .. } = *code;
-    let compiled = match trace::compiled(runner, environment, image, limits)? {
+    let compiled = match jobs::compile_environment(runner, environment, image, limits)? {
         Ok(compiled) => compiled,
         Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
     };
-    let outcome = trace::run(runner, &compiled, code)?;
+    let outcome = jobs::run_compiled(runner, &compiled, code)?;
     if let Some((status, detail)) = outcome.failure {
         return Ok(decision(status, "", detail));
     }
     let (calls, answer) = (&outcome.calls, outcome.answer.as_ref());
-    ruled(runner, &compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
+    judge_calls(runner, &compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
 }
 
-fn ruled(runner: &mut Runner<'_>, compiled: &Compiled, request: &EpisodeRequest<'_>) -> Result<Decision, Dropped> {
+fn judge_calls(
+    runner: &mut Runner<'_>,
+    compiled: &Compiled,
+    request: &EpisodeRequest<'_>,
+) -> Result<Decision, Dropped> {
     let EpisodeRequest { verify, calls, answer, image, limits, seed, .. } = *request;
-    let (before, after) = match trace::replay(runner, compiled, calls, image, limits)? {
+    let (before, after) = match jobs::replay_calls(runner, compiled, calls, image, limits)? {
         Ok(states) => states,
         Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
     };
     let answer = answer.cloned().unwrap_or(Value::None);
-    Ok(match verified(runner, verify, [before, after, answer], image, limits, seed)? {
+    Ok(match run_verification(runner, verify, [before, after, answer], image, limits, seed)? {
         Ok(true) => decision(Status::Accepted, "", String::new()),
         Ok(false) => decision(Status::WrongAnswer, "", "the verification function says no".to_owned()),
         // Outside reproducibility, and so not the code's to answer for.
@@ -80,7 +84,7 @@ fn decision(status: Status, rule: &str, detail: String) -> Decision {
 }
 
 /// What the verification function says of `[before, after, answer]`, in an instance of its own.
-pub(super) fn verified(
+pub(super) fn run_verification(
     runner: &mut Runner<'_>,
     verify: &str,
     arguments: [Value; 3],
@@ -88,8 +92,8 @@ pub(super) fn verified(
     limits: Limits,
     seed: u64,
 ) -> Result<Result<bool, (Status, String)>, Dropped> {
-    let outcome = runner.run(&trace::job(image, verify, VERIFY, arguments.to_vec(), limits, seed))?;
-    Ok(trace::returned(&outcome, &limits).and_then(|value| match value {
+    let outcome = runner.run(&jobs::call_job(image, verify, VERIFY, arguments.to_vec(), limits, seed))?;
+    Ok(jobs::returned_value(&outcome, &limits).and_then(|value| match value {
         Value::Bool(said) => Ok(said),
         other => Err((Status::RuntimeError, format!("the verification function returned a {}", other.type_name()))),
     }))

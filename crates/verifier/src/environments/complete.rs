@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Environment, Execute, Limits, Value};
 
 use super::artifact_gate::ArtifactGate;
-use super::trace::{self, CodeRequest, Compiled, Failure};
-use crate::run::Runner;
+use super::jobs::{self, CodeRequest, Compiled, Failure};
+use crate::runner::Runner;
 
 /// Compares plain values as Python does, but for their types: `1`, `1.0` and `True` are three.
 const SAME: &str = "def same(one, other):
@@ -37,7 +37,7 @@ pub struct CompleteRequest<'a> {
 
 /// What code left.
 #[derive(Debug, Clone, PartialEq)]
-struct Left {
+struct CaseEnd {
     before: Value,
     after: Value,
     answer: Value,
@@ -126,19 +126,19 @@ impl<'a, 'b> Bench<'a, 'b> {
     fn open(execute: &'b dyn Execute, gate: &'a ArtifactGate, environment: &'a Environment) -> Result<Self, Dropped> {
         let mut runner = Runner::new(execute);
         let none = |(_, detail): Failure| Dropped { why: format!("environment `{}`: {detail}", environment.name) };
-        let compiled = trace::compiled(&mut runner, environment, &gate.image, gate.limits)?.map_err(none)?;
+        let compiled = jobs::compile_environment(&mut runner, environment, &gate.image, gate.limits)?.map_err(none)?;
         Ok(Self { runner, gate, environment, compiled })
     }
 
-    fn run_solution(&mut self, code: &str) -> Result<Result<Left, Failure>, Dropped> {
+    fn run_solution(&mut self, code: &str) -> Result<Result<CaseEnd, Failure>, Dropped> {
         let (image, limits, seed): (&str, Limits, u64) = (&self.gate.image, self.gate.limits, self.gate.seeds[0]);
         let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
-        let outcome = trace::run(&mut self.runner, &self.compiled, &request)?;
+        let outcome = jobs::run_compiled(&mut self.runner, &self.compiled, &request)?;
         if let Some(failure) = outcome.failure {
             return Ok(Err(failure));
         }
-        let states = trace::replay(&mut self.runner, &self.compiled, &outcome.calls, image, limits)?;
+        let states = jobs::replay_calls(&mut self.runner, &self.compiled, &outcome.calls, image, limits)?;
         let answer = outcome.answer.unwrap_or(Value::None);
-        Ok(states.map(|(before, after)| Left { before, after, answer }))
+        Ok(states.map(|(before, after)| CaseEnd { before, after, answer }))
     }
 }

@@ -17,7 +17,10 @@
 
 use veriplay_core::{Attempt, TaskType};
 
-use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output, program, triplet};
+use super::{
+    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output, parse_program,
+    parse_triplet,
+};
 
 /// Opens a deduction question.
 pub const DEDUCTION: &str = "<D>";
@@ -66,17 +69,17 @@ impl Format for Compact {
     }
 
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
-        attempt(match shape.task_type {
-            TaskType::Induction => input_list(shape, text),
-            _ => program_and_input(shape.task_type, text),
+        into_attempt(match shape.task_type {
+            TaskType::Induction => induction_inputs(shape, text),
+            _ => parse_program_and_input(shape.task_type, text),
         })
     }
 
     fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
-        attempt(part(text).and_then(|text| match task_type {
-            TaskType::Deduction => output(text).map(Attempt::Value),
-            TaskType::Abduction => arguments(text).map(Attempt::Arguments),
-            TaskType::Induction => program(text).map(Attempt::Program),
+        into_attempt(parse_part(text).and_then(|text| match task_type {
+            TaskType::Deduction => parse_output(text).map(Attempt::Value),
+            TaskType::Abduction => parse_inputs(text).map(Attempt::Arguments),
+            TaskType::Induction => parse_program(text).map(Attempt::Program),
         }))
     }
 
@@ -86,23 +89,23 @@ impl Format for Compact {
     }
 }
 
-fn program_and_input(task_type: TaskType, text: &str) -> Read<Attempt> {
+fn parse_program_and_input(task_type: TaskType, text: &str) -> Parsed<Attempt> {
     let (program, input) = text.split_once(INPUT).ok_or_else(|| format!("no `{INPUT}` behind the program"))?;
-    triplet(task_type, part(program)?, part(input)?)
+    parse_triplet(task_type, parse_part(program)?, parse_part(input)?)
 }
 
-fn input_list(shape: &ProposalShape<'_>, text: &str) -> Read<Attempt> {
+fn induction_inputs(shape: &ProposalShape<'_>, text: &str) -> Parsed<Attempt> {
     let list = text.strip_prefix(INPUT).ok_or_else(|| format!("the first input has no `{INPUT}` before it"))?;
     let parts: Vec<&str> = list.split(INPUT).collect();
     if parts.len() != shape.inputs {
         return Err(format!("{} inputs instead of {}", parts.len(), shape.inputs));
     }
-    let parts = parts.into_iter().map(part).collect::<Read<Vec<_>>>()?;
-    inputs(shape, &parts, "")
+    let parts = parts.into_iter().map(parse_part).collect::<Parsed<Vec<_>>>()?;
+    parse_input_list(shape, &parts, "")
 }
 
 /// A part of a response: not empty, and free of control tokens.
-fn part(text: &str) -> Read<&str> {
+fn parse_part(text: &str) -> Parsed<&str> {
     match CONTROL.iter().chain([&END]).find(|token| text.contains(**token)) {
         Some(token) => Err(format!("`{token}` out of place")),
         None if text.trim().is_empty() => Err("an empty part".to_owned()),

@@ -18,7 +18,10 @@
 
 use veriplay_core::{Attempt, TaskType, Value};
 
-use super::{Format, ProposalShape, Read, arguments, attempt, inputs, output, program, triplet};
+use super::{
+    Format, Parsed, ProposalShape, into_attempt, parse_input_list, parse_inputs, parse_output, parse_program,
+    parse_triplet,
+};
 
 const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
@@ -36,17 +39,17 @@ impl Format for Fenced {
     }
 
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt {
-        attempt(answer(text).and_then(|answer| match shape.task_type {
-            TaskType::Induction => input_list(shape, answer),
-            task_type => triplet(task_type, &block(answer, "python")?, &block(answer, "input")?),
+        into_attempt(parse_answer(text).and_then(|answer| match shape.task_type {
+            TaskType::Induction => induction_inputs(shape, answer),
+            task_type => parse_triplet(task_type, &last_block(answer, "python")?, &last_block(answer, "input")?),
         }))
     }
 
     fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt {
-        attempt(answer(text).and_then(|answer| match task_type {
-            TaskType::Deduction => output_or_tuple(&block(answer, "output")?).map(Attempt::Value),
-            TaskType::Abduction => arguments(&block(answer, "input")?).map(Attempt::Arguments),
-            TaskType::Induction => program(&block(answer, "python")?).map(Attempt::Program),
+        into_attempt(parse_answer(text).and_then(|answer| match task_type {
+            TaskType::Deduction => parse_output_or_tuple(&last_block(answer, "output")?).map(Attempt::Value),
+            TaskType::Abduction => parse_inputs(&last_block(answer, "input")?).map(Attempt::Arguments),
+            TaskType::Induction => parse_program(&last_block(answer, "python")?).map(Attempt::Program),
         }))
     }
 
@@ -62,30 +65,30 @@ impl Format for Fenced {
 }
 
 /// The text of the last answer.
-fn answer(text: &str) -> Read<&str> {
+fn parse_answer(text: &str) -> Parsed<&str> {
     let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
     let (answer, _) = rest.split_once(ANSWER_END).ok_or_else(|| format!("`{ANSWER}` without `{ANSWER_END}`"))?;
     Ok(answer)
 }
 
-fn input_list(shape: &ProposalShape<'_>, answer: &str) -> Read<Attempt> {
-    let message = block(answer, "message")?;
+fn induction_inputs(shape: &ProposalShape<'_>, answer: &str) -> Parsed<Attempt> {
+    let message = last_block(answer, "message")?;
     let all: Vec<String> = blocks(answer, "input");
     let from = all.len().checked_sub(shape.inputs);
     let from = from.ok_or_else(|| format!("{} blocks fenced as `input` instead of {}", all.len(), shape.inputs))?;
     let texts: Vec<&str> = all[from..].iter().map(String::as_str).collect();
-    inputs(shape, &texts, message.trim())
+    parse_input_list(shape, &texts, message.trim())
 }
 
 /// A literal; `1, 2` is the tuple, as Python has it.
-fn output_or_tuple(text: &str) -> Read<Value> {
+fn parse_output_or_tuple(text: &str) -> Parsed<Value> {
     match Value::parse_arguments(text) {
         Ok(items) if items.len() > 1 => Ok(Value::Tuple(items)),
-        _ => output(text),
+        _ => parse_output(text),
     }
 }
 
-fn block(answer: &str, kind: &str) -> Read<String> {
+fn last_block(answer: &str, kind: &str) -> Parsed<String> {
     blocks(answer, kind).pop().ok_or_else(|| format!("no block fenced as `{kind}`"))
 }
 

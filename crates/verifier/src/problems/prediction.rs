@@ -10,15 +10,15 @@ use veriplay_core::{
 };
 
 use super::{ProblemRequest, cases, judge_program};
-use crate::judges::{Bench, Call, Finding, judge_by_name};
-use crate::run::{Decision, ENTRY};
+use crate::judges::{JudgeContext, JudgeFinding, ReturnedCall, judge_by_name};
+use crate::runner::{Decision, ENTRY};
 
 /// The judge of every prediction.
 const JUDGE: &str = "cruxeval";
 
 /// No job for an output, one call for an input.
 pub(super) fn judge(
-    bench: &mut Bench<'_>,
+    context: &mut JudgeContext<'_>,
     prediction: &Prediction,
     request: &ProblemRequest<'_>,
 ) -> Result<Decision, Dropped> {
@@ -26,13 +26,13 @@ pub(super) fn judge(
     let malformed = |reason: &str| Ok(Decision::on_one(Status::Malformed, reason));
     match prediction.wanted {
         Predicted::Output => match predicted_output(prediction, text) {
-            Ok(value) => compared(bench, prediction, &value, &request.problem.task_id),
+            Ok(value) => compare_output(context, prediction, &value, &request.problem.task_id),
             Err(reason) => malformed(&reason),
         },
         Predicted::Input => match predicted_input(text) {
             Ok(arguments) => {
                 let checks = one_call(ENTRY, arguments, &prediction.output);
-                cases::judge_calls(bench, &checks, &prediction.program, request)
+                cases::judge_calls(context, &checks, &prediction.program, request)
             }
             Err(reason) => malformed(&reason),
         },
@@ -58,16 +58,21 @@ fn predicted_input(text: &str) -> Result<Vec<Value>, String> {
         .map_err(|error| format!("the answer is no list of literals: {error}"))
 }
 
-fn compared(bench: &mut Bench<'_>, prediction: &Prediction, value: &Value, task_id: &str) -> Result<Decision, Dropped> {
+fn compare_output(
+    context: &mut JudgeContext<'_>,
+    prediction: &Prediction,
+    value: &Value,
+    task_id: &str,
+) -> Result<Decision, Dropped> {
     let comparison = Comparison::by(JUDGE);
     let judge = judge_by_name(JUDGE).ok_or_else(|| Dropped { why: format!("there is no judge `{JUDGE}`") })?;
     let (expected, actual) = (&prediction.output, Some(value));
-    let call = Call { task_id, function: ENTRY, input: &[], expected, actual, comparison: &comparison };
-    Ok(match judge.compare_call(bench, &call)? {
-        Finding::Right => {
+    let call = ReturnedCall { task_id, function: ENTRY, input: &[], expected, actual, comparison: &comparison };
+    Ok(match judge.compare_call(context, &call)? {
+        JudgeFinding::Right => {
             Decision { status: Status::Accepted, passed: 1, total: 1, rule: String::new(), detail: String::new() }
         }
-        Finding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
+        JudgeFinding::Wrong(detail) => Decision::on_one(Status::WrongAnswer, &detail),
     })
 }
 

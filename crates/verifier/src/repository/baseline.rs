@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Limits, SCHEMA_VERSION};
 
-use super::run::{FileRun, TestRecord, TestResult};
+use super::pytest::{FileRun, TestRecord, TestResult};
 use super::settings::PytestSettings;
 
 /// The record. A pure function of the sources, the image, the limits and the seeds.
@@ -118,7 +118,7 @@ pub fn baseline_of(path: &str, first: &FileRun, second: &FileRun) -> FileBaselin
     let (mut passed, mut unsupported) = (Vec::new(), Vec::new());
     for test in &first.tests {
         let again = second.tests.iter().find(|other| other.id == test.id);
-        match why_not(test, again) {
+        match unsupported_reason(test, again) {
             None => passed.push(test.id.clone()),
             Some(reason) => unsupported.push(Unsupported { id: test.id.clone(), result: test.result, reason }),
         }
@@ -128,7 +128,7 @@ pub fn baseline_of(path: &str, first: &FileRun, second: &FileRun) -> FileBaselin
 }
 
 /// Why a test is of no use: it did not pass, or not again.
-fn why_not(test: &TestRecord, again: Option<&TestRecord>) -> Option<String> {
+fn unsupported_reason(test: &TestRecord, again: Option<&TestRecord>) -> Option<String> {
     match (test.result, again.map(|again| again.result)) {
         (TestResult::Passed, Some(TestResult::Passed)) => None,
         (TestResult::Passed, Some(other)) => Some(format!("it passed once, and with another seed it was {other:?}")),

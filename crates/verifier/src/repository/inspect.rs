@@ -5,9 +5,9 @@
 
 use veriplay_core::{Base, Digest, Execute, ExecuteError, Job, Limits, Value};
 
-use super::run::mounted;
+use super::pytest::mounted;
 use super::settings::{ImportMode, PytestSettings};
-use crate::run::{NoValue, value};
+use crate::runner::{NoValue, decode_call};
 
 const PROGRAM: &str = include_str!("inspect_repository.py");
 
@@ -36,7 +36,7 @@ pub struct Inspection {
     /// More directories of the search path.
     pub python_path: Vec<String>,
     /// What it requires, in the order in which it says so.
-    pub required: Vec<Required>,
+    pub required: Vec<DeclaredRequirement>,
     /// Top-level modules that its tests import, and that neither it nor the image nor pytest's layer has.
     pub imports: Vec<String>,
     /// Modules of the image, not of Python itself, that its tests import: large, and imported once in a warm start.
@@ -47,9 +47,9 @@ pub struct Inspection {
 
 /// A requirement whose markers hold here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Required {
+pub struct DeclaredRequirement {
     /// What it is for.
-    pub purpose: Purpose,
+    pub purpose: RequirementPurpose,
     /// The file that says so.
     pub source: String,
     /// The package.
@@ -58,7 +58,7 @@ pub struct Required {
 
 /// What a requirement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum RequirementPurpose {
     /// The package itself.
     Runtime,
     /// Its tests, or its development.
@@ -96,7 +96,7 @@ impl Inspector<'_> {
     /// A host fault.
     pub fn repository(&self, tests: &[String]) -> Result<Result<Inspection, String>, ExecuteError> {
         let tests = Value::List(tests.iter().map(Value::str).collect());
-        self.ask(vec![Value::str("repository"), tests], inspection)
+        self.ask(vec![Value::str("repository"), tests], parse_inspection)
     }
 
     /// What the package of this metadata requires with these extras.
@@ -109,7 +109,7 @@ impl Inspector<'_> {
         extras: &[String],
     ) -> Result<Result<Vec<Requirement>, String>, ExecuteError> {
         let extras = Value::List(extras.iter().map(Value::str).collect());
-        let requirements = |value: &Value| rows(value)?.iter().map(|row| requirement(row)).collect();
+        let requirements = |value: &Value| parse_rows(value)?.iter().map(|row| parse_requirement(row)).collect();
         self.ask(vec![Value::str("requirements"), Value::str(metadata), extras], requirements)
     }
 
@@ -137,15 +137,15 @@ impl Inspector<'_> {
         let Some(call) = outcome.calls.first() else {
             return Ok(Err(format!("its files could not be read: {:?} {:?}", outcome.exit, outcome.error)));
         };
-        let answer = value(call, &self.limits).map_err(NoValue::text);
+        let answer = decode_call(call, &self.limits).map_err(NoValue::text);
         Ok(answer.and_then(|value| read(&value).ok_or_else(|| format!("its files were read as `{value}`"))))
     }
 }
 
-fn inspection(value: &Value) -> Option<Inspection> {
+fn parse_inspection(value: &Value) -> Option<Inspection> {
     let Value::Dict(pairs) = value else { return None };
     let field = |name: &str| pairs.iter().find(|(key, _)| *key == Value::str(name)).map(|(_, value)| value);
-    let list = |name: &str| texts(field(name)?);
+    let list = |name: &str| parse_texts(field(name)?);
     let settings = PytestSettings {
         python_files: list("python_files")?,
         python_classes: list("python_classes")?,
@@ -161,35 +161,40 @@ fn inspection(value: &Value) -> Option<Inspection> {
         settings,
         test_paths: list("testpaths")?,
         python_path: list("pythonpath")?,
-        required: rows(field("required")?)?.iter().map(|row| required(row)).collect::<Option<_>>()?,
+        required: parse_rows(field("required")?)?.iter().map(|row| parse_declared(row)).collect::<Option<_>>()?,
         imports: list("imports")?,
         library: list("library")?,
         notes: list("notes")?,
     })
 }
 
-fn required(row: &[Value]) -> Option<Required> {
+fn parse_declared(row: &[Value]) -> Option<DeclaredRequirement> {
     let [Value::Str(purpose), Value::Str(source), parts @ ..] = row else { return None };
     let purpose = match purpose.as_str() {
-        "runtime" => Purpose::Runtime,
-        "test" => Purpose::Tests,
-        "other" => Purpose::Other,
+        "runtime" => RequirementPurpose::Runtime,
+        "test" => RequirementPurpose::Tests,
+        "other" => RequirementPurpose::Other,
         _ => return None,
     };
-    Some(Required { purpose, source: source.clone(), requirement: requirement(parts)? })
+    Some(DeclaredRequirement { purpose, source: source.clone(), requirement: parse_requirement(parts)? })
 }
 
-fn requirement(row: &[Value]) -> Option<Requirement> {
+fn parse_requirement(row: &[Value]) -> Option<Requirement> {
     let [Value::Str(name), extras, Value::Str(specifiers), Value::Bool(is_here)] = row else { return None };
-    Some(Requirement { name: name.clone(), extras: texts(extras)?, specifiers: specifiers.clone(), is_here: *is_here })
+    Some(Requirement {
+        name: name.clone(),
+        extras: parse_texts(extras)?,
+        specifiers: specifiers.clone(),
+        is_here: *is_here,
+    })
 }
 
-fn rows(value: &Value) -> Option<Vec<&[Value]>> {
+fn parse_rows(value: &Value) -> Option<Vec<&[Value]>> {
     let Value::List(items) = value else { return None };
     items.iter().map(|item| if let Value::Tuple(parts) = item { Some(parts.as_slice()) } else { None }).collect()
 }
 
-fn texts(value: &Value) -> Option<Vec<String>> {
+fn parse_texts(value: &Value) -> Option<Vec<String>> {
     let Value::List(items) = value else { return None };
     items.iter().map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None }).collect()
 }

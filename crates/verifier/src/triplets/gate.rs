@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CallResult, Exit, Limits, Outcome, Value, count_statements};
 
-use super::rules::{self, Stop};
-use crate::run::{EXCERPT_CHARS, NoValue, failure, value};
+use super::rules::{self, ProposalError};
+use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, job_failure};
 
 /// When a proposal is a task worth asking. There is no default: a run says what it lets through.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gate {
+pub struct ProposalGate {
     /// Name of the image programs run in.
     pub image: String,
     /// An image that differs from `image` in its hash seed alone, for the second job: it finds outputs that depend on the
@@ -64,7 +64,7 @@ pub struct InductionRules {
 
 /// Why a gate cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GateError {
+pub enum ProposalGateError {
     /// One seed twice finds no randomness.
     #[error("`seeds` are both `{0}`: they must differ")]
     SameSeeds(u64),
@@ -82,14 +82,14 @@ pub enum GateError {
     },
 }
 
-impl Gate {
+impl ProposalGate {
     /// Checks what types cannot. Call it once, where the gate is read.
     ///
     /// # Errors
     /// The first value that has no meaning.
-    pub fn check(&self) -> Result<(), GateError> {
+    pub fn check(&self) -> Result<(), ProposalGateError> {
         if self.seeds[0] == self.seeds[1] {
-            return Err(GateError::SameSeeds(self.seeds[0]));
+            return Err(ProposalGateError::SameSeeds(self.seeds[0]));
         }
         let InductionRules { visible, hidden, min_distinct_outputs } = self.induction;
         within("probes.min_succeeded", self.probes.min_succeeded, 0, self.probes.count)?;
@@ -106,34 +106,34 @@ impl Gate {
     }
 
     /// The rules on a program's text.
-    pub(super) fn check_program(&self, program: &str) -> Result<(), Stop> {
+    pub(super) fn check_program(&self, program: &str) -> Result<(), ProposalError> {
         let bytes = program.len();
         if bytes > self.max_program_bytes {
             let detail = format!("{bytes} bytes, {} allowed", self.max_program_bytes);
-            return Err(Stop::refused(rules::PROGRAM_LENGTH, detail));
+            return Err(ProposalError::refused(rules::PROGRAM_LENGTH, detail));
         }
         if self.min_statements.is_none() && self.max_statements.is_none() {
             return Ok(());
         }
         let count = count_statements(program);
         if count < self.min_statements.unwrap_or(0) || count > self.max_statements.unwrap_or(usize::MAX) {
-            return Err(Stop::refused(rules::STATEMENTS, format!("{count} statements")));
+            return Err(ProposalError::refused(rules::STATEMENTS, format!("{count} statements")));
         }
         Ok(())
     }
 
     /// The rules on one output that a task would ask for.
-    pub(super) fn output(&self, call: &CallResult) -> Result<Value, Stop> {
-        let output = value(call, &self.limits).map_err(|no_value| match no_value {
-            NoValue::Raised(detail) => Stop::refused(rules::RAISES, detail),
-            NoValue::NoPlainValue(detail) => Stop::refused(rules::UNENCODABLE, detail),
+    pub(super) fn output(&self, call: &CallResult) -> Result<Value, ProposalError> {
+        let output = decode_call(call, &self.limits).map_err(|no_value| match no_value {
+            NoValue::Raised(detail) => ProposalError::refused(rules::RAISES, detail),
+            NoValue::NoPlainValue(detail) => ProposalError::refused(rules::UNENCODABLE, detail),
         })?;
         if output == Value::None {
-            return Err(Stop::refused(rules::NONE, "the output is `None`"));
+            return Err(ProposalError::refused(rules::NONE, "the output is `None`"));
         }
         if !self.is_short(call, &output) {
             let detail = format!("the output's `repr` is longer than {} bytes", self.max_output_bytes);
-            return Err(Stop::refused(rules::OUTPUT_LENGTH, detail));
+            return Err(ProposalError::refused(rules::OUTPUT_LENGTH, detail));
         }
         Ok(output)
     }
@@ -149,13 +149,13 @@ impl Gate {
     }
 }
 
-fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(), GateError> {
-    if (from..=to).contains(&value) { Ok(()) } else { Err(GateError::OutOfRange { key, value, from, to }) }
+fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(), ProposalGateError> {
+    if (from..=to).contains(&value) { Ok(()) } else { Err(ProposalGateError::OutOfRange { key, value, from, to }) }
 }
 
 /// Refuses an outcome that did not come to its end.
-pub(super) fn check_exit(outcome: &Outcome) -> Result<(), Stop> {
-    let Some((_, detail)) = failure(outcome) else { return Ok(()) };
+pub(super) fn check_exit(outcome: &Outcome) -> Result<(), ProposalError> {
+    let Some((_, detail)) = job_failure(outcome) else { return Ok(()) };
     let rule = match &outcome.exit {
         Exit::Exceeded { .. } => rules::LIMITS,
         Exit::Trapped => rules::TRAPPED,
@@ -163,32 +163,33 @@ pub(super) fn check_exit(outcome: &Outcome) -> Result<(), Stop> {
         Exit::MissingEntry => rules::ENTRY,
         Exit::Raised | Exit::Returned => rules::RAISES,
     };
-    Err(Stop::refused(rule, detail))
+    Err(ProposalError::refused(rule, detail))
 }
 
 /// Compares the outputs of the second job with those of the first.
-pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Limits) -> Result<(), Stop> {
+pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Limits) -> Result<(), ProposalError> {
     if first.len() != second.len() {
         let detail = format!("{} results the first time, {} the second", first.len(), second.len());
-        return Err(Stop::refused(rules::NONDETERMINISTIC, detail));
+        return Err(ProposalError::refused(rules::NONDETERMINISTIC, detail));
     }
     for (expected, call) in first.iter().zip(second) {
-        let again = value(call, limits).map_err(|no_value| Stop::refused(rules::NONDETERMINISTIC, no_value.text()))?;
+        let again = decode_call(call, limits)
+            .map_err(|no_value| ProposalError::refused(rules::NONDETERMINISTIC, no_value.text()))?;
         if again != *expected {
             let (first, second) = (expected.excerpt(EXCERPT_CHARS), again.excerpt(EXCERPT_CHARS));
             let detail = format!("`{first}` the first time, `{second}` the second");
-            return Err(Stop::refused(rules::NONDETERMINISTIC, detail));
+            return Err(ProposalError::refused(rules::NONDETERMINISTIC, detail));
         }
     }
     Ok(())
 }
 
 /// Refuses outputs of which too few are distinct.
-pub(super) fn check_distinct(outputs: &[Value], at_least: usize) -> Result<(), Stop> {
+pub(super) fn check_distinct(outputs: &[Value], at_least: usize) -> Result<(), ProposalError> {
     let distinct: HashSet<Vec<u8>> = outputs.iter().map(Value::python_key).collect();
     if distinct.len() >= at_least {
         return Ok(());
     }
     let detail = format!("{} distinct outputs of {}, {at_least} wanted", distinct.len(), outputs.len());
-    Err(Stop::refused(rules::CONSTANT, detail))
+    Err(ProposalError::refused(rules::CONSTANT, detail))
 }

@@ -62,7 +62,7 @@ pub const RULES: [&str; 18] = [
 ];
 
 /// Why a proposal did not become a task.
-pub(crate) enum Stop {
+pub(crate) enum ProposalError {
     /// A rule refused it.
     Refused {
         /// Its name.
@@ -74,14 +74,14 @@ pub(crate) enum Stop {
     Dropped(Dropped),
 }
 
-impl Stop {
+impl ProposalError {
     pub(crate) fn refused(rule: &'static str, detail: impl Into<String>) -> Self {
-        Stop::Refused { rule, detail: detail.into() }
+        ProposalError::Refused { rule, detail: detail.into() }
     }
 }
 
-impl From<Dropped> for Stop {
+impl From<Dropped> for ProposalError {
     fn from(dropped: Dropped) -> Self {
-        Stop::Dropped(dropped)
+        ProposalError::Dropped(dropped)
     }
 }

@@ -8,7 +8,7 @@ use veriplay_corpus::{GeneratedTask, Split, TaskGenerator, built_in_environments
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::self_challenge::prompts::{challenger_prompt, executor_prompt};
 use veriplay_verifier::environments::ArtifactGate;
-use veriplay_verifier::environments::compact::{CODE, DO, MAKE, WORLD, WRONG};
+use veriplay_verifier::environments::compact_proposal::{CODE, DO, MAKE, WORLD, WRONG};
 
 use super::SelfChallengeSetup;
 use super::tasks::{CompletedTask, HeldOutSource, TaskConfig, TaskSource};
@@ -115,7 +115,7 @@ impl Teach for SelfChallengeSetup {
         for _ in 0..lessons.batch.challenges {
             let made = material.made.choose(rng).expect("a recipe asks for an artifact at least");
             let tool = material.tool(made, rng);
-            teach(challenger_prompt(&made.task.environment, &tool), &made.sketch.written())?;
+            teach(challenger_prompt(&made.task.environment, &tool), &made.sketch.to_text())?;
         }
         Ok(samples)
     }

@@ -8,7 +8,7 @@ use veriplay_core::{CallCase, Execute, Sample};
 use veriplay_corpus::Grammar;
 use veriplay_learner::{Tokenizer, TokenizerError, build_tokenizer};
 use veriplay_selfplay::games::sol_ver::prompts::{SolVerFormat, by_name};
-use veriplay_verifier::agreement::{Suite, Test, compact};
+use veriplay_verifier::agreement::{SuiteTest, TestSuite, compact};
 
 use super::SolVerSetup;
 use crate::exit::Failure;
@@ -118,7 +118,7 @@ impl Teacher<'_> {
         for _ in 0..self.plan.suites {
             let pairs = right.pairs.choose_multiple(rng, self.plan.tests);
             let tests = pairs.map(|pair| CallCase { input: pair.input.clone(), expected: pair.output.clone() });
-            let suite = Suite { tests: tests.map(Test::Case).collect() };
+            let suite = TestSuite { tests: tests.map(SuiteTest::Case).collect() };
             self.teach(&prompt, &self.format.suite_response(&suite))?;
         }
         Ok(())

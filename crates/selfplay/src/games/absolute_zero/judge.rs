@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use veriplay_core::{Attempt, Digest, Dropped, Execute, Finish, Provenance, Rollout, Task};
-use veriplay_verifier::{AnswerRequest, Gate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
+use veriplay_verifier::{AnswerRequest, ProposalGate, ProposalRequest, ProposalShape, judge_answers, judge_proposals};
 
 use super::{AbsoluteZero, Drafts, proposal_key};
 use crate::environment::{Judged, Stage, ToJudge};
@@ -120,7 +120,7 @@ fn no_verdict<T>() -> Result<T, Dropped> {
 /// Too few drafts pass, or a host fault.
 pub fn draft_tasks(
     execute: &dyn Execute,
-    gate: &Gate,
+    gate: &ProposalGate,
     mut drafts: Drafts,
     count: usize,
 ) -> Result<Vec<Task>, PlayError> {

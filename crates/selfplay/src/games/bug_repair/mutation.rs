@@ -8,7 +8,7 @@ use veriplay_core::{Digest, Dropped, Evidence, Execute, Patch, Status, TextFiles
 use veriplay_verifier::bugs::tool_env::{
     MutateRequest, TreeRequest, ValidateRequest, Weakening, mutate_all, propose_all, validate_all,
 };
-use veriplay_verifier::bugs::{BugProposal, RepoContext, Unfit, Validated};
+use veriplay_verifier::bugs::{BugProposal, BugValidation, ProposalRejection, RepoContext};
 
 use super::BugRepair;
 use super::repair::RepairDetail;
@@ -194,11 +194,12 @@ impl BugRepair {
             _ => None,
         });
         let mut validated = self.validate(execute, &fit.collect::<Vec<_>>()).into_iter();
-        let mut judged = proposed.iter().map(|proposed: &Result<Result<BugProposal, Unfit>, Dropped>| match proposed {
-            Err(dropped) => judgement(Err(dropped.clone()), None),
-            Ok(Err(unfit)) => refusal(Status::Invalid, unfit.check, &unfit.why),
-            Ok(Ok(_)) => validated.next().unwrap_or_else(no_verdict),
-        });
+        let mut judged =
+            proposed.iter().map(|proposed: &Result<Result<BugProposal, ProposalRejection>, Dropped>| match proposed {
+                Err(dropped) => judgement(Err(dropped.clone()), None),
+                Ok(Err(unfit)) => refusal(Status::Invalid, unfit.check, &unfit.why),
+                Ok(Ok(_)) => validated.next().unwrap_or_else(no_verdict),
+            });
         measured.into_iter().map(|measured| measured.or_else(|| judged.next()).unwrap_or_else(no_verdict)).collect()
     }
 
@@ -215,7 +216,7 @@ impl BugRepair {
             .filter(|(_, measured)| measured.is_none())
             .map(|((repository, bug), _)| ValidateRequest { repo: &repos[*repository], bug, rules: &rules });
         let task =
-            |validated: Validated| judgement(Ok(validated.verdict), validated.artifact.as_ref().map(BugTask::from));
+            |validated: BugValidation| judgement(Ok(validated.verdict), validated.artifact.as_ref().map(BugTask::from));
         let validated = validate_all(execute, &requests.collect::<Vec<_>>()).into_iter();
         let mut validated = validated.map(|one| one.map_or_else(|dropped| judgement(Err(dropped), None), task));
         measured.into_iter().map(|measured| measured.or_else(|| validated.next()).unwrap_or_else(no_verdict)).collect()

@@ -7,7 +7,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Fuzz, Status, Verdict};
 use veriplay_verifier::bugs::tool_env::{
-    GradeRequest, Suite, View, ViewRequest, grade_all, repair_of, test_function, view_all,
+    DefaultTests, GradeRequest, SolverView, ViewRequest, grade_all, repair_of, test_function, view_all,
 };
 use veriplay_verifier::bugs::{BugArtifact, RepairRequest, RepoContext};
 
@@ -143,14 +143,14 @@ impl BugRepair {
 }
 
 /// What a solver is asked.
-fn repair(repository: usize, view: View) -> Assignment {
+fn repair(repository: usize, view: SolverView) -> Assignment {
     let function = view.function.map(|(_, now)| now);
     let goal = Goal::Repair { spec: view.spec.to_string(), function };
     Assignment {
         goal,
         repository,
         tree: Arc::new(view.tree),
-        suite: Suite::Files(view.test_files),
+        suite: DefaultTests::Files(view.test_files),
         hidden: view.hidden,
     }
 }

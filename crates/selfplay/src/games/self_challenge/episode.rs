@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{CodeTask, Role, ToolCall, Value};
-use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
+use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, EnvironmentDescription};
 
 use super::prompts::{ChallengeFormat, Goal, Left, outcome_text};
 use crate::multi_turn::{Allowance, End, MultiTurn, Observation, Turn, TurnAction, Workspace};
@@ -61,7 +61,7 @@ pub type Episode = MultiTurn<WorldWorkspace>;
 #[derive(Clone)]
 pub struct WorldWorkspace {
     goal: Goal,
-    about: Arc<About>,
+    about: Arc<EnvironmentDescription>,
     format: &'static dyn ChallengeFormat,
     budget: Budget,
     calls: Vec<ToolCall>,
@@ -74,7 +74,7 @@ impl WorldWorkspace {
     #[must_use]
     pub fn open(
         goal: Goal,
-        about: Arc<About>,
+        about: Arc<EnvironmentDescription>,
         format: &'static dyn ChallengeFormat,
         budget: Budget,
     ) -> Option<Episode> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use veriplay_core::{CodeTask, Digest, Dropped, Evidence, Execute, Status, Verdict, content_hash};
 use veriplay_verifier::environments::{
-    ArtifactRequest, CompleteRequest, EpisodeRequest, Examined, complete, examine_artifacts, judge_episodes,
+    ArtifactReport, ArtifactRequest, CompleteRequest, EpisodeRequest, complete, examine_artifacts, judge_episodes,
 };
 
 use super::episode::Episode;
@@ -78,7 +78,7 @@ impl SelfChallenge {
         });
         let mut examined = examine_artifacts(execute, &self.gate, &requests.collect::<Vec<_>>()).into_iter();
         let mut examined = |task| {
-            let Examined { verdict, rules } = examined.next().unwrap_or_else(no_verdict)?;
+            let ArtifactReport { verdict, rules } = examined.next().unwrap_or_else(no_verdict)?;
             Ok((verdict, rules.into_iter().map(str::to_owned).collect(), Some(task)))
         };
         whole.into_iter().map(|task| task.and_then(&mut examined)).collect()

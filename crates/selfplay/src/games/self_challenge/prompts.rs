@@ -7,7 +7,7 @@ mod fenced;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::Role;
-use veriplay_verifier::environments::{About, ChallengerResponse, CodeOutcome};
+use veriplay_verifier::environments::{ChallengerResponse, CodeOutcome, EnvironmentDescription};
 
 use crate::multi_turn::Turn;
 
@@ -78,7 +78,7 @@ pub trait ChallengeFormat: Sync {
     fn is_single_turn(&self) -> bool;
 
     /// The prompt of an episode's next turn.
-    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String;
+    fn text(&self, goal: &Goal, about: &EnvironmentDescription, turns: &[Turn], left: Left) -> String;
 
     /// Reads a response without its end token: an executor's is code.
     ///

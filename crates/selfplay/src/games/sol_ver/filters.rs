@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Status, Verdict};
-use veriplay_verifier::agreement::{Check, GUARDS};
+use veriplay_verifier::agreement::{GUARDS, GuardCheck};
 
 use super::SolVer;
 use super::rounds::RoundVerdicts;
@@ -41,16 +41,16 @@ pub(super) fn filters(facts: &StepFacts<'_, SolVer>, judged: &[RoundVerdicts<'_>
     let stages = [
         stage(
             &["malformed_problem", HELD_OUT],
-            |check| matches!(check, Check::Statement(_)),
+            |check| matches!(check, GuardCheck::Statement(_)),
             facts.proposals.len(),
             &problems,
         ),
-        stage(&["malformed_code"], |check| matches!(check, Check::Code(_)), codes.len(), &codes),
-        stage(&["malformed_suite"], |check| matches!(check, Check::Suite(_)), suites.len(), &suites),
-        stage(&["no_cluster"], |check| matches!(check, Check::Round(_)), judged.len(), &rounds),
+        stage(&["malformed_code"], |check| matches!(check, GuardCheck::Code(_)), codes.len(), &codes),
+        stage(&["malformed_suite"], |check| matches!(check, GuardCheck::Suite(_)), suites.len(), &suites),
+        stage(&["no_cluster"], |check| matches!(check, GuardCheck::Round(_)), judged.len(), &rounds),
         stage(&["held_out_code"], |_| false, judged.len() - round_refusals, &rounds),
-        stage(&[], |check| matches!(check, Check::TrustedCode(_)), trusted, &code_rules(&decided)),
-        stage(&[], |check| matches!(check, Check::TrustedSuite(_)), voting, &suite_rules(&decided)),
+        stage(&[], |check| matches!(check, GuardCheck::TrustedCode(_)), trusted, &code_rules(&decided)),
+        stage(&[], |check| matches!(check, GuardCheck::TrustedSuite(_)), voting, &suite_rules(&decided)),
     ];
     stages.concat()
 }
@@ -70,7 +70,7 @@ fn rule_of<'a>(verdict: &'a Verdict, malformed: &'static str) -> &'a str {
 }
 
 /// Asks `first`, and then the guards of one kind: `rules` are those of all `things`.
-fn stage(first: &[&str], kind: fn(&Check) -> bool, things: usize, rules: &[&str]) -> Vec<FilterYield> {
+fn stage(first: &[&str], kind: fn(&GuardCheck) -> bool, things: usize, rules: &[&str]) -> Vec<FilterYield> {
     let guards = GUARDS.iter().filter(|guard| kind(&guard.check)).map(|guard| guard.name);
     let mut seen = things;
     let told = first.iter().copied().chain(guards).map(|name| {

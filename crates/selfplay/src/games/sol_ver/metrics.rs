@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Role, Status};
-use veriplay_verifier::agreement::Quality;
+use veriplay_verifier::agreement::SuiteQuality;
 
 use super::SolVer;
 use super::filters::{FilterYield, filters};
@@ -55,7 +55,7 @@ pub(super) fn step_metrics(facts: &StepFacts<'_, SolVer>) -> SolVerMetrics {
     let judged = round_verdicts(facts);
     let decided: Vec<&RoundVerdicts<'_>> = judged.iter().filter(|round| round.facts.refused.is_none()).collect();
     let codes = || decided.iter().flat_map(|round| &round.codes);
-    let qualities: Vec<Quality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
+    let qualities: Vec<SuiteQuality> = decided.iter().flat_map(|round| &round.suites).map(|(_, one)| *one).collect();
     let quality = SuiteNumbers::from_suites(&qualities);
     let Preferences { examples, pairs } = facts.preferences;
     let count = |role: Role| examples.iter().filter(|one| one.response.role == role).count();
@@ -93,9 +93,9 @@ pub(super) struct SuiteNumbers {
 }
 
 impl SuiteNumbers {
-    pub(super) fn from_suites(suites: &[Quality]) -> Self {
-        let accepted: Vec<&Quality> = suites.iter().filter(|one| one.is_accepted()).collect();
-        let sum = |part: fn(&Quality) -> u32| accepted.iter().map(|one| part(one) as usize).sum::<usize>();
+    pub(super) fn from_suites(suites: &[SuiteQuality]) -> Self {
+        let accepted: Vec<&SuiteQuality> = suites.iter().filter(|one| one.is_accepted()).collect();
+        let sum = |part: fn(&SuiteQuality) -> u32| accepted.iter().map(|one| part(one) as usize).sum::<usize>();
         let wrong = sum(|one| one.wrong);
         Self {
             accepted: accepted.len(),

@@ -5,8 +5,8 @@ use veriplay_core::{
     CallChecks, Checks, Comparison, Dropped, Evidence, Execute, Finish, Problem, Rollout, Status, Verdict,
 };
 use veriplay_verifier::agreement::{
-    CodeDecision, Examination, GUARDS, Judgement, Quality, Refusal, RoundRequest as AgreementRequest, Suite,
-    SuiteAttempt, SuiteDecision, examine, judge_rounds,
+    CodeDecision, GUARDS, GuardRefusal, RoundJudgement, RoundRequest as AgreementRequest, SuiteAttempt, SuiteDecision,
+    SuiteExamination, SuiteQuality, TestSuite, examine_suites, judge_rounds,
 };
 use veriplay_verifier::{ProblemRequest, judge_programs};
 
@@ -22,7 +22,7 @@ use crate::splits::{HELD_OUT, Measured, told};
 #[serde(deny_unknown_fields)]
 pub struct AgreementRound {
     /// Why nothing may be learned from it; `None` when something may.
-    pub refused: Option<Refusal>,
+    pub refused: Option<GuardRefusal>,
     /// Sizes of the clusters, the best one first: what their codes count, and tests passed.
     pub clusters: Vec<(usize, usize)>,
     /// The code that stands for the trusted ones; `None` when there is none.
@@ -36,7 +36,7 @@ pub struct AgreementRound {
 }
 
 impl Round for AgreementRound {
-    fn refusal(&self) -> Option<&Refusal> {
+    fn refusal(&self) -> Option<&GuardRefusal> {
         self.refused.as_ref()
     }
 }
@@ -44,7 +44,7 @@ impl Round for AgreementRound {
 /// What the responses of one round hold, read from their texts.
 struct Readings {
     codes: Vec<Option<String>>,
-    suites: Vec<(usize, Option<Suite>)>,
+    suites: Vec<(usize, Option<TestSuite>)>,
 }
 
 impl SolVer {
@@ -56,7 +56,7 @@ impl SolVer {
         whole(episode).and_then(|text| self.responses.read_program(text))
     }
 
-    fn read_suite(&self, episode: &Finished<SingleTurn>) -> Result<Suite, String> {
+    fn read_suite(&self, episode: &Finished<SingleTurn>) -> Result<TestSuite, String> {
         let suite = whole(episode).and_then(|text| self.responses.read_suite(text))?;
         let (found, most) = (suite.tests.len(), self.rules.max_suite_tests);
         if found > most { Err(format!("{found} tests, `{most}` allowed")) } else { Ok(suite) }
@@ -67,7 +67,7 @@ impl SolVer {
         &self,
         execute: &dyn Execute,
         solutions: &[(&ProblemTask, &Finished<SingleTurn>)],
-    ) -> Vec<Solution<Option<Quality>>> {
+    ) -> Vec<Solution<Option<SuiteQuality>>> {
         let read: Vec<Result<String, String>> = solutions.iter().map(|(_, one)| self.read_program(one)).collect();
         let known = solutions.iter().zip(&read);
         let known = known.filter_map(|((task, _), program)| Some((*task, program.as_deref().ok()?)));
@@ -156,14 +156,14 @@ impl SolVer {
     }
 
     /// Refuses a round whose trusted code is a program that is measured: its problem is one that is measured, in other words.
-    fn guarded(&self, judgement: Judgement, read: &Readings) -> Judgement {
+    fn guarded(&self, judgement: RoundJudgement, read: &Readings) -> RoundJudgement {
         let codes = judgement.codes.iter().zip(&read.codes);
         let trusted =
             codes.filter(|(decision, _)| decision.status == Status::Accepted).filter_map(|(_, code)| code.as_deref());
         let mut measured = trusted.filter_map(|code| self.guard.find_program(code));
         match measured.next() {
             Some(measured) if judgement.refused.is_none() => {
-                Judgement { refused: Some(measured_refusal(measured)), ..judgement }
+                RoundJudgement { refused: Some(measured_refusal(measured)), ..judgement }
             }
             _ => judgement,
         }
@@ -176,12 +176,12 @@ impl SolVer {
         execute: &dyn Execute,
         rounds: &[(&RoundRequest<'_, Self>, &Readings)],
     ) -> Vec<JudgedRound<Self>> {
-        let requests = rounds.iter().map(|(round, read)| Examination {
+        let requests = rounds.iter().map(|(round, read)| SuiteExamination {
             right: round.task.reference.as_ref().map_or("", |one| one.program.as_str()),
             suites: read.suites.iter().filter_map(|(_, suite)| suite.as_ref()).collect(),
             wrong: wrong_codes(round, read).take(self.config.shared.eval_samples).flatten().collect(),
         });
-        let found = examine(execute, &self.rules, &requests.collect::<Vec<_>>());
+        let found = examine_suites(execute, &self.rules, &requests.collect::<Vec<_>>());
         let judged = rounds.iter().zip(found).map(|((round, read), found)| match found {
             Ok(found) => JudgedRound {
                 solutions: round.solutions.iter().map(|one| one.judged.clone()).collect(),
@@ -198,7 +198,7 @@ impl SolVer {
 pub(super) struct RoundVerdicts<'a> {
     pub(super) facts: &'a AgreementRound,
     pub(super) codes: Vec<&'a Verdict>,
-    pub(super) suites: Vec<(&'a Verdict, Quality)>,
+    pub(super) suites: Vec<(&'a Verdict, SuiteQuality)>,
 }
 
 /// The rounds of a step that were not dropped.
@@ -223,16 +223,17 @@ pub(super) fn round_verdicts<'a>(facts: &StepFacts<'a, SolVer>) -> Vec<RoundVerd
 
 /// Of each code of a round whether it is wrong: its text, where it could be read.
 fn wrong_codes<'a>(round: &'a RoundRequest<'_, SolVer>, read: &'a Readings) -> impl Iterator<Item = Option<&'a str>> {
-    let is_wrong =
-        |one: &Solution<Option<Quality>>| one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted);
+    let is_wrong = |one: &Solution<Option<SuiteQuality>>| {
+        one.verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::Accepted)
+    };
     let codes = round.solutions.iter().zip(&read.codes);
     codes.map(move |(one, code)| code.as_deref().filter(|_| is_wrong(&one.judged)))
 }
 
 /// What is said of suites that were tried on a reference; `found` has those that could be read.
-fn examined(read: &Readings, found: Vec<Quality>) -> Vec<Solution<Option<Quality>>> {
+fn examined(read: &Readings, found: Vec<SuiteQuality>) -> Vec<Solution<Option<SuiteQuality>>> {
     let mut found = found.into_iter();
-    let judge = |suite: &Option<Suite>| match suite.as_ref().and_then(|_| found.next()) {
+    let judge = |suite: &Option<TestSuite>| match suite.as_ref().and_then(|_| found.next()) {
         Some(quality) => {
             let status = if quality.is_accepted() { Status::Sound } else { Status::Unsound };
             let verdict = Verdict {
@@ -250,8 +251,8 @@ fn examined(read: &Readings, found: Vec<Quality>) -> Vec<Solution<Option<Quality
     read.suites.iter().map(|(_, suite)| suite).map(judge).collect()
 }
 
-fn settled(judgement: Judgement) -> JudgedRound<SolVer> {
-    let Judgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
+fn settled(judgement: RoundJudgement) -> JudgedRound<SolVer> {
+    let RoundJudgement { refused, codes, suites, clusters, reference, inputs, mutants, fuel, deadline } = judgement;
     let meet =
         |verdict: Verdict| Verdict { evidence: Evidence { met_deadline: deadline, ..verdict.evidence }, ..verdict };
     let code = |CodeDecision { status, passed, total, rule, detail }| Solution {
@@ -283,8 +284,8 @@ fn attempts(readings: &Readings) -> Vec<SuiteAttempt<'_>> {
     suites.map(|(candidate, suite)| SuiteAttempt { candidate: *candidate, suite: suite.as_ref() }).collect()
 }
 
-pub(super) fn measured_refusal(measured: &Measured) -> Refusal {
-    Refusal { rule: HELD_OUT.to_owned(), detail: told(measured) }
+pub(super) fn measured_refusal(measured: &Measured) -> GuardRefusal {
+    GuardRefusal { rule: HELD_OUT.to_owned(), detail: told(measured) }
 }
 
 /// A verdict without counts.

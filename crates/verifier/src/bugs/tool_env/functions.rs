@@ -3,7 +3,7 @@
 use veriplay_core::{Dropped, Execute, TextFiles, Value};
 
 use super::super::RepoContext;
-use super::super::guest::{ask, number};
+use super::super::source_queries::{parse_index, query_sources};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
 
@@ -46,7 +46,7 @@ impl FunctionSource {
 ///
 /// # Errors
 /// A host fault.
-pub fn functions(
+pub fn list_functions(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     texts: &TextFiles,
@@ -54,7 +54,7 @@ pub fn functions(
 ) -> Result<Vec<Vec<FunctionSource>>, Dropped> {
     let text = |path: &str| texts.get(path).map_or("", String::as_str);
     let arguments = paths.iter().map(|path| vec![Value::str(text(path))]).collect();
-    let answers = ask(execute, repo, PROGRAM, "functions", arguments)?;
+    let answers = query_sources(execute, repo, PROGRAM, "functions", arguments)?;
     let read = |(path, answer): (&&str, Result<Value, String>)| match answer {
         Ok(Value::List(items)) => items.iter().filter_map(|item| one(path, text(path), item)).collect(),
         _ => Vec::new(),
@@ -77,8 +77,8 @@ pub fn changed_function(
     let changed: Vec<&String> = changed.into_iter().filter(differs).collect();
     let [path] = changed.as_slice() else { return Ok(None) };
     let (Some(old), Some(new)) = (base.get(*path), now.get(*path)) else { return Ok(None) };
-    let before = functions(execute, repo, base, &[path])?.remove(0);
-    let after = functions(execute, repo, now, &[path])?.remove(0);
+    let before = list_functions(execute, repo, base, &[path])?.remove(0);
+    let after = list_functions(execute, repo, now, &[path])?.remove(0);
     let same = |new_one: &FunctionSource, old_one: &FunctionSource| {
         new_one.name == old_one.name && new_one.replaced(new, &old_one.source).as_ref() == Some(old)
     };
@@ -91,7 +91,7 @@ pub fn changed_function(
 fn one(path: &str, text: &str, item: &Value) -> Option<FunctionSource> {
     let Value::Tuple(parts) = item else { return None };
     let [Value::Str(name), start, end, rest, Value::Str(indent)] = parts.as_slice() else { return None };
-    let (start, end) = (number(start)?, number(end)?);
+    let (start, end) = (parse_index(start)?, parse_index(end)?);
     let whole = text.get(start..end)?;
     let source = at_margin(whole, indent);
     let found = FunctionSource {
@@ -100,7 +100,7 @@ fn one(path: &str, text: &str, item: &Value) -> Option<FunctionSource> {
         indent: indent.clone(),
         start,
         end,
-        rest: number(rest),
+        rest: parse_index(rest),
         source,
     };
     (indented(&found.source, indent) == whole).then_some(found)

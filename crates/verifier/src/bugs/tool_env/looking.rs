@@ -2,11 +2,11 @@
 
 use veriplay_core::{Base, Digest, Dropped, Execute, Job, LayerRoot, Limits, Mounted, Outcome, Value};
 
-use super::super::tree::Overlay;
+use super::super::bug_states::Overlay;
 use super::{CallEnd, RepoToolCall, RepoToolOutcome, RepoToolRequest};
-use crate::run::{NoValue, Runner, cut, failure, value};
+use crate::runner::{NoValue, Runner, decode_call, job_failure, truncate_detail};
 
-const PROGRAM: &str = include_str!("../python/desk.py");
+const PROGRAM: &str = include_str!("../python/tool_server.py");
 /// Nothing that looks draws anything.
 const SEED: u64 = 0;
 
@@ -18,11 +18,11 @@ pub(super) fn look(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Resu
     let mut runner = Runner::new(execute);
     let outcome = runner.run(&job(request, path, arguments))?;
     let evidence = std::mem::take(&mut runner.evidence);
-    Ok(match (failure(&outcome), answer(&outcome, &request.repo.limits)) {
+    Ok(match (job_failure(&outcome), answer(&outcome, &request.repo.limits)) {
         (None, Ok((true, text))) => RepoToolOutcome::done(text, evidence),
         (None, Ok((false, why))) => RepoToolOutcome { evidence, ..RepoToolOutcome::refused(why) },
         (Some((status, why)), _) => {
-            let shown = format!("Stopped: {}.", cut(&why));
+            let shown = format!("Stopped: {}.", truncate_detail(&why));
             RepoToolOutcome { end: CallEnd::Stopped(status), shown, ..RepoToolOutcome::done(String::new(), evidence) }
         }
         (None, Err(why)) => return Err(Dropped { why: format!("the tool_env: {why}") }),
@@ -65,7 +65,7 @@ fn job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) -> Job 
 /// Whether it was done, and the text.
 fn answer(outcome: &Outcome, limits: &Limits) -> Result<(bool, String), String> {
     let call = outcome.calls.first().ok_or("it answered nothing")?;
-    match value(call, limits).map_err(NoValue::text)? {
+    match decode_call(call, limits).map_err(NoValue::text)? {
         Value::Tuple(parts) => match parts.as_slice() {
             [Value::Str(word), Value::Str(text)] => Ok((word == "done", text.clone())),
             _ => Err("its answer is none".to_owned()),

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Patch, TextFiles};
 
-use super::super::bench::file_of;
 use super::super::paths::is_test;
-use super::super::propose::{failing_with, propose_state};
-use super::super::{BugProposal, RepoContext, Unfit};
+use super::super::propose::{find_failing_tests, propose_files};
+use super::super::test_runner::file_of;
+use super::super::{BugProposal, ProposalRejection, RepoContext};
 
 /// Who takes out the tests that notice a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +40,9 @@ pub struct TreeRequest<'a> {
 pub(super) fn propose_tree(
     execute: &dyn Execute,
     request: &TreeRequest<'_>,
-) -> Result<Result<BugProposal, Unfit>, Dropped> {
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
     let repo = request.repo;
-    let unfit = |check, why: &str| Ok(Err(Unfit { check, why: why.to_owned() }));
+    let unfit = |check, why: &str| Ok(Err(ProposalRejection { check, why: why.to_owned() }));
     let Ok(patch) = Patch::make(repo.texts, request.now) else { return unfit("applies", "it makes no patch") };
     let (bug, weaken) = (patch.only(|path| !is_test(repo, path)), patch.only(|path| is_test(repo, path)));
     if bug.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn propose_tree(
     }
     let Ok(buggy) = bug.apply(repo.texts) else { return unfit("applies", "its patch does not apply") };
     match request.weakening {
-        Weakening::Derived => propose_state(execute, repo, &buggy, request.injector, request.seeds),
+        Weakening::Derived => propose_files(execute, repo, &buggy, request.injector, request.seeds),
         Weakening::Model => by_model(execute, request, &buggy, bug, weaken),
     }
 }
@@ -61,8 +61,8 @@ fn by_model(
     buggy: &TextFiles,
     bug_inject: Patch,
     test_weaken: Patch,
-) -> Result<Result<BugProposal, Unfit>, Dropped> {
-    let failing = match failing_with(execute, request.repo, buggy, request.seeds.1)? {
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
+    let failing = match find_failing_tests(execute, request.repo, buggy, request.seeds.1)? {
         Ok(failing) => failing,
         Err(unfit) => return Ok(Err(unfit)),
     };

@@ -2,10 +2,10 @@
 //!
 //! An executor reads `<WORLD>orders<DO>instruction<CODE>` and answers with code: nothing says what the tools are or what is in the world, so
 //! a model must have been taught both. A challenger reads `<WORLD>orders<MAKE>cancel_order(` and answers with a
-//! [`Sketch`]. How that becomes a whole artifact is told there.
+//! [`CompactProposal`]. How that becomes a whole artifact is told there.
 
-use veriplay_verifier::environments::compact::{CODE, DO, MAKE, Sketch, WORLD, WRONG};
-use veriplay_verifier::environments::{About, ChallengerResponse};
+use veriplay_verifier::environments::compact_proposal::{CODE, CompactProposal, DO, MAKE, WORLD, WRONG};
+use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription};
 
 use super::{ChallengeFormat, Goal, Left, Turn};
 
@@ -32,7 +32,7 @@ impl ChallengeFormat for Compact {
         true
     }
 
-    fn text(&self, goal: &Goal, _about: &About, _turns: &[Turn], _left: Left) -> String {
+    fn text(&self, goal: &Goal, _about: &EnvironmentDescription, _turns: &[Turn], _left: Left) -> String {
         match goal {
             Goal::Execute { environment, instruction } => executor_prompt(environment, instruction),
             Goal::Challenge(request) => challenger_prompt(&request.environment, &request.tool),
@@ -46,7 +46,7 @@ impl ChallengeFormat for Compact {
                 None => Ok(ChallengerResponse::Explore(response.to_owned())),
             },
             Goal::Challenge(request) => {
-                let task = Sketch::read(response)?.task(&request.task_id, &request.environment);
+                let task = CompactProposal::parse(response)?.task(&request.task_id, &request.environment);
                 Ok(ChallengerResponse::Propose(task))
             }
         }

@@ -1,6 +1,6 @@
 //! `fenced`: several turns, prose, tools in their own words, and codes in fenced blocks; for chat-size checkpoints.
 
-use veriplay_verifier::environments::{About, ChallengerResponse, read_challenger, read_executor};
+use veriplay_verifier::environments::{ChallengerResponse, EnvironmentDescription, read_challenger, read_executor};
 
 use super::{ChallengeFormat, Goal, Left, Turn};
 
@@ -15,7 +15,7 @@ impl ChallengeFormat for Fenced {
         false
     }
 
-    fn text(&self, goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
+    fn text(&self, goal: &Goal, about: &EnvironmentDescription, turns: &[Turn], left: Left) -> String {
         text(goal, about, turns, left)
     }
 
@@ -55,7 +55,7 @@ False for each, as it does when nothing is done.
 What counts: the task takes several steps, can be done, and is hard.";
 
 /// The prompt for the next turn.
-fn text(goal: &Goal, about: &About, turns: &[Turn], left: Left) -> String {
+fn text(goal: &Goal, about: &EnvironmentDescription, turns: &[Turn], left: Left) -> String {
     let head = match goal {
         Goal::Execute { instruction, .. } => {
             format!("{EXECUTE}\n\n{CODE_RULES}\n\n{}\nTask:\n{instruction}", world(about))
@@ -80,8 +80,8 @@ fn turns_text(goal: &Goal, left: Left) -> String {
     }
 }
 
-fn world(about: &About) -> String {
-    let tool = |tool: &veriplay_verifier::environments::Tool| {
+fn world(about: &EnvironmentDescription) -> String {
+    let tool = |tool: &veriplay_verifier::environments::ToolDescription| {
         let documentation = tool.documentation.replace('\n', "\n    ");
         format!("{}\n    {documentation}\n", tool.signature)
     };

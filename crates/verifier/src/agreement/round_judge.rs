@@ -4,16 +4,16 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Status};
 
-use super::facts::Quality;
-use super::guards::Refusal;
+use super::guards::GuardRefusal;
 use super::round::{Round, RoundRequest};
+use super::suite_quality::SuiteQuality;
 
 /// What a round came to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Judgement {
+pub struct RoundJudgement {
     /// Why nothing may be learned from the round; `None` when something may.
-    pub refused: Option<Refusal>,
+    pub refused: Option<GuardRefusal>,
     /// One for each code.
     pub codes: Vec<CodeDecision>,
     /// One for each suite.
@@ -57,7 +57,7 @@ pub struct SuiteDecision {
     /// code; Malformed.
     pub status: Status,
     /// What it is worth against the trusted code; nothing where there is none.
-    pub quality: Quality,
+    pub quality: SuiteQuality,
     /// The guard that refused it; empty for none.
     pub rule: String,
     /// For people.
@@ -65,7 +65,7 @@ pub struct SuiteDecision {
 }
 
 /// [`judge_round`] for each request, every core busy, in the order of the requests.
-pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<Judgement, Dropped>> {
+pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec<Result<RoundJudgement, Dropped>> {
     requests.par_iter().with_max_len(1).map(|request| judge_round(execute, request)).collect()
 }
 
@@ -73,20 +73,20 @@ pub fn judge_rounds(execute: &dyn Execute, requests: &[RoundRequest<'_>]) -> Vec
 ///
 /// # Errors
 /// A host fault: the problem is dropped.
-pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<Judgement, Dropped> {
+pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<RoundJudgement, Dropped> {
     let mut round = Round::run(execute, request)?;
-    let agreed = round.agree();
+    let agreed = round.find_agreement();
     let Some(trusted) = agreed.clusters.first().cloned() else {
         let (rule, detail) = ("no_cluster".to_owned(), "no code returns a value wherever most codes do".to_owned());
-        return Ok(round.undecided(&agreed, Refusal { rule, detail }));
+        return Ok(round.refuse_round(&agreed, GuardRefusal { rule, detail }));
     };
     let probed = round.probe(&agreed, &trusted)?;
     // Mutants cost more than all else, and no guard on rounds asks for them.
     let accepted = round.qualities(&agreed, &trusted, &probed, &[]);
     if let Err(refusal) = round.check(&agreed, &trusted, &probed, &accepted) {
-        return Ok(round.undecided(&agreed, refusal));
+        return Ok(round.refuse_round(&agreed, refusal));
     }
-    let mutants = round.mutants(&probed)?;
+    let mutants = round.draw_mutants(&probed)?;
     let qualities = round.qualities(&agreed, &trusted, &probed, &mutants);
-    Ok(round.decided(&agreed, &trusted, &probed, &qualities))
+    Ok(round.accept_cluster(&agreed, &trusted, &probed, &qualities))
 }

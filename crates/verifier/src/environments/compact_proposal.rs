@@ -21,30 +21,30 @@ pub const WRONG: &str = "<WRONG>";
 
 /// A proposal as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sketch {
+pub struct CompactProposal {
     /// The instruction, in words.
     pub instruction: String,
     /// Code that does it.
     pub solution: String,
     /// What is wrong in each failure case.
-    pub wrong: Vec<Change>,
+    pub wrong: Vec<LineChange>,
 }
 
 /// One line of a solution, replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct LineChange {
     /// Which line, from 1.
     pub line: usize,
     /// What stands in its place; nothing leaves the line out.
     pub text: String,
 }
 
-impl Sketch {
+impl CompactProposal {
     /// Reads a response without its end token.
     ///
     /// # Errors
     /// What is missing, for people.
-    pub fn read(response: &str) -> Result<Self, String> {
+    pub fn parse(response: &str) -> Result<Self, String> {
         let (instruction, rest) = response.split_once(CODE).ok_or_else(|| format!("there is no `{CODE}`"))?;
         let mut parts = rest.split(WRONG);
         let solution = parts.next().unwrap_or_default();
@@ -52,14 +52,14 @@ impl Sketch {
             return Err(format!("there is a `{mark}` in its codes"));
         }
         let lines = solution.lines().count();
-        let wrong = parts.map(|part| Change::read(part, lines)).collect::<Result<_, _>>()?;
+        let wrong = parts.map(|part| LineChange::parse(part, lines)).collect::<Result<_, _>>()?;
         Ok(Self { instruction: instruction.trim().to_owned(), solution: solution.to_owned(), wrong })
     }
 
-    /// What [`Sketch::read`] reads back.
+    /// What [`CompactProposal::parse`] reads back.
     #[must_use]
-    pub fn written(&self) -> String {
-        let wrong: String = self.wrong.iter().map(|change| format!("{WRONG}{}", change.written())).collect();
+    pub fn to_text(&self) -> String {
+        let wrong: String = self.wrong.iter().map(|change| format!("{WRONG}{}", change.to_text())).collect();
         format!("{}{CODE}{}{wrong}", self.instruction, self.solution)
     }
 
@@ -72,26 +72,26 @@ impl Sketch {
             instruction: self.instruction.clone(),
             verify: String::new(),
             solution: self.solution.clone(),
-            failures: self.wrong.iter().map(|change| change.applied(&self.solution)).collect(),
+            failures: self.wrong.iter().map(|change| change.apply_to(&self.solution)).collect(),
         }
     }
 }
 
-impl Change {
-    fn read(text: &str, lines: usize) -> Result<Self, String> {
+impl LineChange {
+    fn parse(text: &str, lines: usize) -> Result<Self, String> {
         let (number, text) = text.split_once(' ').unwrap_or((text, ""));
         let line = number.parse().ok().filter(|line| (1..=lines).contains(line));
         let line = line.ok_or_else(|| format!("`{number}` is no line of the solution, which has {lines}"))?;
         Ok(Self { line, text: text.to_owned() })
     }
 
-    fn written(&self) -> String {
+    fn to_text(&self) -> String {
         if self.text.is_empty() { self.line.to_string() } else { format!("{} {}", self.line, self.text) }
     }
 
     /// `solution` with the change.
     #[must_use]
-    pub fn applied(&self, solution: &str) -> String {
+    pub fn apply_to(&self, solution: &str) -> String {
         let kept = |(number, line): (usize, &str)| match (number == self.line, self.text.as_str()) {
             (false, _) => Some(line.to_owned()),
             (true, "") => None,

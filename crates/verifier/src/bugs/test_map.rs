@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, ExecuteError, TextFiles, Value, content_hash};
 
 use super::RepoContext;
-use super::guest::ask_within;
-use super::machinery::{OwnNames, Sides};
-use super::tree::Overlay;
-use super::twins::{Ends, FORMS};
+use super::bug_states::Overlay;
+use super::code_scan::{OwnNames, SplitLayout};
+use super::inverted_tests::{INVERSIONS, TestEnds};
+use super::source_queries::query_sources_within;
 use crate::repository::{FileBaseline, FileRun, Function, Repository, TestResult, cover_file, run_file, run_split};
 
 const CHANGED: &str = include_str!("python/changed.py");
@@ -48,7 +48,8 @@ pub struct FileMap {
     pub split_fuel: u64,
     /// Tests that fail when each test function is made to fail: at its end, in its first comparison, in its last. None are asked
     /// for where all tests can be split.
-    pub twins: [Vec<String>; FORMS],
+    #[serde(rename = "twins")]
+    pub inverted: [Vec<String>; INVERSIONS],
 }
 
 impl TestMap {
@@ -62,8 +63,8 @@ impl TestMap {
     pub fn measure(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
         let usable = |file: &&FileBaseline| file.broken.is_none() && !file.passed.is_empty();
         let usable: Vec<&FileBaseline> = repo.baseline.files.iter().filter(usable).collect();
-        let sides = Sides::from_repo(repo);
-        let measured = |file: &&FileBaseline| measure_file(execute, repo, &sides, &file.path, &file.passed);
+        let layout = SplitLayout::from_repo(repo);
+        let measured = |file: &&FileBaseline| measure_file(execute, repo, &layout, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
         let names = OwnNames::read(execute, repo)?;
@@ -104,7 +105,7 @@ impl TestMap {
 }
 
 /// What differs between two states of a repository.
-enum Difference<'a> {
+enum SourceChange<'a> {
     /// A file that is no Python, is new, or is gone: who reads it is not known.
     File,
     /// More of a module than bodies of functions.
@@ -118,14 +119,14 @@ fn changes<'a>(
     repo: &RepoContext<'_>,
     base: &'a TextFiles,
     now: &'a TextFiles,
-) -> Result<Vec<Difference<'a>>, Dropped> {
+) -> Result<Vec<SourceChange<'a>>, Dropped> {
     let paths: BTreeSet<&str> = base.keys().chain(now.keys()).map(String::as_str).collect();
     let differs = |path: &&str| base.get(*path) != now.get(*path);
     let (mut found, mut modules) = (Vec::new(), Vec::new());
     for path in paths.into_iter().filter(differs) {
         match (base.get(path), now.get(path)) {
             (Some(before), Some(after)) if path.ends_with(".py") => modules.push((path, before, after)),
-            _ => found.push(Difference::File),
+            _ => found.push(SourceChange::File),
         }
     }
     if modules.is_empty() {
@@ -134,28 +135,28 @@ fn changes<'a>(
     let texts =
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
     let asked = modules.iter().map(texts).collect();
-    let answers = ask_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.given;
+    let answers = query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.given;
     // A text that cannot be read, or that stops the reader, has changed as a whole.
     for ((path, ..), answer) in
         modules.into_iter().zip(answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))
     {
         match answer {
             Some(Ok(Value::List(names))) => found.extend(names.into_iter().map(|name| match name {
-                Value::Str(name) => Difference::Body(path, name),
-                _ => Difference::Module(path),
+                Value::Str(name) => SourceChange::Body(path, name),
+                _ => SourceChange::Module(path),
             })),
-            _ => found.push(Difference::Module(path)),
+            _ => found.push(SourceChange::Module(path)),
         }
     }
     Ok(found)
 }
 
 impl FileMap {
-    fn notices(&self, change: &Difference<'_>) -> bool {
+    fn notices(&self, change: &SourceChange<'_>) -> bool {
         match change {
-            Difference::File => true,
-            Difference::Module(path) => self.functions.iter().any(|function| function.path == *path),
-            Difference::Body(path, name) => self.functions.iter().any(|function| {
+            SourceChange::File => true,
+            SourceChange::Module(path) => self.functions.iter().any(|function| function.path == *path),
+            SourceChange::Body(path, name) => self.functions.iter().any(|function| {
                 let inner = function.name.strip_prefix(name.as_str());
                 function.path == *path && inner.is_some_and(|rest| rest.is_empty() || rest.starts_with(".<locals>."))
             }),
@@ -166,7 +167,7 @@ impl FileMap {
 fn measure_file(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    sides: &Sides,
+    layout: &SplitLayout,
     path: &str,
     passed: &[String],
 ) -> Result<Option<FileMap>, Dropped> {
@@ -174,16 +175,16 @@ fn measure_file(
     let seed = repo.baseline.seeds[0];
     let none = Overlay::default();
     let covered =
-        cover_file(execute, &none.repository(repo, sides, seed), path).map_err(|error| dropped(error.to_string()))?;
+        cover_file(execute, &none.repository(repo, layout, seed), path).map_err(|error| dropped(error.to_string()))?;
     // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
-    let Split { tests: split, changing_arguments, fuel: split_fuel } =
-        split(execute, repo, sides, path, &known).map_err(|error| dropped(error.to_string()))?;
-    let twins = match tests.iter().all(|id| split.contains(id)) {
+    let SplitRun { tests: split, changing_arguments, fuel: split_fuel } =
+        measure_split(execute, repo, layout, path, &known).map_err(|error| dropped(error.to_string()))?;
+    let inverted = match tests.iter().all(|id| split.contains(id)) {
         true => Default::default(),
-        false => twins(execute, repo, sides, path, &known)?,
+        false => measure_inverted(execute, repo, layout, path, &known)?,
     };
     Ok(Some(FileMap {
         path: path.to_owned(),
@@ -192,64 +193,64 @@ fn measure_file(
         split,
         changing_arguments,
         split_fuel,
-        twins,
+        inverted,
     }))
 }
 
 /// Those of `known` that a run comes to as `wanted`.
-fn ids(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
+fn ids_with_result(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
     let is_wanted = |test: &crate::repository::TestRecord| test.result == wanted && known.contains(&test.id);
     run.tests.into_iter().filter(is_wanted).map(|test| test.id).collect()
 }
 
 /// A run with the package in another instance.
 #[derive(Default)]
-struct Split {
+struct SplitRun {
     tests: Vec<String>,
     changing_arguments: Vec<String>,
     fuel: u64,
 }
 
-fn split(
+fn measure_split(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    sides: &Sides,
+    layout: &SplitLayout,
     path: &str,
     known: &BTreeSet<&String>,
-) -> Result<Split, ExecuteError> {
-    if sides.own.is_empty() {
-        return Ok(Split::default());
+) -> Result<SplitRun, ExecuteError> {
+    if layout.own.is_empty() {
+        return Ok(SplitRun::default());
     }
     let none = Overlay::default();
-    let repository = none.repository(repo, sides, repo.baseline.seeds[0]);
+    let repository = none.repository(repo, layout, repo.baseline.seeds[0]);
     let run = run_split(execute, &Repository { max_jobs: 0, ..repository }, path, None)?;
     let fuel = run.fuel;
     let changing = run.tests.iter().filter(|test| test.changes_arguments).map(|test| test.id.clone()).collect();
-    Ok(Split { tests: ids(run, known, TestResult::Passed), changing_arguments: changing, fuel })
+    Ok(SplitRun { tests: ids_with_result(run, known, TestResult::Passed), changing_arguments: changing, fuel })
 }
 
-fn twins(
+fn measure_inverted(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
-    sides: &Sides,
+    layout: &SplitLayout,
     path: &str,
     known: &BTreeSet<&String>,
-) -> Result<[Vec<String>; FORMS], Dropped> {
+) -> Result<[Vec<String>; INVERSIONS], Dropped> {
     let text = repo.texts.get(path).map_or("", String::as_str);
-    let ends = Ends::find(execute, repo, &[text])?;
+    let ends = TestEnds::find(execute, repo, &[text])?;
     let numbers = content_hash(&(&repo.baseline.package, path));
     let mut measured: Vec<(String, Vec<String>)> = Vec::new();
-    for form in 0..FORMS {
-        let failing = ends[0].formed(text, |_| Some(Some(form)), &numbers);
+    for form in 0..INVERSIONS {
+        let failing = ends[0].invert(text, |_| Some(Some(form)), &numbers);
         // Where a function has one comparison, its first is its last.
         let found = match measured.iter().find(|(earlier, _)| *earlier == failing) {
             Some((_, found)) => found.clone(),
             None => {
                 let over =
                     Overlay { files: vec![(path.to_owned(), failing.clone().into_bytes())], without: Vec::new() };
-                let run = run_file(execute, &over.repository(repo, sides, repo.baseline.seeds[0]), path);
+                let run = run_file(execute, &over.repository(repo, layout, repo.baseline.seeds[0]), path);
                 let run = run.map_err(|error| Dropped { why: format!("the map of `{path}`: {error}") })?;
-                ids(run, known, TestResult::Failed)
+                ids_with_result(run, known, TestResult::Failed)
             }
         };
         measured.push((failing, found));

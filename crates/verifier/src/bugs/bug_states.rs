@@ -2,7 +2,7 @@
 
 use veriplay_core::{PatchError, TextFiles};
 
-use super::machinery::Sides;
+use super::code_scan::SplitLayout;
 use super::{BugProposal, RepoContext};
 use crate::repository::Repository;
 
@@ -24,7 +24,12 @@ impl Overlay {
     }
 
     /// The repository in this state.
-    pub(crate) fn repository<'a>(&'a self, repo: &'a RepoContext<'a>, sides: &'a Sides, seed: u64) -> Repository<'a> {
+    pub(crate) fn repository<'a>(
+        &'a self,
+        repo: &'a RepoContext<'a>,
+        layout: &'a SplitLayout,
+        seed: u64,
+    ) -> Repository<'a> {
         Repository {
             image: repo.image,
             split_image: repo.split_image,
@@ -32,8 +37,8 @@ impl Overlay {
             package: &repo.baseline.package,
             dependencies: repo.baseline.dependencies.as_ref().map(|dependencies| &dependencies.layer),
             roots: &repo.baseline.roots,
-            own: &sides.own,
-            tests: &sides.tests,
+            own: &layout.own,
+            tests: &layout.tests,
             settings: &repo.baseline.settings,
             files: &self.files,
             without: &self.without,
@@ -46,14 +51,14 @@ impl Overlay {
 
 /// The states of a bug.
 #[derive(Debug, Clone)]
-pub(crate) struct States {
+pub(crate) struct BugStates {
     /// With `bug_inject` and the failed repairs: the oracle tests are whole.
     pub(crate) buggy: TextFiles,
     /// With `test_weaken` too: what a solver sees.
     pub(crate) weakened: TextFiles,
 }
 
-impl States {
+impl BugStates {
     /// Applies the proposal's patches, strictly.
     pub(crate) fn apply(base: &TextFiles, bug: &BugProposal) -> Result<Self, PatchError> {
         let mut buggy = bug.bug_inject.apply(base)?;
@@ -66,7 +71,7 @@ impl States {
 }
 
 /// `now` with every file for which `wanted` holds as it is in `base`.
-pub(crate) fn restored(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
+pub(crate) fn restore_files(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
     let kept = now.iter().filter(|(path, _)| !wanted(path));
     let back = base.iter().filter(|(path, _)| wanted(path));
     kept.chain(back).map(|(path, text)| (path.clone(), text.clone())).collect()

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Evidence, Execute, Limits, TextFiles, Value};
 
 use super::RepoContext;
-use super::guest::{Answers, ask, ask_within};
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test, test_dir};
+use super::source_queries::{QueryResults, query_sources, query_sources_within};
 
 const PROGRAM: &str = include_str!("python/machinery.py");
 
@@ -54,7 +54,7 @@ impl OwnNames {
             let reaching = list(&names.reaching);
             let arguments =
                 code().map(|(path, text)| vec![file(repo, path), bytes(text), modules.clone(), reaching.clone()]);
-            names.add(ask(execute, repo, PROGRAM, "definitions", arguments.collect())?);
+            names.add(query_sources(execute, repo, PROGRAM, "definitions", arguments.collect())?);
             if list(&names.reaching) == reaching {
                 break;
             }
@@ -81,14 +81,14 @@ impl OwnNames {
 
 /// What a patch did that the scan does not let pass.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ScanFinding {
     /// The rule it breaks: `machinery`, `too_large`, or `scan` where the scan itself did not come to its end.
     pub(crate) rule: &'static str,
     /// Which file, and what of it.
     pub(crate) why: String,
 }
 
-impl Found {
+impl ScanFinding {
     fn new(rule: &'static str, why: String) -> Self {
         Self { rule, why }
     }
@@ -96,21 +96,21 @@ impl Found {
 
 /// What the Python files of `now` reach for that those of the original do not; `strict` for an injected bug, and `buggy` what
 /// a repair starts from. The first find, or nothing. What the scan costs is added to `evidence`.
-pub(crate) fn reached(
+pub(crate) fn scan_changes(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     buggy: &TextFiles,
     now: &TextFiles,
     strict: bool,
     evidence: &mut Evidence,
-) -> Result<Option<Found>, Dropped> {
+) -> Result<Option<ScanFinding>, Dropped> {
     let changed = |(path, text): &(&String, &String)| path.ends_with(".py") && repo.texts.get(*path) != Some(text);
     let changed: Vec<(&String, &String)> = now.iter().filter(changed).collect();
     if changed.is_empty() {
         return Ok(None);
     }
     if let Some(why) = too_large(repo, &changed) {
-        return Ok(Some(Found::new("too_large", why)));
+        return Ok(Some(ScanFinding::new("too_large", why)));
     }
     let modules = modules_of(repo, now);
     let starred = words_beside_stars(repo);
@@ -125,23 +125,25 @@ pub(crate) fn reached(
         memory_bytes: repo.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
         ..repo.limits
     };
-    let Answers { given, ended, fuel, job, met_deadline } =
-        ask_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect())?;
+    let QueryResults { given, ended, fuel, job, met_deadline } =
+        query_sources_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect())?;
     evidence.jobs.push(job);
     evidence.fuel = evidence.fuel.saturating_add(fuel);
     evidence.met_deadline |= met_deadline;
     for ((path, _), answer) in changed.iter().zip(&given) {
         match answer {
             Ok(Value::List(found)) if found.is_empty() => {}
-            Ok(Value::List(found)) => return Ok(Some(Found::new("machinery", format!("`{path}`: {}", found[0])))),
-            Ok(_) => return Ok(Some(Found::new("scan", format!("`{path}`: the scan gave no list of uses")))),
-            Err(why) => return Ok(Some(Found::new("scan", format!("`{path}`: the scan failed: {why}")))),
+            Ok(Value::List(found)) => {
+                return Ok(Some(ScanFinding::new("machinery", format!("`{path}`: {}", found[0]))));
+            }
+            Ok(_) => return Ok(Some(ScanFinding::new("scan", format!("`{path}`: the scan gave no list of uses")))),
+            Err(why) => return Ok(Some(ScanFinding::new("scan", format!("`{path}`: the scan failed: {why}")))),
         }
     }
     // Whatever ended it, only the patch is new to it.
     Ok(ended.map(|how| {
         let path = changed.get(given.len()).map_or("", |(path, _)| path.as_str());
-        Found::new("scan", format!("`{path}`: the scan did not come to its end: {how}"))
+        ScanFinding::new("scan", format!("`{path}`: the scan did not come to its end: {how}"))
     }))
 }
 
@@ -219,14 +221,14 @@ fn modules_of(repo: &RepoContext<'_>, texts: &TextFiles) -> Modules {
 
 /// What belongs to either side where a repository's package and its tests run in two instances.
 #[derive(Debug, Clone)]
-pub(crate) struct Sides {
+pub(crate) struct SplitLayout {
     /// The top-level modules of its code.
     pub(crate) own: Vec<String>,
     /// The files and directories of its tests.
     pub(crate) tests: Vec<String>,
 }
 
-impl Sides {
+impl SplitLayout {
     pub(crate) fn from_repo(repo: &RepoContext<'_>) -> Self {
         let test_files: Vec<String> = repo.baseline.files.iter().map(|file| file.path.clone()).collect();
         let own = modules::own_modules(repo.texts.keys().map(String::as_str), &repo.baseline.roots, &test_files);

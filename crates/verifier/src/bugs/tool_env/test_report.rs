@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use veriplay_core::{Dropped, Evidence, Execute};
 
 use super::super::RepoContext;
-use super::super::bench::{file_of, fuel};
-use super::super::machinery::Sides;
-use super::super::tree::Overlay;
-use super::view::test_function;
-use super::{RepoToolOutcome, RepoToolRequest, Suite};
+use super::super::bug_states::Overlay;
+use super::super::code_scan::SplitLayout;
+use super::super::test_runner::{file_of, fuel};
+use super::solver_view::test_function;
+use super::{DefaultTests, RepoToolOutcome, RepoToolRequest};
 use crate::repository::{FileRun, TestRecord, TestResult, run_tests};
 
 /// Runs the tests named, or those of the suite, file after file until the fuel is used up.
-pub(super) fn run(
+pub(super) fn run_named_tests(
     execute: &dyn Execute,
     request: &RepoToolRequest<'_>,
     named: &[String],
@@ -27,8 +27,8 @@ pub(super) fn run(
             report.left_out.push(file.to_owned());
             continue;
         }
-        let sides = Sides::from_repo(&repo);
-        let mut repository = overlay.repository(&repo, &sides, request.seed);
+        let layout = SplitLayout::from_repo(&repo);
+        let mut repository = overlay.repository(&repo, &layout, request.seed);
         repository.limits.fuel = fuel(&repo, file).min(left);
         let run = run_tests(execute, &repository, file, &ids).map_err(|error| Dropped { why: error.to_string() })?;
         evidence.fuel = evidence.fuel.saturating_add(run.fuel);
@@ -49,8 +49,8 @@ fn wanted(execute: &dyn Execute, request: &RepoToolRequest<'_>, named: &[String]
     };
     match suite {
         _ if !named.is_empty() => Ok(of_names(named)),
-        Suite::Affected => repo.map.affected(execute, repo, repo.texts, tree),
-        Suite::Files(files) => Ok(of_names(files)),
+        DefaultTests::Affected => repo.map.affected(execute, repo, repo.texts, tree),
+        DefaultTests::Files(files) => Ok(of_names(files)),
     }
 }
 

@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 use veriplay_core::{Digest, Dropped, Execute, Value, content_hash};
 
 use super::RepoContext;
-use super::guest::{Edit, ask, number, spliced};
+use super::source_queries::{TextEdit, apply_edits, parse_index, query_sources};
 
-const PROGRAM: &str = include_str!("python/twins.py");
-/// Ways to make a test fail: see [`Form`].
-pub(crate) const FORMS: usize = 3;
+const PROGRAM: &str = include_str!("python/inverted_tests.py");
+/// Ways to make a test fail: see [`Inversion`].
+pub(crate) const INVERSIONS: usize = 3;
 
 /// The places where a test file's functions end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ends(Vec<End>);
+pub(crate) struct TestEnds(Vec<TestEnd>);
 
 /// Where one of them ends, and what it compares with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct End {
+struct TestEnd {
     name: String,
     at: usize,
     indent: String,
@@ -34,19 +34,19 @@ struct End {
 
 /// What is made of a function: it fails at its end (0), in its first comparison (1), in its last (2), or, without a number, does
 /// what it did. One without comparisons fails at its end.
-pub(crate) type Form = Option<usize>;
+pub(crate) type Inversion = Option<usize>;
 
-impl Ends {
+impl TestEnds {
     /// Reads the test files; one that is no Python has none.
     pub(crate) fn find(execute: &dyn Execute, repo: &RepoContext<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
         let arguments = texts.iter().map(|text| vec![Value::str(*text)]).collect();
-        let answers = ask(execute, repo, PROGRAM, "twins", arguments)?;
+        let answers = query_sources(execute, repo, PROGRAM, "twins", arguments)?;
         Ok(answers
             .into_iter()
-            .map(|answer| Self(answer.ok().and_then(|value| read(&value)).unwrap_or_default()))
+            .map(|answer| Self(answer.ok().and_then(|value| parse_ends(&value)).unwrap_or_default()))
             .collect())
     }
 
@@ -56,21 +56,21 @@ impl Ends {
     }
 
     /// The file with the functions of some groups in their forms, all looking alike. `drawn` draws the numbers.
-    pub(crate) fn formed(&self, text: &str, form: impl Fn(&str) -> Option<Form>, drawn: &Digest) -> String {
+    pub(crate) fn invert(&self, text: &str, form: impl Fn(&str) -> Option<Inversion>, drawn: &Digest) -> String {
         let formed = self.0.iter().filter_map(|end| Some((end, form(&end.group)?)));
-        let edits: Vec<Edit> = formed.flat_map(|(end, form)| end.edits(text, form, drawn)).collect();
-        spliced(text, &edits).unwrap_or_else(|| text.to_owned())
+        let edits: Vec<TextEdit> = formed.flat_map(|(end, form)| end.edits(text, form, drawn)).collect();
+        apply_edits(text, &edits).unwrap_or_else(|| text.to_owned())
     }
 }
 
-impl End {
-    fn edits(&self, text: &str, form: Form, drawn: &Digest) -> Vec<Edit> {
-        let at = |index: usize| number_of(&(drawn, &self.name, self.at, index));
+impl TestEnd {
+    fn edits(&self, text: &str, form: Inversion, drawn: &Digest) -> Vec<TextEdit> {
+        let at = |index: usize| draw_number(&(drawn, &self.name, self.at, index));
         let wrong = form.map(|form| if self.operands.is_empty() { 0 } else { form });
         let (left, right) = (at(0), at(1));
         let sum = if wrong == Some(0) { at(2) } else { left ^ right };
         let end = format!("\n{}assert {left:#x} ^ {right:#x} == {sum:#x}", self.indent);
-        let mut edits = vec![Edit { start: self.at, end: self.at, text: end }];
+        let mut edits = vec![TextEdit { start: self.at, end: self.at, text: end }];
         let mut operands = self.operands.clone();
         operands.dedup();
         for (index, (start, stop)) in operands.iter().copied().enumerate() {
@@ -79,18 +79,18 @@ impl End {
             let (other, mask) = (at(3 + 3 * index), at(4 + 3 * index));
             let choice = mask ^ (at(5 + 3 * index) & !1 | u128::from(is_wrong));
             let chosen = format!("(({operand}), [\"{other:x}\"])[({mask:#x} ^ {choice:#x}) & 1]");
-            edits.push(Edit { start, end: stop, text: chosen });
+            edits.push(TextEdit { start, end: stop, text: chosen });
         }
         edits
     }
 }
 
 /// A number of 128 bits out of a digest.
-fn number_of(of: &impl serde::Serialize) -> u128 {
+fn draw_number(of: &impl serde::Serialize) -> u128 {
     content_hash(of).as_str().get(..32).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
 
-fn read(value: &Value) -> Option<Vec<End>> {
+fn parse_ends(value: &Value) -> Option<Vec<TestEnd>> {
     let Value::List(items) = value else { return None };
     items
         .iter()
@@ -100,16 +100,22 @@ fn read(value: &Value) -> Option<Vec<End>> {
             else {
                 return None;
             };
-            let operands = operands.iter().map(span).collect::<Option<_>>()?;
-            Some(End { name: name.clone(), at: number(at)?, indent: indent.clone(), group: group.clone(), operands })
+            let operands = operands.iter().map(parse_span).collect::<Option<_>>()?;
+            Some(TestEnd {
+                name: name.clone(),
+                at: parse_index(at)?,
+                indent: indent.clone(),
+                group: group.clone(),
+                operands,
+            })
         })
         .collect()
 }
 
-fn span(value: &Value) -> Option<(usize, usize)> {
+fn parse_span(value: &Value) -> Option<(usize, usize)> {
     let Value::Tuple(parts) = value else { return None };
     let [start, end] = parts.as_slice() else { return None };
-    Some((number(start)?, number(end)?))
+    Some((parse_index(start)?, parse_index(end)?))
 }
 
 /// The name of the function that a test id ends in.
@@ -120,9 +126,9 @@ pub(crate) fn function_of(id: &str) -> &str {
 
 /// Which functions fail in the first of the two runs, and how; in the second it is the others.
 #[derive(Debug, Clone)]
-pub(crate) struct Coins(Digest);
+pub(crate) struct InversionDraws(Digest);
 
-impl Coins {
+impl InversionDraws {
     /// `of` is what nobody knows who writes a repair: a digest of the repair itself, with all it is graded against.
     pub(crate) fn seeded(of: &impl serde::Serialize) -> Self {
         Self(content_hash(of))
@@ -137,7 +143,7 @@ impl Coins {
 
     /// How they are made to fail.
     pub(crate) fn form(&self, file: &str, group: &str) -> usize {
-        usize::from(content_hash(&(&self.0, file, group, "form")).as_str().as_bytes()[0]) % FORMS
+        usize::from(content_hash(&(&self.0, file, group, "form")).as_str().as_bytes()[0]) % INVERSIONS
     }
 
     /// What the numbers of a file are drawn from.
@@ -147,4 +153,4 @@ impl Coins {
 }
 
 /// Each test file's text and ends.
-pub(crate) type Files<'a> = BTreeMap<&'a str, (&'a str, Ends)>;
+pub(crate) type TestFiles<'a> = BTreeMap<&'a str, (&'a str, TestEnds)>;

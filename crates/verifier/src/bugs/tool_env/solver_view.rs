@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use veriplay_core::{Dropped, Execute, Patch, PatchError, TextFiles};
 
-use super::super::bench::file_of;
+use super::super::bug_states::BugStates;
 use super::super::paths::is_test;
-use super::super::tree::States;
-use super::super::{BugArtifact, RepoContext, weakening};
+use super::super::test_runner::file_of;
+use super::super::{BugArtifact, RepoContext, weaken_tests};
 use super::{FunctionSource, changed_function};
 
 /// A solver's side of a bug: no history, no oracle test whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
+pub struct SolverView {
     /// Base, bug, failed repairs and weakening; the hidden tests are gone from it too.
     pub tree: TextFiles,
     /// What is asked for: the weakening reversed, the hidden tests left out.
@@ -43,9 +43,9 @@ pub struct ViewRequest<'a> {
 ///
 /// # Errors
 /// A fault of the host's, or an artifact that does not fit the repository.
-pub fn view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<View, Dropped> {
+pub fn solver_view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<SolverView, Dropped> {
     let &ViewRequest { repo, artifact, hidden, with_function } = request;
-    let states = States::apply(repo.texts, &artifact.bug)
+    let states = BugStates::apply(repo.texts, &artifact.bug)
         .map_err(|error| Dropped { why: format!("the bug does not apply to the repository: {error}") })?;
     let function = match with_function {
         true => changed_function(execute, repo, repo.texts, &states.buggy)?,
@@ -58,7 +58,7 @@ pub fn view(execute: &dyn Execute, request: &ViewRequest<'_>) -> Result<View, Dr
         // The weakening took out nothing but what is to be hidden: there would be nothing to ask for.
         found = handed(&none)?;
     }
-    Ok(View { function, ..found })
+    Ok(SolverView { function, ..found })
 }
 
 /// What is handed out without the functions `hidden`.
@@ -67,12 +67,12 @@ fn handed(
     request: &ViewRequest<'_>,
     weakened: &TextFiles,
     hidden: &BTreeSet<String>,
-) -> Result<View, Dropped> {
+) -> Result<SolverView, Dropped> {
     let (repo, artifact) = (request.repo, request.artifact);
     let ids: BTreeSet<String> =
         artifact.fail_to_pass.iter().filter(|id| hidden.contains(test_function(id))).cloned().collect();
     let without = |texts: &TextFiles| -> Result<Option<TextFiles>, Dropped> {
-        let removed = weakening(execute, &RepoContext { texts, ..*repo }, &ids)?;
+        let removed = weaken_tests(execute, &RepoContext { texts, ..*repo }, &ids)?;
         Ok(removed.and_then(|patch| patch.apply(texts).ok()))
     };
     // Where the original's tests cannot lose them by name, nothing is hidden.
@@ -90,7 +90,7 @@ fn handed(
     let spec = Patch::make(&tests(&tree), &tests(&whole))
         .map_err(|error| Dropped { why: format!("the weakening cannot be reversed: {error}") })?;
     let test_files = spec.touched().map(|(path, _)| path.to_owned()).collect();
-    Ok(View { tree, spec, test_files, hidden, function: None })
+    Ok(SolverView { tree, spec, test_files, hidden, function: None })
 }
 
 /// Whether a patch adds a line with anything in it.

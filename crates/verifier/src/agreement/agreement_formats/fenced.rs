@@ -17,8 +17,8 @@
 //! A block fenced as `input` that holds `[1, 2]`, one fenced as `output` that holds `3`, and one fenced as `assert` that holds
 //! `assert f([]) == 0`.
 
-use super::{Dialect, case, suite};
-use crate::agreement::{Suite, Test};
+use super::{AgreementFormat, non_empty_suite, parse_case};
+use crate::agreement::{SuiteTest, TestSuite};
 
 const ANSWER: &str = "<answer>";
 const ANSWER_END: &str = "</answer>";
@@ -28,34 +28,34 @@ const FENCE: &str = "```";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fenced;
 
-impl Dialect for Fenced {
+impl AgreementFormat for Fenced {
     fn name(&self) -> &'static str {
         "fenced"
     }
 
     fn read_problem(&self, text: &str) -> Result<String, String> {
-        let blocks = blocks(answer(text)?)?;
+        let blocks = blocks(parse_answer(text)?)?;
         match blocks.as_slice() {
             [(kind, text)] if kind == "problem" && !text.trim().is_empty() => Ok(text.trim().to_owned()),
             _ => Err("the answer is not one block fenced as `problem`".to_owned()),
         }
     }
 
-    fn read_suite(&self, text: &str) -> Result<Suite, String> {
-        let (mut tests, mut input): (Vec<Test>, Option<String>) = (Vec::new(), None);
-        for (kind, text) in blocks(answer(text)?)? {
+    fn read_suite(&self, text: &str) -> Result<TestSuite, String> {
+        let (mut tests, mut input): (Vec<SuiteTest>, Option<String>) = (Vec::new(), None);
+        for (kind, text) in blocks(parse_answer(text)?)? {
             match (kind.as_str(), input.take()) {
                 ("input", None) => input = Some(text),
-                ("output", Some(input)) => tests.push(case(&input, &text)?),
-                ("assert", None) => tests.extend(asserts(&text)?),
+                ("output", Some(input)) => tests.push(parse_case(&input, &text)?),
+                ("assert", None) => tests.extend(parse_asserts(&text)?),
                 (kind, _) => return Err(format!("a block fenced as `{kind}` out of place")),
             }
         }
-        if input.is_some() { Err("an input without an output".to_owned()) } else { suite(tests) }
+        if input.is_some() { Err("an input without an output".to_owned()) } else { non_empty_suite(tests) }
     }
 }
 
-fn answer(text: &str) -> Result<&str, String> {
+fn parse_answer(text: &str) -> Result<&str, String> {
     let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
     let (answer, _) = rest.split_once(ANSWER_END).ok_or_else(|| format!("`{ANSWER}` without `{ANSWER_END}`"))?;
     Ok(answer)
@@ -76,10 +76,10 @@ fn blocks(answer: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 /// One assertion a line. Whether it is Python shows when it runs.
-fn asserts(text: &str) -> Result<Vec<Test>, String> {
+fn parse_asserts(text: &str) -> Result<Vec<SuiteTest>, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let test = |line: &str| match line.strip_prefix("assert") {
-        Some(rest) if rest.starts_with([' ', '(']) => Ok(Test::Assert(line.to_owned())),
+        Some(rest) if rest.starts_with([' ', '(']) => Ok(SuiteTest::Assert(line.to_owned())),
         _ => Err(format!("`{line}` is no assertion")),
     };
     lines.map(test).collect()

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use veriplay_core::{Dropped, Evidence, Execute, ExecuteError, TextFiles};
 
 use super::RepoContext;
-use super::machinery::Sides;
-use super::tree::Overlay;
+use super::bug_states::Overlay;
+use super::code_scan::SplitLayout;
 use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 
 /// Fuel beside what the tests cost.
@@ -15,33 +15,33 @@ const SLACK: u64 = 15_000_000_000;
 
 /// What became of the tests asked for. One without a record is not in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Results {
+pub(crate) struct TestResults {
     pub(crate) by_id: BTreeMap<String, TestResult>,
     /// Test files without any record, and why.
     pub(crate) broken: Vec<String>,
 }
 
-impl Results {
+impl TestResults {
     pub(crate) fn passed(&self, id: &str) -> bool {
         self.by_id.get(id) == Some(&TestResult::Passed)
     }
 }
 
 /// Runs tests for one verdict.
-pub(crate) struct Bench<'a> {
+pub(crate) struct RepoTestRunner<'a> {
     pub(crate) execute: &'a dyn Execute,
     pub(crate) repo: &'a RepoContext<'a>,
     pub(crate) evidence: Evidence,
-    sides: Sides,
+    layout: SplitLayout,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> RepoTestRunner<'a> {
     pub(crate) fn new(execute: &'a dyn Execute, repo: &'a RepoContext<'a>) -> Self {
-        Self { execute, repo, evidence: Evidence::default(), sides: Sides::from_repo(repo) }
+        Self { execute, repo, evidence: Evidence::default(), layout: SplitLayout::from_repo(repo) }
     }
 
     /// The tests `ids` in the state `now`, their files beside each other.
-    pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
+    pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<TestResults, Dropped> {
         let execute = self.execute;
         let limit = |repo: &RepoContext<'_>, file: &str| fuel(repo, file);
         self.run_by(now, ids, seed, limit, |repository, file, ids| run_tests(execute, repository, file, ids))
@@ -56,7 +56,12 @@ impl<'a> Bench<'a> {
 
     /// The same with the package in another instance. A test in which a call changes an argument that none changes in the original has
     /// failed: what it compares with may have been made of that argument.
-    pub(crate) fn run_split(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<Results, Dropped> {
+    pub(crate) fn run_split(
+        &mut self,
+        now: &TextFiles,
+        ids: &BTreeSet<String>,
+        seed: u64,
+    ) -> Result<TestResults, Dropped> {
         let execute = self.execute;
         let map = self.repo.map;
         self.run_by(now, ids, seed, split_fuel, |repository, file, ids| {
@@ -75,11 +80,11 @@ impl<'a> Bench<'a> {
         seed: u64,
         fuel: impl Fn(&RepoContext<'_>, &str) -> u64 + Sync,
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
-    ) -> Result<Results, Dropped> {
+    ) -> Result<TestResults, Dropped> {
         let overlay = Overlay::between(self.repo.texts, now);
-        let (files, repo, sides) = (by_file(ids), self.repo, &self.sides);
+        let (files, repo, layout) = (by_file(ids), self.repo, &self.layout);
         let run = |(file, ids): &(&str, Vec<String>)| {
-            let mut repository = overlay.repository(repo, sides, seed);
+            let mut repository = overlay.repository(repo, layout, seed);
             repository.limits.fuel = fuel(repo, file);
             run(&repository, file, ids)
         };
@@ -89,7 +94,7 @@ impl<'a> Bench<'a> {
             .map(|asked| run(asked).map(|run| (asked.0, run)))
             .collect::<Result<_, ExecuteError>>()
             .map_err(|error| Dropped { why: error.to_string() })?;
-        let mut results = Results::default();
+        let mut results = TestResults::default();
         for (file, run) in runs {
             self.evidence.fuel += run.fuel;
             self.evidence.jobs.extend(run.jobs);

@@ -4,7 +4,7 @@
 use veriplay_core::{CallResult, Digest, Dropped, Execute, Exit, Job, Limits, Outcome, Value};
 
 use super::RepoContext;
-use crate::run::{NoValue, met_deadline, value};
+use crate::runner::{NoValue, decode_call, met_deadline};
 
 const SPANS: &str = include_str!("python/spans.py");
 /// The seed of every question. Chance enters an answer by its arguments alone.
@@ -12,7 +12,7 @@ const SEED: u64 = 0;
 
 /// What replaces a stretch of a text, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Edit {
+pub(crate) struct TextEdit {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) text: String,
@@ -20,7 +20,7 @@ pub(crate) struct Edit {
 
 /// Calls `function` of `program`, behind the common part, once for each list of arguments. A call that raises is `Err`: the
 /// text is no Python.
-pub(crate) fn ask(
+pub(crate) fn query_sources(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     program: &str,
@@ -28,7 +28,7 @@ pub(crate) fn ask(
     arguments: Vec<Vec<Value>>,
 ) -> Result<Vec<Result<Value, String>>, Dropped> {
     let asked = arguments.len();
-    let answers = ask_within(execute, repo, repo.limits, program, function, arguments)?;
+    let answers = query_sources_within(execute, repo, repo.limits, program, function, arguments)?;
     match answers.ended {
         Some(how) => {
             Err(Dropped { why: format!("`{function}` answered {} of {asked} questions: {how}", answers.given.len()) })
@@ -39,7 +39,7 @@ pub(crate) fn ask(
 
 /// What questions came to.
 #[derive(Debug)]
-pub(crate) struct Answers {
+pub(crate) struct QueryResults {
     /// One a question, as far as they were answered.
     pub(crate) given: Vec<Result<Value, String>>,
     /// How the job ended, where it did before all were.
@@ -49,15 +49,15 @@ pub(crate) struct Answers {
     pub(crate) met_deadline: bool,
 }
 
-/// As [`ask`], for texts that may be made to stop the reader: that is an answer too.
-pub(crate) fn ask_within(
+/// As [`query_sources`], for texts that may be made to stop the reader: that is an answer too.
+pub(crate) fn query_sources_within(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     limits: Limits,
     program: &str,
     function: &str,
     arguments: Vec<Vec<Value>>,
-) -> Result<Answers, Dropped> {
+) -> Result<QueryResults, Dropped> {
     let asked = arguments.len();
     let job = Job {
         image: repo.image.to_owned(),
@@ -66,8 +66,8 @@ pub(crate) fn ask_within(
         ..Job::calls(format!("{SPANS}\n\n{program}"), function, arguments)
     };
     let outcome = execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;
-    let answer = |call: &CallResult| value(call, &limits).map_err(NoValue::text);
-    Ok(Answers {
+    let answer = |call: &CallResult| decode_call(call, &limits).map_err(NoValue::text);
+    Ok(QueryResults {
         given: outcome.calls.iter().take(asked).map(answer).collect(),
         ended: (outcome.calls.len() != asked).then(|| how_it_ended(&outcome)),
         fuel: outcome.fuel,
@@ -85,24 +85,24 @@ fn how_it_ended(outcome: &Outcome) -> String {
 }
 
 /// Edits as the guest writes them.
-pub(crate) fn edits(value: &Value) -> Option<Vec<Edit>> {
+pub(crate) fn parse_edits(value: &Value) -> Option<Vec<TextEdit>> {
     let Value::List(items) = value else { return None };
-    items.iter().map(edit).collect()
+    items.iter().map(parse_edit).collect()
 }
 
-fn edit(item: &Value) -> Option<Edit> {
+fn parse_edit(item: &Value) -> Option<TextEdit> {
     let Value::Tuple(parts) = item else { return None };
     let [start, end, Value::Str(text)] = parts.as_slice() else { return None };
-    Some(Edit { start: number(start)?, end: number(end)?, text: text.clone() })
+    Some(TextEdit { start: parse_index(start)?, end: parse_index(end)?, text: text.clone() })
 }
 
-pub(crate) fn number(value: &Value) -> Option<usize> {
+pub(crate) fn parse_index(value: &Value) -> Option<usize> {
     if let Value::Int(number) = value { usize::try_from(number).ok() } else { None }
 }
 
 /// `text` with the edits made; `None` when they overlap or cut a character.
-pub(crate) fn spliced(text: &str, edits: &[Edit]) -> Option<String> {
-    let mut edits: Vec<&Edit> = edits.iter().collect();
+pub(crate) fn apply_edits(text: &str, edits: &[TextEdit]) -> Option<String> {
+    let mut edits: Vec<&TextEdit> = edits.iter().collect();
     edits.sort();
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
     for edit in edits {

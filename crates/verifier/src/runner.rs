@@ -31,12 +31,12 @@ impl<'a> Runner<'a> {
 }
 
 /// Calls of a program's entry, in order, in one fresh state. Carries inputs alone.
-pub(crate) fn calls(image: &str, program: &str, arguments: Vec<Vec<Value>>, limits: Limits, seed: u64) -> Job {
-    job(image, limits, seed, Job::calls(program, ENTRY, arguments))
+pub(crate) fn entry_job(image: &str, program: &str, arguments: Vec<Vec<Value>>, limits: Limits, seed: u64) -> Job {
+    configure_job(image, limits, seed, Job::calls(program, ENTRY, arguments))
 }
 
 /// `job` on `image`, under `limits`, with this seed.
-pub(crate) fn job(image: &str, limits: Limits, seed: u64, job: Job) -> Job {
+pub(crate) fn configure_job(image: &str, limits: Limits, seed: u64, job: Job) -> Job {
     Job { image: image.to_owned(), limits, seed, ..job }
 }
 
@@ -65,13 +65,13 @@ impl Decision {
     }
 
     pub(crate) fn into_verdict(self, evidence: Evidence) -> Verdict {
-        let evidence = Evidence { rule: self.rule, detail: cut(&self.detail), ..evidence };
+        let evidence = Evidence { rule: self.rule, detail: truncate_detail(&self.detail), ..evidence };
         Verdict { status: self.status, passed: self.passed, total: self.total, evidence }
     }
 }
 
 /// What an end other than a proper return is called.
-pub(crate) fn failure(outcome: &Outcome) -> Option<(Status, String)> {
+pub(crate) fn job_failure(outcome: &Outcome) -> Option<(Status, String)> {
     match &outcome.exit {
         Exit::Returned => None,
         Exit::CompileError | Exit::MissingEntry => Some((Status::CompileError, error_text(outcome.error.as_ref()))),
@@ -92,7 +92,10 @@ const fn limit_status(limit: LimitKind) -> Status {
 }
 
 fn error_text(error: Option<&GuestError>) -> String {
-    error.map_or_else(|| "no reason was given".to_owned(), |error| cut(&format!("{}: {}", error.kind, error.message)))
+    error.map_or_else(
+        || "no reason was given".to_owned(),
+        |error| truncate_detail(&format!("{}: {}", error.kind, error.message)),
+    )
 }
 
 /// Why a call has no value.
@@ -112,9 +115,9 @@ impl NoValue {
 }
 
 /// The value of one call. Its bytes are a guest's until the decoder has read them.
-pub(crate) fn value(call: &CallResult, limits: &Limits) -> Result<Value, NoValue> {
+pub(crate) fn decode_call(call: &CallResult, limits: &Limits) -> Result<Value, NoValue> {
     match call {
-        CallResult::Unencodable(what) => Err(NoValue::NoPlainValue(cut(what))),
+        CallResult::Unencodable(what) => Err(NoValue::NoPlainValue(truncate_detail(what))),
         CallResult::Raised(error) => Err(NoValue::Raised(error_text(Some(error)))),
         CallResult::Returned(bytes) => {
             let caps = EncodeCaps::with_bytes(usize::try_from(limits.output_bytes).unwrap_or(usize::MAX));
@@ -123,16 +126,16 @@ pub(crate) fn value(call: &CallResult, limits: &Limits) -> Result<Value, NoValue
     }
 }
 
-/// Characters of a value in a text for people: two of them fit where [`cut`] ends.
+/// Characters of a value in a text for people: two of them fit where [`truncate_detail`] ends.
 pub(crate) const EXCERPT_CHARS: usize = 130;
 
 /// What came out, and what should have. Values are a program's, so only what is shown of them is written out.
-pub(crate) fn instead(actual: &Value, expected: &Value) -> String {
+pub(crate) fn mismatch(actual: &Value, expected: &Value) -> String {
     format!("`{}` instead of `{}`", actual.excerpt(EXCERPT_CHARS), expected.excerpt(EXCERPT_CHARS))
 }
 
 /// Text for people, cut to what a log line can bear.
-pub(crate) fn cut(text: &str) -> String {
+pub(crate) fn truncate_detail(text: &str) -> String {
     const CHARS: usize = 300;
     match text.char_indices().nth(CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),

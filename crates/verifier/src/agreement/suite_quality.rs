@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Execute, Status, Value, program_hash};
 
-use super::grid::{Care, Grid};
-use super::rules::AgreementRules;
-use super::suite::{Suite, Test};
+use super::agreement_rules::AgreementRules;
+use super::grid::{Grid, RunMode};
+use super::test_suite::{SuiteTest, TestSuite};
 use crate::bugs::Mutants;
 use crate::probes::probes;
 
@@ -20,7 +20,7 @@ const MUTANTS_EACH: usize = 2;
 /// What one suite is worth. Counts, so that they can be added up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Quality {
+pub struct SuiteQuality {
     /// Its different tests.
     pub tests: u32,
     /// Those that the trusted program passes.
@@ -37,13 +37,13 @@ pub struct Quality {
     pub mutants_killed: u32,
 }
 
-impl Quality {
+impl SuiteQuality {
     /// Unsound when the trusted program fails a test; Vacuous when it kills no wrong program and no mutant; else Sound.
     #[must_use]
     pub fn status(&self) -> Status {
         match self {
-            Quality { tests, accepted, .. } if *tests == 0 || accepted < tests => Status::Unsound,
-            Quality { killed: 0, mutants_killed: 0, .. } => Status::Vacuous,
+            SuiteQuality { tests, accepted, .. } if *tests == 0 || accepted < tests => Status::Unsound,
+            SuiteQuality { killed: 0, mutants_killed: 0, .. } => Status::Vacuous,
             _ => Status::Sound,
         }
     }
@@ -69,42 +69,46 @@ impl Quality {
 
 /// Suites to measure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Examination<'a> {
+pub struct SuiteExamination<'a> {
     /// A program that is right.
     pub right: &'a str,
     /// The suites.
-    pub suites: Vec<&'a Suite>,
+    pub suites: Vec<&'a TestSuite>,
     /// Programs that are wrong.
     pub wrong: Vec<&'a str>,
 }
 
 /// Measures suites against the program that is right, the wrong ones and mutants of the right one: for each request, one
-/// [`Quality`] a suite, or the host fault. Every core is busy.
-pub fn examine(
+/// [`SuiteQuality`] a suite, or the host fault. Every core is busy.
+pub fn examine_suites(
     execute: &dyn Execute,
     rules: &AgreementRules,
-    requests: &[Examination<'_>],
-) -> Vec<Result<Vec<Quality>, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| examined(execute, rules, request)).collect()
+    requests: &[SuiteExamination<'_>],
+) -> Vec<Result<Vec<SuiteQuality>, Dropped>> {
+    requests.par_iter().with_max_len(1).map(|request| examine_one(execute, rules, request)).collect()
 }
 
-fn examined(execute: &dyn Execute, rules: &AgreementRules, request: &Examination<'_>) -> Result<Vec<Quality>, Dropped> {
-    let Examination { right, suites, wrong } = request;
+fn examine_one(
+    execute: &dyn Execute,
+    rules: &AgreementRules,
+    request: &SuiteExamination<'_>,
+) -> Result<Vec<SuiteQuality>, Dropped> {
+    let SuiteExamination { right, suites, wrong } = request;
     if suites.is_empty() {
         return Ok(Vec::new());
     }
-    let named: Vec<Vec<Value>> = suites.iter().flat_map(|suite| &suite.tests).filter_map(Test::input).collect();
-    let mut grid = Grid::new(execute, rules, suites, more_inputs(&named, rules.probes));
-    let mutants = mutants(execute, rules, right)?;
+    let named: Vec<Vec<Value>> = suites.iter().flat_map(|suite| &suite.tests).filter_map(SuiteTest::input).collect();
+    let mut grid = Grid::new(execute, rules, suites, similar_inputs(&named, rules.probes));
+    let mutants = draw_mutants(execute, rules, right)?;
     let programs: Vec<&str> = std::iter::once(*right).chain(wrong.iter().copied()).collect();
-    grid.run(&programs, Care::Full)?;
-    grid.run(&texts(&mutants), Care::Quick)?;
-    let mutants = differing(&[&grid], right, &mutants);
-    Ok(suites.iter().map(|suite| quality(&grid, right, suite, None, wrong, &mutants)).collect())
+    grid.run(&programs, RunMode::Full)?;
+    grid.run(&as_strs(&mutants), RunMode::Quick)?;
+    let mutants = distinguishable_mutants(&[&grid], right, &mutants);
+    Ok(suites.iter().map(|suite| measure_suite(&grid, right, suite, None, wrong, &mutants)).collect())
 }
 
 /// Up to `count` new inputs like `inputs`, drawn evenly.
-pub(super) fn more_inputs(inputs: &[Vec<Value>], count: usize) -> Vec<Vec<Value>> {
+pub(super) fn similar_inputs(inputs: &[Vec<Value>], count: usize) -> Vec<Vec<Value>> {
     if inputs.is_empty() {
         return Vec::new();
     }
@@ -121,15 +125,15 @@ pub(super) fn more_inputs(inputs: &[Vec<Value>], count: usize) -> Vec<Vec<Value>
     found
 }
 
-pub(super) fn texts(programs: &[String]) -> Vec<&str> {
+pub(super) fn as_strs(programs: &[String]) -> Vec<&str> {
     programs.iter().map(String::as_str).collect()
 }
 
 /// Those of `mutants` that some input or assertion of the grids tells from `right`: the others may be the same program.
-pub(super) fn differing<'m>(grids: &[&Grid<'_>], right: &str, mutants: &'m [String]) -> Vec<&'m str> {
+pub(super) fn distinguishable_mutants<'m>(grids: &[&Grid<'_>], right: &str, mutants: &'m [String]) -> Vec<&'m str> {
     let differs = |grid: &&Grid<'_>, mutant: &str| {
-        let (own, other) = (grid.row(right), grid.row(mutant));
-        let answers = own.answers.iter().zip(&other.answers);
+        let (own, other) = (grid.results(right), grid.results(mutant));
+        let answers = own.outputs.iter().zip(&other.outputs);
         let asserts = own.asserts.iter().zip(&other.asserts);
         answers.into_iter().any(|(own, other)| own.value().is_some() && !own.agrees(other))
             || asserts.into_iter().any(|(own, other)| own.repeats && own.passed() && !other.passed())
@@ -138,19 +142,20 @@ pub(super) fn differing<'m>(grids: &[&Grid<'_>], right: &str, mutants: &'m [Stri
 }
 
 /// Measures one suite by what the grid knows. Where `counts` is given, a test at an input that does not count is not accepted.
-pub(super) fn quality(
+pub(super) fn measure_suite(
     grid: &Grid<'_>,
     right: &str,
-    suite: &Suite,
+    suite: &TestSuite,
     counts: Option<&[bool]>,
     wrong: &[&str],
     mutants: &[&str],
-) -> Quality {
+) -> SuiteQuality {
     let tests = suite.distinct();
-    let fails = |program: &str| tests.iter().filter_map(|test| grid.fails(program, test)).collect::<Vec<Status>>();
+    let fails =
+        |program: &str| tests.iter().filter_map(|test| grid.failed_status(program, test)).collect::<Vec<Status>>();
     let failed: Vec<Vec<Status>> = wrong.iter().map(|program| fails(program)).collect();
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    Quality {
+    SuiteQuality {
         tests: number(tests.len()),
         accepted: number(tests.iter().filter(|test| passes(grid, right, test, counts)).count()),
         wrong: number(wrong.len()),
@@ -162,16 +167,20 @@ pub(super) fn quality(
 }
 
 /// Whether `program` passes `test` at an input that counts.
-pub(super) fn passes(grid: &Grid<'_>, program: &str, test: &Test, counts: Option<&[bool]>) -> bool {
+pub(super) fn passes(grid: &Grid<'_>, program: &str, test: &SuiteTest, counts: Option<&[bool]>) -> bool {
     let counted = match (test, counts) {
-        (Test::Case(case), Some(counts)) => grid.place(&case.input).is_some_and(|place| counts[place]),
+        (SuiteTest::Case(case), Some(counts)) => grid.place(&case.input).is_some_and(|place| counts[place]),
         _ => true,
     };
-    counted && grid.fails(program, test).is_none()
+    counted && grid.failed_status(program, test).is_none()
 }
 
 /// Up to `max_mutants` different mutants of `program`, drawn evenly from those that all operators make.
-pub(super) fn mutants(execute: &dyn Execute, rules: &AgreementRules, program: &str) -> Result<Vec<String>, Dropped> {
+pub(super) fn draw_mutants(
+    execute: &dyn Execute,
+    rules: &AgreementRules,
+    program: &str,
+) -> Result<Vec<String>, Dropped> {
     if rules.max_mutants == 0 {
         return Ok(Vec::new());
     }

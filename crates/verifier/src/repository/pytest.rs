@@ -12,7 +12,7 @@ use veriplay_core::{
 
 use super::programs;
 use super::settings::PytestSettings;
-use crate::run::met_deadline;
+use crate::runner::met_deadline;
 
 /// The fuel that a file may cost when its tests stop the interpreter, in that of one job: what comes after is missing. Many tests
 /// that use up a limit would cost one each.
@@ -109,7 +109,7 @@ pub struct FileRun {
 /// # Errors
 /// A host fault. Whatever the tests do is in the [`FileRun`].
 pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, false, None)
+    run_pytest(executor, repository, file, false, None)
 }
 
 /// Runs those tests of `file` that `wanted` names, in pytest's order. One that is not there has no record.
@@ -122,7 +122,7 @@ pub fn run_tests(
     file: &str,
     wanted: &[String],
 ) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, false, Some(wanted))
+    run_pytest(executor, repository, file, false, Some(wanted))
 }
 
 /// Runs the tests of `file`, or those that `wanted` names, in one instance and the package, its `own` modules, in another.
@@ -138,10 +138,10 @@ pub fn run_split(
     file: &str,
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
-    run(executor, repository, file, true, wanted)
+    run_pytest(executor, repository, file, true, wanted)
 }
 
-fn run(
+fn run_pytest(
     executor: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,
@@ -149,15 +149,15 @@ fn run(
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
     let mut session =
-        Session { executor, repository, file, is_split, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
-    let outcome = session.run(&[session.together()])?;
-    let answer = session.answer(&outcome, 0).and_then(|value| records(&value));
+        PytestSession { executor, repository, file, is_split, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
+    let outcome = session.run(&[session.whole_file_call()])?;
+    let answer = session.answer(&outcome, 0).and_then(|value| parse_records(&value));
     let (tests, broken) = match answer {
         Ok(tests) => (tests, None),
-        Err(Refusal::Broken(why)) => (Vec::new(), Some(why)),
-        Err(Refusal::Stopped(why)) => session.one_by_one(why)?,
+        Err(AnswerError::Broken(why)) => (Vec::new(), Some(why)),
+        Err(AnswerError::Stopped(why)) => session.run_one_by_one(why)?,
     };
-    let twice = repeated(&tests);
+    let twice = first_duplicate(&tests);
     let broken = broken.or(twice.map(|id| format!("test `{id}` has two records")));
     let tests = if broken.is_some() { Vec::new() } else { tests };
     Ok(FileRun { tests, broken, jobs: session.jobs, fuel: session.fuel, met_deadline: session.met_deadline })
@@ -165,7 +165,7 @@ fn run(
 
 /// The records of a test file, and what its run entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Covered {
+pub(crate) struct FileCoverage {
     /// Functions of the repository that were entered, the test file's own left out.
     pub(crate) functions: Vec<Function>,
     /// Its tests.
@@ -189,8 +189,8 @@ pub(crate) fn cover_file(
     executor: &dyn Execute,
     repository: &Repository<'_>,
     file: &str,
-) -> Result<Result<Covered, String>, ExecuteError> {
-    let mut session = Session {
+) -> Result<Result<FileCoverage, String>, ExecuteError> {
+    let mut session = PytestSession {
         executor,
         repository,
         file,
@@ -202,8 +202,8 @@ pub(crate) fn cover_file(
     };
     let outcome = session.run(&[("cover", Vec::new())])?;
     Ok(match session.answer(&outcome, 0) {
-        Ok(value) => covered(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
-        Err(Refusal::Broken(why) | Refusal::Stopped(why)) => Err(why),
+        Ok(value) => parse_coverage(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
+        Err(AnswerError::Broken(why) | AnswerError::Stopped(why)) => Err(why),
     })
 }
 
@@ -223,20 +223,20 @@ fn code_paths(roots: &[String], own: &[String]) -> Vec<String> {
     roots.iter().flat_map(|root| own.iter().flat_map(move |name| at(root, name))).collect()
 }
 
-fn repeated(tests: &[TestRecord]) -> Option<&str> {
+fn first_duplicate(tests: &[TestRecord]) -> Option<&str> {
     let mut seen = HashSet::new();
     tests.iter().map(|test| test.id.as_str()).find(|id| !seen.insert(*id))
 }
 
 /// Why a call says nothing of tests.
-enum Refusal {
+enum AnswerError {
     /// pytest says that the file cannot be tested.
     Broken(String),
     /// There is no readable answer.
     Stopped(String),
 }
 
-struct Session<'a> {
+struct PytestSession<'a> {
     executor: &'a dyn Execute,
     repository: &'a Repository<'a>,
     file: &'a str,
@@ -249,25 +249,25 @@ struct Session<'a> {
 }
 
 /// Files over those of the layers and files that are gone, as the tests see them, and the package's instance.
-struct Sides {
+struct JobFiles {
     files: Vec<(String, Vec<u8>)>,
     without: Vec<String>,
     callee: Option<Callee>,
 }
 
 /// A mode of the guest's side, and the tests it is for.
-type Call<'a> = (&'static str, Vec<&'a str>);
+type PytestCall<'a> = (&'static str, Vec<&'a str>);
 
-impl<'a> Session<'a> {
+impl<'a> PytestSession<'a> {
     /// The one call that runs everything asked for.
-    fn together(&self) -> Call<'a> {
+    fn whole_file_call(&self) -> PytestCall<'a> {
         match self.wanted {
             None => ("all", Vec::new()),
             Some(wanted) => ("some", wanted.iter().map(String::as_str).collect()),
         }
     }
 
-    fn run(&mut self, calls: &[Call<'_>]) -> Result<Outcome, ExecuteError> {
+    fn run(&mut self, calls: &[PytestCall<'_>]) -> Result<Outcome, ExecuteError> {
         let job = self.job(calls);
         self.jobs.push(job.digest());
         let outcome = self.executor.execute(&job)?;
@@ -277,13 +277,13 @@ impl<'a> Session<'a> {
         Ok(outcome)
     }
 
-    fn job(&self, calls: &[Call<'_>]) -> Job {
+    fn job(&self, calls: &[PytestCall<'_>]) -> Job {
         let Repository { image, split_image, pytest, package, roots, own, limits, seed, .. } = self.repository;
         let settings = self.repository.settings.value();
-        let Sides { files, without, callee } = self.sides();
+        let JobFiles { files, without, callee } = self.job_files();
         let roots = Value::List(roots.iter().map(Value::str).collect());
         let own = Value::List(own.iter().map(Value::str).collect());
-        let arguments = |(mode, ids): &Call<'_>| {
+        let arguments = |(mode, ids): &PytestCall<'_>| {
             let ids = Value::List(ids.iter().map(|id| Value::str(*id)).collect());
             let (own, is_split) = (own.clone(), Value::Bool(self.is_split));
             vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own, is_split]
@@ -300,10 +300,10 @@ impl<'a> Session<'a> {
     }
 
     /// What a patch changes, for the instance that is to see it: where there are two, the tests' has nothing of the package's.
-    fn sides(&self) -> Sides {
+    fn job_files(&self) -> JobFiles {
         let Repository { roots, own, tests, files, without, seed, .. } = self.repository;
         if !self.is_split {
-            return Sides { files: files.to_vec(), without: without.to_vec(), callee: None };
+            return JobFiles { files: files.to_vec(), without: without.to_vec(), callee: None };
         }
         let is_test = |path: &String| is_among(tests, path);
         let (theirs, own_files) = files.iter().cloned().partition(|(path, _)| is_test(path));
@@ -316,32 +316,32 @@ impl<'a> Session<'a> {
             only: Some(code_paths(roots, own)),
             files: own_files,
         };
-        Sides { files: theirs, without: theirs_gone, callee: Some(callee) }
+        JobFiles { files: theirs, without: theirs_gone, callee: Some(callee) }
     }
 
     /// What call `index` returned.
-    fn answer(&self, outcome: &Outcome, index: usize) -> Result<Value, Refusal> {
+    fn answer(&self, outcome: &Outcome, index: usize) -> Result<Value, AnswerError> {
         match outcome.calls.get(index) {
             Some(CallResult::Returned(bytes)) => {
                 let most = usize::try_from(self.repository.limits.output_bytes).unwrap_or(usize::MAX);
                 let value = Value::decode(bytes, EncodeCaps::with_bytes(most));
-                value.map_err(|error| Refusal::Stopped(error.to_string()))
+                value.map_err(|error| AnswerError::Stopped(error.to_string()))
             }
-            Some(CallResult::Raised(error)) => Err(Refusal::Stopped(format!("{}: {}", error.kind, error.message))),
-            Some(CallResult::Unencodable(what)) => Err(Refusal::Stopped(format!("it returned {what}"))),
-            None => Err(Refusal::Stopped(describe_end(outcome))),
+            Some(CallResult::Raised(error)) => Err(AnswerError::Stopped(format!("{}: {}", error.kind, error.message))),
+            Some(CallResult::Unencodable(what)) => Err(AnswerError::Stopped(format!("it returned {what}"))),
+            None => Err(AnswerError::Stopped(describe_end(outcome))),
         }
     }
 
     /// Each test for itself; `why` all of them together did not end.
-    fn one_by_one(&mut self, why: String) -> Result<(Vec<TestRecord>, Option<String>), ExecuteError> {
+    fn run_one_by_one(&mut self, why: String) -> Result<(Vec<TestRecord>, Option<String>), ExecuteError> {
         if self.repository.max_jobs == 0 {
             return Ok((Vec::new(), Some(why)));
         }
         let outcome = self.run(&[("collect", Vec::new())])?;
-        let mut ids = match self.answer(&outcome, 0).and_then(|value| ids(&value)) {
+        let mut ids = match self.answer(&outcome, 0).and_then(|value| parse_ids(&value)) {
             Ok(ids) => ids,
-            Err(Refusal::Broken(why) | Refusal::Stopped(why)) => return Ok((Vec::new(), Some(why))),
+            Err(AnswerError::Broken(why) | AnswerError::Stopped(why)) => return Ok((Vec::new(), Some(why))),
         };
         if let Some(wanted) = self.wanted {
             let wanted: HashSet<&String> = wanted.iter().collect();
@@ -353,17 +353,17 @@ impl<'a> Session<'a> {
             if self.fuel >= enough {
                 break;
             }
-            let left: Vec<Call<'_>> = ids[tests.len()..].iter().map(|id| ("one", vec![id.as_str()])).collect();
+            let left: Vec<PytestCall<'_>> = ids[tests.len()..].iter().map(|id| ("one", vec![id.as_str()])).collect();
             if left.is_empty() {
                 return Ok((tests, None));
             }
             let outcome = self.run(&left)?;
             let count = outcome.calls.len().min(left.len());
             let ran = left[..count].iter().enumerate();
-            tests.extend(ran.map(|(index, (_, id))| self.record(&outcome, index, id[0])));
+            tests.extend(ran.map(|(index, (_, id))| self.parse_record(&outcome, index, id[0])));
             // The call without a result is the one that ended the job.
             if let Some((_, id)) = left.get(count) {
-                tests.push(stopped(id[0], describe_end(&outcome)));
+                tests.push(stopped_record(id[0], describe_end(&outcome)));
             }
         }
         let missing = |id: &String| TestRecord {
@@ -377,18 +377,18 @@ impl<'a> Session<'a> {
         Ok((tests, None))
     }
 
-    fn record(&self, outcome: &Outcome, index: usize, id: &str) -> TestRecord {
-        match self.answer(outcome, index).and_then(|value| records(&value)) {
+    fn parse_record(&self, outcome: &Outcome, index: usize, id: &str) -> TestRecord {
+        match self.answer(outcome, index).and_then(|value| parse_records(&value)) {
             Ok(records) => match <[TestRecord; 1]>::try_from(records) {
                 Ok([record]) if record.id == id => record,
-                _ => stopped(id, "it reported on another test".to_owned()),
+                _ => stopped_record(id, "it reported on another test".to_owned()),
             },
-            Err(Refusal::Broken(why) | Refusal::Stopped(why)) => stopped(id, why),
+            Err(AnswerError::Broken(why) | AnswerError::Stopped(why)) => stopped_record(id, why),
         }
     }
 }
 
-fn stopped(id: &str, text: String) -> TestRecord {
+fn stopped_record(id: &str, text: String) -> TestRecord {
     TestRecord { id: id.to_owned(), result: TestResult::Stopped, text, changes_arguments: false }
 }
 
@@ -402,42 +402,42 @@ fn describe_end(outcome: &Outcome) -> String {
 }
 
 /// The two parts of an answer, where it is not `broken`.
-fn parts(answer: &Value) -> Result<(&str, &[Value]), Refusal> {
-    let unreadable = || Refusal::Stopped("an answer that is no record".to_owned());
+fn parse_answer(answer: &Value) -> Result<(&str, &[Value]), AnswerError> {
+    let unreadable = || AnswerError::Stopped("an answer that is no record".to_owned());
     let Value::Tuple(parts) = answer else { return Err(unreadable()) };
     match parts.as_slice() {
-        [Value::Str(word), Value::Str(why)] if word == "broken" => Err(Refusal::Broken(why.clone())),
+        [Value::Str(word), Value::Str(why)] if word == "broken" => Err(AnswerError::Broken(why.clone())),
         [Value::Str(word), Value::List(items)] => Ok((word, items)),
         _ => Err(unreadable()),
     }
 }
 
-fn ids(answer: &Value) -> Result<Vec<String>, Refusal> {
-    let (_, items) = parts(answer)?;
+fn parse_ids(answer: &Value) -> Result<Vec<String>, AnswerError> {
+    let (_, items) = parse_answer(answer)?;
     let id = |item: &Value| if let Value::Str(id) = item { Some(id.clone()) } else { None };
     let ids: Option<Vec<String>> = items.iter().map(id).collect();
-    ids.ok_or_else(|| Refusal::Stopped("an id that is no text".to_owned()))
+    ids.ok_or_else(|| AnswerError::Stopped("an id that is no text".to_owned()))
 }
 
-fn records(answer: &Value) -> Result<Vec<TestRecord>, Refusal> {
-    let (_, items) = parts(answer)?;
-    let records: Option<Vec<TestRecord>> = items.iter().map(record).collect();
-    records.ok_or_else(|| Refusal::Stopped("a record that is none".to_owned()))
+fn parse_records(answer: &Value) -> Result<Vec<TestRecord>, AnswerError> {
+    let (_, items) = parse_answer(answer)?;
+    let records: Option<Vec<TestRecord>> = items.iter().map(parse_record).collect();
+    records.ok_or_else(|| AnswerError::Stopped("a record that is none".to_owned()))
 }
 
-fn covered(answer: &Value) -> Option<Covered> {
-    let Ok(("covered", [Value::List(rows), Value::List(functions)])) = parts(answer) else { return None };
-    let functions = functions.iter().map(function).collect::<Option<Vec<_>>>()?;
-    Some(Covered { functions, tests: rows.iter().map(record).collect::<Option<Vec<_>>>()? })
+fn parse_coverage(answer: &Value) -> Option<FileCoverage> {
+    let Ok(("covered", [Value::List(rows), Value::List(functions)])) = parse_answer(answer) else { return None };
+    let functions = functions.iter().map(parse_function).collect::<Option<Vec<_>>>()?;
+    Some(FileCoverage { functions, tests: rows.iter().map(parse_record).collect::<Option<Vec<_>>>()? })
 }
 
-fn function(item: &Value) -> Option<Function> {
+fn parse_function(item: &Value) -> Option<Function> {
     let Value::Tuple(parts) = item else { return None };
     let [Value::Str(path), Value::Str(name)] = parts.as_slice() else { return None };
     Some(Function { path: path.clone(), name: name.clone() })
 }
 
-fn record(item: &Value) -> Option<TestRecord> {
+fn parse_record(item: &Value) -> Option<TestRecord> {
     let Value::Tuple(parts) = item else { return None };
     let [Value::Str(id), Value::Str(word), Value::Str(text), Value::Bool(changes_arguments)] = parts.as_slice() else {
         return None;

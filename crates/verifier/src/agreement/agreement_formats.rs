@@ -1,18 +1,18 @@
 //! How problems, codes and suites are read from what a policy wrote. The prompts of the same names are selfplay's.
 //!
 //! A dialect is strict, as [`crate::formats`] are: it takes what its doc says, or says why it took nothing. One file each, and a
-//! line of [`DIALECTS`].
+//! line of [`AGREEMENT_FORMATS`].
 
 pub mod compact;
 mod fenced;
 
 use veriplay_core::{Attempt, CallCase, TaskType, Value};
 
-use super::{Suite, Test};
+use super::{SuiteTest, TestSuite};
 use crate::formats::format_by_name;
 
 /// One way of writing a round's responses, without their end token.
-pub trait Dialect: Sync {
+pub trait AgreementFormat: Sync {
     /// Its name in configurations; the verifier's format of this name reads programs.
     fn name(&self) -> &'static str;
 
@@ -39,28 +39,28 @@ pub trait Dialect: Sync {
     ///
     /// # Errors
     /// What is wrong, for people.
-    fn read_suite(&self, text: &str) -> Result<Suite, String>;
+    fn read_suite(&self, text: &str) -> Result<TestSuite, String>;
 }
 
-/// All dialects.
-pub const DIALECTS: &[&dyn Dialect] = &[&compact::Compact, &fenced::Fenced];
+/// All agreement_formats.
+pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &fenced::Fenced];
 
 /// The dialect of that name.
 #[must_use]
-pub fn dialect_by_name(name: &str) -> Option<&'static dyn Dialect> {
-    DIALECTS.iter().copied().find(|dialect| dialect.name() == name)
+pub fn agreement_format_by_name(name: &str) -> Option<&'static dyn AgreementFormat> {
+    AGREEMENT_FORMATS.iter().copied().find(|dialect| dialect.name() == name)
 }
 
 /// A case of literals; a call of `f` without arguments tests no task.
-fn case(input: &str, expected: &str) -> Result<Test, String> {
+fn parse_case(input: &str, expected: &str) -> Result<SuiteTest, String> {
     if input.trim().is_empty() {
         return Err("an input is empty".to_owned());
     }
     let input = Value::parse_arguments(input).map_err(|error| format!("an input is no list of literals: {error}"))?;
     let expected = Value::parse_repr(expected).map_err(|error| format!("an output is no literal: {error}"))?;
-    Ok(Test::Case(CallCase { input, expected }))
+    Ok(SuiteTest::Case(CallCase { input, expected }))
 }
 
-fn suite(tests: Vec<Test>) -> Result<Suite, String> {
-    if tests.is_empty() { Err("there is no test".to_owned()) } else { Ok(Suite { tests }) }
+fn non_empty_suite(tests: Vec<SuiteTest>) -> Result<TestSuite, String> {
+    if tests.is_empty() { Err("there is no test".to_owned()) } else { Ok(TestSuite { tests }) }
 }
