@@ -39,7 +39,7 @@ pub use code_scan::OwnNames;
 pub use grade::{RepairRequest, grade_repair};
 pub use injectors::{INJECTORS, Injector, InjectorFamily, InjectorScope, Mutant, Mutants, make_mutants};
 pub use modules::own_modules;
-pub use propose::{ProposalRejection, propose_mutant, weaken_tests};
+pub use propose::{ProposalRejection, TreeRequest, Weakening, propose_mutant, weaken_tests};
 pub use test_map::{FileMap, TestMap};
 
 use crate::repository::Baseline;

@@ -40,6 +40,7 @@ pub mod rules;
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Execute, Verdict};
 
+use crate::formats::fenced::FENCE;
 use artifact::examine_artifact;
 pub use artifact::{ArtifactReport, ArtifactRequest, RuleViolation, inspect_artifact, judge_artifact};
 pub use artifact_gate::{ArtifactGate, ArtifactGateError};
@@ -47,9 +48,6 @@ pub(crate) use attempt::judge_code;
 pub use attempt::{EpisodeRequest, judge_episode};
 pub use complete::{CompleteRequest, complete, complete_with_failures};
 pub use jobs::{CodeOutcome, CodeRequest, EnvironmentDescription, ToolDescription, describe_environment, run_code};
-
-/// What opens and closes a block of a response.
-const FENCE: &str = "```";
 
 /// What a challenger does in a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -43,8 +43,8 @@ pub fn format_by_name(name: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// What was read, or why nothing was.
-type Parsed<T> = Result<T, String>;
+/// A parsed part of a response, or why it cannot be parsed.
+pub(crate) type Parsed<T> = Result<T, String>;
 
 fn into_attempt(read: Parsed<Attempt>) -> Attempt {
     read.unwrap_or_else(|reason| Attempt::Malformed { reason })

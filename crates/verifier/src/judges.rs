@@ -16,7 +16,7 @@ mod stdio;
 
 use veriplay_core::{Class, Comparison, Dropped, Execute, Limits, Tolerance, Value};
 
-use crate::runner::Runner;
+use crate::runner::{Runner, describe_mismatch};
 
 /// All judges, in the order reports use.
 pub const JUDGES: &[&dyn Judge] = &[
@@ -132,7 +132,9 @@ impl ReturnedCall<'_> {
     pub(crate) fn compare_by(&self, same: impl FnOnce(&Value, &Value) -> bool) -> JudgeFinding {
         match self.actual {
             Some(actual) if same(self.expected, actual) => JudgeFinding::Right,
-            Some(actual) => JudgeFinding::Wrong(instead(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN))),
+            Some(actual) => {
+                JudgeFinding::Wrong(describe_mismatch(&actual.excerpt(SHOWN), &self.expected.excerpt(SHOWN)))
+            }
             None => JudgeFinding::Wrong("it returned no plain value".to_owned()),
         }
     }
@@ -158,7 +160,7 @@ impl ScriptRun<'_> {
     pub(crate) fn compare_by(&self, same: impl FnOnce(&str, &str) -> bool) -> JudgeFinding {
         match std::str::from_utf8(self.actual) {
             Ok(actual) if same(self.expected, actual) => JudgeFinding::Right,
-            Ok(actual) => JudgeFinding::Wrong(instead(&quoted(actual), &quoted(self.expected))),
+            Ok(actual) => JudgeFinding::Wrong(describe_mismatch(&quoted(actual), &quoted(self.expected))),
             Err(error) => JudgeFinding::Wrong(format!("the output is not utf-8 at byte {}", error.valid_up_to())),
         }
     }
@@ -175,11 +177,6 @@ pub enum JudgeFinding {
 
 /// Characters of each side, so that the other one still fits into a log line.
 const SHOWN: usize = 100;
-
-/// Both sides, for people. Each is cut before it is written out: it is a program's, and may be long.
-fn instead(actual: &str, expected: &str) -> String {
-    format!("`{actual}` instead of `{expected}`")
-}
 
 /// The start of a text in quotes.
 fn quoted(text: &str) -> String {

@@ -89,14 +89,16 @@ pub fn judge_matrix(execute: &dyn Execute, request: &MatrixRequest<'_>) -> Matri
     Matrix { rows: programs.places.iter().map(row).collect() }
 }
 
-/// The different ones of a list: where each stands first, and which of them each item is.
-struct Distinct {
-    firsts: Vec<usize>,
-    places: Vec<usize>,
+/// The distinct items of a list.
+pub(crate) struct Distinct {
+    /// The index of the first occurrence of each distinct item.
+    pub(crate) firsts: Vec<usize>,
+    /// For each item of the list, its index into `firsts`.
+    pub(crate) places: Vec<usize>,
 }
 
 impl Distinct {
-    fn from_items<K: Hash + Eq>(items: impl Iterator<Item = K>) -> Self {
+    pub(crate) fn from_items<K: Hash + Eq>(items: impl Iterator<Item = K>) -> Self {
         let (mut known, mut firsts, mut places) = (HashMap::new(), Vec::new(), Vec::new());
         for (index, item) in items.enumerate() {
             let place = *known.entry(item).or_insert_with(|| {

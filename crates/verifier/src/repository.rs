@@ -10,7 +10,6 @@
 
 mod baseline;
 mod inspect;
-mod programs;
 mod pytest;
 mod settings;
 
@@ -41,6 +40,6 @@ pub fn warming(
         image: image.to_owned(),
         limits,
         base: Some(Base { layers: mounted(pytest, package, dependencies), without: Vec::new() }),
-        ..Job::script(programs::warmer(library))
+        ..Job::script(pytest::warm_program(library))
     }
 }

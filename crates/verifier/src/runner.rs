@@ -1,8 +1,8 @@
 //! Planning and running the jobs of one verdict, and what an Outcome means in a judge's words.
 
 use veriplay_core::{
-    CallResult, Dropped, EncodeCaps, Evidence, Execute, Exit, GuestError, Job, LimitKind, Limits, Outcome, Status,
-    Value, Verdict,
+    CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits,
+    Outcome, Status, Value, Verdict,
 };
 
 /// Name of the function every program defines.
@@ -20,12 +20,17 @@ impl<'a> Runner<'a> {
         Self { execute, evidence: Evidence::default() }
     }
 
-    /// Runs `job`.
+    /// Runs `job`; a host fault drops the attempt.
     pub(crate) fn run(&mut self, job: &Job) -> Result<Outcome, Dropped> {
+        self.try_run(job).map_err(|error| host_fault(&error))
+    }
+
+    /// Runs `job`.
+    pub(crate) fn try_run(&mut self, job: &Job) -> Result<Outcome, ExecuteError> {
         self.evidence.jobs.push(job.digest());
-        let outcome = self.execute.execute(job).map_err(|error| Dropped { why: error.to_string() })?;
-        self.evidence.fuel += outcome.fuel + outcome.callee.as_ref().map_or(0, |callee| callee.fuel);
-        self.evidence.met_deadline |= met_deadline(&outcome);
+        let outcome = self.execute.execute(job)?;
+        let fuel = outcome.fuel.saturating_add(outcome.callee.as_ref().map_or(0, |callee| callee.fuel));
+        add_cost(&mut self.evidence, [], fuel, met_deadline(&outcome));
         Ok(outcome)
     }
 }
@@ -58,10 +63,15 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// On a single check.
+    /// A decision by one check.
     pub(crate) fn on_one(status: Status, detail: impl Into<String>) -> Self {
         let passed = u32::from(status == Status::Accepted);
         Self { status, passed, total: 1, rule: String::new(), detail: detail.into() }
+    }
+
+    /// A decision by one check, which `rule` made.
+    pub(crate) fn by_rule(status: Status, rule: &str, detail: impl Into<String>) -> Self {
+        Self { rule: rule.to_owned(), ..Self::on_one(status, detail) }
     }
 
     pub(crate) fn into_verdict(self, evidence: Evidence) -> Verdict {
@@ -126,19 +136,50 @@ pub(crate) fn decode_call(call: &CallResult, limits: &Limits) -> Result<Value, N
     }
 }
 
-/// Characters of a value in a text for people: two of them fit where [`truncate_detail`] ends.
+/// Characters of a value in a detail: two of them fit into [`truncate_detail`]'s limit.
 pub(crate) const EXCERPT_CHARS: usize = 130;
 
-/// What came out, and what should have. Values are a program's, so only what is shown of them is written out.
-pub(crate) fn mismatch(actual: &Value, expected: &Value) -> String {
-    format!("`{}` instead of `{}`", actual.excerpt(EXCERPT_CHARS), expected.excerpt(EXCERPT_CHARS))
+/// Describes a difference. Callers cut both sides first: they are a program's, and may be long.
+pub(crate) fn describe_mismatch(actual: &str, expected: &str) -> String {
+    format!("`{actual}` instead of `{expected}`")
 }
 
-/// Text for people, cut to what a log line can bear.
+/// Cuts the detail of a verdict to what a log line can bear.
 pub(crate) fn truncate_detail(text: &str) -> String {
     const CHARS: usize = 300;
     match text.char_indices().nth(CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
+}
+
+/// A count as verdicts hold it.
+pub(crate) fn saturating_u32(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// A Python list of strings.
+pub(crate) fn string_list(items: impl IntoIterator<Item = impl Into<String>>) -> Value {
+    Value::List(items.into_iter().map(Value::str).collect())
+}
+
+/// Why a job ended before its last call: the limit it exceeded, or its error. `None` where the outcome has neither.
+pub(crate) fn early_end(outcome: &Outcome) -> Option<String> {
+    match (&outcome.exit, &outcome.error) {
+        (Exit::Exceeded { limit, allowed, .. }, _) => Some(format!("{limit:?} limit {allowed} exceeded")),
+        (_, Some(error)) => Some(format!("{}: {}", error.kind, error.message)),
+        (_, None) => None,
+    }
+}
+
+/// A fault of the executor, which drops the attempt.
+pub(crate) fn host_fault(error: &ExecuteError) -> Dropped {
+    Dropped { why: error.to_string() }
+}
+
+/// Adds the cost of other jobs to `total`.
+pub(crate) fn add_cost(total: &mut Evidence, jobs: impl IntoIterator<Item = Digest>, fuel: u64, met_deadline: bool) {
+    total.jobs.extend(jobs);
+    total.fuel = total.fuel.saturating_add(fuel);
+    total.met_deadline |= met_deadline;
 }

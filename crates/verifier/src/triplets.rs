@@ -24,7 +24,9 @@ use veriplay_core::{
     TaskType, Value, Verdict,
 };
 
-use crate::runner::{Decision, NoValue, Runner, decode_call, entry_job, job_failure, mismatch, truncate_detail};
+use crate::runner::{
+    Decision, EXCERPT_CHARS, NoValue, Runner, decode_call, describe_mismatch, entry_job, job_failure, saturating_u32,
+};
 use rules::ProposalError;
 
 pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
@@ -107,8 +109,7 @@ fn execute_proposal(
 }
 
 fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judged {
-    let evidence = Evidence { rule: rule.to_owned(), detail: truncate_detail(detail), ..evidence };
-    Judged { verdict: Verdict { status, passed: 0, total: 1, evidence }, task: None }
+    Judged { verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence), task: None }
 }
 
 /// Judges an answer. A pure function of the request and the image: no job for deduction, one for the other two.
@@ -130,7 +131,7 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
         (question, _) => Decision::on_one(Status::Malformed, format!("no answer to {}", question.task_type().name())),
     };
     let total = match &task.question {
-        Question::Induction { hidden, .. } => u32::try_from(hidden.len()).unwrap_or(u32::MAX),
+        Question::Induction { hidden, .. } => saturating_u32(hidden.len()),
         _ => 1,
     };
     Ok(Verdict { total, ..decision.into_verdict(runner.evidence) })
@@ -141,7 +142,7 @@ fn judge_deduction(pair: &IoPair, value: &Value) -> Decision {
     if value.python_eq(&pair.output) {
         return Decision::on_one(Status::Accepted, "");
     }
-    Decision::on_one(Status::WrongAnswer, mismatch(value, &pair.output))
+    Decision::on_one(Status::WrongAnswer, values_mismatch(value, &pair.output))
 }
 
 /// Abduction: the program runs on the input that was named, and any input that gives the output is right. One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
@@ -171,11 +172,15 @@ fn judge_abduction(
 fn compare_output(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
     match decode_call(call, &request.task.limits) {
         Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
-        Ok(output) => (Status::WrongAnswer, mismatch(&output, wanted)),
+        Ok(output) => (Status::WrongAnswer, values_mismatch(&output, wanted)),
         Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
         // It ran and gave something that equals no plain value.
         Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
     }
+}
+
+fn values_mismatch(actual: &Value, expected: &Value) -> String {
+    describe_mismatch(&actual.excerpt(EXCERPT_CHARS), &expected.excerpt(EXCERPT_CHARS))
 }
 
 /// [`judge_answer`] for each request.

@@ -17,8 +17,7 @@ use veriplay_selfplay::play::{Batch, PlayError, ReplayReport, StepContext};
 use veriplay_selfplay::settings::{Aggregation, LearnFrom, ProposerMode, SharedSettings, ZeroAdvantage};
 use veriplay_selfplay::step::{self, AttemptRecord, EpisodeRecord, LogRecord, TaskRecord};
 use veriplay_selfplay::task_pool::{Entry, Source};
-use veriplay_verifier::bugs::tool_env::Weakening;
-use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, validate_bug, weaken_tests};
+use veriplay_verifier::bugs::{BugArtifact, BugProposal, BugRules, Weakening, validate_bug, weaken_tests};
 
 use super::TOOL_ENV;
 use super::episodes::tool_env;

@@ -10,7 +10,7 @@ use super::round::{ProbeResult, Round, SuiteAttempt, VotingStatus};
 use super::round_judge::{CodeDecision, RoundJudgement, SuiteDecision};
 use super::suite_quality::SuiteQuality;
 use super::test_suite::SuiteTest;
-use crate::runner::truncate_detail;
+use crate::runner::{saturating_u32, truncate_detail};
 
 impl Round<'_> {
     /// A round in which nobody is trusted.
@@ -54,7 +54,7 @@ impl Round<'_> {
             }
             let program = self.program(code);
             let passed = tests.iter().filter(|test| self.grid.failed_status(program, test).is_none()).count();
-            CodeDecision { passed: number(passed), total: number(tests.len()), ..decision }
+            CodeDecision { passed: saturating_u32(passed), total: saturating_u32(tests.len()), ..decision }
         };
         let codes = self.codes.iter().enumerate().map(code).collect();
         self.judgement(agreed, None, Some(probed.reference), codes, suites)
@@ -165,8 +165,4 @@ fn refused_code(standing: &VotingStatus) -> Status {
         VotingStatus::Refused(refusal) if refusal.rule == "nondeterministic" => Status::NonDeterministic,
         _ => Status::Invalid,
     }
-}
-
-fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

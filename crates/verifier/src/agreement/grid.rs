@@ -80,10 +80,9 @@ impl<'a> Grid<'a> {
         let inputs: BTreeMap<Vec<u8>, Vec<Value>> =
             tests().filter_map(SuiteTest::input).chain(more).map(|input| (input_key(&input), input)).collect();
         let places = inputs.keys().enumerate().map(|(place, key)| (key.clone(), place)).collect();
-        let text = |test: &SuiteTest| if let SuiteTest::Assert(text) = test { Some(text.clone()) } else { None };
-        let texts: BTreeSet<String> = tests().filter_map(text).collect();
+        let texts: BTreeSet<String> = tests().filter_map(SuiteTest::assertion).map(str::to_owned).collect();
         let assert_places = texts.iter().enumerate().map(|(place, text)| (text.clone(), place)).collect();
-        let asserts = texts.into_iter().map(assertion).collect();
+        let asserts = texts.into_iter().map(assertion_problem).collect();
         let inputs = inputs.into_values().collect();
         Self {
             execute,
@@ -287,7 +286,7 @@ fn input_key(input: &[Value]) -> Vec<u8> {
 }
 
 /// One assertion as a problem. Named by nothing, so that equal ones are one column.
-fn assertion(text: String) -> Problem {
+fn assertion_problem(text: String) -> Problem {
     let code = TestCode {
         trust: Trust::Split,
         setup: String::new(),

@@ -103,7 +103,7 @@ impl<'a> Round<'a> {
         let programs = round.programs();
         round.grid.run(&programs, RunMode::Full)?;
         let mut read: BTreeSet<&str> = programs.iter().copied().collect();
-        read.extend(written.iter().flat_map(|suite| &suite.tests).filter_map(assertion));
+        read.extend(written.iter().flat_map(|suite| &suite.tests).filter_map(SuiteTest::assertion));
         round.reaches = scan_texts(execute, request.rules, &read.into_iter().collect::<Vec<_>>())?;
         round.codes = request.codes.iter().map(|code| round.code_voting_status(*code)).collect();
         round.suites = request.suites.iter().map(|attempt| round.suite_voting_status(attempt.suite)).collect();
@@ -140,7 +140,7 @@ impl<'a> Round<'a> {
         quality: SuiteQuality,
         witnesses: usize,
     ) -> SuiteFacts<'s> {
-        let asserts = || suite.tests.iter().filter_map(assertion);
+        let asserts = || suite.tests.iter().filter_map(SuiteTest::assertion);
         // A code that varies makes every test of it vary: it says nothing of the test.
         let varies = |text: &&str| {
             let test = SuiteTest::Assert((*text).to_owned());
@@ -165,7 +165,7 @@ impl<'a> Round<'a> {
     /// The votes of all codes that have one.
     pub(super) fn find_agreement(&self) -> Agreement {
         let asserts: BTreeSet<&str> =
-            self.voting_suites().flat_map(|suite| &suite.tests).filter_map(assertion).collect();
+            self.voting_suites().flat_map(|suite| &suite.tests).filter_map(SuiteTest::assertion).collect();
         let weights = self.weights();
         let voter = |code: usize| {
             let program = self.program(code);
@@ -322,10 +322,6 @@ impl<'a> Round<'a> {
         };
         self.voters().filter(passes).map(|code| weights[code]).sum()
     }
-}
-
-fn assertion(test: &SuiteTest) -> Option<&str> {
-    if let SuiteTest::Assert(text) = test { Some(text) } else { None }
 }
 
 /// The first thing that each of `texts` reaches for that no program and no test needs: source text, frames, modules, the test runner.

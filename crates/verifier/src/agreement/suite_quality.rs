@@ -11,6 +11,7 @@ use super::grid::{Grid, RunMode};
 use super::test_suite::{SuiteTest, TestSuite};
 use crate::bugs::Mutants;
 use crate::probes::probes;
+use crate::runner::saturating_u32;
 
 /// Seeds the operators that make mutants: mutants are a function of the program.
 const MUTANT_SEED: u64 = 0;
@@ -154,15 +155,14 @@ pub(super) fn measure_suite(
     let fails =
         |program: &str| tests.iter().filter_map(|test| grid.failed_status(program, test)).collect::<Vec<Status>>();
     let failed: Vec<Vec<Status>> = wrong.iter().map(|program| fails(program)).collect();
-    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     SuiteQuality {
-        tests: number(tests.len()),
-        accepted: number(tests.iter().filter(|test| passes(grid, right, test, counts)).count()),
-        wrong: number(wrong.len()),
-        rejected: number(failed.iter().filter(|failed| !failed.is_empty()).count()),
-        killed: number(failed.iter().filter(|failed| failed.contains(&Status::WrongAnswer)).count()),
-        mutants: number(mutants.len()),
-        mutants_killed: number(mutants.iter().filter(|mutant| !fails(mutant).is_empty()).count()),
+        tests: saturating_u32(tests.len()),
+        accepted: saturating_u32(tests.iter().filter(|test| passes(grid, right, test, counts)).count()),
+        wrong: saturating_u32(wrong.len()),
+        rejected: saturating_u32(failed.iter().filter(|failed| !failed.is_empty()).count()),
+        killed: saturating_u32(failed.iter().filter(|failed| failed.contains(&Status::WrongAnswer)).count()),
+        mutants: saturating_u32(mutants.len()),
+        mutants_killed: saturating_u32(mutants.iter().filter(|mutant| !fails(mutant).is_empty()).count()),
     }
 }
 

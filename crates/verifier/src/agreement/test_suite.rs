@@ -33,6 +33,11 @@ impl SuiteTest {
         }
     }
 
+    /// The line of an assertion.
+    pub(super) fn assertion(&self) -> Option<&str> {
+        if let SuiteTest::Assert(text) = self { Some(text) } else { None }
+    }
+
     /// What names it: two tests with one name are one test.
     fn key(&self) -> String {
         match self {

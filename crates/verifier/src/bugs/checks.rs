@@ -12,7 +12,7 @@ use super::paths::{PatchPurpose, forbidden_change, is_test};
 use super::test_runner::{RepoTestRunner, TestResults};
 use super::{BugArtifact, BugProposal, RepoContext};
 use crate::repository::TestResult;
-use crate::runner::truncate_detail;
+use crate::runner::{Decision, saturating_u32};
 
 /// The bounds of the checks. SSR's text leaves their values open; re-implementations use 5–10 passing tests, one or two
 /// files, one failing test.
@@ -141,6 +141,10 @@ fn require(condition: bool, why: impl FnOnce() -> String) -> CheckResult {
     Ok(if condition { Ok(()) } else { Err(why()) })
 }
 
+fn require_none(why: Option<String>) -> CheckResult {
+    Ok(why.map_or(Ok(()), Err))
+}
+
 fn paths(context: &mut CheckContext<'_>) -> CheckResult {
     let (bug, repo) = (context.bug, context.bench.repo);
     let code = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
@@ -154,7 +158,7 @@ fn paths(context: &mut CheckContext<'_>) -> CheckResult {
     // A file the weakening touches that no list names is check a's to find; here it must be a test's.
     let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(repo, path));
     let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
-    require(why.is_none(), || why.unwrap_or_default())
+    require_none(why)
 }
 
 fn test_files(context: &mut CheckContext<'_>) -> CheckResult {
@@ -164,7 +168,7 @@ fn test_files(context: &mut CheckContext<'_>) -> CheckResult {
         return Ok(Err(format!("`{path}` is no test file of the original")));
     }
     let why = forbidden_change(repo, &bug.test_weaken, PatchPurpose::Weaken(&bug.test_files));
-    require(why.is_none(), || why.unwrap_or_default())
+    require_none(why)
 }
 
 fn records(context: &mut CheckContext<'_>) -> CheckResult {
@@ -205,7 +209,7 @@ fn changed_files(context: &mut CheckContext<'_>) -> CheckResult {
 fn machinery(context: &mut CheckContext<'_>) -> CheckResult {
     let (execute, repo, buggy) = (context.bench.execute, context.bench.repo, &context.states.buggy);
     let found = scan_changes(execute, repo, buggy, buggy, true, &mut context.bench.evidence)?;
-    Ok(found.map_or(Ok(()), |found| Err(found.why)))
+    require_none(found.map(|found| found.why))
 }
 
 fn failing(context: &mut CheckContext<'_>) -> CheckResult {
@@ -269,7 +273,7 @@ fn empty_repair(context: &mut CheckContext<'_>) -> CheckResult {
     let (execute, repo, seed) = (context.bench.execute, context.bench.repo, context.rules.seeds[0]);
     let empty = RepairRequest { artifact: &artifact, patch: "", fuzz: Fuzz::NONE, seed };
     let verdict = grade_repair(execute, repo, &empty)?;
-    context.bench.add(&verdict.evidence);
+    context.bench.add_cost_of(&verdict.evidence);
     require(verdict.status != Status::Accepted, || "graded with an empty patch, its failing tests pass".to_owned())
 }
 
@@ -322,7 +326,7 @@ pub fn validate_bug(
         }
     }
     let artifact = context.artifact()?;
-    let total = count(CHECKS.len());
+    let total = saturating_u32(CHECKS.len());
     let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: context.bench.evidence };
     Ok(BugValidation { verdict, artifact: Some(artifact) })
 }
@@ -345,13 +349,9 @@ pub fn check_each(
     CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut context)?.err()))).collect()
 }
 
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
 fn invalid(bench: RepoTestRunner<'_>, passed: usize, rule: &str, why: String) -> BugValidation {
-    let mut evidence = bench.evidence;
-    (evidence.rule, evidence.detail) = (rule.to_owned(), truncate_detail(&why));
-    let verdict = Verdict { status: Status::Invalid, passed: count(passed), total: count(CHECKS.len()), evidence };
+    let (passed, total) = (saturating_u32(passed), saturating_u32(CHECKS.len()));
+    let decision = Decision { passed, total, ..Decision::by_rule(Status::Invalid, rule, why) };
+    let verdict = decision.into_verdict(bench.evidence);
     BugValidation { verdict, artifact: None }
 }

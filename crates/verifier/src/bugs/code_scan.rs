@@ -11,6 +11,7 @@ use super::RepoContext;
 use super::modules::{self, Modules, module_name};
 use super::paths::{is_loaded_by_itself, is_test, test_dir};
 use super::source_queries::{QueryResults, query_sources, query_sources_within};
+use crate::runner::{add_cost, string_list};
 
 const PROGRAM: &str = include_str!("python/machinery.py");
 
@@ -46,16 +47,16 @@ pub struct OwnNames {
 impl OwnNames {
     /// Reads the sources; what is no Python has no names.
     pub(crate) fn read(execute: &dyn Execute, repo: &RepoContext<'_>) -> Result<Self, Dropped> {
-        let modules = list(&modules_of(repo, repo.texts).code);
+        let modules = string_list(&modules_of(repo, repo.texts).code);
         let code = || repo.texts.iter().filter(|(path, _)| is_code(repo, path));
         let mut names = Self::default();
         // What is made of a name that reaches is known only once the name is.
         for _ in 0..PASSES {
-            let reaching = list(&names.reaching);
+            let reaching = string_list(&names.reaching);
             let arguments =
                 code().map(|(path, text)| vec![file(repo, path), bytes(text), modules.clone(), reaching.clone()]);
             names.add(query_sources(execute, repo, PROGRAM, "definitions", arguments.collect())?);
-            if list(&names.reaching) == reaching {
+            if string_list(&names.reaching) == reaching {
                 break;
             }
         }
@@ -125,12 +126,10 @@ pub(crate) fn scan_changes(
         memory_bytes: repo.limits.memory_bytes.min(SCAN_MEMORY_BYTES),
         ..repo.limits
     };
-    let QueryResults { given, ended, fuel, job, met_deadline } =
+    let QueryResults { answers, early_end, evidence: cost } =
         query_sources_within(execute, repo, limits, PROGRAM, "machinery", arguments.collect())?;
-    evidence.jobs.push(job);
-    evidence.fuel = evidence.fuel.saturating_add(fuel);
-    evidence.met_deadline |= met_deadline;
-    for ((path, _), answer) in changed.iter().zip(&given) {
+    add_cost(evidence, cost.jobs, cost.fuel, cost.met_deadline);
+    for ((path, _), answer) in changed.iter().zip(&answers) {
         match answer {
             Ok(Value::List(found)) if found.is_empty() => {}
             Ok(Value::List(found)) => {
@@ -141,8 +140,8 @@ pub(crate) fn scan_changes(
         }
     }
     // Whatever ended it, only the patch is new to it.
-    Ok(ended.map(|how| {
-        let path = changed.get(given.len()).map_or("", |(path, _)| path.as_str());
+    Ok(early_end.map(|how| {
+        let path = changed.get(answers.len()).map_or("", |(path, _)| path.as_str());
         ScanFinding::new("scan", format!("`{path}`: the scan did not come to its end: {how}"))
     }))
 }
@@ -163,18 +162,16 @@ fn too_large(repo: &RepoContext<'_>, changed: &[(&String, &String)]) -> Option<S
 /// What [`PROGRAM`] takes as the names of the repository. Those of its definitions that the text does not mention are left out.
 fn names_for(names: &OwnNames, modules: &Modules, starred: &BTreeSet<String>, text: &str) -> Value {
     let words: HashSet<&str> = words(text).collect();
-    let mentioned = |names: &BTreeSet<String>| {
-        Value::List(names.iter().filter(|name| words.contains(name.as_str())).map(Value::str).collect())
-    };
+    let mentioned = |names: &BTreeSet<String>| string_list(names.iter().filter(|name| words.contains(name.as_str())));
     let entries = [
-        ("modules", list(&modules.code)),
-        ("tests", list(&modules.tests)),
+        ("modules", string_list(&modules.code)),
+        ("tests", string_list(&modules.tests)),
         ("attributes", mentioned(&names.attributes)),
         ("globals", mentioned(&names.globals)),
         ("classes", mentioned(&names.classes)),
-        ("imported", list(&names.imported)),
-        ("reaching", list(&names.reaching)),
-        ("starred", list(starred)),
+        ("imported", string_list(&names.imported)),
+        ("reaching", string_list(&names.reaching)),
+        ("starred", string_list(starred)),
     ];
     Value::Dict(entries.into_iter().map(|(name, value)| (Value::str(name), value)).collect())
 }
@@ -193,10 +190,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn texts(list: &Value) -> impl Iterator<Item = String> {
     let items = if let Value::List(items) = list { items.as_slice() } else { &[] };
     items.iter().filter_map(|item| if let Value::Str(text) = item { Some(text.clone()) } else { None })
-}
-
-fn list(names: &BTreeSet<String>) -> Value {
-    Value::List(names.iter().map(Value::str).collect())
 }
 
 /// As it lies in the tree, and as an import reads it.

@@ -12,7 +12,7 @@ use super::paths::{PatchPurpose, forbidden_change, is_loaded_by_itself, is_test}
 use super::test_runner::{RepoTestRunner, TestResults, file_of};
 use super::{BugArtifact, RepoContext};
 use crate::repository::TestResult;
-use crate::runner::truncate_detail;
+use crate::runner::{Decision, saturating_u32};
 
 /// The rule of what a run with the package in another instance says: that it decided every test, or which test does not pass there.
 const SPLIT: &str = "split";
@@ -40,19 +40,6 @@ pub struct RepairRequest<'a> {
     pub seed: u64,
 }
 
-/// Why a patch is not accepted.
-struct RepairDecision {
-    status: Status,
-    rule: &'static str,
-    detail: String,
-}
-
-impl RepairDecision {
-    fn new(status: Status, rule: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, rule, detail: detail.into() }
-    }
-}
-
 /// Judges a repair: [`Status::Accepted`] when every test of F2P passes, and every one of P2P that could notice what the
 /// patch leaves changed.
 ///
@@ -75,7 +62,7 @@ pub fn grade_repair(
     if repo.trust == Trust::Split
         && let Some(id) = artifact.fail_to_pass.iter().find(is_shared)
     {
-        let decision = RepairDecision::new(Status::Unjudgeable, SHARED, needs_shared(id));
+        let decision = Decision::by_rule(Status::Unjudgeable, SHARED, needs_shared(id));
         return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, decision));
     }
     let wanted = tests_to_run(execute, repo, artifact, &repaired)?;
@@ -84,29 +71,23 @@ pub fn grade_repair(
     if trust == SHARED
         && let Some(found) = scan_changes(execute, repo, &states.buggy, &repaired, false, &mut bench.evidence)?
     {
-        let decision = RepairDecision::new(Status::Malformed, found.rule, found.why);
+        let decision = Decision::by_rule(Status::Malformed, found.rule, found.why);
         return Ok(verdict(bench, artifact.fail_to_pass.len(), 0, decision));
     }
     let (passed, decision) = run_repair_tests(&mut bench, &repaired, &wanted, request)?;
-    let decision = decision.unwrap_or_else(|| RepairDecision::new(Status::Accepted, trust, ""));
+    let decision = decision.unwrap_or_else(|| Decision::by_rule(Status::Accepted, trust, ""));
     Ok(verdict(bench, wanted.len(), passed, decision))
 }
 
-fn verdict(bench: RepoTestRunner<'_>, total: usize, passed: usize, decision: RepairDecision) -> Verdict {
-    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    let mut evidence = bench.evidence;
-    (evidence.rule, evidence.detail) = (decision.rule.to_owned(), truncate_detail(&decision.detail));
-    Verdict { status: decision.status, passed: count(passed), total: count(total), evidence }
+fn verdict(bench: RepoTestRunner<'_>, total: usize, passed: usize, decision: Decision) -> Verdict {
+    let (passed, total) = (saturating_u32(passed), saturating_u32(total));
+    Decision { passed, total, ..decision }.into_verdict(bench.evidence)
 }
 
 /// The repository with the patch, its tests as in the original. What the patch does to test files is left out, as SWE-bench
 /// leaves it out, and so is what it does to files that are no Python, unless the bug is in them: nothing scans them.
-fn repaired(
-    repo: &RepoContext<'_>,
-    states: &BugStates,
-    request: &RepairRequest<'_>,
-) -> Result<TextFiles, RepairDecision> {
-    let malformed = |rule, why: String| RepairDecision::new(Status::Malformed, rule, why);
+fn repaired(repo: &RepoContext<'_>, states: &BugStates, request: &RepairRequest<'_>) -> Result<TextFiles, Decision> {
+    let malformed = |rule, why: String| Decision::by_rule(Status::Malformed, rule, why);
     let size = request.patch.len();
     if size > MAX_PATCH_BYTES {
         return Err(malformed("too_large", format!("the patch has {size} bytes, and may have {MAX_PATCH_BYTES}")));
@@ -145,7 +126,7 @@ fn run_repair_tests(
     repaired: &TextFiles,
     wanted: &BTreeSet<String>,
     request: &RepairRequest<'_>,
-) -> Result<(usize, Option<RepairDecision>), Dropped> {
+) -> Result<(usize, Option<Decision>), Dropped> {
     let draws = InversionDraws::seeded(&(&request.artifact.task_id, request.patch, request.seed));
     let plan = InversionPlan::make(bench, wanted, draws)?;
     let mut proven = BTreeSet::new();
@@ -166,7 +147,7 @@ fn run_repair_tests(
     }
     let unproven = wanted.iter().find(|id| !proven.contains(*id));
     let decision =
-        unproven.map(|id| RepairDecision::new(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
+        unproven.map(|id| Decision::by_rule(Status::WrongAnswer, "", format!("test `{id}` passed in neither run")));
     Ok((proven.len(), decision))
 }
 
@@ -176,17 +157,17 @@ fn against_split(
     repaired: &TextFiles,
     split: &BTreeSet<String>,
     seed: u64,
-) -> Result<Option<RepairDecision>, Dropped> {
+) -> Result<Option<Decision>, Dropped> {
     if split.is_empty() {
         return Ok(None);
     }
     let results = bench.run_split(repaired, split, seed)?;
-    let broken = results.broken.first().map(|why| RepairDecision::new(Status::RuntimeError, SPLIT, why));
+    let broken = results.broken.first().map(|why| Decision::by_rule(Status::RuntimeError, SPLIT, why));
     let failed = || {
         let id = split.iter().find(|id| !results.passed(id))?;
         let result = results.by_id.get(id).copied().unwrap_or(TestResult::Missing);
         let why = format!("test `{id}` passed beside the package, and with it in another instance: {result:?}");
-        Some(RepairDecision::new(Status::WrongAnswer, SPLIT, why))
+        Some(Decision::by_rule(Status::WrongAnswer, SPLIT, why))
     };
     Ok(broken.or_else(failed))
 }
@@ -274,16 +255,16 @@ impl<'a> InversionPlan<'a> {
     }
 
     /// The first test that is not as it must be. One that passes though it was made to fail outweighs all others.
-    fn against(&self, results: &TestResults, wanted: &BTreeSet<String>, run: usize) -> Option<RepairDecision> {
+    fn against(&self, results: &TestResults, wanted: &BTreeSet<String>, run: usize) -> Option<Decision> {
         if let Some(why) = results.broken.first() {
-            return Some(RepairDecision::new(Status::RuntimeError, "", why));
+            return Some(Decision::by_rule(Status::RuntimeError, "", why));
         }
         let forged = |id: &&String| {
             self.expected_result(id, run) == ExpectedResult::Fail && results.by_id.get(*id) != Some(&TestResult::Failed)
         };
         let passed = |id: &&String| forged(id) && results.passed(id);
         if let Some(id) = wanted.iter().find(passed) {
-            return Some(RepairDecision::new(
+            return Some(Decision::by_rule(
                 Status::WrongAnswer,
                 "forged",
                 format!("test `{id}` was made to fail, and passed"),
@@ -296,6 +277,6 @@ impl<'a> InversionPlan<'a> {
             TestResult::Error | TestResult::Stopped | TestResult::Missing => Status::RuntimeError,
             _ => Status::WrongAnswer,
         };
-        Some(RepairDecision::new(status, "", format!("test `{id}`: {result:?}")))
+        Some(Decision::by_rule(status, "", format!("test `{id}`: {result:?}")))
     }
 }

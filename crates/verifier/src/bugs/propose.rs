@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use veriplay_core::{Dropped, Execute, Patch, TextFiles, Value};
 
+use super::paths::is_test;
 use super::source_queries::{apply_edits, parse_edits, query_sources};
 use super::test_runner::{RepoTestRunner, file_of};
 use super::{BugProposal, Mutant, RepoContext};
 use crate::repository::TestResult;
+use crate::runner::string_list;
 
 const WEAKEN: &str = include_str!("python/weaken.py");
 
@@ -37,7 +40,7 @@ pub fn propose_mutant(
     propose_files(execute, repo, &buggy, mutant.injector, seeds)
 }
 
-fn unfit<T>(check: &'static str, why: &str) -> Result<Result<T, ProposalRejection>, Dropped> {
+fn reject<T>(check: &'static str, why: &str) -> Result<Result<T, ProposalRejection>, Dropped> {
     Ok(Err(ProposalRejection { check, why: why.to_owned() }))
 }
 
@@ -49,13 +52,13 @@ pub(crate) fn propose_files(
     injector: &str,
     seeds: (u64, u64),
 ) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
-    let Ok(bug_inject) = Patch::make(repo.texts, buggy) else { return unfit("applies", "it makes no patch") };
+    let Ok(bug_inject) = Patch::make(repo.texts, buggy) else { return reject("applies", "it makes no patch") };
     let failing = match find_failing_tests(execute, repo, buggy, seeds.1)? {
         Ok(failing) => failing,
-        Err(unfit) => return Ok(Err(unfit)),
+        Err(rejection) => return Ok(Err(rejection)),
     };
     let Some(test_weaken) = weaken_tests(execute, repo, &failing)? else {
-        return unfit("hidden", "its failing tests cannot be taken out by name");
+        return reject("hidden", "its failing tests cannot be taken out by name");
     };
     let files: BTreeSet<&str> = failing.iter().map(|id| file_of(id)).collect();
     Ok(Ok(BugProposal {
@@ -64,6 +67,77 @@ pub(crate) fn propose_files(
         test_files: files.into_iter().map(str::to_owned).collect(),
         injector: injector.to_owned(),
         seed: seeds.0,
+        failed_repairs: Vec::new(),
+    }))
+}
+
+/// Who takes out the tests that notice a bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weakening {
+    /// We do, function by function: the tests that fail, and nothing else.
+    Derived,
+    /// The injector, by its edits of test files; one that edited none weakens nothing, and is refused for it.
+    Model,
+}
+
+/// A tree that an injector left.
+#[derive(Debug, Clone, Copy)]
+pub struct TreeRequest<'a> {
+    /// The repository.
+    pub repo: &'a RepoContext<'a>,
+    /// All its text files as they are now.
+    pub now: &'a TextFiles,
+    /// Becomes [`BugProposal::injector`].
+    pub injector: &'a str,
+    /// Who takes out the tests.
+    pub weakening: Weakening,
+    /// The seed of its making, which the proposal keeps, and that of the run that finds the failing tests.
+    pub seeds: (u64, u64),
+}
+
+/// The proposal of an edited tree: its changes of code are the bug. It runs the affected tests once.
+///
+/// # Errors
+/// A host fault.
+pub(crate) fn propose_tree(
+    execute: &dyn Execute,
+    request: &TreeRequest<'_>,
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
+    let repo = request.repo;
+    let Ok(patch) = Patch::make(repo.texts, request.now) else { return reject("applies", "it makes no patch") };
+    let (bug, weaken) = (patch.only(|path| !is_test(repo, path)), patch.only(|path| is_test(repo, path)));
+    if bug.is_empty() {
+        return reject("changed_files", "no code is changed");
+    }
+    let Ok(buggy) = bug.apply(repo.texts) else { return reject("applies", "its patch does not apply") };
+    match request.weakening {
+        Weakening::Derived => propose_files(execute, repo, &buggy, request.injector, request.seeds),
+        Weakening::Model => propose_with_own_weakening(execute, request, &buggy, bug, weaken),
+    }
+}
+
+fn propose_with_own_weakening(
+    execute: &dyn Execute,
+    request: &TreeRequest<'_>,
+    buggy: &TextFiles,
+    bug_inject: Patch,
+    test_weaken: Patch,
+) -> Result<Result<BugProposal, ProposalRejection>, Dropped> {
+    let failing = match find_failing_tests(execute, request.repo, buggy, request.seeds.1)? {
+        Ok(failing) => failing,
+        Err(rejection) => return Ok(Err(rejection)),
+    };
+    let mut test_files: Vec<String> = failing.iter().map(|id| file_of(id).to_owned()).collect();
+    test_files.extend(test_weaken.touched().map(|(path, _)| path.to_owned()));
+    test_files.sort();
+    test_files.dedup();
+    Ok(Ok(BugProposal {
+        bug_inject,
+        test_weaken,
+        test_files,
+        injector: request.injector.to_owned(),
+        seed: request.seeds.0,
         failed_repairs: Vec::new(),
     }))
 }
@@ -77,18 +151,18 @@ pub(crate) fn find_failing_tests(
 ) -> Result<Result<BTreeSet<String>, ProposalRejection>, Dropped> {
     let affected = repo.map.affected(execute, repo, repo.texts, buggy)?;
     if affected.is_empty() {
-        return unfit("failing", "no test enters what it changes");
+        return reject("failing", "no test enters what it changes");
     }
     let results = RepoTestRunner::new(execute, repo).run(buggy, &affected, seed)?;
     if let Some(why) = results.broken.first() {
-        return unfit("records", why);
+        return reject("records", why);
     }
     let recorded = |id: &String| !matches!(results.by_id.get(id), None | Some(TestResult::Missing));
     if !affected.iter().all(recorded) {
-        return unfit("records", "it stops more tests than are waited for");
+        return reject("records", "it stops more tests than are waited for");
     }
     let failing: BTreeSet<String> = affected.into_iter().filter(|id| !results.passed(id)).collect();
-    if failing.is_empty() { unfit("failing", "every test passes") } else { Ok(Ok(failing)) }
+    if failing.is_empty() { reject("failing", "every test passes") } else { Ok(Ok(failing)) }
 }
 
 /// The patch that removes the functions of the tests `failing` from the original's test files. `None` when a function is not
@@ -106,9 +180,8 @@ pub fn weaken_tests(
         functions.entry(file_of(id)).or_default().insert(name_of(id));
     }
     let text = |file: &str| repo.texts.get(file).map_or("", String::as_str);
-    let arguments = functions.iter().map(|(file, names)| {
-        vec![Value::str(text(file)), Value::List(names.iter().map(|name| Value::str(*name)).collect())]
-    });
+    let arguments =
+        functions.iter().map(|(file, names)| vec![Value::str(text(file)), string_list(names.iter().copied())]);
     let answers = query_sources(execute, repo, WEAKEN, "weaken", arguments.collect())?;
     let mut after = repo.texts.clone();
     for (file, answer) in functions.keys().zip(answers) {

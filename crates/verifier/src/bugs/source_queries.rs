@@ -1,16 +1,15 @@
-//! Questions about Python source text, answered by Python's own parser in the sandbox. The text is data there: nothing of it
-//! is run.
+//! Queries on Python source text, answered by Python's own parser in the sandbox. The guest parses the text and never runs it.
 
-use veriplay_core::{CallResult, Digest, Dropped, Execute, Exit, Job, Limits, Outcome, Value};
+use veriplay_core::{CallResult, Dropped, Evidence, Execute, Job, Limits, Value};
 
 use super::RepoContext;
-use crate::runner::{NoValue, decode_call, met_deadline};
+use crate::runner::{NoValue, Runner, decode_call, early_end};
 
 const SPANS: &str = include_str!("python/spans.py");
-/// The seed of every question. Chance enters an answer by its arguments alone.
+/// Seeds every query. Programs that draw take a seed as an argument.
 const SEED: u64 = 0;
 
-/// What replaces a stretch of a text, in bytes.
+/// Replaces the bytes `start..end` of a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TextEdit {
     pub(crate) start: usize,
@@ -18,8 +17,8 @@ pub(crate) struct TextEdit {
     pub(crate) text: String,
 }
 
-/// Calls `function` of `program`, behind the common part, once for each list of arguments. A call that raises is `Err`: the
-/// text is no Python.
+/// Calls `function` of `program`, appended to the common `spans.py`, once for each list of arguments. A call that raises is `Err`:
+/// the text is not valid Python.
 pub(crate) fn query_sources(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -28,28 +27,28 @@ pub(crate) fn query_sources(
     arguments: Vec<Vec<Value>>,
 ) -> Result<Vec<Result<Value, String>>, Dropped> {
     let asked = arguments.len();
-    let answers = query_sources_within(execute, repo, repo.limits, program, function, arguments)?;
-    match answers.ended {
+    let QueryResults { answers, early_end, .. } =
+        query_sources_within(execute, repo, repo.limits, program, function, arguments)?;
+    match early_end {
         Some(how) => {
-            Err(Dropped { why: format!("`{function}` answered {} of {asked} questions: {how}", answers.given.len()) })
+            Err(Dropped { why: format!("`{function}` answered {} of {asked} questions: {how}", answers.len()) })
         }
-        None => Ok(answers.given),
+        None => Ok(answers),
     }
 }
 
-/// What questions came to.
+/// The answers of one job.
 #[derive(Debug)]
 pub(crate) struct QueryResults {
-    /// One a question, as far as they were answered.
-    pub(crate) given: Vec<Result<Value, String>>,
-    /// How the job ended, where it did before all were.
-    pub(crate) ended: Option<String>,
-    pub(crate) fuel: u64,
-    pub(crate) job: Digest,
-    pub(crate) met_deadline: bool,
+    /// One for each question that was answered, in their order.
+    pub(crate) answers: Vec<Result<Value, String>>,
+    /// Why the job ended before it answered all questions.
+    pub(crate) early_end: Option<String>,
+    /// The job and its cost.
+    pub(crate) evidence: Evidence,
 }
 
-/// As [`query_sources`], for texts that may be made to stop the reader: that is an answer too.
+/// As [`query_sources`], for hostile texts: a job that such a text stops is a result, and not a host fault.
 pub(crate) fn query_sources_within(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -65,23 +64,15 @@ pub(crate) fn query_sources_within(
         seed: SEED,
         ..Job::calls(format!("{SPANS}\n\n{program}"), function, arguments)
     };
-    let outcome = execute.execute(&job).map_err(|error| Dropped { why: error.to_string() })?;
+    let mut runner = Runner::new(execute);
+    let outcome = runner.run(&job)?;
     let answer = |call: &CallResult| decode_call(call, &limits).map_err(NoValue::text);
+    let end = || early_end(&outcome).unwrap_or_else(|| format!("{:?}", outcome.exit));
     Ok(QueryResults {
-        given: outcome.calls.iter().take(asked).map(answer).collect(),
-        ended: (outcome.calls.len() != asked).then(|| how_it_ended(&outcome)),
-        fuel: outcome.fuel,
-        met_deadline: met_deadline(&outcome),
-        job: job.digest(),
+        answers: outcome.calls.iter().take(asked).map(answer).collect(),
+        early_end: (outcome.calls.len() != asked).then(end),
+        evidence: runner.evidence,
     })
-}
-
-fn how_it_ended(outcome: &Outcome) -> String {
-    match (&outcome.exit, &outcome.error) {
-        (Exit::Exceeded { limit, allowed, .. }, _) => format!("{limit:?} limit {allowed} exceeded"),
-        (_, Some(error)) => format!("{}: {}", error.kind, error.message),
-        (exit, None) => format!("{exit:?}"),
-    }
 }
 
 /// Edits as the guest writes them.

@@ -135,7 +135,7 @@ fn changes<'a>(
     let texts =
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
     let asked = modules.iter().map(texts).collect();
-    let answers = query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.given;
+    let answers = query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.answers;
     // A text that cannot be read, or that stops the reader, has changed as a whole.
     for ((path, ..), answer) in
         modules.into_iter().zip(answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))

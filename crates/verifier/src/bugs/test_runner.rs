@@ -9,6 +9,7 @@ use super::RepoContext;
 use super::bug_states::Overlay;
 use super::code_scan::SplitLayout;
 use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
+use crate::runner::{add_cost, host_fault};
 
 /// Fuel beside what the tests cost.
 const SLACK: u64 = 15_000_000_000;
@@ -43,15 +44,13 @@ impl<'a> RepoTestRunner<'a> {
     /// The tests `ids` in the state `now`, their files beside each other.
     pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<TestResults, Dropped> {
         let execute = self.execute;
-        let limit = |repo: &RepoContext<'_>, file: &str| fuel(repo, file);
+        let limit = |repo: &RepoContext<'_>, file: &str| file_fuel(repo, file);
         self.run_by(now, ids, seed, limit, |repository, file, ids| run_tests(execute, repository, file, ids))
     }
 
     /// Counts what another verdict cost.
-    pub(crate) fn add(&mut self, evidence: &Evidence) {
-        self.evidence.fuel += evidence.fuel;
-        self.evidence.jobs.extend(evidence.jobs.iter().cloned());
-        self.evidence.met_deadline |= evidence.met_deadline;
+    pub(crate) fn add_cost_of(&mut self, evidence: &Evidence) {
+        add_cost(&mut self.evidence, evidence.jobs.iter().cloned(), evidence.fuel, evidence.met_deadline);
     }
 
     /// The same with the package in another instance. A test in which a call changes an argument that none changes in the original has
@@ -82,7 +81,7 @@ impl<'a> RepoTestRunner<'a> {
         run: impl Fn(&Repository<'_>, &str, &[String]) -> Result<FileRun, ExecuteError> + Sync,
     ) -> Result<TestResults, Dropped> {
         let overlay = Overlay::between(self.repo.texts, now);
-        let (files, repo, layout) = (by_file(ids), self.repo, &self.layout);
+        let (files, repo, layout) = (group_by_file(ids), self.repo, &self.layout);
         let run = |(file, ids): &(&str, Vec<String>)| {
             let mut repository = overlay.repository(repo, layout, seed);
             repository.limits.fuel = fuel(repo, file);
@@ -93,12 +92,10 @@ impl<'a> RepoTestRunner<'a> {
             .with_max_len(1)
             .map(|asked| run(asked).map(|run| (asked.0, run)))
             .collect::<Result<_, ExecuteError>>()
-            .map_err(|error| Dropped { why: error.to_string() })?;
+            .map_err(|error| host_fault(&error))?;
         let mut results = TestResults::default();
         for (file, run) in runs {
-            self.evidence.fuel += run.fuel;
-            self.evidence.jobs.extend(run.jobs);
-            self.evidence.met_deadline |= run.met_deadline;
+            add_cost(&mut self.evidence, run.jobs, run.fuel, run.met_deadline);
             results.broken.extend(run.broken.map(|why| format!("`{file}`: {why}")));
             results.by_id.extend(run.tests.into_iter().map(|test| (test.id, test.result)));
         }
@@ -109,7 +106,7 @@ impl<'a> RepoTestRunner<'a> {
 /// Fuel for any tests of a file: what all of them cost in the original, a quarter more, and enough to start pytest. Not a share of it by
 /// their number: a few slow tests can be most of a file, and a repair must not be refused for that. A bug that loops then costs as much
 /// as the file.
-pub(crate) fn fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
+pub(crate) fn file_fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
     let Some(found) = repo.baseline.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
     repo.limits.fuel.min(SLACK.saturating_add(found.fuel / 4 * 5))
 }
@@ -120,8 +117,8 @@ fn split_fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
     repo.limits.fuel.min(SLACK.saturating_add(found.split_fuel / 4 * 5))
 }
 
-/// Test ids by the file they begin with.
-fn by_file(ids: &BTreeSet<String>) -> Vec<(&str, Vec<String>)> {
+/// Groups test ids by the file they begin with.
+pub(crate) fn group_by_file(ids: &BTreeSet<String>) -> Vec<(&str, Vec<String>)> {
     let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for id in ids {
         files.entry(file_of(id)).or_default().push(id.clone());

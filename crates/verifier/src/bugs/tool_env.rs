@@ -16,27 +16,33 @@
 
 mod batch;
 mod functions;
-mod looking;
-mod proposal;
 mod solver_view;
 mod test_report;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use veriplay_core::{Dropped, Evidence, Execute, Status, TextFiles, check_path};
+use veriplay_core::{
+    Base, Digest, Dropped, Evidence, Execute, Job, LayerRoot, Limits, Mounted, Outcome, Status, TextFiles, Value,
+    check_path,
+};
 
 pub use batch::{
     GradeRequest, MutateRequest, ValidateRequest, functions_all, grade_all, mutate_all, propose_all, serve_all,
     validate_all, view_all,
 };
 pub use functions::{EMPTY_BODY, FunctionSource, changed_function, list_functions};
-use proposal::propose_tree;
-pub use proposal::{TreeRequest, Weakening};
 pub use solver_view::{SolverView, ViewRequest, repair_of, solver_view, test_function};
 
 use super::RepoContext;
+use super::bug_states::Overlay;
 use super::paths::is_loaded_by_itself;
+use crate::runner::{NoValue, Runner, decode_call, job_failure, truncate_detail};
+
+/// Lists, reads and searches; see its docstring.
+const TOOL_SERVER: &str = include_str!("python/tool_server.py");
+/// Seeds list, read and search, which draw nothing.
+const SEED: u64 = 0;
 
 /// One call of a tool. Paths are relative to the repository; the empty one is its root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -171,12 +177,76 @@ pub fn serve_tool_call(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> 
         RepoToolCall::Run { tests } => test_report::run_named_tests(execute, request, tests),
         RepoToolCall::List { path } | RepoToolCall::Read { path, .. } | RepoToolCall::Search { path, .. } => {
             match path.is_empty() || check_path(path).is_ok() {
-                true => looking::look(execute, request),
+                true => run_tool_server(execute, request),
                 false => Ok(RepoToolOutcome::refused(format!("`{path}` is no path in the repository"))),
             }
         }
     };
-    served.map(|outcome| RepoToolOutcome { shown: cut(&outcome.shown, request.shown_chars), ..outcome })
+    served.map(|outcome| RepoToolOutcome { shown: truncate_output(&outcome.shown, request.shown_chars), ..outcome })
+}
+
+/// Lists, reads or searches. The caller has checked the path.
+fn run_tool_server(execute: &dyn Execute, request: &RepoToolRequest<'_>) -> Result<RepoToolOutcome, Dropped> {
+    let Some((path, arguments)) = tool_arguments(request.call) else {
+        return Ok(RepoToolOutcome::refused("it is no tool that looks"));
+    };
+    let mut runner = Runner::new(execute);
+    let outcome = runner.run(&tool_job(request, path, arguments))?;
+    let evidence = std::mem::take(&mut runner.evidence);
+    Ok(match (job_failure(&outcome), parse_tool_answer(&outcome, &request.repo.limits)) {
+        (None, Ok((true, text))) => RepoToolOutcome::done(text, evidence),
+        (None, Ok((false, why))) => RepoToolOutcome { evidence, ..RepoToolOutcome::refused(why) },
+        (Some((status, why)), _) => {
+            let shown = format!("Stopped: {}.", truncate_detail(&why));
+            RepoToolOutcome { end: CallEnd::Stopped(status), shown, ..RepoToolOutcome::done(String::new(), evidence) }
+        }
+        (None, Err(why)) => return Err(Dropped { why: format!("the tool environment: {why}") }),
+    })
+}
+
+/// The path, and what follows it in the guest's call.
+fn tool_arguments(call: &RepoToolCall) -> Option<(&str, Vec<Value>)> {
+    match call {
+        RepoToolCall::List { path } => Some((path, Vec::new())),
+        RepoToolCall::Read { path, first, last } => Some((path, vec![Value::int(*first), Value::int(*last)])),
+        RepoToolCall::Search { path, pattern, expression } => {
+            Some((path, vec![Value::str(pattern.as_str()), Value::Bool(*expression)]))
+        }
+        RepoToolCall::Edit { .. } | RepoToolCall::Run { .. } => None,
+    }
+}
+
+fn tool_job(request: &RepoToolRequest<'_>, path: &str, arguments: Vec<Value>) -> Job {
+    let repo = request.repo;
+    let Overlay { files, without } = Overlay::between(repo.texts, request.tree);
+    let arguments = vec![
+        Value::str(request.call.tool()),
+        Value::str(path),
+        Value::List(arguments),
+        // One more than is shown, so that the cut is told.
+        Value::int(request.shown_chars.saturating_add(1)),
+    ];
+    let package: &Digest = &repo.baseline.package;
+    Job {
+        image: request.image.to_owned(),
+        files,
+        limits: Limits { fuel: request.fuel.min(repo.limits.fuel), ..repo.limits },
+        seed: SEED,
+        base: Some(Base { layers: vec![Mounted { layer: package.clone(), at: LayerRoot::Work }], without }),
+        ..Job::calls(TOOL_SERVER, "desk", vec![arguments])
+    }
+}
+
+/// Whether it was done, and the text.
+fn parse_tool_answer(outcome: &Outcome, limits: &Limits) -> Result<(bool, String), String> {
+    let call = outcome.calls.first().ok_or("it answered nothing")?;
+    match decode_call(call, limits).map_err(NoValue::text)? {
+        Value::Tuple(parts) => match parts.as_slice() {
+            [Value::Str(word), Value::Str(text)] => Ok((word == "done", text.clone())),
+            _ => Err("its answer is none".to_owned()),
+        },
+        _ => Err("its answer is none".to_owned()),
+    }
 }
 
 /// Replaces `old`, which must be in the file once. Test files may be edited: they are restored before anything is judged.
@@ -225,7 +295,7 @@ fn places(text: &str, old: &str) -> (Option<usize>, Option<usize>) {
 }
 
 /// At most `chars` characters, and how many there were more.
-fn cut(text: &str, chars: usize) -> String {
+fn truncate_output(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("{}… ({} more characters)", &text[..at], text[at..].chars().count()),
         None => text.to_owned(),

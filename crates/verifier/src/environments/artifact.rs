@@ -8,9 +8,9 @@ use std::collections::HashSet;
 use veriplay_core::{CodeTask, Digest, Dropped, Environment, Evidence, Execute, Status, Verdict, program_hash};
 
 use super::artifact_gate::ArtifactGate;
-use super::case_runs::{ArtifactRuns, CaseRun, run_artifact};
+use super::case_runs::{ArtifactRuns, CaseEnd, CaseRun, run_artifact};
 use super::rules;
-use crate::runner::{Runner, truncate_detail};
+use crate::runner::{Decision, Runner};
 
 /// Characters of a line that an instruction cannot hold by chance.
 const LEAK_CHARS: usize = 20;
@@ -69,10 +69,7 @@ pub(super) fn examine_artifact(
     let rules = findings.iter().map(|finding| finding.rule).collect();
     let verdict = match findings.into_iter().next() {
         None => Verdict { status: Status::Valid, passed: 1, total: 1, evidence },
-        Some(RuleViolation { rule, detail }) => {
-            let evidence = Evidence { rule: rule.to_owned(), detail: truncate_detail(&detail), ..evidence };
-            Verdict { status: Status::Invalid, passed: 0, total: 1, evidence }
-        }
+        Some(RuleViolation { rule, detail }) => Decision::by_rule(Status::Invalid, rule, detail).into_verdict(evidence),
     };
     Ok(ArtifactReport { verdict, rules })
 }
@@ -213,8 +210,8 @@ fn too_few_calls(gate: &ArtifactGate, facts: &ArtifactRuns) -> Option<RuleViolat
 
 fn verifier_runs(facts: &ArtifactRuns) -> Option<RuleViolation> {
     let failed = facts
-        .verification_answers()
-        .find_map(|(name, said)| Some((name, said.iter().find_map(|said| said.as_ref().err())?)));
+        .verifications()
+        .find_map(|(name, results)| Some((name, results.iter().find_map(|result| result.as_ref().err())?)));
     failed.map(|(name, (status, detail))| {
         RuleViolation::new(rules::VERIFIER_RUNS, format!("on {name}: {status:?}: {detail}"))
     })
@@ -222,14 +219,14 @@ fn verifier_runs(facts: &ArtifactRuns) -> Option<RuleViolation> {
 
 fn verifier_nondeterministic(facts: &ArtifactRuns) -> Option<RuleViolation> {
     let differs =
-        |(_, said): &(&str, &[Result<bool, _>; 2])| matches!(said, [Ok(first), Ok(second)] if first != second);
-    let found = facts.verification_answers().find(differs);
+        |(_, results): &(&str, &[Result<bool, _>; 2])| matches!(results, [Ok(first), Ok(second)] if first != second);
+    let found = facts.verifications().find(differs);
     found.map(|(name, _)| RuleViolation::new(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
 }
 
 /// What the verification function says of a case, where it says anything.
 fn first_verification(case: &CaseRun) -> Option<bool> {
-    case.said.as_ref().and_then(|said| said[0].as_ref().ok()).copied()
+    case.verification.as_ref().and_then(|results| results[0].as_ref().ok()).copied()
 }
 
 fn solution_refused(facts: &ArtifactRuns) -> Option<RuleViolation> {
@@ -243,7 +240,7 @@ fn failure_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
 }
 
 fn nothing_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
-    let (answer, _) = facts.nothing.iter().find(|(_, said)| matches!(said[0], Ok(true)))?;
+    let (answer, _) = facts.untouched.iter().find(|(_, results)| matches!(results[0], Ok(true)))?;
     Some(RuleViolation::new(
         rules::NOTHING_ACCEPTED,
         format!("the answer `{answer}` on the untouched state is accepted"),
@@ -254,10 +251,7 @@ fn nothing_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
 /// solution does is the verification function's to tell.
 fn same_outcome(gate: &ArtifactGate, _: &CodeTask, facts: &ArtifactRuns) -> Option<RuleViolation> {
     let ends: Vec<_> = facts.failures.iter().filter_map(|case| Some((case, case.ends[0].as_ref().ok()?))).collect();
-    let is_same = |first: &&(&CaseRun, &super::case_runs::CaseEnd),
-                   (_, end): &(&CaseRun, &super::case_runs::CaseEnd)| {
-        first.1.after == end.after && first.1.answer == end.answer
-    };
+    let is_same = |first: &&(&CaseRun, &CaseEnd), (_, end): &(&CaseRun, &CaseEnd)| first.1.is_same_outcome(end);
     let pair = ends.iter().enumerate().find_map(|(at, second)| {
         let first = ends[..at].iter().find(|first| is_same(first, second))?;
         Some((first.0, second.0))

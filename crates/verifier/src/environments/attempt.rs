@@ -39,7 +39,7 @@ pub fn judge_episode(execute: &dyn Execute, request: &EpisodeRequest<'_>) -> Res
     let mut runner = Runner::new(execute);
     let decision = match jobs::compile_environment(&mut runner, request.environment, request.image, request.limits)? {
         Ok(compiled) => judge_calls(&mut runner, &compiled, request)?,
-        Err((status, detail)) => decision(status, NOT_REPLAYED, detail),
+        Err((status, detail)) => Decision::by_rule(status, NOT_REPLAYED, detail),
     };
     Ok(decision.into_verdict(runner.evidence))
 }
@@ -49,11 +49,11 @@ pub(crate) fn judge_code(runner: &mut Runner<'_>, verify: &str, code: &CodeReque
     let CodeRequest { environment, image, limits, seed, .. } = *code;
     let compiled = match jobs::compile_environment(runner, environment, image, limits)? {
         Ok(compiled) => compiled,
-        Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
+        Err((status, detail)) => return Ok(Decision::by_rule(status, NOT_REPLAYED, detail)),
     };
     let outcome = jobs::run_compiled(runner, &compiled, code)?;
     if let Some((status, detail)) = outcome.failure {
-        return Ok(decision(status, "", detail));
+        return Ok(Decision::by_rule(status, "", detail));
     }
     let (calls, answer) = (&outcome.calls, outcome.answer.as_ref());
     judge_calls(runner, &compiled, &EpisodeRequest { environment, verify, calls, answer, image, limits, seed })
@@ -67,20 +67,16 @@ fn judge_calls(
     let EpisodeRequest { verify, calls, answer, image, limits, seed, .. } = *request;
     let (before, after) = match jobs::replay_calls(runner, compiled, calls, image, limits)? {
         Ok(states) => states,
-        Err((status, detail)) => return Ok(decision(status, NOT_REPLAYED, detail)),
+        Err((status, detail)) => return Ok(Decision::by_rule(status, NOT_REPLAYED, detail)),
     };
     let answer = answer.cloned().unwrap_or(Value::None);
     Ok(match run_verification(runner, verify, [before, after, answer], image, limits, seed)? {
-        Ok(true) => decision(Status::Accepted, "", String::new()),
-        Ok(false) => decision(Status::WrongAnswer, "", "the verification function says no".to_owned()),
+        Ok(true) => Decision::on_one(Status::Accepted, ""),
+        Ok(false) => Decision::by_rule(Status::WrongAnswer, "", "the verification function says no"),
         // Outside reproducibility, and so not the code's to answer for.
-        Err((Status::DeadlineExceeded, detail)) => decision(Status::DeadlineExceeded, UNVERIFIED, detail),
-        Err((_, detail)) => decision(Status::WrongAnswer, UNVERIFIED, detail),
+        Err((Status::DeadlineExceeded, detail)) => Decision::by_rule(Status::DeadlineExceeded, UNVERIFIED, detail),
+        Err((_, detail)) => Decision::by_rule(Status::WrongAnswer, UNVERIFIED, detail),
     })
-}
-
-fn decision(status: Status, rule: &str, detail: String) -> Decision {
-    Decision { rule: rule.to_owned(), ..Decision::on_one(status, detail) }
 }
 
 /// What the verification function says of `[before, after, answer]`, in an instance of its own.

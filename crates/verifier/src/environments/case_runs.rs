@@ -1,4 +1,4 @@
-//! What an artifact's codes do, run under both seeds of the gate. ArtifactRuns alone: [`super::artifact`] judges them.
+//! Runs an artifact's codes, each under both seeds of the gate. [`super::artifact`] judges what comes of them.
 
 use veriplay_core::{CodeTask, Dropped, Environment, Value};
 
@@ -7,33 +7,41 @@ use super::attempt::run_verification;
 use super::jobs::{self, CodeRequest, Compiled, Failure};
 use crate::runner::Runner;
 
-/// What code left.
-#[derive(PartialEq)]
+/// The states before and after code, and its answer.
+#[derive(Debug, PartialEq)]
 pub(super) struct CaseEnd {
     pub(super) calls: usize,
+    pub(super) before: Value,
     pub(super) after: Value,
     pub(super) answer: Value,
 }
 
-/// What the verification function said, under each seed.
+impl CaseEnd {
+    /// Whether both leave the same state and answer.
+    pub(super) fn is_same_outcome(&self, other: &CaseEnd) -> bool {
+        self.after == other.after && self.answer == other.answer
+    }
+}
+
+/// The results of the verification function under each seed.
 pub(super) type VerificationResults = [Result<bool, Failure>; 2];
 
-/// The solution or a failure case.
+/// Runs of the solution or of a failure case.
 pub(super) struct CaseRun {
     /// For people.
     pub(super) name: String,
     /// Under each seed.
     pub(super) ends: [Result<CaseEnd, Failure>; 2],
-    /// Of what the first run left, where it left anything.
-    pub(super) said: Option<VerificationResults>,
+    /// Verification of the first run, where that came to its end.
+    pub(super) verification: Option<VerificationResults>,
 }
 
-/// Everything the rules on runs look at.
+/// Everything that the rules on runs need.
 pub(super) struct ArtifactRuns {
     pub(super) solution: CaseRun,
     pub(super) failures: Vec<CaseRun>,
-    /// An answer on the untouched state, and the verification of it. The first answer is none.
-    pub(super) nothing: Vec<(Value, VerificationResults)>,
+    /// Answers on the untouched state, each with its verification. The first answer is `None`.
+    pub(super) untouched: Vec<(Value, VerificationResults)>,
 }
 
 impl ArtifactRuns {
@@ -42,55 +50,66 @@ impl ArtifactRuns {
         std::iter::once(&self.solution).chain(&self.failures)
     }
 
-    /// All that was said.
-    pub(super) fn verification_answers(&self) -> impl Iterator<Item = (&str, &VerificationResults)> {
-        let of_cases = self.cases().filter_map(|case| Some((case.name.as_str(), case.said.as_ref()?)));
-        of_cases.chain(self.nothing.iter().map(|(_, said)| ("doing nothing", said)))
+    /// All verifications, each with the name of what it is of.
+    pub(super) fn verifications(&self) -> impl Iterator<Item = (&str, &VerificationResults)> {
+        let of_cases = self.cases().filter_map(|case| Some((case.name.as_str(), case.verification.as_ref()?)));
+        of_cases.chain(self.untouched.iter().map(|(_, verification)| ("doing nothing", verification)))
     }
 }
 
-/// Runs everything. The outer errors are host faults, and an environment that cannot be opened is one.
+/// Runs everything.
+///
+/// # Errors
+/// A host fault, or an environment that cannot be opened.
 pub(super) fn run_artifact(
     runner: &mut Runner<'_>,
     gate: &ArtifactGate,
     environment: &Environment,
     task: &CodeTask,
 ) -> Result<ArtifactRuns, Dropped> {
-    let no_environment =
-        |(_, detail): Failure| Dropped { why: format!("environment `{}`: {detail}", environment.name) };
-    let compiled = jobs::compile_environment(runner, environment, &gate.image, gate.limits)?.map_err(no_environment)?;
-    let opened = jobs::replay_calls(runner, &compiled, &[], &gate.image, gate.limits)?;
-    let (before, _) = opened.map_err(no_environment)?;
-    let mut lab = Lab { runner, gate, environment, compiled, verify: &task.verify, before };
-    let solution = lab.case("the solution".to_owned(), &task.solution)?;
-    let numbered = task.failures.iter().zip(1..);
-    let failures = numbered.map(|(code, number)| lab.case(format!("failure case {number}"), code));
+    let mut codes = CodeRunner::open(runner, gate, environment)?;
+    let before = codes.initial_state()?;
+    let solution = codes.run_case("the solution".to_owned(), &task.solution, &task.verify, &before)?;
+    let failures = task
+        .failures
+        .iter()
+        .zip(1..)
+        .map(|(code, number)| codes.run_case(format!("failure case {number}"), code, &task.verify, &before));
     let failures = failures.collect::<Result<_, _>>()?;
     let answers = std::iter::once(&Value::None).chain(&gate.canned_answers);
-    let nothing = answers.map(|answer| Ok((answer.clone(), lab.run_verification(lab.before.clone(), answer.clone())?)));
-    Ok(ArtifactRuns { solution, failures, nothing: nothing.collect::<Result<_, Dropped>>()? })
+    let untouched = answers.map(|answer| {
+        let arguments = [before.clone(), before.clone(), answer.clone()];
+        Ok((answer.clone(), codes.verify(&task.verify, arguments)?))
+    });
+    Ok(ArtifactRuns { solution, failures, untouched: untouched.collect::<Result<_, Dropped>>()? })
 }
 
-struct Lab<'a, 'b> {
+/// Runs codes in one environment, which is compiled once.
+pub(super) struct CodeRunner<'a, 'b> {
     runner: &'a mut Runner<'b>,
     gate: &'a ArtifactGate,
     environment: &'a Environment,
     compiled: Compiled,
-    verify: &'a str,
-    before: Value,
 }
 
-impl Lab<'_, '_> {
-    fn case(&mut self, name: String, code: &str) -> Result<CaseRun, Dropped> {
-        let ends = [self.end(code, self.gate.seeds[0])?, self.end(code, self.gate.seeds[1])?];
-        let said = match &ends[0] {
-            Ok(end) => Some(self.run_verification(end.after.clone(), end.answer.clone())?),
-            Err(_) => None,
-        };
-        Ok(CaseRun { name, ends, said })
+impl<'a, 'b> CodeRunner<'a, 'b> {
+    pub(super) fn open(
+        runner: &'a mut Runner<'b>,
+        gate: &'a ArtifactGate,
+        environment: &'a Environment,
+    ) -> Result<Self, Dropped> {
+        let compiled = jobs::compile_environment(runner, environment, &gate.image, gate.limits)?;
+        let compiled = compiled.map_err(|failure| invalid_environment(environment, failure))?;
+        Ok(Self { runner, gate, environment, compiled })
     }
 
-    fn end(&mut self, code: &str, seed: u64) -> Result<Result<CaseEnd, Failure>, Dropped> {
+    fn initial_state(&mut self) -> Result<Value, Dropped> {
+        let states = jobs::replay_calls(self.runner, &self.compiled, &[], &self.gate.image, self.gate.limits)?;
+        states.map(|(before, _)| before).map_err(|failure| invalid_environment(self.environment, failure))
+    }
+
+    /// Runs `code`, and makes its calls again in a fresh environment.
+    pub(super) fn run(&mut self, code: &str, seed: u64) -> Result<Result<CaseEnd, Failure>, Dropped> {
         let ArtifactGate { image, limits, .. } = self.gate;
         let (image, limits) = (image.as_str(), *limits);
         let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
@@ -100,17 +119,29 @@ impl Lab<'_, '_> {
         }
         let states = jobs::replay_calls(self.runner, &self.compiled, &outcome.calls, image, limits)?;
         let answer = outcome.answer.unwrap_or(Value::None);
-        Ok(states.map(|(_, after)| CaseEnd { calls: outcome.calls.len(), after, answer }))
+        Ok(states.map(|(before, after)| CaseEnd { calls: outcome.calls.len(), before, after, answer }))
     }
 
-    /// A job for each seed: the function cannot tell how often it has been asked.
-    fn run_verification(&mut self, after: Value, answer: Value) -> Result<VerificationResults, Dropped> {
+    fn run_case(&mut self, name: String, code: &str, verify: &str, before: &Value) -> Result<CaseRun, Dropped> {
         let [first, second] = self.gate.seeds;
-        let ArtifactGate { image, limits, .. } = self.gate;
-        let (arguments, runner) = ([self.before.clone(), after, answer], &mut *self.runner);
+        let ends = [self.run(code, first)?, self.run(code, second)?];
+        let verification = match &ends[0] {
+            Ok(end) => Some(self.verify(verify, [before.clone(), end.after.clone(), end.answer.clone()])?),
+            Err(_) => None,
+        };
+        Ok(CaseRun { name, ends, verification })
+    }
+
+    /// Runs a job for each seed: the function cannot count its calls.
+    fn verify(&mut self, verify: &str, arguments: [Value; 3]) -> Result<VerificationResults, Dropped> {
+        let ArtifactGate { image, limits, seeds: [first, second], .. } = self.gate;
         Ok([
-            run_verification(runner, self.verify, arguments.clone(), image, *limits, first)?,
-            run_verification(runner, self.verify, arguments, image, *limits, second)?,
+            run_verification(self.runner, verify, arguments.clone(), image, *limits, *first)?,
+            run_verification(self.runner, verify, arguments, image, *limits, *second)?,
         ])
     }
+}
+
+fn invalid_environment(environment: &Environment, (_, detail): Failure) -> Dropped {
+    Dropped { why: format!("environment `{}`: {detail}", environment.name) }
 }

@@ -6,10 +6,10 @@
 //! task with several right outcomes has only that of its solution.
 
 use rayon::prelude::*;
-use veriplay_core::{CodeTask, Dropped, Environment, Execute, Limits, Value};
+use veriplay_core::{CodeTask, Dropped, Environment, Execute, Value};
 
 use super::artifact_gate::ArtifactGate;
-use super::jobs::{self, CodeRequest, Compiled, Failure};
+use super::case_runs::CodeRunner;
 use crate::runner::Runner;
 
 /// Compares plain values as Python does, but for their types: `1`, `1.0` and `True` are three.
@@ -35,14 +35,6 @@ pub struct CompleteRequest<'a> {
     pub task: &'a CodeTask,
 }
 
-/// What code left.
-#[derive(Debug, Clone, PartialEq)]
-struct CaseEnd {
-    before: Value,
-    after: Value,
-    answer: Value,
-}
-
 /// Each task with a verification function of what its solution leaves, whatever it had before; every core busy, in the order of the
 /// requests.
 ///
@@ -53,13 +45,18 @@ pub fn complete(
     gate: &ArtifactGate,
     requests: &[CompleteRequest<'_>],
 ) -> Vec<Result<CodeTask, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| completed(execute, gate, request)).collect()
+    requests.par_iter().with_max_len(1).map(|request| complete_task(execute, gate, request)).collect()
 }
 
-fn completed(execute: &dyn Execute, gate: &ArtifactGate, request: &CompleteRequest<'_>) -> Result<CodeTask, Dropped> {
-    let mut bench = Bench::open(execute, gate, request.environment)?;
-    let verify = match bench.run_solution(&request.task.solution)? {
-        Ok(left) => verification(&left.after, &left.answer),
+fn complete_task(
+    execute: &dyn Execute,
+    gate: &ArtifactGate,
+    request: &CompleteRequest<'_>,
+) -> Result<CodeTask, Dropped> {
+    let mut runner = Runner::new(execute);
+    let mut codes = CodeRunner::open(&mut runner, gate, request.environment)?;
+    let verify = match codes.run(&request.task.solution, gate.seeds[0])? {
+        Ok(end) => verification(&end.after, &end.answer),
         Err(_) => NOTHING.to_owned(),
     };
     Ok(CodeTask { verify, ..request.task.clone() })
@@ -76,16 +73,17 @@ pub fn complete_with_failures(
     gate: &ArtifactGate,
     requests: &[CompleteRequest<'_>],
 ) -> Vec<Result<Option<CodeTask>, Dropped>> {
-    requests.par_iter().with_max_len(1).map(|request| chosen(execute, gate, request)).collect()
+    requests.par_iter().with_max_len(1).map(|request| complete_task_with_failures(execute, gate, request)).collect()
 }
 
-fn chosen(
+fn complete_task_with_failures(
     execute: &dyn Execute,
     gate: &ArtifactGate,
     request: &CompleteRequest<'_>,
 ) -> Result<Option<CodeTask>, Dropped> {
-    let mut bench = Bench::open(execute, gate, request.environment)?;
-    let Ok(right) = bench.run_solution(&request.task.solution)? else { return Ok(None) };
+    let mut runner = Runner::new(execute);
+    let mut codes = CodeRunner::open(&mut runner, gate, request.environment)?;
+    let Ok(right) = codes.run(&request.task.solution, gate.seeds[0])? else { return Ok(None) };
     let canned = right.answer == Value::None || gate.canned_answers.contains(&right.answer);
     if right.before == right.after && canned {
         return Ok(None);
@@ -96,10 +94,10 @@ fn chosen(
         if failures.len() == gate.failures {
             break;
         }
-        if let Ok(left) = bench.run_solution(code)?
-            && !seen.contains(&left)
+        if let Ok(end) = codes.run(code, gate.seeds[0])?
+            && !seen.iter().any(|earlier| earlier.is_same_outcome(&end))
         {
-            seen.push(left);
+            seen.push(end);
             failures.push(code.clone());
         }
     }
@@ -113,32 +111,4 @@ fn verification(after: &Value, answer: &Value) -> String {
         "{SAME}\nnan = float('nan')\nAFTER = {after:#}\nANSWER = {answer:#}\n\n\
          def verify(before, after, answer):\n    return same(after, AFTER) and same(answer, ANSWER)\n"
     )
-}
-
-struct Bench<'a, 'b> {
-    runner: Runner<'b>,
-    gate: &'a ArtifactGate,
-    environment: &'a Environment,
-    compiled: Compiled,
-}
-
-impl<'a, 'b> Bench<'a, 'b> {
-    fn open(execute: &'b dyn Execute, gate: &'a ArtifactGate, environment: &'a Environment) -> Result<Self, Dropped> {
-        let mut runner = Runner::new(execute);
-        let none = |(_, detail): Failure| Dropped { why: format!("environment `{}`: {detail}", environment.name) };
-        let compiled = jobs::compile_environment(&mut runner, environment, &gate.image, gate.limits)?.map_err(none)?;
-        Ok(Self { runner, gate, environment, compiled })
-    }
-
-    fn run_solution(&mut self, code: &str) -> Result<Result<CaseEnd, Failure>, Dropped> {
-        let (image, limits, seed): (&str, Limits, u64) = (&self.gate.image, self.gate.limits, self.gate.seeds[0]);
-        let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
-        let outcome = jobs::run_compiled(&mut self.runner, &self.compiled, &request)?;
-        if let Some(failure) = outcome.failure {
-            return Ok(Err(failure));
-        }
-        let states = jobs::replay_calls(&mut self.runner, &self.compiled, &outcome.calls, image, limits)?;
-        let answer = outcome.answer.unwrap_or(Value::None);
-        Ok(states.map(|(before, after)| CaseEnd { before, after, answer }))
-    }
 }

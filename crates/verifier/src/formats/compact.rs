@@ -104,9 +104,13 @@ fn induction_inputs(shape: &ProposalShape<'_>, text: &str) -> Parsed<Attempt> {
     parse_input_list(shape, &parts, "")
 }
 
-/// A part of a response: not empty, and free of control tokens.
 fn parse_part(text: &str) -> Parsed<&str> {
-    match CONTROL.iter().chain([&END]).find(|token| text.contains(**token)) {
+    parse_part_without(text, &[])
+}
+
+/// Parses a part of a response, which is not empty and holds no control token, nor any of `more_tokens`.
+pub(crate) fn parse_part_without<'a>(text: &'a str, more_tokens: &[&str]) -> Parsed<&'a str> {
+    match CONTROL.iter().chain(more_tokens).chain([&END]).find(|token| text.contains(**token)) {
         Some(token) => Err(format!("`{token}` out of place")),
         None if text.trim().is_empty() => Err("an empty part".to_owned()),
         None => Ok(text),

@@ -27,7 +27,7 @@ const THINK: &str = "<think>";
 const THINK_END: &str = "</think>";
 const ANSWER: &str = "<answer>";
 const ANSWER_END: &str = "</answer>";
-const FENCE: &str = "```";
+pub(crate) const FENCE: &str = "```";
 
 /// The format.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +64,8 @@ impl Format for Fenced {
     }
 }
 
-/// The text of the last answer.
-fn parse_answer(text: &str) -> Parsed<&str> {
+/// Parses the text of the last answer.
+pub(crate) fn parse_answer(text: &str) -> Parsed<&str> {
     let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
     let (answer, _) = rest.split_once(ANSWER_END).ok_or_else(|| format!("`{ANSWER}` without `{ANSWER_END}`"))?;
     Ok(answer)

@@ -5,7 +5,7 @@ use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Outcome, Sta
 
 use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
-use crate::runner::{Decision, NoValue, configure_job, decode_call, job_failure};
+use crate::runner::{Decision, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
 /// All cases in one job, or one job a case where each is to have a fresh state.
 pub(super) fn judge_calls(
@@ -181,7 +181,12 @@ impl CaseTally {
             None if self.passed == self.total && self.total > 0 => (Status::Accepted, String::new()),
             None => (Status::RuntimeError, "results are missing".to_owned()),
         };
-        let count = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        Decision { status, passed: count(self.passed), total: count(self.total), rule: String::new(), detail }
+        Decision {
+            status,
+            passed: saturating_u32(self.passed),
+            total: saturating_u32(self.total),
+            rule: String::new(),
+            detail,
+        }
     }
 }

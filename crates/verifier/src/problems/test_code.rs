@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use veriplay_core::{Callee, Dropped, Job, Outcome, Status, TestCode, TestStyle, Trust, Value, content_hash};
 
 use super::ProblemRequest;
-use crate::runner::{self, Decision, Runner, decode_call, job_failure};
+use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating_u32};
 
 /// The tests' own program: all it needs is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
@@ -95,7 +95,10 @@ fn judge_reading(
     let TestCodeReport { records, readings } = match parse_report(&outcome, request) {
         Ok(report) => report,
         Err((status, detail)) => {
-            return Ok((Decision { status, passed: 0, total: count(planned.unwrap_or(1)), rule, detail }, Vec::new()));
+            return Ok((
+                Decision { status, passed: 0, total: saturating_u32(planned.unwrap_or(1)), rule, detail },
+                Vec::new(),
+            ));
         }
     };
     let (status, detail) = decide(&records, planned);
@@ -103,11 +106,7 @@ fn judge_reading(
     let rule = if first == Some(TestCodeResult::Vacuous) { VACUOUS.to_owned() } else { rule };
     let passed = records.iter().filter(|record| record.result == TestCodeResult::Passed).count();
     let total = planned.unwrap_or(0).max(records.len()).max(1);
-    Ok((Decision { status, passed: count(passed), total: count(total), rule, detail }, readings))
-}
-
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+    Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
 }
 
 /// How many tests there must be, where the code says so before it runs.

@@ -7,7 +7,7 @@ use veriplay_core::{Base, Digest, Execute, ExecuteError, Job, Limits, Value};
 
 use super::pytest::mounted;
 use super::settings::{ImportMode, PytestSettings};
-use crate::runner::{NoValue, decode_call};
+use crate::runner::{NoValue, decode_call, string_list};
 
 const PROGRAM: &str = include_str!("inspect_repository.py");
 
@@ -95,7 +95,7 @@ impl Inspector<'_> {
     /// # Errors
     /// A host fault.
     pub fn repository(&self, tests: &[String]) -> Result<Result<Inspection, String>, ExecuteError> {
-        let tests = Value::List(tests.iter().map(Value::str).collect());
+        let tests = string_list(tests);
         self.ask(vec![Value::str("repository"), tests], parse_inspection)
     }
 
@@ -108,7 +108,7 @@ impl Inspector<'_> {
         metadata: &str,
         extras: &[String],
     ) -> Result<Result<Vec<Requirement>, String>, ExecuteError> {
-        let extras = Value::List(extras.iter().map(Value::str).collect());
+        let extras = string_list(extras);
         let requirements = |value: &Value| parse_rows(value)?.iter().map(|row| parse_requirement(row)).collect();
         self.ask(vec![Value::str("requirements"), Value::str(metadata), extras], requirements)
     }

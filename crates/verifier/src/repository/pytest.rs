@@ -4,15 +4,25 @@
 //! job, so that the test which stops the interpreter is known and those behind it are run in a new one.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use veriplay_core::{
-    Base, CallResult, Callee, Digest, EncodeCaps, Execute, ExecuteError, Exit, Job, LayerRoot, Limits, Mounted,
+    Base, CallResult, Callee, Digest, EncodeCaps, Evidence, Execute, ExecuteError, Job, LayerRoot, Limits, Mounted,
     Outcome, Value, is_among,
 };
 
-use super::programs;
 use super::settings::PytestSettings;
-use crate::runner::met_deadline;
+use crate::runner::{Runner, early_end, string_list};
+
+const READY: &str = include_str!("ready_pytest.py");
+const RUNNER: &str = concat!(
+    include_str!("ready_pytest.py"),
+    include_str!("own_imports.py"),
+    include_str!("split_pytest.py"),
+    include_str!("run_pytest.py")
+);
+const PACKAGE: &str = concat!(include_str!("own_imports.py"), include_str!("split_package.py"));
+const WARM: &str = include_str!("warm_pytest.py");
 
 /// The fuel that a file may cost when its tests stop the interpreter, in that of one job: what comes after is missing. Many tests
 /// that use up a limit would cost one each.
@@ -148,8 +158,7 @@ fn run_pytest(
     is_split: bool,
     wanted: Option<&[String]>,
 ) -> Result<FileRun, ExecuteError> {
-    let mut session =
-        PytestSession { executor, repository, file, is_split, wanted, jobs: Vec::new(), fuel: 0, met_deadline: false };
+    let mut session = PytestSession { runner: Runner::new(executor), repository, file, is_split, wanted };
     let outcome = session.run(&[session.whole_file_call()])?;
     let answer = session.answer(&outcome, 0).and_then(|value| parse_records(&value));
     let (tests, broken) = match answer {
@@ -160,7 +169,8 @@ fn run_pytest(
     let twice = first_duplicate(&tests);
     let broken = broken.or(twice.map(|id| format!("test `{id}` has two records")));
     let tests = if broken.is_some() { Vec::new() } else { tests };
-    Ok(FileRun { tests, broken, jobs: session.jobs, fuel: session.fuel, met_deadline: session.met_deadline })
+    let Evidence { jobs, fuel, met_deadline, .. } = session.runner.evidence;
+    Ok(FileRun { tests, broken, jobs, fuel, met_deadline })
 }
 
 /// The records of a test file, and what its run entered.
@@ -190,16 +200,7 @@ pub(crate) fn cover_file(
     repository: &Repository<'_>,
     file: &str,
 ) -> Result<Result<FileCoverage, String>, ExecuteError> {
-    let mut session = PytestSession {
-        executor,
-        repository,
-        file,
-        is_split: false,
-        wanted: None,
-        jobs: Vec::new(),
-        fuel: 0,
-        met_deadline: false,
-    };
+    let mut session = PytestSession { runner: Runner::new(executor), repository, file, is_split: false, wanted: None };
     let outcome = session.run(&[("cover", Vec::new())])?;
     Ok(match session.answer(&outcome, 0) {
         Ok(value) => parse_coverage(&value).ok_or_else(|| "an answer that is no coverage".to_owned()),
@@ -237,15 +238,12 @@ enum AnswerError {
 }
 
 struct PytestSession<'a> {
-    executor: &'a dyn Execute,
+    runner: Runner<'a>,
     repository: &'a Repository<'a>,
     file: &'a str,
     /// Whether the package is in another instance.
     is_split: bool,
     wanted: Option<&'a [String]>,
-    jobs: Vec<Digest>,
-    fuel: u64,
-    met_deadline: bool,
 }
 
 /// Files over those of the layers and files that are gone, as the tests see them, and the package's instance.
@@ -269,22 +267,17 @@ impl<'a> PytestSession<'a> {
 
     fn run(&mut self, calls: &[PytestCall<'_>]) -> Result<Outcome, ExecuteError> {
         let job = self.job(calls);
-        self.jobs.push(job.digest());
-        let outcome = self.executor.execute(&job)?;
-        let package = outcome.callee.as_ref().map_or(0, |callee| callee.fuel);
-        self.fuel = self.fuel.saturating_add(outcome.fuel).saturating_add(package);
-        self.met_deadline |= met_deadline(&outcome);
-        Ok(outcome)
+        self.runner.try_run(&job)
     }
 
     fn job(&self, calls: &[PytestCall<'_>]) -> Job {
         let Repository { image, split_image, pytest, package, roots, own, limits, seed, .. } = self.repository;
         let settings = self.repository.settings.value();
         let JobFiles { files, without, callee } = self.job_files();
-        let roots = Value::List(roots.iter().map(Value::str).collect());
-        let own = Value::List(own.iter().map(Value::str).collect());
+        let roots = string_list(*roots);
+        let own = string_list(*own);
         let arguments = |(mode, ids): &PytestCall<'_>| {
-            let ids = Value::List(ids.iter().map(|id| Value::str(*id)).collect());
+            let ids = string_list(ids.iter().copied());
             let (own, is_split) = (own.clone(), Value::Bool(self.is_split));
             vec![Value::str(*mode), Value::str(self.file), roots.clone(), ids, settings.clone(), own, is_split]
         };
@@ -295,7 +288,7 @@ impl<'a> PytestSession<'a> {
             seed: *seed,
             callee,
             base: Some(Base { layers: mounted(pytest, package, self.repository.dependencies), without }),
-            ..Job::calls(programs::runner(), "run", calls.iter().map(arguments))
+            ..Job::calls(runner_program(), "run", calls.iter().map(arguments))
         }
     }
 
@@ -309,7 +302,7 @@ impl<'a> PytestSession<'a> {
         let (theirs, own_files) = files.iter().cloned().partition(|(path, _)| is_test(path));
         let (theirs_gone, own_gone): (Vec<String>, Vec<String>) = without.iter().cloned().partition(is_test);
         let callee = Callee {
-            program: programs::package(roots, own),
+            program: package_program(roots, own),
             seed: seed.wrapping_add(1),
             shares_objects: false,
             hidden: [tests.to_vec(), own_gone].concat(),
@@ -350,7 +343,7 @@ impl<'a> PytestSession<'a> {
         let mut tests: Vec<TestRecord> = Vec::new();
         let enough = self.repository.limits.fuel.saturating_mul(FUEL_FACTOR);
         for _ in 0..self.repository.max_jobs {
-            if self.fuel >= enough {
+            if self.runner.evidence.fuel >= enough {
                 break;
             }
             let left: Vec<PytestCall<'_>> = ids[tests.len()..].iter().map(|id| ("one", vec![id.as_str()])).collect();
@@ -392,13 +385,8 @@ fn stopped_record(id: &str, text: String) -> TestRecord {
     TestRecord { id: id.to_owned(), result: TestResult::Stopped, text, changes_arguments: false }
 }
 
-/// How a job ended, in words.
 fn describe_end(outcome: &Outcome) -> String {
-    match (&outcome.exit, &outcome.error) {
-        (Exit::Exceeded { limit, allowed, .. }, _) => format!("{limit:?} limit {allowed} exceeded"),
-        (_, Some(error)) => format!("{}: {}", error.kind, error.message),
-        (exit, None) => format!("ended as {exit:?} without a result"),
-    }
+    early_end(outcome).unwrap_or_else(|| format!("ended as {:?} without a result", outcome.exit))
 }
 
 /// The two parts of an answer, where it is not `broken`.
@@ -453,4 +441,35 @@ fn parse_record(item: &Value) -> Option<TestRecord> {
         _ => return None,
     };
     Some(TestRecord { id: id.clone(), result, text: text.clone(), changes_arguments: *changes_arguments })
+}
+
+/// Defines `run`: by the code that a warm start has left, or else compiled now.
+fn runner_program() -> &'static str {
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+        let source = bytes_literal(RUNNER);
+        format!(
+            "from importlib.machinery import SourceFileLoader as _loader\n\
+             _source = {source}\n\
+             _code = getattr(_loader, '_veriplay_compiled', {{}}).get(('<runner>', _source))\n\
+             exec(_code or compile(_source, '<runner>', 'exec'))\n\
+             del _loader, _source, _code\n"
+        )
+    });
+    &PROGRAM
+}
+
+/// The package's side where its tests are in another instance: defines `serve`.
+fn package_program(roots: &[String], own: &[String]) -> String {
+    format!("ROOTS = {}\nOWN = {}\n{PACKAGE}", string_list(roots), string_list(own))
+}
+
+/// Leaves what [`runner_program`] looks for, and what the jobs after it find done.
+pub(super) fn warm_program(library: &[String]) -> String {
+    let library = string_list(library);
+    format!("{READY}\n_RUNNER = {}\n_LIBRARY = {library}\n{WARM}", bytes_literal(RUNNER))
+}
+
+/// The bytes of `text` as Python writes them: what a file holds too, which the other compiled sources are.
+fn bytes_literal(text: &str) -> String {
+    Value::Bytes(text.as_bytes().to_vec()).to_string()
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use veriplay_core::Value;
 
+use crate::runner::string_list;
+
 /// Options of a repository's own configuration that decide which tests there are and what they come to. An empty list, `false`
 /// and `None` leave pytest's default. All others are left out: they ask for plugins, reports or descriptors that are not here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,11 +49,10 @@ impl ImportMode {
 impl PytestSettings {
     /// As the guest's side takes them: the options that are not pytest's default, by name.
     pub(super) fn value(&self) -> Value {
-        let patterns = |values: &[String]| Value::List(values.iter().map(Value::str).collect());
         let options = [
-            ("python_files", (!self.python_files.is_empty()).then(|| patterns(&self.python_files))),
-            ("python_classes", (!self.python_classes.is_empty()).then(|| patterns(&self.python_classes))),
-            ("python_functions", (!self.python_functions.is_empty()).then(|| patterns(&self.python_functions))),
+            ("python_files", (!self.python_files.is_empty()).then(|| string_list(&self.python_files))),
+            ("python_classes", (!self.python_classes.is_empty()).then(|| string_list(&self.python_classes))),
+            ("python_functions", (!self.python_functions.is_empty()).then(|| string_list(&self.python_functions))),
             ("xfail_strict", self.xfail_strict.then_some(Value::Bool(true))),
             ("import_mode", self.import_mode.map(|mode| Value::str(mode.word()))),
         ];

@@ -7,7 +7,7 @@ use veriplay_core::{Dropped, IoPair, Question, Status, Value, normalize_program}
 use super::gate::{ProposalGate, check_distinct, check_exit, check_repeats};
 use super::rules::{self, ProposalError};
 use super::{AnswerRequest, compare_output};
-use crate::runner::{Decision, Runner, entry_job, job_failure};
+use crate::runner::{Decision, Runner, entry_job, job_failure, saturating_u32};
 
 /// Lines of a program shorter than this are no leak: `return x` says little.
 const LEAK_CHARS: usize = 12;
@@ -82,5 +82,5 @@ pub(super) fn judge_answer(
         (None, None) if passed == hidden.len() && passed > 0 => (Status::Accepted, String::new()),
         (None, None) => (Status::RuntimeError, "results are missing".to_owned()),
     };
-    Ok(Decision { passed: u32::try_from(passed).unwrap_or(u32::MAX), ..Decision::on_one(status, detail) })
+    Ok(Decision { passed: saturating_u32(passed), ..Decision::on_one(status, detail) })
 }

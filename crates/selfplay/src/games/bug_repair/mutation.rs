@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use rand::seq::{IndexedRandom, SliceRandom};
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Digest, Dropped, Evidence, Execute, Patch, Status, TextFiles, Verdict};
-use veriplay_verifier::bugs::tool_env::{
-    MutateRequest, TreeRequest, ValidateRequest, Weakening, mutate_all, propose_all, validate_all,
-};
-use veriplay_verifier::bugs::{BugProposal, BugValidation, ProposalRejection, RepoContext};
+use veriplay_verifier::bugs::tool_env::{MutateRequest, ValidateRequest, mutate_all, propose_all, validate_all};
+use veriplay_verifier::bugs::{BugProposal, BugValidation, ProposalRejection, RepoContext, TreeRequest, Weakening};
 
 use super::BugRepair;
 use super::repair::RepairDetail;

@@ -16,6 +16,7 @@
 
 use super::{AgreementFormat, non_empty_suite, parse_case};
 use crate::agreement::TestSuite;
+use crate::formats::compact::parse_part_without;
 pub use crate::formats::compact::{CONTROL, END, INPUT, OUTPUT, PROGRAM};
 
 /// Stands before the program that a proposer starts from.
@@ -55,11 +56,6 @@ impl AgreementFormat for Compact {
     }
 }
 
-/// A part of a response: not empty, and free of control tokens.
 fn parse_part(text: &str) -> Result<&str, String> {
-    match CONTROL.iter().chain(&OWN_CONTROL).chain([&END]).find(|token| text.contains(**token)) {
-        Some(token) => Err(format!("`{token}` out of place")),
-        None if text.trim().is_empty() => Err("an empty part".to_owned()),
-        None => Ok(text),
-    }
+    parse_part_without(text, &OWN_CONTROL)
 }

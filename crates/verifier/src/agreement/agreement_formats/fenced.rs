@@ -19,10 +19,7 @@
 
 use super::{AgreementFormat, non_empty_suite, parse_case};
 use crate::agreement::{SuiteTest, TestSuite};
-
-const ANSWER: &str = "<answer>";
-const ANSWER_END: &str = "</answer>";
-const FENCE: &str = "```";
+use crate::formats::fenced::{FENCE, parse_answer};
 
 /// The dialect.
 #[derive(Debug, Clone, Copy)]
@@ -53,12 +50,6 @@ impl AgreementFormat for Fenced {
         }
         if input.is_some() { Err("an input without an output".to_owned()) } else { non_empty_suite(tests) }
     }
-}
-
-fn parse_answer(text: &str) -> Result<&str, String> {
-    let (_, rest) = text.rsplit_once(ANSWER).ok_or_else(|| format!("no `{ANSWER}`"))?;
-    let (answer, _) = rest.split_once(ANSWER_END).ok_or_else(|| format!("`{ANSWER}` without `{ANSWER_END}`"))?;
-    Ok(answer)
 }
 
 /// The closed blocks in order, each with its label.

@@ -1,18 +1,18 @@
 //! Many of the same at once: every core busy, results in the order of the requests.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
 use veriplay_core::{Digest, Dropped, Execute, Verdict, content_hash};
 
+use super::super::propose::propose_tree;
 use super::super::{
     BugProposal, BugRules, BugValidation, Injector, Mutants, ProposalRejection, RepairRequest, RepoContext,
-    grade_repair, make_mutants, validate_bug,
+    TreeRequest, grade_repair, make_mutants, validate_bug,
 };
 use super::{
-    FunctionSource, RepoToolOutcome, RepoToolRequest, SolverView, TreeRequest, ViewRequest, list_functions,
-    propose_tree, serve_tool_call, solver_view,
+    FunctionSource, RepoToolOutcome, RepoToolRequest, SolverView, ViewRequest, list_functions, serve_tool_call,
+    solver_view,
 };
+use crate::matrix::Distinct;
 
 /// A repair to grade, and where.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +91,7 @@ pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> 
         let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
         content_hash(&(&request.repo.baseline.package, request.bug, min_passing, min_changed_files, min_failing, seeds))
     };
-    let (firsts, places) = distinct(requests.iter().map(key));
+    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
     let one = |first: &usize| {
         let ValidateRequest { repo, bug, rules } = requests[*first];
         validate_bug(execute, repo, bug, rules)
@@ -102,7 +102,7 @@ pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> 
 
 /// [`grade_repair`] for each request. Identical patches of one bug are graded once.
 pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
-    let (firsts, places) = distinct(requests.iter().map(key));
+    let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
     let verdicts: Vec<Result<Verdict, Dropped>> = firsts
         .par_iter()
         .with_max_len(1)
@@ -114,17 +114,4 @@ pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Re
 fn key(request: &GradeRequest<'_>) -> Digest {
     let RepairRequest { artifact, patch, fuzz, seed } = request.repair;
     content_hash(&(&artifact.task_id, patch, fuzz.offset, fuzz.context, seed))
-}
-
-/// The first index of each distinct key, and for every key which of those is its own.
-fn distinct(keys: impl Iterator<Item = Digest>) -> (Vec<usize>, Vec<usize>) {
-    let (mut firsts, mut known) = (Vec::new(), HashMap::new());
-    let place = |(index, key)| {
-        *known.entry(key).or_insert_with(|| {
-            firsts.push(index);
-            firsts.len() - 1
-        })
-    };
-    let places = keys.enumerate().map(place).collect();
-    (firsts, places)
 }
