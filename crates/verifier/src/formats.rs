@@ -1,36 +1,36 @@
-//! How attempts are read from what a policy wrote. One file a format; the prompts of the same name are selfplay's.
+//! Parses attempts from the responses of a policy. Each format is one file; the prompts of the same name are in `veriplay-selfplay`.
 //!
-//! A format is strict: it takes what its doc says and nothing that merely looks like it, and says why it took nothing.
-//! Each file's doc has the headings Layout, Why, How it can be gamed, Example.
+//! A format is strict: it accepts what its documentation says and nothing similar, and gives the reason for a rejection. The documentation
+//! of each file has the headings Layout, Why, How it can be gamed, Example.
 
 pub mod compact;
 pub mod fenced;
 
 use veriplay_core::{Attempt, Proposal, TaskType, Value};
 
-/// What a proposer was asked for.
+/// The proposal that a prompt asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProposalShape<'a> {
-    /// The kind of task.
+    /// The type of the task.
     pub task_type: TaskType,
-    /// The program that was given: for induction.
+    /// The given program, for induction.
     pub given: Option<&'a str>,
-    /// How many inputs an induction proposal has.
+    /// The number of inputs of an induction proposal.
     pub inputs: usize,
 }
 
-/// One way of writing responses.
+/// A format of responses.
 pub trait Format: Sync {
     /// Its name in configurations.
     fn name(&self) -> &'static str;
 
-    /// Reads a proposal from a response without its end token. What cannot be read is [`Attempt::Malformed`].
+    /// Parses a proposal from a response without its end token. An unreadable one is [`Attempt::Malformed`].
     fn extract_proposal(&self, shape: &ProposalShape<'_>, text: &str) -> Attempt;
 
-    /// Reads a solver's answer from a response without its end token. What cannot be read is [`Attempt::Malformed`].
+    /// Parses a solver's answer from a response without its end token. An unreadable one is [`Attempt::Malformed`].
     fn extract_answer(&self, task_type: TaskType, text: &str) -> Attempt;
 
-    /// Whether the frame around the answer is as the prompt asked: what a format reward may be paid for.
+    /// Whether the frame around the answer is as the prompt asks. A format reward may depend on it.
     fn is_well_formed(&self, text: &str) -> bool;
 }
 
@@ -54,7 +54,7 @@ fn parse_program(text: &str) -> Parsed<String> {
     if text.trim().is_empty() { Err("the program is empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
-/// An argument list; a call of `f` without arguments is no task.
+/// Parses an argument list of at least one argument.
 fn parse_inputs(text: &str) -> Parsed<Vec<Value>> {
     if text.trim().is_empty() {
         return Err("the input is empty".to_owned());
@@ -62,7 +62,7 @@ fn parse_inputs(text: &str) -> Parsed<Vec<Value>> {
     Value::parse_arguments(text).map_err(|error| format!("the input is no list of literals: {error}"))
 }
 
-/// An output as `repr` writes it: `inf` and `nan` can be outputs although they are no literals.
+/// Parses an output as `repr` writes it. `inf` and `nan` are outputs, although they are not literals.
 fn parse_output(text: &str) -> Parsed<Value> {
     Value::parse_repr(text).map_err(|error| format!("the output is no literal: {error}"))
 }

@@ -1,8 +1,8 @@
-//! Programs × problems in one call: each program is judged on each problem, every core busy.
+//! Judges programs × problems, on all cores.
 //!
-//! Called where many programs meet many tests, as Sol-Ver's code × test matrix does. Invariants: a cell is what
-//! [`judge_program`] says of it alone; what stands in the matrix twice is judged once; a host fault is a cell of its own,
-//! and a cell that was not run is neither a failure nor a pass.
+//! For many programs and many tests, such as Sol-Ver's code × test matrix. Invariants: a cell is what [`judge_program`] returns for it
+//! alone; repeated rows and columns are judged once; a host fault concerns its cell only; a cell that did not run is neither failed nor
+//! passed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,35 +15,34 @@ use crate::problems::{ProblemRequest, judge_program};
 /// Which programs to judge on which problems, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct MatrixRequest<'a> {
-    /// The rows: whole programs without the problems' preludes. Equal texts are one row, judged once.
+    /// The rows: whole programs without the preludes of the problems. Equal texts are judged once.
     pub programs: &'a [&'a str],
-    /// The columns. Problems equal in all fields, `task_id` included, are one column, judged once: give equal tests equal
-    /// names.
+    /// The columns. Problems that are equal in all fields are judged once, so give equal tests equal `task_id`s.
     pub problems: &'a [&'a Problem],
-    /// Name of the image to run in.
+    /// The name of the image.
     pub image: &'a str,
-    /// Limits of every job where the problem names none.
+    /// Limits of every job, unless the problem has its own.
     pub limits: Limits,
     /// Seeds the jobs.
     pub seed: u64,
-    /// Whether a row ends at its first cell that is not accepted, and each cell at its first case that is not passed. It
-    /// saves work, not time: the cells of a row are then judged one after another, and only rows side by side.
+    /// Whether a row ends at its first cell that is not accepted, and each cell at its first failed case. It saves work but not time: the
+    /// cells of a row run one after another, and only rows in parallel.
     pub early_stop: bool,
 }
 
-/// What became of one program at one problem.
+/// The result of one program at one problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatrixCell {
     /// It was judged.
     Judged(Verdict),
-    /// A fault of the host, or a problem that cannot be judged: nothing is known of the program.
+    /// A host fault, or a problem that cannot be judged. It says nothing about the program.
     Dropped(Dropped),
-    /// An earlier cell of its row ended the row: nothing is known of the program here.
+    /// An earlier cell ended the row. It says nothing about the program.
     NotRun,
 }
 
 impl MatrixCell {
-    /// The verdict, where there is one.
+    /// The verdict, if the cell has one.
     #[must_use]
     pub const fn verdict(&self) -> Option<&Verdict> {
         match self {
@@ -52,7 +51,7 @@ impl MatrixCell {
         }
     }
 
-    /// Whether the program is right here.
+    /// Whether the program is accepted.
     #[must_use]
     pub fn is_accepted(&self) -> bool {
         self.verdict().is_some_and(|verdict| verdict.status == Status::Accepted)
@@ -111,7 +110,7 @@ impl Distinct {
     }
 }
 
-/// The cells to judge: different programs × different problems.
+/// The cells to judge: distinct programs × distinct problems.
 struct MatrixPlan<'a> {
     execute: &'a dyn Execute,
     request: &'a MatrixRequest<'a>,
@@ -120,7 +119,7 @@ struct MatrixPlan<'a> {
 }
 
 impl MatrixPlan<'_> {
-    /// Each cell is a piece of work of its own, so that a row of long ones keeps no core waiting.
+    /// Runs each cell as a task of its own, so that a long row does not leave cores idle.
     fn all_cells(&self) -> Vec<Vec<MatrixCell>> {
         let columns = self.problems.firsts.len();
         let count = self.programs.firsts.len() * columns;
@@ -157,8 +156,8 @@ impl MatrixPlan<'_> {
     }
 }
 
-/// The row as it was asked for, from its different cells. After an end nothing is told, not even what is known from an
-/// equal column before it: whether a cell was run must not depend on what else is in the row.
+/// Expands the distinct cells of a row to the requested columns. Cells after the end of a row are not run, even where an equal column
+/// before the end was: whether a cell runs must not depend on other columns.
 fn expand(judged: &[MatrixCell], places: &[usize], early_stop: bool) -> Vec<MatrixCell> {
     let mut ended = false;
     let cells = places.iter().map(|&place| match judged.get(place) {

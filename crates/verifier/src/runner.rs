@@ -1,14 +1,14 @@
-//! Planning and running the jobs of one verdict, and what an Outcome means in a judge's words.
+//! Runs the jobs of one verdict, and translates their outcomes into decisions.
 
 use veriplay_core::{
     CallResult, Digest, Dropped, EncodeCaps, Evidence, Execute, ExecuteError, Exit, GuestError, Job, LimitKind, Limits,
     Outcome, Status, Value, Verdict,
 };
 
-/// Name of the function every program defines.
+/// The name of the function that every program defines.
 pub(crate) const ENTRY: &str = "f";
 
-/// Runs the jobs of one verdict and keeps what the verdict rests on.
+/// Runs the jobs of one verdict and collects its evidence.
 pub(crate) struct Runner<'a> {
     execute: &'a dyn Execute,
     /// Digests and fuel of the jobs so far.
@@ -35,23 +35,23 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Calls of a program's entry, in order, in one fresh state. Carries inputs alone.
+/// A job that calls a program's entry with each of `arguments`, in order. It holds no expected values.
 pub(crate) fn entry_job(image: &str, program: &str, arguments: Vec<Vec<Value>>, limits: Limits, seed: u64) -> Job {
     configure_job(image, limits, seed, Job::calls(program, ENTRY, arguments))
 }
 
-/// `job` on `image`, under `limits`, with this seed.
+/// Sets the image, the limits and the seed of `job`.
 pub(crate) fn configure_job(image: &str, limits: Limits, seed: u64, job: Job) -> Job {
     Job { image: image.to_owned(), limits, seed, ..job }
 }
 
-/// Whether the outcome is one that another run might not repeat.
+/// Whether the outcome met a wall-clock deadline, so that another run may not repeat it.
 pub(crate) fn met_deadline(outcome: &Outcome) -> bool {
     let met = |exit: &Exit| matches!(exit, Exit::Exceeded { limit: LimitKind::DeadlineNs, .. });
     met(&outcome.exit) || outcome.callee.as_ref().is_some_and(|callee| met(&callee.exit))
 }
 
-/// What was found on one attempt. Accepted exactly when everything planned was passed.
+/// The decision on one attempt. It is Accepted exactly when all planned checks passed.
 pub(crate) struct Decision {
     pub(crate) status: Status,
     pub(crate) passed: u32,
@@ -80,7 +80,7 @@ impl Decision {
     }
 }
 
-/// What an end other than a proper return is called.
+/// The failure of a job that did not return.
 pub(crate) fn job_failure(outcome: &Outcome) -> Option<(Status, String)> {
     match &outcome.exit {
         Exit::Returned => None,
@@ -112,7 +112,7 @@ fn error_text(error: Option<&GuestError>) -> String {
 pub(crate) enum NoValue {
     /// It raised.
     Raised(String),
-    /// It returned something that is no plain value, or bytes that encode none.
+    /// It returned an object that is not a plain value, or bytes that are no encoding.
     NoPlainValue(String),
 }
 
@@ -124,7 +124,7 @@ impl NoValue {
     }
 }
 
-/// The value of one call. Its bytes are a guest's until the decoder has read them.
+/// Decodes the value of one call. The bytes come from a guest and are untrusted.
 pub(crate) fn decode_call(call: &CallResult, limits: &Limits) -> Result<Value, NoValue> {
     match call {
         CallResult::Unencodable(what) => Err(NoValue::NoPlainValue(truncate_detail(what))),

@@ -1,17 +1,16 @@
-//! The judge of Absolute Zero's triplets (arXiv 2505.03335, §3): proposals through a gate, answers against executed values.
+//! Judges Absolute Zero's triplets (arXiv 2505.03335, §3): proposals by a gate, answers against executed values.
 //!
 //! # What it decides
-//! Whether a proposal is a task worth asking, and whether an answer is right. `gate` holds the rules of the first as
-//! data; deduction, abduction and induction each decide their own answers.
+//! Whether a proposal is a useful task, and whether an answer is right. `gate` holds the conditions on proposals as data; deduction,
+//! abduction and induction each judge their own answers.
 //!
 //! # Why
-//! Absolute Zero's release compares by evaluating text, in the trainer or spliced into a script, and calls a run failed
-//! when its last line contains "error". Here a program gets plain inputs and gives plain values, and the host compares.
+//! The original release compares by evaluating text, in the trainer or inside a script, and takes a run for failed when its last line
+//! contains "error". Here a program gets plain inputs and returns plain values, and the host compares.
 //!
 //! # How it can be gamed
-//! A program can tell that it is being called again, and in which order; the gate's two jobs call in rotated orders, so
-//! that an output which depends on the calls before it differs between them. A program whose output is a coin flip with
-//! few faces is worth asking by every rule here: that is for the reward to weigh.
+//! A program can detect repeated calls and their order. The gate's two jobs call in rotated orders, so that an output which depends on
+//! earlier calls differs between them. A program with one of a few random outputs can pass all rules here; the reward has to handle it.
 
 mod gate;
 mod induction;
@@ -31,7 +30,7 @@ use rules::ProposalError;
 
 pub use gate::{InductionRules, ProbeRules, ProposalGate, ProposalGateError};
 
-/// Family of tasks that proposals become.
+/// The family of proposed tasks.
 const PROPOSED: &str = "proposed";
 
 /// One answer to judge.
@@ -39,9 +38,9 @@ const PROPOSED: &str = "proposed";
 pub struct AnswerRequest<'a> {
     /// The task it answers.
     pub task: &'a Task,
-    /// What was extracted.
+    /// The extracted attempt.
     pub attempt: &'a Attempt,
-    /// Name of the image to run it in.
+    /// The name of the image.
     pub image: &'a str,
     /// Seeds its job.
     pub seed: u64,
@@ -52,14 +51,14 @@ pub struct AnswerRequest<'a> {
 pub struct ProposalRequest<'a> {
     /// What was extracted.
     pub attempt: &'a Attempt,
-    /// Whether the caller has it already.
+    /// Whether the caller has the same proposal already.
     pub known: bool,
-    /// Becomes the task's.
+    /// The provenance of the new task.
     pub provenance: Provenance,
 }
 
-/// Judges a proposal: Valid with the task it became, Invalid with the rule that refused it in `evidence.rule` (see
-/// `rules`), or Malformed. Runs at most two jobs, none when a rule on the text decides.
+/// Judges a proposal: Valid with its task, Invalid with the violated rule in `evidence.rule` (see `rules`), or Malformed. Runs at most two
+/// jobs, and none when a rule on the text decides.
 ///
 /// # Errors
 /// A host fault.
@@ -112,7 +111,7 @@ fn reject(status: Status, evidence: Evidence, rule: &str, detail: &str) -> Judge
     Judged { verdict: Decision::by_rule(status, rule, detail).into_verdict(evidence), task: None }
 }
 
-/// Judges an answer. A pure function of the request and the image: no job for deduction, one for the other two.
+/// Judges an answer. A pure function of the request and the image. Runs no job for deduction, one for the other two.
 ///
 /// # Errors
 /// A host fault.
@@ -137,7 +136,7 @@ pub fn judge_answer(execute: &dyn Execute, request: &AnswerRequest<'_>) -> Resul
     Ok(Verdict { total, ..decision.into_verdict(runner.evidence) })
 }
 
-/// Deduction: the value that was named against the value that was executed, as Python's `==` compares them. No job is run.
+/// Judges a deduction: compares the predicted with the executed value by Python's `==`. Runs no job.
 fn judge_deduction(pair: &IoPair, value: &Value) -> Decision {
     if value.python_eq(&pair.output) {
         return Decision::on_one(Status::Accepted, "");
@@ -145,7 +144,8 @@ fn judge_deduction(pair: &IoPair, value: &Value) -> Decision {
     Decision::on_one(Status::WrongAnswer, values_mismatch(value, &pair.output))
 }
 
-/// Abduction: the program runs on the input that was named, and any input that gives the output is right. One call of the task's program on `arguments`, which are values by now: nothing of the answer's text is run.
+/// Judges an abduction: calls the task's program on the predicted input, which is right when the program returns the output. The text of
+/// the answer never runs.
 fn judge_abduction(
     runner: &mut Runner<'_>,
     request: &AnswerRequest<'_>,
@@ -168,13 +168,13 @@ fn judge_abduction(
     ))
 }
 
-/// One call's result against the wanted value.
+/// Compares the result of a call with the expected value.
 fn compare_output(call: &CallResult, wanted: &Value, request: &AnswerRequest<'_>) -> (Status, String) {
     match decode_call(call, &request.task.limits) {
         Ok(output) if output.python_eq(wanted) => (Status::Accepted, String::new()),
         Ok(output) => (Status::WrongAnswer, values_mismatch(&output, wanted)),
         Err(NoValue::Raised(detail)) => (Status::RuntimeError, detail),
-        // It ran and gave something that equals no plain value.
+        // The call returned an object that equals no plain value.
         Err(NoValue::NoPlainValue(detail)) => (Status::WrongAnswer, detail),
     }
 }

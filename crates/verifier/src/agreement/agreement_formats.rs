@@ -1,7 +1,7 @@
-//! How problems, codes and suites are read from what a policy wrote. The prompts of the same names are selfplay's.
+//! Parses problems, codes and suites from a policy's responses. Prompt formats of the same names are in `veriplay-selfplay`.
 //!
-//! A dialect is strict, as [`crate::formats`] are: it takes what its doc says, or says why it took nothing. One file each, and a
-//! line of [`AGREEMENT_FORMATS`].
+//! Like [`crate::formats`], these formats are strict: they accept what their documentation says, and give the reason for anything else.
+//! Each format is one file and one line of [`AGREEMENT_FORMATS`].
 
 pub mod compact;
 mod fenced;
@@ -11,21 +11,21 @@ use veriplay_core::{Attempt, CallCase, TaskType, Value};
 use super::{SuiteTest, TestSuite};
 use crate::formats::format_by_name;
 
-/// One way of writing a round's responses, without their end token.
+/// A format of a round's responses, without their end token.
 pub trait AgreementFormat: Sync {
-    /// Its name in configurations; the verifier's format of this name reads programs.
+    /// Its name in configurations. The [`crate::Format`] of this name parses programs.
     fn name(&self) -> &'static str;
 
     /// Reads the text of a problem.
     ///
     /// # Errors
-    /// What is wrong, for people.
+    /// Why the text is malformed.
     fn read_problem(&self, text: &str) -> Result<String, String>;
 
     /// Reads a program that defines `f`.
     ///
     /// # Errors
-    /// What is wrong, for people.
+    /// Why the text is malformed.
     fn read_program(&self, text: &str) -> Result<String, String> {
         let format = format_by_name(self.name()).ok_or_else(|| format!("no format is called `{}`", self.name()))?;
         match format.extract_answer(TaskType::Induction, text) {
@@ -38,20 +38,20 @@ pub trait AgreementFormat: Sync {
     /// Reads a suite of at least one test.
     ///
     /// # Errors
-    /// What is wrong, for people.
+    /// Why the text is malformed.
     fn read_suite(&self, text: &str) -> Result<TestSuite, String>;
 }
 
-/// All agreement_formats.
+/// All formats.
 pub const AGREEMENT_FORMATS: &[&dyn AgreementFormat] = &[&compact::Compact, &fenced::Fenced];
 
-/// The dialect of that name.
+/// The format of that name.
 #[must_use]
 pub fn agreement_format_by_name(name: &str) -> Option<&'static dyn AgreementFormat> {
-    AGREEMENT_FORMATS.iter().copied().find(|dialect| dialect.name() == name)
+    AGREEMENT_FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// A case of literals; a call of `f` without arguments tests no task.
+/// Parses a case of literals. Cases without arguments are invalid.
 fn parse_case(input: &str, expected: &str) -> Result<SuiteTest, String> {
     if input.trim().is_empty() {
         return Err("an input is empty".to_owned());

@@ -1,4 +1,4 @@
-//! The decisions of a round on each of its codes and suites. Called by the judge of rounds.
+//! Decides on each code and suite of a round.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::test_suite::SuiteTest;
 use crate::runner::{saturating_u32, truncate_detail};
 
 impl Round<'_> {
-    /// A round in which nobody is trusted.
+    /// The judgement of a round without a trusted cluster.
     pub(super) fn refuse_round(&self, agreed: &Agreement, refusal: GuardRefusal) -> RoundJudgement {
         let decide = |standing: &VotingStatus, refused: Status| match standing {
             VotingStatus::Malformed => (Status::Malformed, String::new(), String::new()),
@@ -32,7 +32,7 @@ impl Round<'_> {
         self.judgement(agreed, Some(refusal.clone()), None, codes, suites)
     }
 
-    /// A round with a trusted cluster.
+    /// The judgement of a round with a trusted cluster.
     pub(super) fn accept_cluster(
         &self,
         agreed: &Agreement,
@@ -105,7 +105,7 @@ impl Round<'_> {
         let ask =
             |check: &GuardCheck| if let GuardCheck::TrustedSuite(holds) = check { Some(holds(&facts)) } else { None };
         match first_refusal(self.request.guards, ask) {
-            // What no guard refuses is trusted, whatever it is worth: a guard that is off lets its cheats through.
+            // The guards alone decide, whatever the suite's quality: a disabled guard lets its cheats through.
             Ok(()) => decision(Status::Sound, "", ""),
             Err(GuardRefusal { rule, detail }) => {
                 let status = quality.status();
@@ -148,7 +148,7 @@ impl Round<'_> {
         }
     }
 
-    /// How a code outside the trusted cluster fails: by its first failure where an input counts, or by its values.
+    /// The status of a code outside the trusted cluster: its first failure at an input that counts, or a wrong answer.
     fn disagreement(&self, code: usize, agreed: &Agreement) -> (Status, String) {
         let answers = self.grid.results(self.program(code)).outputs.iter().zip(&agreed.counts);
         let failure = answers.filter(|(_, counts)| **counts).find_map(|(answer, _)| match answer {
@@ -159,7 +159,7 @@ impl Round<'_> {
     }
 }
 
-/// The status of a code that a guard refused before codes agreed.
+/// The status of a code that a guard refused before the vote.
 fn refused_code(standing: &VotingStatus) -> Status {
     match standing {
         VotingStatus::Refused(refusal) if refusal.rule == "nondeterministic" => Status::NonDeterministic,

@@ -1,7 +1,7 @@
-//! Runs programs on inputs and assertions, each different one once, and keeps what came out.
+//! Runs programs on inputs and assertions, each distinct one once, and keeps the results.
 //!
-//! Called by the judge of rounds and by what measures suites. A program's inputs run in the order of their encodings, so that
-//! the order of tests changes nothing; its second run has another seed and the opposite order.
+//! A program's inputs run in the order of their encodings, so that the order of tests has no effect. The second run has another seed and
+//! the opposite order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,23 +17,23 @@ use crate::matrix::{MatrixCell, MatrixRequest, judge_matrix};
 use crate::problems::VACUOUS;
 use crate::runner::{self, NoValue, Runner, decode_call, job_failure};
 
-/// What one program gave.
+/// The results of one program.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ProgramResults {
-    /// At each input, in the grid's order.
+    /// The output at each input, in the grid's order.
     pub(super) outputs: Vec<CodeOutput>,
-    /// At each assertion, in the grid's order.
+    /// The result of each assertion, in the grid's order.
     pub(super) asserts: Vec<AssertionResult>,
-    /// The first input at which another seed and order gave something else.
+    /// Describes the first input at which the second run gave another output.
     pub(super) varies: Option<String>,
 }
 
-/// What became of one assertion on one program.
+/// The result of one assertion on one program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AssertionResult {
-    /// Under the first seed.
+    /// The status under the first seed.
     pub(super) status: Status,
-    /// Whether the second seed gave the same.
+    /// Whether the second seed gave the same status.
     pub(super) repeats: bool,
 }
 
@@ -43,16 +43,16 @@ impl AssertionResult {
     }
 }
 
-/// How a program is run.
+/// How thoroughly a program runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunMode {
-    /// Twice, and every call behind one that stopped its job in a job of its own.
+    /// Twice; calls behind one that stops its job run again, each in a job of its own.
     Full,
-    /// Once; what stands behind a call that stopped the job has failed with it. For mutants.
+    /// Once; calls behind one that stops the job fail with it. For mutants.
     Quick,
 }
 
-/// Inputs and assertions, and what programs give there.
+/// Inputs and assertions, and the results of programs on them.
 pub(super) struct Grid<'a> {
     execute: &'a dyn Execute,
     rules: &'a AgreementRules,
@@ -62,14 +62,14 @@ pub(super) struct Grid<'a> {
     asserts: Vec<Problem>,
     assert_places: HashMap<String, usize>,
     results: HashMap<String, ProgramResults>,
-    /// Whether any job met its wall-clock deadline.
+    /// Whether a job met its wall-clock deadline.
     pub(super) deadline: bool,
     /// Fuel of all jobs.
     pub(super) fuel: u64,
 }
 
 impl<'a> Grid<'a> {
-    /// The inputs of all tests of `suites` and `more`, and their assertions.
+    /// A grid of the inputs and assertions of all tests of `suites`, and of the inputs `more`.
     pub(super) fn new(
         execute: &'a dyn Execute,
         rules: &'a AgreementRules,
@@ -102,17 +102,17 @@ impl<'a> Grid<'a> {
         &self.inputs
     }
 
-    /// The place of an input; `None` for one that is not here.
+    /// The index of an input; `None` for an input that is not in the grid.
     pub(super) fn place(&self, input: &[Value]) -> Option<usize> {
         self.places.get(&input_key(input)).copied()
     }
 
-    /// What a program gave that [`Grid::run`] has run.
+    /// The results of a program that [`Grid::run`] has run.
     pub(super) fn results(&self, program: &str) -> &ProgramResults {
         self.results.get(program).expect("a program is run before it is asked for")
     }
 
-    /// Runs those of `programs` that have not been.
+    /// Runs the `programs` that have not run yet.
     pub(super) fn run(&mut self, programs: &[&str], mode: RunMode) -> Result<(), Dropped> {
         let new: BTreeSet<&str> =
             programs.iter().copied().filter(|program| !self.results.contains_key(*program)).collect();
@@ -129,7 +129,7 @@ impl<'a> Grid<'a> {
         Ok(())
     }
 
-    /// What a program does to one test: nothing when it passes, and else how it fails.
+    /// How a program fails a test; `None` when it passes.
     pub(super) fn failed_status(&self, program: &str, test: &SuiteTest) -> Option<Status> {
         let results = self.results(program);
         match test {
@@ -145,7 +145,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Whether a test said the same of a program under both seeds.
+    /// Whether a test has the same result on a program under both seeds.
     pub(super) fn repeats(&self, program: &str, test: &SuiteTest) -> bool {
         match test {
             SuiteTest::Case(_) => true,
@@ -170,7 +170,7 @@ impl<'a> Grid<'a> {
         Ok(InputRun { outputs, varies, fuel: runs.runner.evidence.fuel, deadline: runs.deadline })
     }
 
-    /// Where two runs differ. Two failures are alike: by what they failed is no result of theirs.
+    /// Describes the first difference between two runs. Two failures are equal, whatever their kinds.
     fn difference(&self, first: &[CodeOutput], second: &[CodeOutput]) -> Option<String> {
         let differs = |(one, other): (&CodeOutput, &CodeOutput)| match (one, other) {
             (CodeOutput::Failed(..), CodeOutput::Failed(..)) => false,
@@ -180,7 +180,7 @@ impl<'a> Grid<'a> {
         Some(format!("`f({})` gave two results", Value::arguments_text(&self.inputs[place])))
     }
 
-    /// A row of assertions for each program.
+    /// Runs all assertions on each program.
     fn run_assertions(&mut self, programs: &[&str], mode: RunMode) -> Result<Vec<Vec<AssertionResult>>, Dropped> {
         if self.asserts.is_empty() {
             return Ok(vec![Vec::new(); programs.len()]);
@@ -206,7 +206,7 @@ impl<'a> Grid<'a> {
             MatrixCell::Judged(Verdict { status, evidence, .. }) => {
                 deadline |= evidence.met_deadline;
                 fuel += evidence.fuel;
-                // A test of nothing is passed by everything, which is what a guard refuses it for.
+                // Every program passes a vacuous test; a guard refuses the suite for it.
                 let vacuous = *status == Status::Unjudgeable && evidence.rule == VACUOUS;
                 Ok(if vacuous { Status::Accepted } else { *status })
             }
@@ -227,7 +227,7 @@ struct InputRun {
     deadline: bool,
 }
 
-/// The runs of one program.
+/// Runs one program on the inputs of a grid.
 struct InputRunner<'g, 'a> {
     grid: &'g Grid<'a>,
     runner: Runner<'a>,
@@ -235,8 +235,7 @@ struct InputRunner<'g, 'a> {
 }
 
 impl InputRunner<'_, '_> {
-    /// The outputs at the places of `order`, in that order. A job that comes to its end has answered all; of one that does
-    /// not, nothing but the calls before its last is known.
+    /// The outputs at the inputs `order`, in that order. A job that is stopped leaves outputs only of the calls before its last.
     fn run_in_order(
         &mut self,
         program: &str,
@@ -252,7 +251,7 @@ impl InputRunner<'_, '_> {
             outputs.resize_with(order.len(), missing);
             return Ok(outputs);
         };
-        // A program whose module level raises gets to none of its calls.
+        // A program that raises at module level reaches none of its calls.
         let dead = order.len() == 1 || matches!(outcome.exit, Exit::Raised | Exit::CompileError | Exit::MissingEntry);
         if mode == RunMode::Quick || dead {
             outputs.truncate(order.len() - 1);
@@ -285,7 +284,7 @@ fn input_key(input: &[Value]) -> Vec<u8> {
     Value::Tuple(input.to_vec()).encode()
 }
 
-/// One assertion as a problem. Named by nothing, so that equal ones are one column.
+/// One assertion as a problem. All have one `task_id`, so that equal assertions are one column of a matrix.
 fn assertion_problem(text: String) -> Problem {
     let code = TestCode {
         trust: Trust::Split,

@@ -1,5 +1,5 @@
-//! The guards against a policy that agrees with itself on nothing. Each is a line of [`GUARDS`], and each has a file in
-//! `task-corpus/sol_ver_cheats` that it alone refuses.
+//! Guards against a policy that agrees with itself on trivial problems. Each is a line of [`GUARDS`], and each has a file in
+//! `task-corpus/sol_ver_cheats` that no other guard refuses.
 
 use serde::{Deserialize, Serialize};
 use veriplay_core::{Status, Value, normalize_program};
@@ -8,21 +8,21 @@ use super::agreement_rules::AgreementRules;
 use super::clusters::{Agreement, Cluster};
 use super::suite_quality::SuiteQuality;
 
-/// What a guard comes to: nothing, or why not.
+/// `Err` says why the guard refuses.
 type GuardResult = Result<(), String>;
 
-/// A guard.
+/// A condition on problems, codes, suites or rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
-    /// Its name: the rule of what it refuses.
+    /// Its name, and the rule of its refusals.
     pub name: &'static str,
-    /// What must hold.
+    /// The condition.
     pub what: &'static str,
-    /// What it looks at.
+    /// The check, and its subject.
     pub check: GuardCheck,
 }
 
-/// Why something is not learned from.
+/// Why a guard excludes something from training.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuardRefusal {
@@ -32,44 +32,44 @@ pub struct GuardRefusal {
     pub detail: String,
 }
 
-/// What a guard looks at, in the order in which a round is judged.
+/// A guard's check, by its subject, in the order in which a round is judged.
 #[derive(Debug, Clone, Copy)]
 pub enum GuardCheck {
-    /// A proposed problem, before anything is run. What is refused is asked of nobody.
+    /// On a proposed problem, before anything runs. Refused problems get no codes or suites.
     Statement(fn(&ProposedProblem<'_>) -> GuardResult),
-    /// A code, before codes agree. What is refused has no vote.
+    /// On a code, before the vote. Refused codes have no vote.
     Code(fn(&CodeFacts<'_>) -> GuardResult),
-    /// A suite, before codes agree. What is refused has no vote.
+    /// On a suite, before the vote. Refused suites have no vote.
     Suite(fn(&SuiteFacts<'_>) -> GuardResult),
-    /// The round, when there is a best cluster. What is refused teaches nothing.
+    /// On a round with a best cluster. Refused rounds are excluded from training.
     Round(fn(&RoundFacts<'_>) -> GuardResult),
-    /// A code of the trusted cluster. What is refused is not learned from.
+    /// On a code of the trusted cluster. Refused codes are excluded from training.
     TrustedCode(fn(&TrustedFacts<'_>) -> GuardResult),
-    /// A suite, against the trusted code. What is refused is not learned from.
+    /// On a suite, against the trusted code. Refused suites are excluded from training.
     TrustedSuite(fn(&SuiteFacts<'_>) -> GuardResult),
 }
 
 /// A proposed problem.
 #[derive(Debug, Clone, Copy)]
 pub struct ProposedProblem<'a> {
-    /// The rules it is held to.
+    /// The rules that apply.
     pub rules: &'a AgreementRules,
     /// Its text.
     pub statement: &'a str,
-    /// The program it was made from.
+    /// The program it is based on.
     pub snippet: &'a str,
     /// Whether the caller has it already.
     pub known: bool,
 }
 
-/// A code and how it ran.
+/// The facts about a code.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeFacts<'a> {
     pub(super) varies: Option<&'a str>,
     pub(super) reaches: Option<&'a str>,
 }
 
-/// A suite and how it ran.
+/// The facts about a suite.
 #[derive(Debug, Clone, Copy)]
 pub struct SuiteFacts<'a> {
     pub(super) rules: &'a AgreementRules,
@@ -77,11 +77,11 @@ pub struct SuiteFacts<'a> {
     pub(super) varies: Option<&'a str>,
     pub(super) reaches: Option<&'a str>,
     pub(super) quality: SuiteQuality,
-    /// What the codes count that pass it, its own candidate aside.
+    /// The weight of the codes that pass it, except the one it was written for.
     pub(super) witnesses: usize,
 }
 
-/// A round and its best cluster.
+/// The facts about a round and its best cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundFacts<'a> {
     pub(super) rules: &'a AgreementRules,
@@ -89,22 +89,22 @@ pub struct RoundFacts<'a> {
     pub(super) agreed: &'a Agreement,
     pub(super) trusted: &'a Cluster,
     pub(super) program: &'a str,
-    /// What the trusted code returns at the inputs that count.
+    /// The outputs of the trusted code at the inputs that count.
     pub(super) outputs: &'a [&'a Value],
-    /// Whether every code that could be read is in the best cluster, and it passes every suite that could be read.
+    /// Whether every well-formed code is in the best cluster, and the cluster passes every well-formed suite.
     pub(super) nothing_failed: bool,
-    /// Whether no majority of the best cluster agrees on the probes.
+    /// Whether no majority of the best cluster agrees at the probes.
     pub(super) split: bool,
 }
 
-/// A code of the trusted cluster.
+/// The facts about a code of the trusted cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct TrustedFacts<'a> {
-    /// A probe at which it gives something else than most of its cluster.
+    /// Set when its outputs at the probes differ from the majority of its cluster.
     pub(super) odd: Option<&'a str>,
 }
 
-/// All of them.
+/// All guards.
 pub const GUARDS: &[Guard] = &[
     Guard {
         name: "duplicate",
@@ -192,7 +192,7 @@ pub const GUARDS: &[Guard] = &[
     },
 ];
 
-/// What `guards` have against a proposed problem, before anybody is asked it.
+/// Checks a proposed problem before codes and suites are sampled for it.
 ///
 /// # Errors
 /// The first guard that refuses it, and why.
@@ -200,7 +200,7 @@ pub fn check_statement(guards: &[Guard], proposed: &ProposedProblem<'_>) -> Resu
     first_refusal(guards, |check| if let GuardCheck::Statement(holds) = check { Some(holds(proposed)) } else { None })
 }
 
-/// The first refusal among the guards that `ask` asks.
+/// The first refusal among the guards for which `ask` returns a result.
 pub(super) fn first_refusal(
     guards: &[Guard],
     ask: impl Fn(&GuardCheck) -> Option<GuardResult>,
@@ -232,7 +232,9 @@ fn quotes_snippet(proposed: &ProposedProblem<'_>) -> GuardResult {
 }
 
 fn no_quote(statement: &str, program: &str, rules: &AgreementRules) -> GuardResult {
-    require_none(quoted(statement, program, rules.quote_chars).map(|line| format!("the text quotes `{}`", line.trim())))
+    require_none(
+        quoted_line(statement, program, rules.quote_chars).map(|line| format!("the text quotes `{}`", line.trim())),
+    )
 }
 
 fn nondeterministic(code: &CodeFacts<'_>) -> GuardResult {
@@ -270,7 +272,7 @@ fn tie(round: &RoundFacts<'_>) -> GuardResult {
     require(!round.agreed.is_tie(), || format!("two clusters have the score {}", round.trusted.score()))
 }
 
-/// Where no test names its input there are no outputs to tell.
+/// Tests without literal inputs give no outputs to compare.
 fn constant(round: &RoundFacts<'_>) -> GuardResult {
     let mut distinct: Vec<&Value> = Vec::new();
     for output in round.outputs {
@@ -321,16 +323,16 @@ fn weak(suite: &SuiteFacts<'_>) -> GuardResult {
     require(score.is_none_or(|score| score >= least), || format!("it kills {mutants_killed} of {mutants} mutants"))
 }
 
-/// The first line of `program` with `chars` characters or more that `text` holds, white space and a leading `return` aside.
-/// The line that defines `f` says what every problem may.
-fn quoted(text: &str, program: &str, chars: usize) -> Option<String> {
+/// The first line of `program` with at least `chars` characters that `text` contains, ignoring white space and a leading `return`. The
+/// header `def f(…):` may be quoted.
+fn quoted_line(text: &str, program: &str, chars: usize) -> Option<String> {
     let text = without_spaces(text);
-    let lines: Vec<String> = normalize_program(program).lines().map(|line| telling(line).to_owned()).collect();
+    let lines: Vec<String> = normalize_program(program).lines().map(|line| quotable_part(line).to_owned()).collect();
     let long = |line: &&String| line.chars().filter(|c| !c.is_whitespace()).count() >= chars;
     lines.iter().filter(long).find(|line| text.contains(&without_spaces(line))).cloned()
 }
 
-fn telling(line: &str) -> &str {
+fn quotable_part(line: &str) -> &str {
     let line = line.trim();
     let inner = if line.starts_with("def ") { line.split_once(':').map_or("", |(_, body)| body.trim()) } else { line };
     inner.strip_prefix("return ").unwrap_or(inner)

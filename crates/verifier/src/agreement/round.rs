@@ -1,4 +1,4 @@
-//! A round under way: who votes, who agrees, what the trusted do where no test looks. Called by the judge of rounds.
+//! A round in progress: runs codes and suites, and finds the votes, the agreement and the outputs of trusted codes at probes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,45 +14,45 @@ use super::suite_quality::{
 use super::test_suite::{SuiteTest, TestSuite};
 use crate::runner::{NoValue, Runner, configure_job, decode_call};
 
-/// What reads source text: Python's own parser, in the sandbox; nothing of the text is run.
+/// Finds uses of introspection in source text with Python's own parser, in the sandbox. It never runs the text.
 const REACH: &str = include_str!("python/reach.py");
-/// Uses that are no reach: without the module of builtins, which is one, `compile` is an attribute of `re` and the like.
+/// Harmless uses. `compile` is an attribute of `re`; access to the module of builtins is a finding of its own.
 const PLAIN: [&str; 1] = ["attribute compile"];
-/// The answers have no chance in them.
+/// Seeds the scan, which draws nothing.
 const REACH_SEED: u64 = 0;
 
-/// One problem with what was written for it.
+/// A problem with the codes and suites written for it.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundRequest<'a> {
-    /// When agreement is enough.
+    /// The thresholds of agreement.
     pub rules: &'a AgreementRules,
-    /// What must hold beside; [`super::GUARDS`].
+    /// The guards to apply, usually [`super::GUARDS`].
     pub guards: &'a [Guard],
     /// The problem's text.
     pub statement: &'a str,
-    /// The codes; `None` for a response that holds none.
+    /// The codes; `None` for a malformed response.
     pub codes: &'a [Option<&'a str>],
     /// The suites.
     pub suites: &'a [SuiteAttempt<'a>],
 }
 
-/// One suite.
+/// A suite written for one code.
 #[derive(Debug, Clone, Copy)]
 pub struct SuiteAttempt<'a> {
-    /// The code it was written for, an index into the codes.
+    /// The index of the code that it was written for.
     pub candidate: usize,
-    /// The suite; `None` for a response that holds none.
+    /// The suite; `None` for a malformed response.
     pub suite: Option<&'a TestSuite>,
 }
 
 /// Whether a response has a vote.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum VotingStatus {
-    /// It has.
+    /// It has a vote.
     Votes,
     /// A guard refused it.
     Refused(GuardRefusal),
-    /// It holds nothing that could be read.
+    /// It could not be parsed.
     Malformed,
 }
 
@@ -62,38 +62,38 @@ impl From<Result<(), GuardRefusal>> for VotingStatus {
     }
 }
 
-/// A round under way.
+/// A round in progress.
 pub(super) struct Round<'a> {
     execute: &'a dyn Execute,
     pub(super) request: &'a RoundRequest<'a>,
     pub(super) grid: Grid<'a>,
-    /// Of each code.
+    /// The voting status of each code.
     pub(super) codes: Vec<VotingStatus>,
-    /// Of each suite.
+    /// The voting status of each suite.
     pub(super) suites: Vec<VotingStatus>,
-    /// What texts reach for.
+    /// The first forbidden use in each text that has one.
     reaches: BTreeMap<String, String>,
-    /// Mutants made, and those that differ.
+    /// The number of mutants, and of those that differ from the reference.
     pub(super) mutant_counts: (usize, usize),
-    /// Of jobs beside the grid's.
+    /// Fuel of jobs outside `grid`.
     pub(super) fuel: u64,
-    /// Of jobs beside the grid's.
+    /// Whether a job outside `grid` met its deadline.
     pub(super) deadline: bool,
 }
 
-/// What the trusted cluster does at inputs that no test names.
+/// The agreement of the trusted cluster at probes: inputs that no test has.
 pub(super) struct ProbeResult {
-    /// The codes that do what most do; all of them where there is no majority.
+    /// The codes of the majority; all codes where there is none.
     pub(super) majority: Vec<usize>,
-    /// Whether there is none.
+    /// Whether there is no majority.
     pub(super) split: bool,
-    /// The code that stands for them.
+    /// The code that represents the majority.
     pub(super) reference: usize,
     inputs: Vec<Vec<Value>>,
 }
 
 impl<'a> Round<'a> {
-    /// Runs every code on every input and assertion, and says who votes.
+    /// Runs every code on every input and assertion, and finds which codes and suites have a vote.
     pub(super) fn run(execute: &'a dyn Execute, request: &'a RoundRequest<'a>) -> Result<Self, Dropped> {
         let written: Vec<&TestSuite> = request.suites.iter().filter_map(|suite| suite.suite).collect();
         let (codes, suites, reaches) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -114,7 +114,7 @@ impl<'a> Round<'a> {
         self.request.codes.iter().flatten().copied().collect()
     }
 
-    /// The text of code `code`; nothing for one that could not be read.
+    /// The text of code `code`; empty for a malformed one.
     pub(super) fn program(&self, code: usize) -> &'a str {
         self.request.codes.get(code).copied().flatten().unwrap_or_default()
     }
@@ -141,7 +141,7 @@ impl<'a> Round<'a> {
         witnesses: usize,
     ) -> SuiteFacts<'s> {
         let asserts = || suite.tests.iter().filter_map(SuiteTest::assertion);
-        // A code that varies makes every test of it vary: it says nothing of the test.
+        // A nondeterministic code makes every test vary, which says nothing about the test.
         let varies = |text: &&str| {
             let test = SuiteTest::Assert((*text).to_owned());
             self.voters().any(|code| !self.grid.repeats(self.program(code), &test))
@@ -162,7 +162,7 @@ impl<'a> Round<'a> {
         suites.filter(|(_, standing)| **standing == VotingStatus::Votes).filter_map(|(attempt, _)| attempt.suite)
     }
 
-    /// The votes of all codes that have one.
+    /// Finds the agreement of the codes with a vote.
     pub(super) fn find_agreement(&self) -> Agreement {
         let asserts: BTreeSet<&str> =
             self.voting_suites().flat_map(|suite| &suite.tests).filter_map(SuiteTest::assertion).collect();
@@ -189,7 +189,7 @@ impl<'a> Round<'a> {
         self.codes.iter().enumerate().filter(|(_, standing)| **standing == VotingStatus::Votes).map(|(code, _)| code)
     }
 
-    /// What each code counts.
+    /// The weight of each code.
     fn weights(&self) -> Vec<usize> {
         let mut weights = vec![0; self.codes.len()];
         let mut seen: BTreeSet<Digest> = BTreeSet::new();
@@ -200,7 +200,7 @@ impl<'a> Round<'a> {
         weights
     }
 
-    /// Runs the trusted codes where no test looks.
+    /// Runs the trusted codes at probes.
     pub(super) fn probe(&mut self, agreed: &Agreement, trusted: &Cluster) -> Result<ProbeResult, Dropped> {
         let inputs = self.probes(agreed);
         let mut grid = Grid::new(self.execute, self.request.rules, &[], inputs.clone());
@@ -215,14 +215,14 @@ impl<'a> Round<'a> {
         let probed =
             find_agreement(&trusted.codes.iter().map(voter).collect::<Vec<_>>(), grid.inputs().len(), |_, _| 1);
         let most = probed.clusters.first().filter(|cluster| 2 * cluster.weight > trusted.weight);
-        // Without a probe that most answer there is nothing to part them.
+        // Codes split only where a probe counts.
         let split = most.is_none() && probed.counts.contains(&true);
         let majority = most.map_or_else(|| trusted.codes.clone(), |cluster| cluster.codes.clone());
         let reference = self.reference(&majority);
         Ok(ProbeResult { majority, split, reference, inputs })
     }
 
-    /// Inputs like those that count, that no test names.
+    /// New inputs like those that count.
     fn probes(&self, agreed: &Agreement) -> Vec<Vec<Value>> {
         let inputs = self.grid.inputs().iter().zip(&agreed.counts);
         let counted: Vec<Vec<Value>> = inputs.filter(|(_, counts)| **counts).map(|(input, _)| input.clone()).collect();
@@ -235,14 +235,14 @@ impl<'a> Round<'a> {
         self.deadline |= grid.deadline;
     }
 
-    /// The code that stands for `codes`: of the text that most of them have, and of those the shortest.
+    /// The code that represents `codes`: one with the most frequent text, the shortest of these.
     fn reference(&self, codes: &[usize]) -> usize {
         let times = |code: usize| codes.iter().filter(|other| self.program(**other) == self.program(code)).count();
         let rank = |code: &&usize| (usize::MAX - times(**code), self.program(**code).len(), self.program(**code));
         codes.iter().min_by_key(rank).copied().unwrap_or_default()
     }
 
-    /// The mutants of the reference that some input tells from it.
+    /// Makes mutants of the reference and keeps those that differ from it at some input.
     pub(super) fn draw_mutants(&mut self, probed: &ProbeResult) -> Result<Vec<String>, Dropped> {
         let right = self.program(probed.reference);
         let made = draw_mutants(self.execute, self.request.rules, right)?;
@@ -257,7 +257,7 @@ impl<'a> Round<'a> {
         Ok(differ)
     }
 
-    /// What every suite is worth against the reference, by the order of the suites; `None` for one that does not vote.
+    /// The quality of each suite against the reference, in their order; `None` for a suite without a vote.
     pub(super) fn qualities(
         &self,
         agreed: &Agreement,
@@ -274,12 +274,12 @@ impl<'a> Round<'a> {
         self.request.suites.iter().zip(&self.suites).map(quality).collect()
     }
 
-    /// The codes that vote and do not agree with the trusted ones.
+    /// The codes with a vote outside the trusted cluster.
     fn wrong(&self, trusted: &Cluster) -> impl Iterator<Item = usize> {
         self.voters().filter(|code| !trusted.codes.contains(code))
     }
 
-    /// The guards on the round as a whole.
+    /// Applies the guards on rounds.
     pub(super) fn check(
         &self,
         agreed: &Agreement,
@@ -309,7 +309,7 @@ impl<'a> Round<'a> {
         first_refusal(self.request.guards, ask)
     }
 
-    /// What the codes count that pass `suite`, those aside that are its candidate.
+    /// The weight of the codes that pass `suite`, except its candidate.
     pub(super) fn witnesses(&self, suite: &TestSuite, candidate: usize) -> usize {
         let weights = self.weights();
         let own = |code: usize| match self.request.rules.count_codes {
@@ -324,8 +324,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// The first thing that each of `texts` reaches for that no program and no test needs: source text, frames, modules, the test runner.
-/// Nothing for those that reach for nothing.
+/// Finds the first forbidden use in each of `texts`: of source text, frames, modules or the test runner. Texts without one are left out.
 fn scan_texts(
     execute: &dyn Execute,
     rules: &AgreementRules,
@@ -347,7 +346,7 @@ fn scan_texts(
         return Ok(found);
     }
     match texts {
-        // What cannot be read within the limits is not trusted.
+        // A text that cannot be parsed within the limits is not trusted.
         [text] => drop(found.insert((*text).to_owned(), "it cannot be read".to_owned())),
         _ => {
             for text in texts {

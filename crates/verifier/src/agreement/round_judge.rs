@@ -1,4 +1,4 @@
-//! Judges whole rounds: one problem's codes and suites, against each other.
+//! Judges rounds: the codes and suites of one problem against each other.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,27 +8,27 @@ use super::guards::GuardRefusal;
 use super::round::{Round, RoundRequest};
 use super::suite_quality::SuiteQuality;
 
-/// What a round came to.
+/// The judgement of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundJudgement {
-    /// Why nothing may be learned from the round; `None` when something may.
+    /// Why the round is excluded from training; `None` when it is not.
     pub refused: Option<GuardRefusal>,
-    /// One for each code.
+    /// One decision per code.
     pub codes: Vec<CodeDecision>,
-    /// One for each suite.
+    /// One decision per suite.
     pub suites: Vec<SuiteDecision>,
-    /// Sizes of the clusters, the best one first: what their codes count, and tests passed.
+    /// Weight and number of passed tests of each cluster, the best first.
     pub clusters: Vec<(usize, usize)>,
-    /// The code that stands for the trusted ones, an index; `None` when there is none.
+    /// The index of the code that represents the trusted cluster.
     pub reference: Option<usize>,
-    /// Different inputs of the tests, and those that count.
+    /// The number of distinct inputs of the tests, and of those that count.
     pub inputs: (usize, usize),
-    /// Mutants made of the trusted code, and those that some input tells from it.
+    /// The number of mutants of the trusted code, and of those that differ from it at some input.
     pub mutants: (usize, usize),
     /// Wasm fuel of all jobs.
     pub fuel: u64,
-    /// Whether a job met its wall-clock deadline: such a judgement is outside reproducibility.
+    /// Whether a job met its wall-clock deadline, so that the judgement may not be reproducible.
     pub deadline: bool,
 }
 
@@ -36,12 +36,12 @@ pub struct RoundJudgement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CodeDecision {
-    /// Accepted for a trusted code; WrongAnswer, or how it failed, for one that does not agree; Invalid where `rule` refused
-    /// it, and where the round has no trusted code; NonDeterministic, Malformed.
+    /// Accepted for a trusted code; WrongAnswer or its failure for a code that does not agree; Invalid where `rule` refused it, and where
+    /// the round has no trusted code; NonDeterministic; Malformed.
     pub status: Status,
-    /// Different tests of sound suites that it passes.
+    /// Distinct tests of sound suites that it passes.
     pub passed: u32,
-    /// Different tests of sound suites.
+    /// Distinct tests of sound suites.
     pub total: u32,
     /// The guard that refused it; empty for none.
     pub rule: String,
@@ -53,10 +53,9 @@ pub struct CodeDecision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteDecision {
-    /// Sound, Unsound or Vacuous; Invalid where `rule` refused it for something else, and where the round has no trusted
-    /// code; Malformed.
+    /// Sound, Unsound or Vacuous; Invalid where another `rule` refused it, and where the round has no trusted code; Malformed.
     pub status: Status,
-    /// What it is worth against the trusted code; nothing where there is none.
+    /// Its quality against the trusted code; zeros without one.
     pub quality: SuiteQuality,
     /// The guard that refused it; empty for none.
     pub rule: String,
@@ -81,7 +80,7 @@ pub fn judge_round(execute: &dyn Execute, request: &RoundRequest<'_>) -> Result<
         return Ok(round.refuse_round(&agreed, GuardRefusal { rule, detail }));
     };
     let probed = round.probe(&agreed, &trusted)?;
-    // Mutants cost more than all else, and no guard on rounds asks for them.
+    // Mutants cost more than all else, and guards on rounds do not need them.
     let accepted = round.qualities(&agreed, &trusted, &probed, &[]);
     if let Err(refusal) = round.check(&agreed, &trusted, &probed, &accepted) {
         return Ok(round.refuse_round(&agreed, refusal));

@@ -1,4 +1,4 @@
-//! What suites are worth against a program that is trusted, or known to be right.
+//! Measures test suites against a program that is trusted or known to be right.
 
 use std::collections::BTreeSet;
 
@@ -13,28 +13,28 @@ use crate::bugs::Mutants;
 use crate::probes::probes;
 use crate::runner::saturating_u32;
 
-/// Seeds the operators that make mutants: mutants are a function of the program.
+/// Seeds the operators, so that mutants are a function of the program.
 const MUTANT_SEED: u64 = 0;
-/// Mutants an operator makes at most.
+/// The maximum number of mutants per operator.
 const MUTANTS_EACH: usize = 2;
 
-/// What one suite is worth. Counts, so that they can be added up.
+/// The quality of a suite, as counts that can be summed over suites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteQuality {
-    /// Its different tests.
+    /// Distinct tests.
     pub tests: u32,
-    /// Those that the trusted program passes.
+    /// Tests that the trusted program passes.
     pub accepted: u32,
-    /// Wrong programs it was tried on.
+    /// Wrong programs that the suite ran on.
     pub wrong: u32,
-    /// Those that fail a test of it, for whatever reason.
+    /// Wrong programs that fail a test for any reason.
     pub rejected: u32,
-    /// Those that fail one by the value they return: what crashes by itself says nothing of a test.
+    /// Wrong programs that fail a test by their output. A crash would say nothing about the test.
     pub killed: u32,
-    /// Mutants of the trusted program that some input tells from it.
+    /// Mutants of the trusted program that differ from it at some input.
     pub mutants: u32,
-    /// Those that fail a test of it.
+    /// Mutants that fail a test.
     pub mutants_killed: u32,
 }
 
@@ -55,7 +55,7 @@ impl SuiteQuality {
         self.tests > 0 && self.accepted == self.tests
     }
 
-    /// The share of the mutants that it kills; `None` where there are none.
+    /// The share of the mutants that fail a test; `None` without mutants.
     #[must_use]
     pub fn mutation_score(&self) -> Option<f64> {
         (self.mutants > 0).then(|| f64::from(self.mutants_killed) / f64::from(self.mutants))
@@ -68,19 +68,19 @@ impl SuiteQuality {
     }
 }
 
-/// Suites to measure.
+/// Suites to measure against one program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuiteExamination<'a> {
-    /// A program that is right.
+    /// The right program.
     pub right: &'a str,
     /// The suites.
     pub suites: Vec<&'a TestSuite>,
-    /// Programs that are wrong.
+    /// Wrong programs.
     pub wrong: Vec<&'a str>,
 }
 
-/// Measures suites against the program that is right, the wrong ones and mutants of the right one: for each request, one
-/// [`SuiteQuality`] a suite, or the host fault. Every core is busy.
+/// Measures suites against the right program, the wrong programs and mutants of the right one, on all cores. Returns for each request one
+/// [`SuiteQuality`] per suite, or the host fault.
 pub fn examine_suites(
     execute: &dyn Execute,
     rules: &AgreementRules,
@@ -108,7 +108,7 @@ fn examine_one(
     Ok(suites.iter().map(|suite| measure_suite(&grid, right, suite, None, wrong, &mutants)).collect())
 }
 
-/// Up to `count` new inputs like `inputs`, drawn evenly.
+/// Makes up to `count` new inputs like `inputs`, evenly from each.
 pub(super) fn similar_inputs(inputs: &[Vec<Value>], count: usize) -> Vec<Vec<Value>> {
     if inputs.is_empty() {
         return Vec::new();
@@ -130,7 +130,7 @@ pub(super) fn as_strs(programs: &[String]) -> Vec<&str> {
     programs.iter().map(String::as_str).collect()
 }
 
-/// Those of `mutants` that some input or assertion of the grids tells from `right`: the others may be the same program.
+/// Returns the mutants that differ from `right` at some input or assertion of the grids. The others may be equivalent programs.
 pub(super) fn distinguishable_mutants<'m>(grids: &[&Grid<'_>], right: &str, mutants: &'m [String]) -> Vec<&'m str> {
     let differs = |grid: &&Grid<'_>, mutant: &str| {
         let (own, other) = (grid.results(right), grid.results(mutant));
@@ -142,7 +142,7 @@ pub(super) fn distinguishable_mutants<'m>(grids: &[&Grid<'_>], right: &str, muta
     mutants.iter().map(String::as_str).filter(|mutant| grids.iter().any(|grid| differs(grid, mutant))).collect()
 }
 
-/// Measures one suite by what the grid knows. Where `counts` is given, a test at an input that does not count is not accepted.
+/// Measures one suite by the results in the grid. With `counts`, tests at inputs that do not count are not accepted.
 pub(super) fn measure_suite(
     grid: &Grid<'_>,
     right: &str,
@@ -175,7 +175,7 @@ pub(super) fn passes(grid: &Grid<'_>, program: &str, test: &SuiteTest, counts: O
     counted && grid.failed_status(program, test).is_none()
 }
 
-/// Up to `max_mutants` different mutants of `program`, drawn evenly from those that all operators make.
+/// Draws up to `max_mutants` distinct mutants of `program`, evenly from those of all operators.
 pub(super) fn draw_mutants(
     execute: &dyn Execute,
     rules: &AgreementRules,
@@ -188,7 +188,7 @@ pub(super) fn draw_mutants(
     let mut seen = BTreeSet::from([program_hash(program)]);
     let texts = made.into_iter().flat_map(|mutants| mutants.candidates).map(|candidate| candidate.text);
     let mut texts: Vec<String> = texts.filter(|text| seen.insert(program_hash(text))).collect();
-    // By digest: no operator comes before another.
+    // The order by digest favours no operator.
     texts.sort_by_key(|text| Digest::of(text.as_bytes()));
     texts.truncate(rules.max_mutants);
     Ok(texts)

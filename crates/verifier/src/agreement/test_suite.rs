@@ -1,4 +1,4 @@
-//! What a verifier writes: a suite of tests.
+//! Test suites as verifiers write them.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,22 @@ use veriplay_core::{CallCase, Value, content_hash};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteTest {
-    /// What `f` must return for an argument list, compared here by the judge `exact`.
+    /// An argument list and the value that `f` must return for it, by the judge `exact`.
     Case(CallCase),
-    /// One line of Python that begins with `assert`: run as test code, apart from the program.
+    /// A line of Python that begins with `assert`. It runs as test code, in another instance than the program.
     Assert(String),
 }
 
-/// A verifier's tests, in its order.
+/// The tests of one response, in its order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TestSuite {
-    /// As they were written, repeats included.
+    /// The tests, repeats included.
     pub tests: Vec<SuiteTest>,
 }
 
 impl SuiteTest {
-    /// The argument list it calls `f` with, where that can be told without running it: an assertion that begins with
-    /// `assert f(` and literals has one.
+    /// The arguments of its call of `f`, where they are literals: those of a case, or of an assertion that begins with `assert f(…)`.
     pub(super) fn input(&self) -> Option<Vec<Value>> {
         match self {
             SuiteTest::Case(case) => Some(case.input.clone()),
@@ -38,7 +37,7 @@ impl SuiteTest {
         if let SuiteTest::Assert(text) = self { Some(text) } else { None }
     }
 
-    /// What names it: two tests with one name are one test.
+    /// Its identity: tests with equal keys are one test.
     fn key(&self) -> String {
         match self {
             SuiteTest::Case(case) => content_hash(case).to_string(),
@@ -48,7 +47,7 @@ impl SuiteTest {
 }
 
 impl TestSuite {
-    /// Its different tests, in the order in which they first stand.
+    /// Its distinct tests, in the order of their first occurrence.
     #[must_use]
     pub fn distinct(&self) -> Vec<&SuiteTest> {
         let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The states a repository passes through: original, buggy, weakened, repaired. Text files alone; the rest is in the layer.
+//! The states of a repository: original, buggy, weakened, repaired. A state holds the text files; other files are in the layer.
 
 use veriplay_core::{PatchError, TextFiles};
 
@@ -6,7 +6,7 @@ use super::code_scan::SplitLayout;
 use super::{BugProposal, RepoContext};
 use crate::repository::Repository;
 
-/// Files over those of the layer, and files of the layer that are gone.
+/// The changes of a state relative to the layer: files over the layer's, and deleted files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Overlay {
     pub(crate) files: Vec<(String, Vec<u8>)>,
@@ -14,7 +14,7 @@ pub(crate) struct Overlay {
 }
 
 impl Overlay {
-    /// What makes `now` of `base`. Files that are equal are no part of it, so that equal states are equal jobs.
+    /// The changes from `base` to `now`. Unchanged files are left out, so that equal states make equal jobs.
     pub(crate) fn between(base: &TextFiles, now: &TextFiles) -> Self {
         let changed = now.iter().filter(|(path, text)| base.get(*path) != Some(text));
         Self {
@@ -52,9 +52,9 @@ impl Overlay {
 /// The states of a bug.
 #[derive(Debug, Clone)]
 pub(crate) struct BugStates {
-    /// With `bug_inject` and the failed repairs: the oracle tests are whole.
+    /// With `bug_inject` and the failed repairs applied; the oracle tests are complete.
     pub(crate) buggy: TextFiles,
-    /// With `test_weaken` too: what a solver sees.
+    /// With `test_weaken` applied too: the solver's view.
     pub(crate) weakened: TextFiles,
 }
 
@@ -70,7 +70,7 @@ impl BugStates {
     }
 }
 
-/// `now` with every file for which `wanted` holds as it is in `base`.
+/// Returns `now` with every file that `wanted` selects as in `base`.
 pub(crate) fn restore_files(base: &TextFiles, now: &TextFiles, wanted: impl Fn(&str) -> bool) -> TextFiles {
     let kept = now.iter().filter(|(path, _)| !wanted(path));
     let back = base.iter().filter(|(path, _)| wanted(path));

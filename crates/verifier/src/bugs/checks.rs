@@ -1,5 +1,5 @@
-//! The checks a proposed bug must pass, SSR's a to g and five of our own, in the order they are made: those that run
-//! nothing come first. Each is a line of [`CHECKS`], and each has a bug in the tests that it alone rejects.
+//! The checks that a proposed bug must pass: SSR's a to g and five of our own, in the order in which they run. Checks without jobs run
+//! first. Each check is a line of [`CHECKS`], and the tests hold a bug for each that no other check rejects.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use super::{BugArtifact, BugProposal, RepoContext};
 use crate::repository::TestResult;
 use crate::runner::{Decision, saturating_u32};
 
-/// The bounds of the checks. SSR's text leaves their values open; re-implementations use 5–10 passing tests, one or two
-/// files, one failing test.
+/// The bounds of the checks. The SSR paper leaves the values open; re-implementations use 5–10 passing tests, one or two
+/// files, and one failing test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BugRules {
     /// More tests than this must pass in the original.
@@ -29,16 +29,16 @@ pub struct BugRules {
 }
 
 impl BugRules {
-    /// The least that the paper's conditions ask for.
+    /// The minimum that the paper's conditions require.
     pub const LEAST: Self = Self { min_passing: 0, min_changed_files: 1, min_failing: 1, seeds: [1, 2] };
 }
 
-/// What the checks look at. Runs are made when a check asks for them, and once.
+/// A proposal under validation. Runs start when a check first needs them, and their results are kept.
 pub(crate) struct CheckContext<'a> {
     pub(crate) bug: &'a BugProposal,
     pub(crate) rules: &'a BugRules,
     pub(crate) states: BugStates,
-    pub(crate) bench: RepoTestRunner<'a>,
+    pub(crate) tests: RepoTestRunner<'a>,
     /// Tests that can notice the bug.
     pub(crate) affected: BTreeSet<String>,
     buggy: [Option<TestResults>; 2],
@@ -46,39 +46,39 @@ pub(crate) struct CheckContext<'a> {
 
 impl<'a> CheckContext<'a> {
     pub(super) fn new(
-        bench: RepoTestRunner<'a>,
+        tests: RepoTestRunner<'a>,
         bug: &'a BugProposal,
         rules: &'a BugRules,
         states: BugStates,
     ) -> Result<Self, Dropped> {
-        let repo = bench.repo;
-        let affected = repo.map.affected(bench.execute, repo, repo.texts, &states.buggy)?;
-        Ok(Self { bug, rules, states, bench, affected, buggy: [None, None] })
+        let repo = tests.repo;
+        let affected = repo.map.affected(tests.execute, repo, repo.texts, &states.buggy)?;
+        Ok(Self { bug, rules, states, tests, affected, buggy: [None, None] })
     }
 
-    /// The affected tests in the buggy state, by the first or the second seed.
-    fn buggy(&mut self, run: usize) -> Result<&TestResults, Dropped> {
+    /// Results of the affected tests in the buggy state, under the first or the second seed.
+    fn buggy_results(&mut self, run: usize) -> Result<&TestResults, Dropped> {
         if self.buggy[run].is_none() {
-            self.buggy[run] = Some(self.bench.run(&self.states.buggy, &self.affected, self.rules.seeds[run])?);
+            self.buggy[run] = Some(self.tests.run(&self.states.buggy, &self.affected, self.rules.seeds[run])?);
         }
         Ok(self.buggy[run].get_or_insert_default())
     }
 
     /// Tests that pass in the original and fail with the bug.
-    fn failing(&mut self) -> Result<BTreeSet<String>, Dropped> {
+    fn failing_tests(&mut self) -> Result<BTreeSet<String>, Dropped> {
         let affected = self.affected.clone();
-        let results = self.buggy(0)?;
+        let results = self.buggy_results(0)?;
         Ok(affected.into_iter().filter(|id| !results.passed(id)).collect())
     }
 
     fn original(&self) -> &TextFiles {
-        self.bench.repo.texts
+        self.tests.repo.texts
     }
 
-    /// What the proposal is once every check has passed.
+    /// The artifact of a proposal that has passed every check.
     pub(super) fn artifact(&mut self) -> Result<BugArtifact, Dropped> {
-        let failing = self.failing()?;
-        let (bug, repo) = (self.bug, self.bench.repo);
+        let failing = self.failing_tests()?;
+        let (bug, repo) = (self.bug, self.tests.repo);
         let baseline = repo.baseline;
         let digest = content_hash(&(&baseline.package, &bug.bug_inject, &bug.test_weaken, &bug.failed_repairs));
         Ok(BugArtifact {
@@ -94,15 +94,15 @@ impl<'a> CheckContext<'a> {
     }
 }
 
-/// What a check comes to: nothing, or why not.
+/// `Err` inside says why the check fails.
 type CheckResult = Result<Result<(), String>, Dropped>;
 
-/// A check.
+/// A check of proposed bugs.
 #[derive(Clone, Copy)]
 pub struct BugCheck {
-    /// The rule of verdicts it decides.
+    /// Its name, and the rule of verdicts on bugs that fail it.
     pub name: &'static str,
-    /// What must hold.
+    /// The condition.
     pub what: &'static str,
     pub(crate) holds: fn(&mut CheckContext<'_>) -> CheckResult,
 }
@@ -113,7 +113,7 @@ impl std::fmt::Debug for BugCheck {
     }
 }
 
-/// All of them.
+/// All checks, in the order in which they run.
 pub const CHECKS: &[BugCheck] = &[
     BugCheck { name: "paths", what: "the bug changes code alone, the weakening test files alone", holds: paths },
     BugCheck {
@@ -146,23 +146,23 @@ fn require_none(why: Option<String>) -> CheckResult {
 }
 
 fn paths(context: &mut CheckContext<'_>) -> CheckResult {
-    let (bug, repo) = (context.bug, context.bench.repo);
+    let (bug, repo) = (context.bug, context.tests.repo);
     let code = std::iter::once(&bug.bug_inject).chain(&bug.failed_repairs);
-    // A repair may have to take all of it back.
+    // A repair may have to undo the whole patch, and repairs have the same limit.
     let large = |patch: &Patch| {
         let size = patch.to_string().len();
         (size > MAX_PATCH_BYTES).then(|| format!("a patch of the bug has {size} bytes, and may have {MAX_PATCH_BYTES}"))
     };
     let why =
         code.into_iter().find_map(|patch| forbidden_change(repo, patch, PatchPurpose::Code).or_else(|| large(patch)));
-    // A file the weakening touches that no list names is check a's to find; here it must be a test's.
+    // Check `test_files` compares the weakening with the list of test files; this one requires test files only.
     let outside = bug.test_weaken.touched().map(|(path, _)| path).find(|path| !is_test(repo, path));
     let why = why.or_else(|| outside.map(|path| format!("the weakening touches `{path}`, which is no test")));
     require_none(why)
 }
 
 fn test_files(context: &mut CheckContext<'_>) -> CheckResult {
-    let (bug, repo) = (context.bug, context.bench.repo);
+    let (bug, repo) = (context.bug, context.tests.repo);
     let known = |path: &String| repo.baseline.files.iter().any(|file| file.path == *path);
     if let Some(path) = bug.test_files.iter().find(|path| !known(path)) {
         return Ok(Err(format!("`{path}` is no test file of the original")));
@@ -172,7 +172,7 @@ fn test_files(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 fn records(context: &mut CheckContext<'_>) -> CheckResult {
-    let (bug, repo) = (context.bug, context.bench.repo);
+    let (bug, repo) = (context.bug, context.tests.repo);
     let mapped = |path: &String| repo.map.files.iter().any(|file| file.path == *path);
     if let Some(path) = bug.test_files.iter().find(|path| !mapped(path)) {
         return Ok(Err(format!("`{path}` gives no records in the original")));
@@ -181,7 +181,7 @@ fn records(context: &mut CheckContext<'_>) -> CheckResult {
         return Ok(Ok(()));
     }
     let affected = context.affected.clone();
-    let results = context.buggy(0)?;
+    let results = context.buggy_results(0)?;
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("with the bug {why}")));
     }
@@ -189,14 +189,14 @@ fn records(context: &mut CheckContext<'_>) -> CheckResult {
     if let Some(id) = affected.iter().find(missing) {
         return Ok(Err(format!("with the bug test `{id}` has no record")));
     }
-    // One that is not run says nothing, and one that is expected to fail nothing new.
+    // Skipped tests and expected failures carry no information about the bug.
     let unrun = |id: &&String| matches!(results.by_id.get(*id), Some(TestResult::Skipped | TestResult::Xfailed));
     let unrun = affected.iter().find(unrun);
     require(unrun.is_none(), || format!("with the bug test `{}` is skipped", unrun.map_or("", |id| id)))
 }
 
 fn passing(context: &mut CheckContext<'_>) -> CheckResult {
-    let listed = context.bench.repo.map.files.iter().filter(|file| context.bug.test_files.contains(&file.path));
+    let listed = context.tests.repo.map.files.iter().filter(|file| context.bug.test_files.contains(&file.path));
     let (found, wanted) = (listed.map(|file| file.tests.len()).sum::<usize>(), context.rules.min_passing);
     require(found > wanted, || format!("{found} tests pass in the original, and more than {wanted} must"))
 }
@@ -207,21 +207,21 @@ fn changed_files(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 fn machinery(context: &mut CheckContext<'_>) -> CheckResult {
-    let (execute, repo, buggy) = (context.bench.execute, context.bench.repo, &context.states.buggy);
-    let found = scan_changes(execute, repo, buggy, buggy, true, &mut context.bench.evidence)?;
+    let (execute, repo, buggy) = (context.tests.execute, context.tests.repo, &context.states.buggy);
+    let found = scan_changes(execute, repo, buggy, buggy, true, &mut context.tests.evidence)?;
     require_none(found.map(|found| found.why))
 }
 
 fn failing(context: &mut CheckContext<'_>) -> CheckResult {
     let listed = |id: &String| context.bug.test_files.iter().any(|file| super::test_runner::file_of(id) == file);
-    let failing = context.failing()?;
+    let failing = context.failing_tests()?;
     let (found, wanted) = (failing.iter().filter(|id| listed(id)).count(), context.rules.min_failing);
     require(found >= wanted, || format!("{found} tests fail with the bug, and {wanted} must"))
 }
 
 fn repeated(context: &mut CheckContext<'_>) -> CheckResult {
-    let first = context.buggy(0)?.clone();
-    let second = context.buggy(1)?;
+    let first = context.buggy_results(0)?.clone();
+    let second = context.buggy_results(1)?;
     let other = first.by_id.iter().find(|(id, result)| second.by_id.get(*id) != Some(result));
     require(first == *second, || {
         other
@@ -230,16 +230,16 @@ fn repeated(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 fn hidden(context: &mut CheckContext<'_>) -> CheckResult {
-    let failing = context.failing()?;
+    let failing = context.failing_tests()?;
     let (weakened, seed) = (context.states.weakened.clone(), context.rules.seeds[0]);
     let mut affected = context.affected.clone();
-    // Lines that are added may break tests that do not notice the bug.
+    // Added lines may break tests that do not notice the bug.
     if context.bug.test_weaken.changed_lines().1 > 0 {
         let touched: Vec<&str> = context.bug.test_weaken.touched().map(|(path, _)| path).collect();
-        let beside = context.bench.repo.map.tests().filter(|id| touched.contains(&super::test_runner::file_of(id)));
+        let beside = context.tests.repo.map.tests().filter(|id| touched.contains(&super::test_runner::file_of(id)));
         affected.extend(beside.cloned());
     }
-    let results = context.bench.run(&weakened, &affected, seed)?;
+    let results = context.tests.run(&weakened, &affected, seed)?;
     if let Some(why) = results.broken.first() {
         return Ok(Err(format!("weakened {why}")));
     }
@@ -252,14 +252,14 @@ fn hidden(context: &mut CheckContext<'_>) -> CheckResult {
 }
 
 fn judgeable(context: &mut CheckContext<'_>) -> CheckResult {
-    let (failing, repo) = (context.failing()?, context.bench.repo);
+    let (failing, repo) = (context.failing_tests()?, context.tests.repo);
     if repo.trust == Trust::Shared {
         return Ok(Ok(()));
     }
     if let Some(id) = failing.iter().find(|id| !repo.map.is_split(id)) {
         return Ok(Err(needs_shared(id)));
     }
-    let results = context.bench.run_split(&context.states.buggy, &failing, context.rules.seeds[0])?;
+    let results = context.tests.run_split(&context.states.buggy, &failing, context.rules.seeds[0])?;
     let unseen = failing.iter().find(|id| results.passed(id));
     require(unseen.is_none(), || {
         let id = unseen.map_or("", |id| id);
@@ -267,19 +267,19 @@ fn judgeable(context: &mut CheckContext<'_>) -> CheckResult {
     })
 }
 
-/// A bug that tells when it is graded would be repaired by nothing.
+/// A bug that detects grading, and then behaves, would count as repaired by an empty patch.
 fn empty_repair(context: &mut CheckContext<'_>) -> CheckResult {
     let artifact = context.artifact()?;
-    let (execute, repo, seed) = (context.bench.execute, context.bench.repo, context.rules.seeds[0]);
+    let (execute, repo, seed) = (context.tests.execute, context.tests.repo, context.rules.seeds[0]);
     let empty = RepairRequest { artifact: &artifact, patch: "", fuzz: Fuzz::NONE, seed };
     let verdict = grade_repair(execute, repo, &empty)?;
-    context.bench.add_cost_of(&verdict.evidence);
+    context.tests.add_cost_of(&verdict.evidence);
     require(verdict.status != Status::Accepted, || "graded with an empty patch, its failing tests pass".to_owned())
 }
 
 /// Inverse mutation testing. Undoing the only file of a bug gives the original, whose results are the baseline.
 fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
-    let failing = context.failing()?;
+    let failing = context.failing_tests()?;
     let touched = std::iter::once(&context.bug.bug_inject).chain(&context.bug.failed_repairs);
     let paths: BTreeSet<&str> = touched.flat_map(|patch| patch.touched().map(|(path, _)| path)).collect();
     for path in paths {
@@ -287,7 +287,7 @@ fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
         if undone == *context.original() {
             continue;
         }
-        let results = context.bench.run(&undone, &failing, context.rules.seeds[0])?;
+        let results = context.tests.run(&undone, &failing, context.rules.seeds[0])?;
         if !failing.iter().any(|id| results.passed(id)) {
             return Ok(Err(format!("without its change of `{path}` the bug is the same")));
         }
@@ -295,16 +295,16 @@ fn inverse(context: &mut CheckContext<'_>) -> CheckResult {
     Ok(Ok(()))
 }
 
-/// A verdict on a proposed bug.
+/// The result of [`validate_bug`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BugValidation {
     /// [`Status::Valid`], or [`Status::Invalid`] with the name of the check that failed as its rule.
     pub verdict: Verdict,
-    /// `Some` exactly when it is valid.
+    /// `Some` exactly when the bug is valid.
     pub artifact: Option<BugArtifact>,
 }
 
-/// Puts a proposal through the checks.
+/// Runs the checks on a proposal, up to the first that fails.
 ///
 /// # Errors
 /// A host fault.
@@ -314,24 +314,24 @@ pub fn validate_bug(
     bug: &BugProposal,
     rules: &BugRules,
 ) -> Result<BugValidation, Dropped> {
-    let bench = RepoTestRunner::new(execute, repo);
+    let tests = RepoTestRunner::new(execute, repo);
     let states = match BugStates::apply(repo.texts, bug) {
         Ok(states) => states,
-        Err(error) => return Ok(invalid(bench, 0, "applies", error.to_string())),
+        Err(error) => return Ok(invalid(tests, 0, "applies", error.to_string())),
     };
-    let mut context = CheckContext::new(bench, bug, rules, states)?;
+    let mut context = CheckContext::new(tests, bug, rules, states)?;
     for (index, check) in CHECKS.iter().enumerate() {
         if let Err(why) = (check.holds)(&mut context)? {
-            return Ok(invalid(context.bench, index, check.name, why));
+            return Ok(invalid(context.tests, index, check.name, why));
         }
     }
     let artifact = context.artifact()?;
     let total = saturating_u32(CHECKS.len());
-    let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: context.bench.evidence };
+    let verdict = Verdict { status: Status::Valid, passed: total, total, evidence: context.tests.evidence };
     Ok(BugValidation { verdict, artifact: Some(artifact) })
 }
 
-/// Every check for itself, whatever the others come to: why a proposal is refused, in full. `None` where it holds.
+/// Runs every check, whatever the others decide. Returns each check's name and why it fails; `None` where it passes.
 ///
 /// # Errors
 /// A host fault.
@@ -349,9 +349,9 @@ pub fn check_each(
     CHECKS.iter().map(|check| Ok((check.name, (check.holds)(&mut context)?.err()))).collect()
 }
 
-fn invalid(bench: RepoTestRunner<'_>, passed: usize, rule: &str, why: String) -> BugValidation {
+fn invalid(tests: RepoTestRunner<'_>, passed: usize, rule: &str, why: String) -> BugValidation {
     let (passed, total) = (saturating_u32(passed), saturating_u32(CHECKS.len()));
     let decision = Decision { passed, total, ..Decision::by_rule(Status::Invalid, rule, why) };
-    let verdict = decision.into_verdict(bench.evidence);
+    let verdict = decision.into_verdict(tests.evidence);
     BugValidation { verdict, artifact: None }
 }

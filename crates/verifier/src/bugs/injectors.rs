@@ -1,8 +1,8 @@
 //! Injectors: operators over Python's syntax tree, one file each, run by Python's own `ast` in the sandbox.
 //!
-//! The thirteen of SWE-smith's released generator (arXiv 2504.21798) and its flip, with its chances and least complexities;
-//! and the classic ones of mutation testing, one site a mutant. A new operator is a file beside the others and a line of
-//! [`INJECTORS`].
+//! The thirteen operators of SWE-smith's released generator (arXiv 2504.21798) and its flip, with its probabilities and minimum
+//! complexities, and the classic operators of mutation testing, which change one site per mutant. A new operator is a new file and a line
+//! of [`INJECTORS`].
 
 use veriplay_core::{Digest, Dropped, Execute, Limits, SCHEMA_VERSION, TextFiles, Trust, Value};
 
@@ -10,12 +10,12 @@ use super::source_queries::{TextEdit, apply_edits, parse_edits, parse_index, que
 use super::{OwnNames, RepoContext, TestMap};
 use crate::repository::{Baseline, PytestSettings};
 
-/// Where an operator is from.
+/// The origin of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InjectorFamily {
     /// SWE-smith's procedural modifications.
     SweSmith,
-    /// Mutation testing's.
+    /// Classic operators of mutation testing.
     Classic,
 }
 
@@ -28,18 +28,18 @@ pub enum InjectorScope {
     Class,
 }
 
-/// An operator.
+/// An operator that injects bugs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Injector {
-    /// Its name, its file's, and its function's.
+    /// Its name, which is that of its file and its function.
     pub name: &'static str,
-    /// Where it is from.
+    /// Its origin.
     pub family: InjectorFamily,
-    /// The chance of each site of a scope to be changed, in percent; one site always is.
+    /// The probability of each site of a scope to be changed, in percent. At least one site changes.
     pub percent: u8,
     /// What it changes.
     pub scope: InjectorScope,
-    /// The least complexity of a scope that is worth a bug.
+    /// The minimum complexity of a scope that it changes.
     pub least_complexity: u32,
     /// What it does.
     pub what: &'static str,
@@ -60,7 +60,7 @@ macro_rules! injector {
     };
 }
 
-/// All of them.
+/// All operators.
 pub const INJECTORS: &[Injector] = &[
     injector!(remove_base, SweSmith, 25, Class, 3, "a class loses one of its base classes"),
     injector!(remove_method, SweSmith, 15, Class, 3, "a class loses a method"),
@@ -132,27 +132,27 @@ const PROGRAM: &str = include_str!("python/mutate.py");
 pub struct Mutant {
     /// The operator's name.
     pub injector: &'static str,
-    /// The function or class that is changed, qualified.
+    /// The qualified name of the changed function or class.
     pub scope: String,
-    /// The whole new text of the file.
+    /// The new text of the whole file.
     pub text: String,
 }
 
-/// What an operator makes of one file.
+/// The mutants of one file by one operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mutants {
     /// The operator's name.
     pub injector: &'static str,
-    /// Places it could change.
+    /// The number of sites that it could change.
     pub sites: usize,
-    /// Different mutants, drawn by the seed.
+    /// Distinct mutants, drawn by the seed.
     pub candidates: Vec<Mutant>,
 }
 
-/// Draws up to `count` mutants of `text` by each of the operators. Nothing for a text that is no Python.
+/// Draws up to `count` mutants of `text` per operator. Invalid Python has none.
 ///
 /// # Errors
-/// A fault of the host's, or an operator that does not answer as it must.
+/// A host fault, or an operator with an invalid answer.
 pub fn make_mutants(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -179,7 +179,7 @@ pub fn make_mutants(
 }
 
 impl Mutants {
-    /// As [`make_mutants`] by all operators, for a program that stands alone: there is no repository and there are no tests.
+    /// As [`make_mutants`] with all operators, for a program without a repository and tests.
     ///
     /// # Errors
     /// As [`make_mutants`].

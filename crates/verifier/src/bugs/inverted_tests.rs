@@ -1,9 +1,8 @@
-//! Twins: a test that only the repair's own instance can judge runs twice when the repair is graded, once as it is and once made
-//! to fail. A coin that the repair cannot foresee says which comes first, so a run holds tests that must pass beside tests that
-//! must not, and code that writes its own records has to tell one from the other. It cannot by how they look: both end in an
-//! assertion about large numbers and compare with one of two values that large numbers choose, and the numbers are drawn anew
-//! for each repair. What is compared with differs where a failing one has something else there, so that an object which says
-//! that it equals anything is found out.
+//! Inverted tests: a test that shares an instance with the repair runs twice when the repair is graded, once unchanged and once
+//! changed so that it must fail. A draw that the repair cannot predict decides which comes first, so each run mixes tests that must pass
+//! with tests that must fail, and code that forges records has to tell them apart. Their text does not help: both kinds end in an
+//! assertion about large numbers, both compare with one of two values that large numbers select, and the numbers are drawn for each
+//! repair. An inverted comparison has another operand, which exposes objects that claim to equal everything.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +12,31 @@ use super::RepoContext;
 use super::source_queries::{TextEdit, apply_edits, parse_index, query_sources};
 
 const PROGRAM: &str = include_str!("python/inverted_tests.py");
-/// Ways to make a test fail: see [`Inversion`].
+/// The number of forms of [`Inversion`].
 pub(crate) const INVERSIONS: usize = 3;
 
-/// The places where a test file's functions end.
+/// Where the functions of a test file end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestEnds(Vec<TestEnd>);
 
-/// Where one of them ends, and what it compares with.
+/// Where a function ends, and the operands of its comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TestEnd {
     name: String,
     at: usize,
     indent: String,
-    /// Tests that call one another have one; it shares a coin.
+    /// Tests that call one another are in one group, which is inverted as a whole.
     group: String,
     /// Start and end of the operands of its first and its last comparison.
     operands: Vec<(usize, usize)>,
 }
 
-/// What is made of a function: it fails at its end (0), in its first comparison (1), in its last (2), or, without a number, does
-/// what it did. One without comparisons fails at its end.
+/// How a function is made to fail: at its end (0), in its first comparison (1) or in its last (2). `None` keeps its behaviour. A
+/// function without comparisons fails at its end.
 pub(crate) type Inversion = Option<usize>;
 
 impl TestEnds {
-    /// Reads the test files; one that is no Python has none.
+    /// Parses the test files. A file that is not valid Python has no ends.
     pub(crate) fn find(execute: &dyn Execute, repo: &RepoContext<'_>, texts: &[&str]) -> Result<Vec<Self>, Dropped> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -55,7 +54,7 @@ impl TestEnds {
         self.0.iter().find(|end| end.name == name).map(|end| end.group.as_str())
     }
 
-    /// The file with the functions of some groups in their forms, all looking alike. `drawn` draws the numbers.
+    /// Rewrites the functions of the groups for which `form` returns a form, so that all look alike. `drawn` seeds the numbers.
     pub(crate) fn invert(&self, text: &str, form: impl Fn(&str) -> Option<Inversion>, drawn: &Digest) -> String {
         let formed = self.0.iter().filter_map(|end| Some((end, form(&end.group)?)));
         let edits: Vec<TextEdit> = formed.flat_map(|(end, form)| end.edits(text, form, drawn)).collect();
@@ -85,7 +84,7 @@ impl TestEnd {
     }
 }
 
-/// A number of 128 bits out of a digest.
+/// Draws a number of 128 bits.
 fn draw_number(of: &impl serde::Serialize) -> u128 {
     content_hash(of).as_str().get(..32).and_then(|digits| u128::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
@@ -124,33 +123,33 @@ pub(crate) fn function_of(id: &str) -> &str {
     id.rsplit("::").next().unwrap_or(id)
 }
 
-/// Which functions fail in the first of the two runs, and how; in the second it is the others.
+/// Draws which groups of functions are inverted in the first of the two runs, and how. The second run inverts the others.
 #[derive(Debug, Clone)]
 pub(crate) struct InversionDraws(Digest);
 
 impl InversionDraws {
-    /// `of` is what nobody knows who writes a repair: a digest of the repair itself, with all it is graded against.
+    /// Seeds the draws with `of`, which holds the repair itself, so that no repair can predict them.
     pub(crate) fn seeded(of: &impl serde::Serialize) -> Self {
         Self(content_hash(of))
     }
 
-    /// Whether the functions of `group` in `file` are made to fail in run 0 or 1.
+    /// Whether `group` of `file` is inverted in run 0 or 1.
     pub(crate) fn fails(&self, run: usize, file: &str, group: &str) -> bool {
         let digest = content_hash(&(&self.0, file, group));
         let odd = digest.as_str().as_bytes()[0] % 2 == 1;
         odd == (run == 0)
     }
 
-    /// How they are made to fail.
+    /// The form of the inversion of `group`.
     pub(crate) fn form(&self, file: &str, group: &str) -> usize {
         usize::from(content_hash(&(&self.0, file, group, "form")).as_str().as_bytes()[0]) % INVERSIONS
     }
 
-    /// What the numbers of a file are drawn from.
+    /// The seed of the numbers of `file`.
     pub(crate) fn numbers(&self, run: usize, file: &str) -> Digest {
         content_hash(&(&self.0, file, run, "numbers"))
     }
 }
 
-/// Each test file's text and ends.
+/// The text and the ends of each test file, by path.
 pub(crate) type TestFiles<'a> = BTreeMap<&'a str, (&'a str, TestEnds)>;

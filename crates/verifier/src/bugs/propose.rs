@@ -1,4 +1,4 @@
-//! From a mutant to a proposal: the bug as a patch, and the weakening that takes out the tests which notice it.
+//! Turns mutants and edited trees into proposed bugs: the bug as a patch, and the weakening that removes the tests which notice it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,16 @@ use crate::runner::string_list;
 
 const WEAKEN: &str = include_str!("python/weaken.py");
 
-/// A mutant that is no bug: the check that it would fail, and why.
+/// Why a change of the repository cannot be proposed as a bug.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposalRejection {
-    /// Name of the check.
+    /// The name of the check that it would fail.
     pub check: &'static str,
     /// Why, for people.
     pub why: String,
 }
 
-/// The proposal of a mutant of the file `path`. It runs the affected tests once; validating runs them again, so an executor
-/// that remembers saves that.
+/// Proposes a mutant of the file `path`. Runs the affected tests once; validation runs them again, so use an executor with a cache.
 ///
 /// # Errors
 /// A host fault.
@@ -44,7 +43,7 @@ fn reject<T>(check: &'static str, why: &str) -> Result<Result<T, ProposalRejecti
     Ok(Err(ProposalRejection { check, why: why.to_owned() }))
 }
 
-/// The proposal of a whole state, in which code alone is changed. `seeds` are of its making and of the run.
+/// Proposes a state in which only code is changed. `seeds`: the proposal's, and that of the run that finds the failing tests.
 pub(crate) fn propose_files(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -60,28 +59,31 @@ pub(crate) fn propose_files(
     let Some(test_weaken) = weaken_tests(execute, repo, &failing)? else {
         return reject("hidden", "its failing tests cannot be taken out by name");
     };
-    let files: BTreeSet<&str> = failing.iter().map(|id| file_of(id)).collect();
-    Ok(Ok(BugProposal {
-        bug_inject,
-        test_weaken,
-        test_files: files.into_iter().map(str::to_owned).collect(),
-        injector: injector.to_owned(),
-        seed: seeds.0,
-        failed_repairs: Vec::new(),
-    }))
+    let test_files = failing.iter().map(|id| file_of(id).to_owned()).collect();
+    Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, injector, seeds.0)))
 }
 
-/// Who takes out the tests that notice a bug.
+fn new_proposal(
+    (bug_inject, test_weaken): (Patch, Patch),
+    test_files: BTreeSet<String>,
+    injector: &str,
+    seed: u64,
+) -> BugProposal {
+    let (test_files, failed_repairs) = (test_files.into_iter().collect(), Vec::new());
+    BugProposal { bug_inject, test_weaken, test_files, injector: injector.to_owned(), seed, failed_repairs }
+}
+
+/// Who removes the tests that notice a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weakening {
-    /// We do, function by function: the tests that fail, and nothing else.
+    /// Veriplay removes the functions of the failing tests, and nothing else.
     Derived,
-    /// The injector, by its edits of test files; one that edited none weakens nothing, and is refused for it.
+    /// The injector edits test files. Without such edits the proposal weakens nothing, and validation rejects it.
     Model,
 }
 
-/// A tree that an injector left.
+/// A repository that an injector has edited.
 #[derive(Debug, Clone, Copy)]
 pub struct TreeRequest<'a> {
     /// The repository.
@@ -90,13 +92,13 @@ pub struct TreeRequest<'a> {
     pub now: &'a TextFiles,
     /// Becomes [`BugProposal::injector`].
     pub injector: &'a str,
-    /// Who takes out the tests.
+    /// Who removes the tests.
     pub weakening: Weakening,
-    /// The seed of its making, which the proposal keeps, and that of the run that finds the failing tests.
+    /// The proposal's seed, and that of the run that finds the failing tests.
     pub seeds: (u64, u64),
 }
 
-/// The proposal of an edited tree: its changes of code are the bug. It runs the affected tests once.
+/// Proposes the code changes of an edited tree as a bug. Runs the affected tests once.
 ///
 /// # Errors
 /// A host fault.
@@ -128,21 +130,12 @@ fn propose_with_own_weakening(
         Ok(failing) => failing,
         Err(rejection) => return Ok(Err(rejection)),
     };
-    let mut test_files: Vec<String> = failing.iter().map(|id| file_of(id).to_owned()).collect();
-    test_files.extend(test_weaken.touched().map(|(path, _)| path.to_owned()));
-    test_files.sort();
-    test_files.dedup();
-    Ok(Ok(BugProposal {
-        bug_inject,
-        test_weaken,
-        test_files,
-        injector: request.injector.to_owned(),
-        seed: request.seeds.0,
-        failed_repairs: Vec::new(),
-    }))
+    let touched = test_weaken.touched().map(|(path, _)| path);
+    let test_files = failing.iter().map(|id| file_of(id)).chain(touched).map(str::to_owned).collect();
+    Ok(Ok(new_proposal((bug_inject, test_weaken), test_files, request.injector, request.seeds.0)))
 }
 
-/// The tests that fail in the state, of which there is one at least.
+/// Finds the tests that fail in the state, at least one.
 pub(crate) fn find_failing_tests(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
@@ -165,8 +158,8 @@ pub(crate) fn find_failing_tests(
     if failing.is_empty() { reject("failing", "every test passes") } else { Ok(Ok(failing)) }
 }
 
-/// The patch that removes the functions of the tests `failing` from the original's test files. `None` when a function is not
-/// to be found by its name, as one that a class inherits.
+/// Makes the patch that removes the functions of the tests `failing` from the original's test files. `None` when a function cannot be
+/// found by its name, such as one that a class inherits.
 ///
 /// # Errors
 /// A host fault.

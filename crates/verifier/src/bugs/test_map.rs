@@ -1,5 +1,5 @@
-//! Which test file enters which function of a repository, which tests can be judged with the package in another instance, and which
-//! others can be made to fail: measured once on the original, so that a change costs the tests it concerns and not all of them.
+//! Measures, once on the original, which test file enters which function, which tests can run with the package in an instance of its own,
+//! and which others can be inverted. A change then costs only the tests that it can affect.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::repository::{FileBaseline, FileRun, Function, Repository, TestResult,
 
 const CHANGED: &str = include_str!("python/changed.py");
 
-/// The record. A pure function of the baseline, the image and the limits.
+/// The map of a repository's tests. A pure function of the baseline, the image and the limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestMap {
@@ -24,39 +24,39 @@ pub struct TestMap {
     pub schema_version: u32,
     /// The layer of the package.
     pub package: Digest,
-    /// Those of the baseline's files that have tests.
+    /// The baseline's files that have tests.
     pub files: Vec<FileMap>,
-    /// The names of its code.
+    /// The names that the repository's code defines.
     pub names: OwnNames,
 }
 
-/// One test file.
+/// The map of one test file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileMap {
     /// Its path.
     pub path: String,
-    /// Functions that it or its tests enter.
+    /// Functions that the file or its tests enter.
     pub functions: Vec<Function>,
-    /// The tests of the baseline that are in it.
+    /// The baseline's tests in this file.
     pub tests: Vec<String>,
-    /// Tests that pass with the package in another instance: nothing it does there but its values reaches them.
+    /// Tests that pass with the package in an instance of its own, from which only plain values reach them.
     pub split: Vec<String>,
-    /// Those among them in which a call changes one of its arguments.
+    /// Those of `split` in which a call changes one of its arguments.
     pub changing_arguments: Vec<String>,
-    /// The fuel of that run, both instances together.
+    /// The fuel of the run that found `split`, both instances together.
     pub split_fuel: u64,
-    /// Tests that fail when each test function is made to fail: at its end, in its first comparison, in its last. None are asked
-    /// for where all tests can be split.
+    /// Tests that fail when each test function is inverted: at its end, in its first comparison, in its last. Empty where all tests are
+    /// in `split`.
     #[serde(rename = "twins")]
     pub inverted: [Vec<String>; INVERSIONS],
 }
 
 impl TestMap {
-    /// The version written, and the only one read: a map is measured again in no time.
+    /// The version written, and the only one read: measuring again is cheap.
     pub const SCHEMA_VERSION: u32 = 3;
 
-    /// Measures it on the original, files beside each other. `repo.map` is not read.
+    /// Measures the map on the original, test files in parallel. Ignores `repo.map`.
     ///
     /// # Errors
     /// A host fault.
@@ -67,7 +67,7 @@ impl TestMap {
         let measured = |file: &&FileBaseline| measure_file(execute, repo, &layout, &file.path, &file.passed);
         let files = usable.par_iter().with_max_len(1).map(measured);
         let files: Vec<FileMap> = files.filter_map(Result::transpose).collect::<Result<_, Dropped>>()?;
-        let names = OwnNames::read(execute, repo)?;
+        let names = OwnNames::collect(execute, repo)?;
         Ok(Self { schema_version: Self::SCHEMA_VERSION, package: repo.baseline.package.clone(), files, names })
     }
 
@@ -76,18 +76,18 @@ impl TestMap {
         self.files.iter().flat_map(|file| &file.tests)
     }
 
-    /// Whether a run with the package in another instance decides the test.
+    /// Whether the test can run with the package in an instance of its own.
     pub(crate) fn is_split(&self, id: &str) -> bool {
         self.files.iter().any(|file| file.split.iter().any(|split| split == id))
     }
 
-    /// Whether calls of the test change arguments in the original.
+    /// Whether a call in the test changes an argument in the original.
     pub(crate) fn changes_arguments(&self, id: &str) -> bool {
         self.files.iter().any(|file| file.changing_arguments.iter().any(|changing| changing == id))
     }
 
-    /// Tests of the baseline that can notice the difference between `base` and `now`: all of each file that enters what differs,
-    /// since tests of a file share its caches, its fixtures and what it has imported.
+    /// The baseline's tests that the difference between `base` and `now` can affect: all tests of each file that enters changed code,
+    /// because tests of a file share caches, fixtures and imports.
     ///
     /// # Errors
     /// A host fault.
@@ -98,23 +98,23 @@ impl TestMap {
         base: &TextFiles,
         now: &TextFiles,
     ) -> Result<BTreeSet<String>, Dropped> {
-        let changes = changes(execute, repo, base, now)?;
-        let notices = |file: &&FileMap| changes.iter().any(|change| file.notices(change));
-        Ok(self.files.iter().filter(notices).flat_map(|file| file.tests.iter().cloned()).collect())
+        let changes = find_changes(execute, repo, base, now)?;
+        let is_affected = |file: &&FileMap| changes.iter().any(|change| file.enters(change));
+        Ok(self.files.iter().filter(is_affected).flat_map(|file| file.tests.iter().cloned()).collect())
     }
 }
 
-/// What differs between two states of a repository.
+/// A difference between two states of a repository.
 enum SourceChange<'a> {
-    /// A file that is no Python, is new, or is gone: who reads it is not known.
+    /// A file that is not Python, is new, or is deleted: nothing says which tests read it.
     File,
-    /// More of a module than bodies of functions.
+    /// A module changes outside the bodies of functions.
     Module(&'a str),
-    /// The body of this outermost function.
+    /// The body of an outermost function, by path and name.
     Body(&'a str, String),
 }
 
-fn changes<'a>(
+fn find_changes<'a>(
     execute: &dyn Execute,
     repo: &RepoContext<'_>,
     base: &'a TextFiles,
@@ -136,7 +136,7 @@ fn changes<'a>(
         |(_, before, after): &(_, &String, &String)| vec![Value::str(before.as_str()), Value::str(after.as_str())];
     let asked = modules.iter().map(texts).collect();
     let answers = query_sources_within(execute, repo, repo.limits, CHANGED, "changed_functions", asked)?.answers;
-    // A text that cannot be read, or that stops the reader, has changed as a whole.
+    // A file that cannot be parsed, or that stops the parser, counts as changed as a whole.
     for ((path, ..), answer) in
         modules.into_iter().zip(answers.into_iter().map(Some).chain(std::iter::repeat_with(|| None)))
     {
@@ -152,7 +152,7 @@ fn changes<'a>(
 }
 
 impl FileMap {
-    fn notices(&self, change: &SourceChange<'_>) -> bool {
+    fn enters(&self, change: &SourceChange<'_>) -> bool {
         match change {
             SourceChange::File => true,
             SourceChange::Module(path) => self.functions.iter().any(|function| function.path == *path),
@@ -176,7 +176,7 @@ fn measure_file(
     let none = Overlay::default();
     let covered =
         cover_file(execute, &none.repository(repo, layout, seed), path).map_err(|error| dropped(error.to_string()))?;
-    // A file that one job cannot run to its end is of no use for bugs: each of them would cost a job a test.
+    // Each bug would cost one job per test in a file that a single job cannot complete, so such files are left out.
     let Ok(covered) = covered else { return Ok(None) };
     let known: BTreeSet<&String> = passed.iter().collect();
     let tests: Vec<String> = covered.tests.into_iter().map(|test| test.id).filter(|id| known.contains(id)).collect();
@@ -197,13 +197,13 @@ fn measure_file(
     }))
 }
 
-/// Those of `known` that a run comes to as `wanted`.
+/// The ids of `known` tests that have the result `wanted` in the run.
 fn ids_with_result(run: FileRun, known: &BTreeSet<&String>, wanted: TestResult) -> Vec<String> {
     let is_wanted = |test: &crate::repository::TestRecord| test.result == wanted && known.contains(&test.id);
     run.tests.into_iter().filter(is_wanted).map(|test| test.id).collect()
 }
 
-/// A run with the package in another instance.
+/// A run of a test file with the package in an instance of its own.
 #[derive(Default)]
 struct SplitRun {
     tests: Vec<String>,
@@ -242,7 +242,7 @@ fn measure_inverted(
     let mut measured: Vec<(String, Vec<String>)> = Vec::new();
     for form in 0..INVERSIONS {
         let failing = ends[0].invert(text, |_| Some(Some(form)), &numbers);
-        // Where a function has one comparison, its first is its last.
+        // In functions with a single comparison the first one is the last.
         let found = match measured.iter().find(|(earlier, _)| *earlier == failing) {
             Some((_, found)) => found.clone(),
             None => {

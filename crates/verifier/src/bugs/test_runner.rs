@@ -1,4 +1,4 @@
-//! Runs chosen tests in a state of the repository, and keeps what a verdict rests on.
+//! Runs selected tests in a state of the repository, and collects the evidence of a verdict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use super::code_scan::SplitLayout;
 use crate::repository::{FileRun, Repository, TestResult, run_split, run_tests};
 use crate::runner::{add_cost, host_fault};
 
-/// Fuel beside what the tests cost.
+/// Fuel beyond the cost of the tests, for the start of pytest.
 const SLACK: u64 = 15_000_000_000;
 
-/// What became of the tests asked for. One without a record is not in it.
+/// Results of the requested tests. Tests without a record are missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TestResults {
     pub(crate) by_id: BTreeMap<String, TestResult>,
-    /// Test files without any record, and why.
+    /// Why test files have no records.
     pub(crate) broken: Vec<String>,
 }
 
@@ -41,20 +41,20 @@ impl<'a> RepoTestRunner<'a> {
         Self { execute, repo, evidence: Evidence::default(), layout: SplitLayout::from_repo(repo) }
     }
 
-    /// The tests `ids` in the state `now`, their files beside each other.
+    /// Runs the tests `ids` in the state `now`, test files in parallel.
     pub(crate) fn run(&mut self, now: &TextFiles, ids: &BTreeSet<String>, seed: u64) -> Result<TestResults, Dropped> {
         let execute = self.execute;
         let limit = |repo: &RepoContext<'_>, file: &str| file_fuel(repo, file);
         self.run_by(now, ids, seed, limit, |repository, file, ids| run_tests(execute, repository, file, ids))
     }
 
-    /// Counts what another verdict cost.
+    /// Adds the cost of another verdict.
     pub(crate) fn add_cost_of(&mut self, evidence: &Evidence) {
         add_cost(&mut self.evidence, evidence.jobs.iter().cloned(), evidence.fuel, evidence.met_deadline);
     }
 
-    /// The same with the package in another instance. A test in which a call changes an argument that none changes in the original has
-    /// failed: what it compares with may have been made of that argument.
+    /// As [`Self::run`], with the package in an instance of its own. A test fails in which a call changes an argument, unless one does in the
+    /// original: the test may derive its expected value from that argument.
     pub(crate) fn run_split(
         &mut self,
         now: &TextFiles,
@@ -103,15 +103,14 @@ impl<'a> RepoTestRunner<'a> {
     }
 }
 
-/// Fuel for any tests of a file: what all of them cost in the original, a quarter more, and enough to start pytest. Not a share of it by
-/// their number: a few slow tests can be most of a file, and a repair must not be refused for that. A bug that loops then costs as much
-/// as the file.
+/// The fuel for any tests of a file: the cost of all its tests in the original, a quarter more, and [`SLACK`]. It is not proportional to the
+/// number of tests, because a few slow tests can be most of a file's cost. A bug that loops therefore costs as much as the whole file.
 pub(crate) fn file_fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
     let Some(found) = repo.baseline.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
     repo.limits.fuel.min(SLACK.saturating_add(found.fuel / 4 * 5))
 }
 
-/// The same for a run with the package in another instance, which every call crosses to.
+/// As [`file_fuel`], for a run with the package in an instance of its own.
 fn split_fuel(repo: &RepoContext<'_>, file: &str) -> u64 {
     let Some(found) = repo.map.files.iter().find(|found| found.path == file) else { return repo.limits.fuel };
     repo.limits.fuel.min(SLACK.saturating_add(found.split_fuel / 4 * 5))

@@ -1,7 +1,7 @@
-//! The artifact gate: whether a Code-as-Task is worth asking. [`rules`] names what may be wrong.
+//! Judges whether an artifact, a proposed Code-as-Task, is a useful task. [`rules`] lists what can be wrong with it.
 //!
-//! Rules on the text come first and cost no job. Then everything is run once under each seed, and each further rule is a
-//! function of the facts: rules do not hide one another, so the yield of each can be told.
+//! Rules on the text come first and run no job. Then all codes run once under each seed, and every further rule is a function of the
+//! results. Rules do not mask one another, so each rule's yield can be reported.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::case_runs::{ArtifactRuns, CaseEnd, CaseRun, run_artifact};
 use super::rules;
 use crate::runner::{Decision, Runner};
 
-/// Characters of a line that an instruction cannot hold by chance.
+/// Shorter lines can be in an instruction by chance.
 const LEAK_CHARS: usize = 20;
 
 /// One artifact to judge.
@@ -22,11 +22,11 @@ pub struct ArtifactRequest<'a> {
     pub environment: &'a Environment,
     /// The artifact.
     pub task: &'a CodeTask,
-    /// Whether the caller has it already.
+    /// Whether the caller has the same artifact already.
     pub known: bool,
 }
 
-/// What is wrong with an artifact.
+/// A violated rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleViolation {
     /// The rule's name, one of [`rules::RULES`].
@@ -35,12 +35,12 @@ pub struct RuleViolation {
     pub detail: String,
 }
 
-/// A verdict on an artifact, and every rule that it breaks.
+/// A verdict on an artifact, and all rules that it violates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactReport {
     /// Valid, or Invalid with the first rule that refuses it in `evidence.rule`.
     pub verdict: Verdict,
-    /// The names of all rules that refuse it, in the order of [`rules::RULES`].
+    /// The names of all violated rules, in the order of [`rules::RULES`].
     pub rules: Vec<&'static str>,
 }
 
@@ -56,7 +56,7 @@ pub fn judge_artifact(
     examine_artifact(execute, gate, request).map(|examined| examined.verdict)
 }
 
-/// As [`judge_artifact`], with all rules that refuse it.
+/// As [`judge_artifact`], with all violated rules.
 ///
 /// # Errors
 /// As [`judge_artifact`].
@@ -74,8 +74,8 @@ pub(super) fn examine_artifact(
     Ok(ArtifactReport { verdict, rules })
 }
 
-/// Everything that is wrong with an artifact, in the order of [`rules::RULES`]: nothing when it is Valid. Where a rule on the
-/// text refuses it, nothing is run.
+/// All violations of an artifact, in the order of [`rules::RULES`]; empty for a Valid one. When a rule on the text is violated, nothing
+/// runs.
 ///
 /// # Errors
 /// As [`judge_artifact`].
@@ -152,7 +152,7 @@ fn failure_count(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> 
         .then(|| RuleViolation::new(rules::FAILURE_COUNT, format!("{count} failure cases instead of {wanted}")))
 }
 
-/// An instruction that quotes the solution gives it away, and one that quotes the verification function too.
+/// An instruction must quote neither the solution nor the verification function.
 fn leak(_: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
     let lines = task.solution.lines().chain(task.verify.lines()).map(str::trim);
     let told = lines.filter(|line| line.chars().count() >= LEAK_CHARS).find(|line| task.instruction.contains(line));
@@ -174,7 +174,7 @@ fn distant_case(gate: &ArtifactGate, task: &CodeTask) -> Option<RuleViolation> {
     Some(RuleViolation::new(rules::DISTANT_CASE, detail))
 }
 
-/// Lines that are in one and not in the other, by the longest common subsequence. Texts are short: the gate bounds them.
+/// Counts the lines that are in one text only, by the longest common subsequence. The gate bounds the lengths of both.
 fn changed_lines(old: &str, new: &str) -> usize {
     let lines = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
     let (old, new) = (lines(old), lines(new));
@@ -195,7 +195,7 @@ fn runs(rule: &'static str, cases: &[CaseRun]) -> Option<RuleViolation> {
     failed.map(|(case, (status, detail))| RuleViolation::new(rule, format!("{}: {status:?}: {detail}", case.name)))
 }
 
-/// A case that ends under one seed alone is told by the rules above.
+/// The rules on runs cover cases that complete under one seed only.
 fn case_nondeterministic(facts: &ArtifactRuns) -> Option<RuleViolation> {
     let differs = |case: &&CaseRun| matches!(&case.ends, [Ok(first), Ok(second)] if first != second);
     let detail = |case: &CaseRun| format!("{} leaves another state or answer under another seed", case.name);
@@ -224,7 +224,7 @@ fn verifier_nondeterministic(facts: &ArtifactRuns) -> Option<RuleViolation> {
     found.map(|(name, _)| RuleViolation::new(rules::VERIFIER_NONDETERMINISTIC, format!("it says otherwise on {name}")))
 }
 
-/// What the verification function says of a case, where it says anything.
+/// The result of the verification function on a case under the first seed, if it has one.
 fn first_verification(case: &CaseRun) -> Option<bool> {
     case.verification.as_ref().and_then(|results| results[0].as_ref().ok()).copied()
 }
@@ -247,8 +247,8 @@ fn nothing_accepted(facts: &ArtifactRuns) -> Option<RuleViolation> {
     ))
 }
 
-/// What leaves the state and answer of another case is that case in other words. That a failure case leaves what the
-/// solution does is the verification function's to tell.
+/// Failure cases with equal states and answers are one case in different words. A failure case that leaves what the solution leaves is for
+/// the verification function to detect.
 fn same_outcome(gate: &ArtifactGate, _: &CodeTask, facts: &ArtifactRuns) -> Option<RuleViolation> {
     let ends: Vec<_> = facts.failures.iter().filter_map(|case| Some((case, case.ends[0].as_ref().ok()?))).collect();
     let is_same = |first: &&(&CaseRun, &CaseEnd), (_, end): &(&CaseRun, &CaseEnd)| first.1.is_same_outcome(end);

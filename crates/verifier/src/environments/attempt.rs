@@ -1,4 +1,4 @@
-//! Whether an executor did what a task asks: one program for `veriplay verify`, or the calls of a whole episode.
+//! Judges whether an executor did what a task asks, by one program (`veriplay verify`) or by the calls of an episode.
 
 use veriplay_core::{Dropped, Environment, Execute, Limits, Status, ToolCall, Value, Verdict};
 
@@ -7,23 +7,23 @@ use crate::runner::{Decision, Runner};
 
 /// The verification function's name.
 const VERIFY: &str = "verify";
-/// The rule of verdicts on a state that the verification function could not read: it is not accepted.
+/// The rule of rejections where the verification function did not complete.
 const UNVERIFIED: &str = "verifier_failed";
-/// The rule of verdicts on calls that could not be made again.
+/// The rule of verdicts on calls that could not be replayed.
 const NOT_REPLAYED: &str = "replay";
 
-/// An episode to judge: what its turns did together.
+/// The calls and the answer of an episode.
 #[derive(Debug, Clone, Copy)]
 pub struct EpisodeRequest<'a> {
-    /// Where it took place.
+    /// The environment of the episode.
     pub environment: &'a Environment,
     /// The task's verification function.
     pub verify: &'a str,
     /// All calls of its turns, in order.
     pub calls: &'a [ToolCall],
-    /// What was answered last.
+    /// The last answer.
     pub answer: Option<&'a Value>,
-    /// Name of the image to run in.
+    /// The name of the image.
     pub image: &'a str,
     /// Limits of every job.
     pub limits: Limits,
@@ -31,7 +31,7 @@ pub struct EpisodeRequest<'a> {
     pub seed: u64,
 }
 
-/// Judges an episode: Accepted, or WrongAnswer, or how its calls came to no end.
+/// Judges an episode: Accepted, WrongAnswer, or the failure of its replay.
 ///
 /// # Errors
 /// A host fault.
@@ -51,7 +51,7 @@ pub(crate) fn judge_code(runner: &mut Runner<'_>, verify: &str, code: &CodeReque
         Ok(compiled) => compiled,
         Err((status, detail)) => return Ok(Decision::by_rule(status, NOT_REPLAYED, detail)),
     };
-    let outcome = jobs::run_compiled(runner, &compiled, code)?;
+    let outcome = jobs::run_compiled(runner, &compiled, (code.history, code.code), seed)?;
     if let Some((status, detail)) = outcome.failure {
         return Ok(Decision::by_rule(status, "", detail));
     }
@@ -61,11 +61,11 @@ pub(crate) fn judge_code(runner: &mut Runner<'_>, verify: &str, code: &CodeReque
 
 fn judge_calls(
     runner: &mut Runner<'_>,
-    compiled: &Compiled,
+    compiled: &Compiled<'_>,
     request: &EpisodeRequest<'_>,
 ) -> Result<Decision, Dropped> {
     let EpisodeRequest { verify, calls, answer, image, limits, seed, .. } = *request;
-    let (before, after) = match jobs::replay_calls(runner, compiled, calls, image, limits)? {
+    let (before, after) = match jobs::replay_calls(runner, compiled, calls)? {
         Ok(states) => states,
         Err((status, detail)) => return Ok(Decision::by_rule(status, NOT_REPLAYED, detail)),
     };
@@ -73,13 +73,13 @@ fn judge_calls(
     Ok(match run_verification(runner, verify, [before, after, answer], image, limits, seed)? {
         Ok(true) => Decision::on_one(Status::Accepted, ""),
         Ok(false) => Decision::by_rule(Status::WrongAnswer, "", "the verification function says no"),
-        // Outside reproducibility, and so not the code's to answer for.
+        // A deadline depends on the machine, so the code is not to blame.
         Err((Status::DeadlineExceeded, detail)) => Decision::by_rule(Status::DeadlineExceeded, UNVERIFIED, detail),
         Err((_, detail)) => Decision::by_rule(Status::WrongAnswer, UNVERIFIED, detail),
     })
 }
 
-/// What the verification function says of `[before, after, answer]`, in an instance of its own.
+/// Runs the verification function on `[before, after, answer]`, in an instance of its own.
 pub(super) fn run_verification(
     runner: &mut Runner<'_>,
     verify: &str,

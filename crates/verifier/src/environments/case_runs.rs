@@ -4,7 +4,7 @@ use veriplay_core::{CodeTask, Dropped, Environment, Value};
 
 use super::artifact_gate::ArtifactGate;
 use super::attempt::run_verification;
-use super::jobs::{self, CodeRequest, Compiled, Failure};
+use super::jobs::{self, Compiled, Failure};
 use crate::runner::Runner;
 
 /// The states before and after code, and its answer.
@@ -89,7 +89,7 @@ pub(super) struct CodeRunner<'a, 'b> {
     runner: &'a mut Runner<'b>,
     gate: &'a ArtifactGate,
     environment: &'a Environment,
-    compiled: Compiled,
+    compiled: Compiled<'a>,
 }
 
 impl<'a, 'b> CodeRunner<'a, 'b> {
@@ -104,20 +104,17 @@ impl<'a, 'b> CodeRunner<'a, 'b> {
     }
 
     fn initial_state(&mut self) -> Result<Value, Dropped> {
-        let states = jobs::replay_calls(self.runner, &self.compiled, &[], &self.gate.image, self.gate.limits)?;
+        let states = jobs::replay_calls(self.runner, &self.compiled, &[])?;
         states.map(|(before, _)| before).map_err(|failure| invalid_environment(self.environment, failure))
     }
 
     /// Runs `code`, and makes its calls again in a fresh environment.
     pub(super) fn run(&mut self, code: &str, seed: u64) -> Result<Result<CaseEnd, Failure>, Dropped> {
-        let ArtifactGate { image, limits, .. } = self.gate;
-        let (image, limits) = (image.as_str(), *limits);
-        let request = CodeRequest { environment: self.environment, history: &[], code, image, limits, seed };
-        let outcome = jobs::run_compiled(self.runner, &self.compiled, &request)?;
+        let outcome = jobs::run_compiled(self.runner, &self.compiled, (&[], code), seed)?;
         if let Some(failure) = outcome.failure {
             return Ok(Err(failure));
         }
-        let states = jobs::replay_calls(self.runner, &self.compiled, &outcome.calls, image, limits)?;
+        let states = jobs::replay_calls(self.runner, &self.compiled, &outcome.calls)?;
         let answer = outcome.answer.unwrap_or(Value::None);
         Ok(states.map(|(before, after)| CaseEnd { calls: outcome.calls.len(), before, after, answer }))
     }

@@ -1,9 +1,9 @@
-//! Makes whole artifacts of those that lack their verification function, or have more failure cases than are wanted.
+//! Completes artifacts that lack a verification function or have too many failure cases.
 //!
-//! Called by the game for proposals of the compact dialect, and by whoever generates tasks. The verification function that is made
-//! accepts exactly what the solution left, written out as literals: the state after it, and its answer, type by type. It is
-//! an artifact's own like any other from then on, and the gate judges it as such. It is stricter than one that a person would write: a
-//! task with several right outcomes has only that of its solution.
+//! The game calls it for proposals of the prompt format `compact`, and the command line for generated tasks. The generated verification
+//! function accepts exactly the state and the answer that the solution leaves, written as literals and compared type by type. The gate
+//! judges it like any other. It is stricter than a function written by a person: of several right outcomes it accepts only that of the
+//! solution.
 
 use rayon::prelude::*;
 use veriplay_core::{CodeTask, Dropped, Environment, Execute, Value};
@@ -12,7 +12,7 @@ use super::artifact_gate::ArtifactGate;
 use super::case_runs::CodeRunner;
 use crate::runner::Runner;
 
-/// Compares plain values as Python does, but for their types: `1`, `1.0` and `True` are three.
+/// Compares plain values as Python does, and their types: `1`, `1.0` and `True` differ.
 const SAME: &str = "def same(one, other):
     if type(one) is not type(other):
         return False
@@ -23,23 +23,23 @@ const SAME: &str = "def same(one, other):
     return one == other
 ";
 
-/// Of a solution that comes to no end: nothing is accepted, and the gate says what is wrong.
+/// For a solution that does not complete: it accepts nothing, and the gate names the violated rule.
 const NOTHING: &str = "def verify(before, after, answer):\n    return False\n";
 
-/// A task to be completed.
+/// A task to complete.
 #[derive(Debug, Clone, Copy)]
 pub struct CompleteRequest<'a> {
     /// The environment it names.
     pub environment: &'a Environment,
-    /// What there is of it.
+    /// The incomplete task.
     pub task: &'a CodeTask,
 }
 
-/// Each task with a verification function of what its solution leaves, whatever it had before; every core busy, in the order of the
+/// Gives each task a verification function of what its solution leaves, and replaces any it had. Runs on all cores, in the order of the
 /// requests.
 ///
 /// # Errors
-/// Of each, a host fault or an environment that cannot be opened.
+/// For each task, a host fault or an environment that cannot be opened.
 pub fn complete(
     execute: &dyn Execute,
     gate: &ArtifactGate,
@@ -62,9 +62,9 @@ fn complete_task(
     Ok(CodeTask { verify, ..request.task.clone() })
 }
 
-/// The same for tasks with any number of failure cases, of which the first that run and leave something of their own are kept, as many
-/// as the gate wants. `None` where there are too few, where the solution does not come to its end, or where doing nothing, with one of
-/// the gate's answers or none, would be enough.
+/// As [`complete`], for tasks with any number of failure cases. Keeps the first ones that run and leave distinct outcomes, as many as the
+/// gate wants. `None` where there are too few, where the solution does not complete, or where doing nothing would solve the task, with no
+/// answer or one of the gate's canned answers.
 ///
 /// # Errors
 /// As [`complete`].
@@ -106,7 +106,7 @@ fn complete_task_with_failures(
 }
 
 fn verification(after: &Value, answer: &Value) -> String {
-    // The one value without a literal is NaN.
+    // NaN is the only value without a literal.
     format!(
         "{SAME}\nnan = float('nan')\nAFTER = {after:#}\nANSWER = {answer:#}\n\n\
          def verify(before, after, answer):\n    return same(after, AFTER) and same(answer, ANSWER)\n"

@@ -1,5 +1,4 @@
-//! The jobs of an environment: code with the environment as its callee, calls made again, and what an environment says of
-//! itself.
+//! The jobs of an environment: runs of code with the environment as callee, replays of calls, and descriptions.
 
 use veriplay_core::{
     CallResult, Callee, Dropped, Environment, Evidence, Execute, Job, Limits, Outcome, Status, ToolCall, Value,
@@ -12,29 +11,29 @@ const TOOL_ENV: &str = include_str!("tool_env.py");
 /// What runs an executor's code; see its docstring.
 const CODE: &str = include_str!("code.py");
 
-/// Compiles our sources once a verdict: it takes several times as long as all the rest of opening an environment.
+/// Compiles all sources once per verdict, which takes several times as long as the rest of opening an environment.
 const COMPILER: &str = include_str!("compiler.py");
-/// Makes calls again; see its docstring.
+/// Replays calls; see its docstring.
 const REPLAY: &str = include_str!("replay.py");
 /// Starts `code.py` from its bytecode; see its docstring.
 const RUN: &str = include_str!("run.py");
 
-/// Seeds every instance of an environment: a tool that drew something would draw the same when it is called again.
+/// Seeds every instance of an environment, so that tools that draw would draw the same in a replay.
 const SEED: u64 = 0;
 
-/// Why something came to no end.
+/// Why something did not complete.
 pub(super) type Failure = (Status, String);
 
 /// Code to run in an environment.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeRequest<'a> {
-    /// Where it acts.
+    /// The environment.
     pub environment: &'a Environment,
-    /// Calls made before it, by earlier code of the same episode: the environment's state is what they left.
+    /// Earlier calls of the same episode. The environment starts in the state that they leave.
     pub history: &'a [ToolCall],
-    /// The code: a whole program, with the tools and `answer` as functions.
+    /// A whole program, with the tools and `answer` as functions.
     pub code: &'a str,
-    /// Name of the image to run in.
+    /// The name of the image.
     pub image: &'a str,
     /// Limits of every job.
     pub limits: Limits,
@@ -42,35 +41,35 @@ pub struct CodeRequest<'a> {
     pub seed: u64,
 }
 
-/// What became of code.
+/// The outcome of code in an environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeOutcome {
-    /// How it failed to come to its end, if it did.
+    /// Why it did not complete, if it did not.
     pub failure: Option<(Status, String)>,
-    /// Calls of tools it made, in order. None when it was stopped: its job then says nothing, and the state stays as it was.
+    /// Its calls of tools, in order. Empty when its job was stopped: the job then reports nothing, and the state is unchanged.
     pub calls: Vec<ToolCall>,
-    /// What it answered last, if anything.
+    /// The last answer, if any.
     pub answer: Option<Value>,
     /// What it printed.
     pub stdout: String,
     /// Whether `stdout` was cut at the limit.
     pub truncated: bool,
-    /// What it rests on.
+    /// The jobs and their cost.
     pub evidence: Evidence,
 }
 
-/// An environment in its own words, for prompts.
+/// The description of an environment, for prompts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvironmentDescription {
     /// Its documentation.
     pub text: String,
     /// Its tools.
     pub tools: Vec<ToolDescription>,
-    /// Its state before any call. For challengers, whose verification functions read it; an executor has tools.
+    /// The state before any call. Challengers' verification functions read it; executors have tools.
     pub initial: Value,
 }
 
-/// A tool in its own words.
+/// The description of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolDescription {
     /// Its name.
@@ -88,7 +87,7 @@ pub struct ToolDescription {
 pub fn run_code(execute: &dyn Execute, request: &CodeRequest<'_>) -> Result<CodeOutcome, Dropped> {
     let mut runner = Runner::new(execute);
     let outcome = match compile_environment(&mut runner, request.environment, request.image, request.limits)? {
-        Ok(compiled) => run_compiled(&mut runner, &compiled, request)?,
+        Ok(compiled) => run_compiled(&mut runner, &compiled, (request.history, request.code), request.seed)?,
         Err(failure) => CodeOutcome::without_report(failure),
     };
     Ok(CodeOutcome { evidence: runner.evidence, ..outcome })
@@ -101,28 +100,30 @@ impl CodeOutcome {
     }
 }
 
-/// Our sources as bytecode of the image's own interpreter.
-pub(super) struct Compiled {
-    /// Of what serves calls of tools, and of the environment.
+/// The sources as bytecode of the image's interpreter.
+pub(super) struct Compiled<'a> {
+    image: &'a str,
+    limits: Limits,
+    /// The bytecode of the tool server and of the environment.
     opened: Value,
-    /// The same for a program's text, where every character costs more than to unpack it does.
+    /// The same, compressed for the text of a program, where each character costs more fuel than decompression does.
     packed: Value,
     runner: Value,
 }
 
-/// Compiles an environment. A job of its own, with nothing untrusted in it, and equal for equal environments.
-pub(super) fn compile_environment(
+/// Compiles an environment, in a job without untrusted input that is equal for equal environments.
+pub(super) fn compile_environment<'a>(
     runner: &mut Runner<'_>,
     environment: &Environment,
-    image: &str,
+    image: &'a str,
     limits: Limits,
-) -> Result<Result<Compiled, Failure>, Dropped> {
+) -> Result<Result<Compiled<'a>, Failure>, Dropped> {
     let sources = [TOOL_ENV, environment.source.as_str(), CODE].map(Value::str).to_vec();
     let outcome = runner.run(&call_job(image, COMPILER, "compiled", sources, limits, SEED))?;
     Ok(returned_value(&outcome, &limits).and_then(|value| match value {
         Value::Tuple(parts) => match <[Value; 3]>::try_from(parts) {
             Ok([opened @ Value::Bytes(_), packed @ Value::Str(_), runner @ Value::Bytes(_)]) => {
-                Ok(Compiled { opened, packed, runner })
+                Ok(Compiled { image, limits, opened, packed, runner })
             }
             _ => Err((Status::RuntimeError, "the environment was not compiled".to_owned())),
         },
@@ -130,13 +131,14 @@ pub(super) fn compile_environment(
     }))
 }
 
-/// The same, with the evidence in `runner`.
+/// As [`run_code`] in a compiled environment. The evidence is in `runner`.
 pub(super) fn run_compiled(
     runner: &mut Runner<'_>,
-    compiled: &Compiled,
-    request: &CodeRequest<'_>,
+    compiled: &Compiled<'_>,
+    (history, code): (&[ToolCall], &str),
+    seed: u64,
 ) -> Result<CodeOutcome, Dropped> {
-    let CodeRequest { history, code, image, limits, seed, .. } = *request;
+    let Compiled { image, limits, .. } = *compiled;
     let served = "call, tools, _, _ =";
     let program = format!("{}del _, _open\n", environment_program(compiled, history, served));
     let arguments = vec![compiled.runner.clone(), Value::str(code)];
@@ -151,14 +153,13 @@ pub(super) fn run_compiled(
     Ok(CodeOutcome { failure, calls, answer, stdout, truncated: outcome.truncated, evidence })
 }
 
-/// The state before any call and after `made`; the inner error says how the calls came to no end.
+/// The states before any call and after the calls `made`. `Err` inside says why the replay did not complete.
 pub(super) fn replay_calls(
     runner: &mut Runner<'_>,
-    compiled: &Compiled,
+    compiled: &Compiled<'_>,
     made: &[ToolCall],
-    image: &str,
-    limits: Limits,
 ) -> Result<Result<(Value, Value), Failure>, Dropped> {
+    let Compiled { image, limits, .. } = *compiled;
     let arguments = vec![compiled.opened.clone(), history_value(made)];
     let outcome = runner.run(&call_job(image, REPLAY, "replay", arguments, limits, SEED))?;
     Ok(returned_value(&outcome, &limits).and_then(|value| match value {
@@ -170,7 +171,7 @@ pub(super) fn replay_calls(
     }))
 }
 
-/// What an environment says of itself.
+/// Describes an environment.
 ///
 /// # Errors
 /// A host fault, or an invalid environment.
@@ -182,7 +183,7 @@ pub fn describe_environment(
 ) -> Result<EnvironmentDescription, Dropped> {
     let mut runner = Runner::new(execute);
     let dropped =
-        |(_, detail): Failure| Dropped { why: format!("environment `{}` is none: {detail}", environment.name) };
+        |(_, detail): Failure| Dropped { why: format!("environment `{}` is invalid: {detail}", environment.name) };
     let compiled = compile_environment(&mut runner, environment, image, limits)?.map_err(dropped)?;
     let program = environment_program(&compiled, &[], "_, tools, _, about =");
     let mut ask = |function: &str| -> Result<Value, Dropped> {
@@ -193,7 +194,7 @@ pub fn describe_environment(
     let none = || Dropped { why: format!("environment `{}` does not say what it is", environment.name) };
     let (Value::Str(text), Value::List(rows)) = (text, tools) else { return Err(none()) };
     let tools = rows.iter().map(parse_tool).collect::<Option<_>>().ok_or_else(none)?;
-    let (initial, _) = replay_calls(&mut runner, &compiled, &[], image, limits)?.map_err(dropped)?;
+    let (initial, _) = replay_calls(&mut runner, &compiled, &[])?.map_err(dropped)?;
     Ok(EnvironmentDescription { text, tools, initial })
 }
 
@@ -203,7 +204,7 @@ fn parse_tool(row: &Value) -> Option<ToolDescription> {
     Some(ToolDescription { name: name.clone(), signature: signature.clone(), documentation: documentation.clone() })
 }
 
-/// One call of `function`.
+/// A job with one call of `function`.
 pub(super) fn call_job(
     image: &str,
     program: &str,
@@ -215,10 +216,10 @@ pub(super) fn call_job(
     runner::configure_job(image, limits, seed, Job::call(program, function, arguments))
 }
 
-/// A program that serves calls of tools on an environment, after `history`, which stands in it as a literal.
-fn environment_program(compiled: &Compiled, history: &[ToolCall], names: &str) -> String {
+/// A program that serves calls of tools on an environment in the state after `history`, which is a literal in it.
+fn environment_program(compiled: &Compiled<'_>, history: &[ToolCall], names: &str) -> String {
     let (packed, history) = (&compiled.packed, history_value(history));
-    // The one value without a literal is NaN.
+    // NaN is the only value without a literal.
     format!(
         "import binascii, marshal, zlib\nnan = float('nan')\n\
          _tool_env, _environment = marshal.loads(zlib.decompress(binascii.a2b_base64({packed:#})))\nexec(_tool_env)\n\
@@ -235,14 +236,14 @@ fn call_value(call: &ToolCall) -> Value {
     Value::Tuple(vec![Value::str(call.name.as_str()), Value::List(call.arguments.clone()), Value::Dict(keywords)])
 }
 
-/// What code says that it did.
+/// The report of code on its own run.
 struct CodeReport {
     calls: Vec<ToolCall>,
     answer: Option<Value>,
     failure: Option<(Status, String)>,
 }
 
-/// The report of code: untrusted, and read as such.
+/// Parses the report of code, which is untrusted.
 fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeReport, (Status, String)> {
     let value = returned_value(outcome, limits)?;
     let malformed = || (Status::RuntimeError, "the code reports no calls and answer".to_owned());
@@ -262,7 +263,7 @@ fn parse_report(outcome: &Outcome, limits: &Limits) -> Result<CodeReport, (Statu
     Ok(CodeReport { calls, answer, failure })
 }
 
-/// The phase in which the code ended, and text for people. What code says of itself changes nothing but the name of a failure.
+/// Parses the phase in which the code ended, and a text. A forged phase changes only the name of the failure.
 fn parse_failure(parts: Vec<Value>) -> Option<(Status, String)> {
     let [Value::Str(phase), Value::Str(text)] = <[Value; 2]>::try_from(parts).ok()? else { return None };
     let status = if phase == "compile" { Status::CompileError } else { Status::RuntimeError };
@@ -278,7 +279,7 @@ fn parse_call(row: Value) -> Option<ToolCall> {
     Some(ToolCall { name, arguments, keywords: pairs.into_iter().map(keyword).collect::<Option<_>>()? })
 }
 
-/// The value of a job's one call. An end of the callee's own is told before that of the job, which follows from it.
+/// The value of a job's only call. A failure of the callee comes first, because it causes that of the job.
 pub(super) fn returned_value(outcome: &Outcome, limits: &Limits) -> Result<Value, (Status, String)> {
     let ended = outcome.callee.as_deref().and_then(job_failure).or_else(|| job_failure(outcome));
     if let Some(ended) = ended {

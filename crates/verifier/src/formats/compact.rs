@@ -6,11 +6,11 @@
 //! taken off already.
 //!
 //! # Why
-//! A response is a handful of tokens, and every one of them says something.
+//! A response is a handful of tokens without boilerplate.
 //!
 //! # How it can be gamed
-//! A response that goes on after its answer, in the hope that some part is right, holds a control token out of place and
-//! is refused whole; so is a program with a control token inside a string.
+//! A response that continues after its answer, in the hope that some part is right, has a misplaced control token and is refused as a
+//! whole. So is a program with a control token inside a string.
 //!
 //! # Example
 //! `def f(x):⏎    return x + 1<I>2` proposes a program and the input 2.
@@ -45,7 +45,7 @@ pub const REFERENCE: &str = "<R>";
 /// Ends a response.
 pub const END: &str = "<|end|>";
 
-/// Every control token but [`END`], which a tokenizer has of its own.
+/// Every control token except [`END`], which tokenizers have themselves.
 pub const CONTROL: [&str; 10] = [
     DEDUCTION,
     ABDUCTION,
@@ -83,7 +83,7 @@ impl Format for Compact {
         }))
     }
 
-    /// There is no frame: any response that says something has the form.
+    /// There is no frame: any response with text is well-formed.
     fn is_well_formed(&self, text: &str) -> bool {
         !text.trim().is_empty()
     }

@@ -10,8 +10,8 @@
 //! A pretrained model knows fenced blocks, so it needs no warm-up to be understood.
 //!
 //! # How it can be gamed
-//! Nothing outside the answer counts and there is no fallback to free text, so that an answer is one statement. A thought
-//! that holds a whole answer gains nothing: the last answer counts, and the frame of two answers is not well-formed.
+//! Nothing outside the answer counts, and there is no fallback to free text, so that an answer is one statement. A thought that holds a
+//! whole answer gains nothing: the last answer counts, and a frame of two answers is not well-formed.
 //!
 //! # Example
 //! A deduction answer: `…</think>⏎<answer>⏎`, a block fenced as `output` that holds `3`, `</answer>`.
@@ -53,7 +53,7 @@ impl Format for Fenced {
         }))
     }
 
-    /// Exactly one thought and one answer, and nothing behind the answer.
+    /// Exactly one thought and one answer, and nothing after the answer.
     fn is_well_formed(&self, text: &str) -> bool {
         let text = text.strip_prefix(THINK).unwrap_or(text);
         let Some((thought, rest)) = text.split_once(THINK_END) else { return false };
@@ -80,7 +80,7 @@ fn induction_inputs(shape: &ProposalShape<'_>, answer: &str) -> Parsed<Attempt> 
     parse_input_list(shape, &texts, message.trim())
 }
 
-/// A literal; `1, 2` is the tuple, as Python has it.
+/// Parses a literal; `1, 2` is a tuple, as in Python.
 fn parse_output_or_tuple(text: &str) -> Parsed<Value> {
     match Value::parse_arguments(text) {
         Ok(items) if items.len() > 1 => Ok(Value::Tuple(items)),
@@ -92,7 +92,7 @@ fn last_block(answer: &str, kind: &str) -> Parsed<String> {
     blocks(answer, kind).pop().ok_or_else(|| format!("no block fenced as `{kind}`"))
 }
 
-/// The contents of the closed blocks of one kind, in order.
+/// The contents of the closed blocks with this label, in order.
 fn blocks(answer: &str, kind: &str) -> Vec<String> {
     let (mut found, mut open) = (Vec::new(), None);
     for line in answer.lines() {

@@ -1,5 +1,4 @@
-//! Cases: calls of one function, and runs of the whole program. Inputs go in, what comes out is compared here by the judge, and the cases
-//! that are passed are counted.
+//! Judges cases: calls of a function, and runs of a script. Only inputs enter a job; the judge compares the outputs on the host.
 
 use veriplay_core::{CallCase, CallChecks, CallResult, Dropped, Job, Outcome, Status, StdioCase, StdioChecks};
 
@@ -7,7 +6,7 @@ use super::{ProblemRequest, fit_judge};
 use crate::judges::{Judge, JudgeContext, JudgeFinding, OutputKind, ReturnedCall, ScriptRun};
 use crate::runner::{Decision, NoValue, configure_job, decode_call, job_failure, saturating_u32};
 
-/// All cases in one job, or one job a case where each is to have a fresh state.
+/// Runs all cases in one job, or each in a job of its own where it needs a fresh state.
 pub(super) fn judge_calls(
     context: &mut JudgeContext<'_>,
     checks: &CallChecks,
@@ -27,7 +26,7 @@ pub(super) fn judge_calls(
     Ok(tally.decision())
 }
 
-/// What the jobs of one attempt share.
+/// The jobs of one attempt.
 struct CallCases<'a, 'e> {
     context: &'a mut JudgeContext<'e>,
     judge: &'static dyn Judge,
@@ -37,7 +36,7 @@ struct CallCases<'a, 'e> {
 }
 
 impl CallCases<'_, '_> {
-    /// One job with `cases` as its calls; one result for each.
+    /// Runs one job with `cases` as its calls, and returns one result for each.
     fn run_job(&mut self, cases: &[CallCase]) -> Result<Vec<CaseResult>, Dropped> {
         let arguments = cases.iter().map(|case| case.input.clone());
         let JudgeContext { image, limits, seed, .. } = *self.context;
@@ -73,25 +72,25 @@ impl CallCases<'_, '_> {
     }
 }
 
-/// Why a call has no result.
+/// The failure of a call without a result.
 fn missing(outcome: &Outcome) -> (Status, String) {
     job_failure(outcome).unwrap_or_else(|| (Status::RuntimeError, "its result is missing".to_owned()))
 }
 
-/// What is wrong with the end of a job, whatever its results say.
+/// The failure of the job as a whole, whatever its results.
 fn end_failure(outcome: &Outcome, cases: usize) -> CaseResult {
     let excess = outcome.calls.len() > cases;
     job_failure(outcome).or_else(|| excess.then(|| (Status::RuntimeError, "more results than calls".to_owned())))
 }
 
-/// A job that did not come to its end has not passed its last case, even where all results are there and right.
+/// Charges the failure of the job to its last case, even where all results are right.
 fn charge_end(results: &mut [CaseResult], end: CaseResult) {
     if let Some(last @ None) = results.last_mut() {
         *last = end;
     }
 }
 
-/// One job a case: a script that has ended leaves nothing to the next.
+/// Runs each script in a job of its own.
 pub(super) fn judge_stdio(
     context: &mut JudgeContext<'_>,
     checks: &StdioChecks,
@@ -109,7 +108,7 @@ pub(super) fn judge_stdio(
     Ok(tally.decision())
 }
 
-/// How the program ended comes first: right text before an exception, or text that was cut, passes no case.
+/// The end of the program comes first: right output before an exception, or truncated output, passes no case.
 fn judge_run(
     context: &mut JudgeContext<'_>,
     judge: &dyn Judge,
@@ -136,10 +135,10 @@ fn judge_run(
     case_result(judge.compare_script(context, &written))
 }
 
-/// What became of one case: nothing when it is passed, else a status and a detail.
+/// The result of one case: `None` when it passes, else a status and a detail.
 type CaseResult = Option<(Status, String)>;
 
-/// What a judge's finding means for a case.
+/// The result of a case by the judge's finding.
 fn case_result(finding: Result<JudgeFinding, Dropped>) -> Result<CaseResult, Dropped> {
     Ok(match finding? {
         JudgeFinding::Right => None,
@@ -147,7 +146,7 @@ fn case_result(finding: Result<JudgeFinding, Dropped>) -> Result<CaseResult, Dro
     })
 }
 
-/// The cases of one attempt, in order.
+/// Counts the results of the cases of one attempt, in order.
 struct CaseTally {
     total: usize,
     seen: usize,

@@ -1,11 +1,11 @@
-//! Test code: it holds expected values, so it runs in an instance of its own and calls the program in another.
+//! Judges by test code. It holds expected values, so it runs in an instance of its own and calls the program in another.
 //!
-//! The guest's test runner (`crates/sandbox/guests/python/testing.py`) reports one result a test, as plain values. Under split trust
-//! the program cannot reach it, so its report is that of the tests. Under shared trust it can: the evidence says `shared`.
-//! Either way a test without a result of its own is not passed.
+//! The guest's test runner (`crates/sandbox/guests/python/testing.py`) reports one result per test, as plain values. Under split trust the
+//! program cannot reach the runner or forge its report. Under shared trust it can, and the evidence says `shared`. In both cases a test
+//! without a result of its own is not passed.
 //!
-//! What cannot cross between the two instances makes a test unjudgeable, and so does a verdict that hangs on how the tests are
-//! read: each [`TestReading`] that could change it is tried in a job of its own, and all must agree.
+//! Objects that cannot cross between the two instances make a test unjudgeable. So does a verdict that depends on the interpretation of the
+//! tests: each [`TestReading`] that could change the verdict runs in a job of its own, and all must agree.
 
 use std::collections::HashSet;
 
@@ -14,26 +14,26 @@ use veriplay_core::{Callee, Dropped, Job, Outcome, Status, TestCode, TestStyle, 
 use super::ProblemRequest;
 use crate::runner::{self, Decision, Runner, decode_call, job_failure, saturating_u32};
 
-/// The tests' own program: all it needs is in the image.
+/// The program of the test job. All it imports is in the image.
 const RUNNER: &str = "from _veriplay_tests import run";
-/// The rule of verdicts whose tests the program could have touched.
+/// The rule of verdicts on tests that the program could have manipulated.
 const SHARED: &str = "shared";
-/// The rule of tests that pass, and name nothing of the program's.
+/// The rule of passed tests that use no name of the program.
 pub(crate) const VACUOUS: &str = "vacuous";
 
-/// How tests can be read otherwise than at first.
+/// An alternative interpretation of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TestReading {
-    /// What a call changes of the tests' own objects, beside returning a value, is not seen: it could move what is expected.
+    /// Changes that a call makes to the tests' objects are not seen; they could affect expected values.
     Changes,
-    /// A name of the tests that is a builtin, and that the program defines too, is the program's.
+    /// A builtin that the tests use, and that the program redefines, is the program's.
     Builtins,
 }
 
 impl TestReading {
     const ALL: [TestReading; 2] = [TestReading::Changes, TestReading::Builtins];
 
-    /// Its word in the guest.
+    /// Its name in the guest.
     const fn word(self) -> &'static str {
         match self {
             TestReading::Changes => "changes",
@@ -41,7 +41,7 @@ impl TestReading {
         }
     }
 
-    /// Why it cannot decide a verdict.
+    /// Why a verdict that depends on it is unjudgeable.
     const fn disagreement(self) -> &'static str {
         match self {
             TestReading::Changes => {
@@ -55,7 +55,7 @@ impl TestReading {
     }
 }
 
-/// Judges `program`, prelude and all, by `code`.
+/// Judges `program`, which includes its prelude, by `code`.
 pub(super) fn judge(
     runner: &mut Runner<'_>,
     code: &TestCode,
@@ -67,7 +67,7 @@ pub(super) fn judge(
         return Ok(decision);
     }
     for reading in others {
-        // What is not accepted as it stands may be so by what the tests mean: only names can mean something else.
+        // Ignored changes can only turn Accepted into a failure; names can do both.
         if decision.status != Status::Accepted && reading == TestReading::Changes {
             continue;
         }
@@ -81,7 +81,7 @@ pub(super) fn judge(
     Ok(decision)
 }
 
-/// The decision by one reading, and the others that could change it.
+/// The decision under one interpretation, and the others that could change it.
 fn judge_reading(
     runner: &mut Runner<'_>,
     code: &TestCode,
@@ -109,7 +109,7 @@ fn judge_reading(
     Ok((Decision { status, passed: saturating_u32(passed), total: saturating_u32(total), rule, detail }, readings))
 }
 
-/// How many tests there must be, where the code says so before it runs.
+/// The number of tests, where it is known before the code runs.
 fn planned_tests(code: &TestCode) -> Option<usize> {
     match &code.style {
         TestStyle::Asserts(asserts) => Some(asserts.len()),
@@ -142,13 +142,13 @@ fn tests_job(code: &TestCode, program: &str, request: &ProblemRequest<'_>, readi
     runner::configure_job(request.image, request.job_limits(), tests_seed(code, request.seed), run)
 }
 
-/// Seeds the tests: a function of their text, so that the program, which does not have it, cannot predict what they draw.
+/// The seed of the tests, a function of their text. The program does not have the text, and cannot predict their draws.
 fn tests_seed(code: &TestCode, seed: u64) -> u64 {
     let digest = content_hash(&(code, seed));
     u64::from_str_radix(&digest.as_str()[..16], 16).expect("a digest is hexadecimal")
 }
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TestCodeResult {
     Passed,
@@ -159,7 +159,7 @@ enum TestCodeResult {
     Missing,
     /// Something could not cross between the tests and the program.
     Unjudgeable,
-    /// It passed, and names nothing of the program's.
+    /// It passed, and uses no name of the program.
     Vacuous,
 }
 
@@ -169,15 +169,14 @@ struct TestCodeRecord {
     text: String,
 }
 
-/// What the tests report.
+/// The report of the tests.
 struct TestCodeReport {
     records: Vec<TestCodeRecord>,
-    /// Other readings that could change the records.
+    /// Other interpretations that could change the records.
     readings: Vec<TestReading>,
 }
 
-/// The report of the tests, or why there is none. An end of the program's own is told before that of the tests, which
-/// follows from it.
+/// Parses the report of the tests. A failure of the program comes first, because it causes that of the tests.
 fn parse_report(outcome: &Outcome, request: &ProblemRequest<'_>) -> Result<TestCodeReport, (Status, String)> {
     if let Some(ended) = outcome.callee.as_deref().and_then(job_failure) {
         return Err(ended);
@@ -215,7 +214,7 @@ fn parse_record(row: &Value) -> Option<TestCodeRecord> {
     Some(TestCodeRecord { id: id.clone(), result, text: text.clone() })
 }
 
-/// Accepted when every planned test has passed, each once; else the first one that has not decides.
+/// Accepted when every planned test has passed exactly once; else the first failed test decides.
 fn decide(records: &[TestCodeRecord], planned: Option<usize>) -> (Status, String) {
     let mut seen = HashSet::new();
     if let Some(twice) = records.iter().find(|record| !seen.insert(record.id.as_str())) {

@@ -1,7 +1,7 @@
-//! What a repository says of itself, read in the sandbox: pytest's configuration, requirements, and what its tests import.
+//! Inspects a repository in the sandbox: the configuration of pytest, requirements, and the imports of tests.
 //!
-//! Python's own parsers read the files, and nothing of the repository is run. The answers are claims of whoever wrote the
-//! repository: they decide what is fetched and which files pytest is given, and nothing about a verdict.
+//! Python's own parsers read the files, and no code of the repository runs. The results are claims by its authors: they decide which
+//! packages are fetched and which files pytest gets, but no verdict.
 
 use veriplay_core::{Base, Digest, Execute, ExecuteError, Job, Limits, Value};
 
@@ -11,46 +11,46 @@ use crate::runner::{NoValue, decode_call, string_list};
 
 const PROGRAM: &str = include_str!("inspect_repository.py");
 
-/// Reads repositories and the metadata of packages.
+/// Inspects repositories and the metadata of packages.
 #[derive(Clone, Copy)]
 pub struct Inspector<'a> {
-    /// Where the reader runs.
+    /// The executor.
     pub execute: &'a dyn Execute,
-    /// The image's name.
+    /// The name of the image.
     pub image: &'a str,
     /// The layer of pytest, whose `packaging` reads requirements.
     pub pytest: &'a Digest,
     /// The layer of the package.
     pub package: &'a Digest,
-    /// Of each job.
+    /// The limits of each job.
     pub limits: Limits,
 }
 
-/// What a repository says of itself.
+/// The result of an inspection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inspection {
     /// Options of pytest.
     pub settings: PytestSettings,
-    /// Where pytest is to look for tests; empty for everywhere.
+    /// Where pytest looks for tests; empty for everywhere.
     pub test_paths: Vec<String>,
-    /// More directories of the search path.
+    /// Additional directories of the search path.
     pub python_path: Vec<String>,
-    /// What it requires, in the order in which it says so.
+    /// The declared requirements, in their order.
     pub required: Vec<DeclaredRequirement>,
-    /// Top-level modules that its tests import, and that neither it nor the image nor pytest's layer has.
+    /// Top-level modules that its tests import and that are in none of the repository, the image and the layer of pytest.
     pub imports: Vec<String>,
-    /// Modules of the image, not of Python itself, that its tests import: large, and imported once in a warm start.
+    /// Modules of the image outside the standard library that its tests import. They are large, and warm images have imported them.
     pub library: Vec<String>,
-    /// What of its configuration is not used.
+    /// Parts of its configuration that are ignored.
     pub notes: Vec<String>,
 }
 
-/// A requirement whose markers hold here.
+/// A declared requirement whose markers hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredRequirement {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: RequirementPurpose,
-    /// The file that says so.
+    /// The file that declares it.
     pub source: String,
     /// The package.
     pub requirement: Requirement,
@@ -59,24 +59,24 @@ pub struct DeclaredRequirement {
 /// What a requirement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequirementPurpose {
-    /// The package itself.
+    /// For the package itself.
     Runtime,
-    /// Its tests, or its development.
+    /// For its tests or its development.
     Tests,
-    /// Another extra.
+    /// For another extra.
     Other,
 }
 
-/// A package, and which versions of it.
+/// A required package and its versions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Requirement {
-    /// In its canonical form.
+    /// The canonical name.
     pub name: String,
-    /// Those of its extras that are wanted.
+    /// The requested extras.
     pub extras: Vec<String>,
-    /// As PEP 440 writes them; empty for any.
+    /// Version specifiers by PEP 440; empty for any version.
     pub specifiers: String,
-    /// The image, or pytest's layer, has a module of its name.
+    /// Whether the image or the layer of pytest has a module of that name.
     pub is_here: bool,
 }
 
@@ -90,7 +90,7 @@ impl std::fmt::Display for Requirement {
 }
 
 impl Inspector<'_> {
-    /// Reads the repository, whose test files are at these paths. `Err` inside says why it cannot be read.
+    /// Inspects the repository with these test files. `Err` inside says why it cannot be read.
     ///
     /// # Errors
     /// A host fault.
@@ -99,7 +99,7 @@ impl Inspector<'_> {
         self.ask(vec![Value::str("repository"), tests], parse_inspection)
     }
 
-    /// What the package of this metadata requires with these extras.
+    /// The requirements in a package's metadata, with these extras.
     ///
     /// # Errors
     /// As [`Self::repository`].
@@ -113,7 +113,7 @@ impl Inspector<'_> {
         self.ask(vec![Value::str("requirements"), Value::str(metadata), extras], requirements)
     }
 
-    /// Whether a version is one of those that a requirement allows.
+    /// Whether a version satisfies the specifiers.
     ///
     /// # Errors
     /// As [`Self::repository`].

@@ -1,7 +1,7 @@
-//! Tests of one file of a repository under pytest, in the sandbox.
+//! Runs the tests of one file of a repository under pytest, in the sandbox.
 //!
-//! All tests asked for run in one job. When that job does not come to its end, they run one after the other as calls of one
-//! job, so that the test which stops the interpreter is known and those behind it are run in a new one.
+//! All requested tests run in one job. If that job does not complete, they run one after the other as calls of one job, which shows the
+//! test that stops the interpreter; the tests behind it run in a new job.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -24,47 +24,46 @@ const RUNNER: &str = concat!(
 const PACKAGE: &str = concat!(include_str!("own_imports.py"), include_str!("split_package.py"));
 const WARM: &str = include_str!("warm_pytest.py");
 
-/// The fuel that a file may cost when its tests stop the interpreter, in that of one job: what comes after is missing. Many tests
-/// that use up a limit would cost one each.
+/// The maximum fuel of a file whose tests stop the interpreter, as a multiple of the limit of one job. Tests beyond it are missing.
 const FUEL_FACTOR: u64 = 4;
 
-/// What is run, and on what.
+/// A state of a repository to run tests in.
 #[derive(Debug, Clone)]
 pub struct Repository<'a> {
-    /// The name of the image where the tests run beside the package.
+    /// The name of the image where tests and package share an instance.
     pub image: &'a str,
-    /// The name of the image where they run in two instances. Nothing of the repository may have been compiled there: the package's
-    /// instance would find the original and the tests in its memory.
+    /// The name of the image where they run in two instances. It must hold nothing compiled from the repository, or the instance of the
+    /// package would find the original and the tests in its memory.
     pub split_image: &'a str,
     /// The layer of pytest.
     pub pytest: &'a Digest,
     /// The layer of the package.
     pub package: &'a Digest,
-    /// The layer of what the package and its tests import besides; `None` where they need nothing.
+    /// The layer of what the package and its tests import besides; `None` for nothing.
     pub dependencies: Option<&'a Digest>,
     /// Directories of the search path, relative to the root, which is "".
     pub roots: &'a [String],
-    /// Top-level modules of its code: they are imported from its layer, and never from the image.
+    /// Top-level modules of its code, which are imported from its layer and never from the image.
     pub own: &'a [String],
-    /// Files and directories of its tests, which the package does not see where it runs in an instance of its own. Of `files` and
-    /// `without` the tests see there only what is theirs.
+    /// Files and directories of its tests. A package in an instance of its own does not see them, and the tests there see only their own of
+    /// `files` and `without`.
     pub tests: &'a [String],
-    /// What of pytest's configuration is the repository's own.
+    /// The repository's own settings of pytest.
     pub settings: &'a PytestSettings,
-    /// Files over those of the package: a patch.
+    /// Files over those of the package, such as a patch makes.
     pub files: &'a [(String, Vec<u8>)],
-    /// Files of the package that are gone.
+    /// Deleted files of the package.
     pub without: &'a [String],
-    /// Of each job.
+    /// The limits of each job.
     pub limits: Limits,
-    /// Of the guest's random source and clock.
+    /// The seed of the random source and clock.
     pub seed: u64,
-    /// Jobs a file may cost when its tests stop the interpreter, beside those that find that out. Tests behind the last of
-    /// them are [`TestResult::Missing`]; with none the whole file is broken.
+    /// The maximum number of jobs for a file whose tests stop the interpreter, not counting those that find that out. Tests behind the last
+    /// job are [`TestResult::Missing`]. With 0 the whole file is broken.
     pub max_jobs: usize,
 }
 
-/// What became of a test.
+/// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestResult {
@@ -76,41 +75,41 @@ pub enum TestResult {
     Error,
     /// It was skipped.
     Skipped,
-    /// It failed, as it says it would.
+    /// It failed, as its mark expects.
     Xfailed,
-    /// It passed, and says it would not.
+    /// It passed, although its mark expects a failure.
     Xpassed,
-    /// It ended the interpreter, or used up a limit.
+    /// It stopped the interpreter, or exceeded a limit.
     Stopped,
-    /// pytest reported nothing of it.
+    /// pytest reported no result.
     Missing,
 }
 
-/// One test.
+/// The record of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestRecord {
     /// pytest's id.
     pub id: String,
-    /// What became of it.
+    /// Its result.
     pub result: TestResult,
-    /// Why, for people.
+    /// The reason, for people.
     pub text: String,
-    /// Whether a call changed one of its arguments. Known of runs in two instances.
+    /// Whether a call changed one of its arguments. Known only of runs in two instances.
     pub changes_arguments: bool,
 }
 
-/// One test file.
+/// A run of one test file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRun {
-    /// One record a test, in pytest's order, each id once.
+    /// One record per test, in the order of pytest, with distinct ids.
     pub tests: Vec<TestRecord>,
     /// Why there are no records at all.
     pub broken: Option<String>,
     /// Digests of its jobs.
     pub jobs: Vec<Digest>,
-    /// Of all its jobs.
+    /// The fuel of all its jobs.
     pub fuel: u64,
-    /// Whether one of them met its wall-clock deadline, so that another run may come to other records.
+    /// Whether a job met its wall-clock deadline, so that another run may have other records.
     pub met_deadline: bool,
 }
 
@@ -122,7 +121,7 @@ pub fn run_file(executor: &dyn Execute, repository: &Repository<'_>, file: &str)
     run_pytest(executor, repository, file, false, None)
 }
 
-/// Runs those tests of `file` that `wanted` names, in pytest's order. One that is not there has no record.
+/// Runs the tests of `file` that `wanted` names, in the order of pytest. Tests that do not exist have no record.
 ///
 /// # Errors
 /// As [`run_file`].
@@ -135,10 +134,9 @@ pub fn run_tests(
     run_pytest(executor, repository, file, false, Some(wanted))
 }
 
-/// Runs the tests of `file`, or those that `wanted` names, in one instance and the package, its `own` modules, in another.
-/// Nothing that the package does there reaches the tests but the plain values its functions
-/// return, and exceptions. A test that needs more of it is a [`TestResult::Error`], and one that calls none of its functions is
-/// [`TestResult::Skipped`].
+/// Runs the tests of `file`, or those that `wanted` names, with the package, its `own` modules, in another instance. Only plain return
+/// values of its functions and exceptions cross to the tests. A test that needs more is a [`TestResult::Error`], and one that calls none of
+/// its functions is [`TestResult::Skipped`].
 ///
 /// # Errors
 /// As [`run_file`].
@@ -173,10 +171,10 @@ fn run_pytest(
     Ok(FileRun { tests, broken, jobs, fuel, met_deadline })
 }
 
-/// The records of a test file, and what its run entered.
+/// The records of a test file, and the functions that its run entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileCoverage {
-    /// Functions of the repository that were entered, the test file's own left out.
+    /// Entered functions of the repository outside the test file.
     pub(crate) functions: Vec<Function>,
     /// Its tests.
     pub(crate) tests: Vec<TestRecord>,
@@ -191,7 +189,7 @@ pub struct Function {
     pub name: String,
 }
 
-/// Runs the tests of `file` and tells which functions that enters. `Err` inside says why there is nothing to tell.
+/// Runs the tests of `file` and finds the functions that they enter. `Err` inside says why it cannot.
 ///
 /// # Errors
 /// As [`run_file`].
@@ -215,7 +213,7 @@ pub(super) fn mounted(pytest: &Digest, package: &Digest, dependencies: Option<&D
     places.into_iter().filter_map(|(layer, at)| Some(Mounted { layer: layer?.clone(), at })).collect()
 }
 
-/// Where the top-level modules `own` can lie: as a package or as a file, below each of the roots.
+/// The possible paths of the top-level modules `own`: a package or a file below each root.
 fn code_paths(roots: &[String], own: &[String]) -> Vec<String> {
     let at = |root: &String, name: &String| match root.trim_end_matches('/') {
         "" => [name.clone(), format!("{name}.py")],
@@ -229,11 +227,11 @@ fn first_duplicate(tests: &[TestRecord]) -> Option<&str> {
     tests.iter().map(|test| test.id.as_str()).find(|id| !seen.insert(*id))
 }
 
-/// Why a call says nothing of tests.
+/// Why a call has no answer about tests.
 enum AnswerError {
-    /// pytest says that the file cannot be tested.
+    /// pytest cannot collect the file.
     Broken(String),
-    /// There is no readable answer.
+    /// There is no answer, or it cannot be parsed.
     Stopped(String),
 }
 
@@ -246,18 +244,18 @@ struct PytestSession<'a> {
     wanted: Option<&'a [String]>,
 }
 
-/// Files over those of the layers and files that are gone, as the tests see them, and the package's instance.
+/// The changed and deleted files that the tests see, and the instance of the package.
 struct JobFiles {
     files: Vec<(String, Vec<u8>)>,
     without: Vec<String>,
     callee: Option<Callee>,
 }
 
-/// A mode of the guest's side, and the tests it is for.
+/// A mode of the guest program, and the ids of its tests.
 type PytestCall<'a> = (&'static str, Vec<&'a str>);
 
 impl<'a> PytestSession<'a> {
-    /// The one call that runs everything asked for.
+    /// The call that runs all requested tests.
     fn whole_file_call(&self) -> PytestCall<'a> {
         match self.wanted {
             None => ("all", Vec::new()),
@@ -292,7 +290,7 @@ impl<'a> PytestSession<'a> {
         }
     }
 
-    /// What a patch changes, for the instance that is to see it: where there are two, the tests' has nothing of the package's.
+    /// Distributes the changes of a patch over the instances: the instance of the tests sees nothing of the package.
     fn job_files(&self) -> JobFiles {
         let Repository { roots, own, tests, files, without, seed, .. } = self.repository;
         if !self.is_split {
@@ -312,7 +310,7 @@ impl<'a> PytestSession<'a> {
         JobFiles { files: theirs, without: theirs_gone, callee: Some(callee) }
     }
 
-    /// What call `index` returned.
+    /// Decodes the return value of call `index`.
     fn answer(&self, outcome: &Outcome, index: usize) -> Result<Value, AnswerError> {
         match outcome.calls.get(index) {
             Some(CallResult::Returned(bytes)) => {
@@ -326,7 +324,7 @@ impl<'a> PytestSession<'a> {
         }
     }
 
-    /// Each test for itself; `why` all of them together did not end.
+    /// Runs each test in a call of its own; `why` says why the run of all tests together did not complete.
     fn run_one_by_one(&mut self, why: String) -> Result<(Vec<TestRecord>, Option<String>), ExecuteError> {
         if self.repository.max_jobs == 0 {
             return Ok((Vec::new(), Some(why)));
@@ -354,7 +352,7 @@ impl<'a> PytestSession<'a> {
             let count = outcome.calls.len().min(left.len());
             let ran = left[..count].iter().enumerate();
             tests.extend(ran.map(|(index, (_, id))| self.parse_record(&outcome, index, id[0])));
-            // The call without a result is the one that ended the job.
+            // The first call without a result is the one that ended the job.
             if let Some((_, id)) = left.get(count) {
                 tests.push(stopped_record(id[0], describe_end(&outcome)));
             }
@@ -389,7 +387,7 @@ fn describe_end(outcome: &Outcome) -> String {
     early_end(outcome).unwrap_or_else(|| format!("ended as {:?} without a result", outcome.exit))
 }
 
-/// The two parts of an answer, where it is not `broken`.
+/// Splits an answer that is not `broken` into its two parts.
 fn parse_answer(answer: &Value) -> Result<(&str, &[Value]), AnswerError> {
     let unreadable = || AnswerError::Stopped("an answer that is no record".to_owned());
     let Value::Tuple(parts) = answer else { return Err(unreadable()) };
@@ -443,7 +441,7 @@ fn parse_record(item: &Value) -> Option<TestRecord> {
     Some(TestRecord { id: id.clone(), result, text: text.clone(), changes_arguments: *changes_arguments })
 }
 
-/// Defines `run`: by the code that a warm start has left, or else compiled now.
+/// Defines `run`: from the code that a warm image has compiled, or compiled now, which is a good part of a small run.
 fn runner_program() -> &'static str {
     static PROGRAM: LazyLock<String> = LazyLock::new(|| {
         let source = bytes_literal(RUNNER);
@@ -458,18 +456,18 @@ fn runner_program() -> &'static str {
     &PROGRAM
 }
 
-/// The package's side where its tests are in another instance: defines `serve`.
+/// Defines `serve`, for an instance of the package alone.
 fn package_program(roots: &[String], own: &[String]) -> String {
     format!("ROOTS = {}\nOWN = {}\n{PACKAGE}", string_list(roots), string_list(own))
 }
 
-/// Leaves what [`runner_program`] looks for, and what the jobs after it find done.
+/// Compiles what [`runner_program`] looks for, and prepares the jobs that follow.
 pub(super) fn warm_program(library: &[String]) -> String {
     let library = string_list(library);
     format!("{READY}\n_RUNNER = {}\n_LIBRARY = {library}\n{WARM}", bytes_literal(RUNNER))
 }
 
-/// The bytes of `text` as Python writes them: what a file holds too, which the other compiled sources are.
+/// The bytes of `text` as a Python literal. Bytes are what files hold too, like the other compiled sources.
 fn bytes_literal(text: &str) -> String {
     Value::Bytes(text.as_bytes().to_vec()).to_string()
 }

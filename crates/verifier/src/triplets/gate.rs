@@ -1,4 +1,4 @@
-//! The validity gate: its rules as data, and the checks that triplets and induction inputs share.
+//! The gate for proposals: its conditions as configuration, and the checks that triplets and induction inputs share.
 
 use std::collections::HashSet;
 
@@ -8,85 +8,85 @@ use veriplay_core::{CallResult, Exit, Limits, Outcome, Value, count_statements};
 use super::rules::{self, ProposalError};
 use crate::runner::{EXCERPT_CHARS, NoValue, decode_call, job_failure};
 
-/// When a proposal is a task worth asking. There is no default: a run says what it lets through.
+/// The conditions on proposals. There is no default: each run states its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProposalGate {
-    /// Name of the image programs run in.
+    /// The name of the image.
     pub image: String,
-    /// An image that differs from `image` in its hash seed alone, for the second job: it finds outputs that depend on the
-    /// order of a set of strings. Without one that order is the same in every job and such programs pass.
+    /// The image of the second job, which differs from `image` in its hash seed only. It finds outputs that depend on the order of a set of
+    /// strings; without it such programs pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_image: Option<String>,
-    /// What each job may use; becomes the task's limits.
+    /// Limits of each job, and of the task.
     pub limits: Limits,
-    /// Seeds of the two jobs: random source and clock. They must differ.
+    /// Seeds of the random source and clock of the two jobs. They must differ.
     pub seeds: [u64; 2],
-    /// Bytes of a program at most.
+    /// The maximum size of a program, in bytes.
     pub max_program_bytes: usize,
-    /// Statements of a program at least, as [`veriplay_core::count_statements`] counts them.
+    /// The minimum number of statements, as [`veriplay_core::count_statements`] counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_statements: Option<usize>,
-    /// Statements of a program at most.
+    /// The maximum number of statements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_statements: Option<usize>,
-    /// Bytes of an output's `repr` at most.
+    /// The maximum size of an output's `repr`, in bytes.
     pub max_output_bytes: usize,
-    /// What a triplet's program must do on inputs like the proposed one.
+    /// Conditions on a triplet's program at inputs like the proposed one.
     pub probes: ProbeRules,
-    /// What the inputs of an induction proposal must be.
+    /// Conditions on the inputs of an induction proposal.
     pub induction: InductionRules,
 }
 
-/// What a triplet's program must do on inputs like the proposed one (see [`crate::probes`]).
+/// Conditions on a triplet's program at probes, inputs like the proposed one (see [`crate::probes`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeRules {
-    /// Inputs made from the proposed one.
+    /// The number of probes.
     pub count: usize,
-    /// On how many of them it must return a plain value. Those on which it raises are otherwise ignored.
+    /// The minimum number of probes at which it returns a plain value. Other probes are ignored.
     pub min_succeeded: usize,
-    /// Distinct outputs at least, the proposed input's own included. 2 refuses constants only.
+    /// The minimum number of distinct outputs, including that of the proposed input. 2 rejects only constants.
     pub min_distinct_outputs: usize,
 }
 
-/// What the inputs of an induction proposal must be. No two may be equal.
+/// Conditions on the inputs of an induction proposal, which must be distinct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InductionRules {
-    /// The first so many pairs are shown.
+    /// The number of pairs shown to the solver, the first ones.
     pub visible: usize,
-    /// The others are judged on.
+    /// The number of hidden pairs, which judge the answer.
     pub hidden: usize,
-    /// Distinct outputs at least, over all inputs.
+    /// The minimum number of distinct outputs over all inputs.
     pub min_distinct_outputs: usize,
 }
 
-/// Why a gate cannot be used.
+/// An invalid gate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProposalGateError {
-    /// One seed twice finds no randomness.
+    /// Equal seeds cannot reveal randomness.
     #[error("`seeds` are both `{0}`: they must differ")]
     SameSeeds(u64),
-    /// More is asked for than there is.
+    /// A value out of its range.
     #[error("`{key}` is `{value}`: it must be from `{from}` to `{to}`")]
     OutOfRange {
         /// The key, below the gate's.
         key: &'static str,
         /// Its value.
         value: usize,
-        /// The least it may be.
+        /// The minimum.
         from: usize,
-        /// The most it may be.
+        /// The maximum.
         to: usize,
     },
 }
 
 impl ProposalGate {
-    /// Checks what types cannot. Call it once, where the gate is read.
+    /// Checks the values. Call it once, where the gate is loaded.
     ///
     /// # Errors
-    /// The first value that has no meaning.
+    /// The first invalid value.
     pub fn check(&self) -> Result<(), ProposalGateError> {
         if self.seeds[0] == self.seeds[1] {
             return Err(ProposalGateError::SameSeeds(self.seeds[0]));
@@ -105,7 +105,7 @@ impl ProposalGate {
         self.second_image.as_deref().unwrap_or(&self.image)
     }
 
-    /// The rules on a program's text.
+    /// Checks a program's text.
     pub(super) fn check_program(&self, program: &str) -> Result<(), ProposalError> {
         let bytes = program.len();
         if bytes > self.max_program_bytes {
@@ -122,7 +122,7 @@ impl ProposalGate {
         Ok(())
     }
 
-    /// The rules on one output that a task would ask for.
+    /// Checks an output that a task would ask for.
     pub(super) fn output(&self, call: &CallResult) -> Result<Value, ProposalError> {
         let output = decode_call(call, &self.limits).map_err(|no_value| match no_value {
             NoValue::Raised(detail) => ProposalError::refused(rules::RAISES, detail),
@@ -138,8 +138,8 @@ impl ProposalGate {
         Ok(output)
     }
 
-    /// Whether the output's `repr` is short enough. An encoding is at most a few times its `repr`, so that most of what is
-    /// too long is found without writing it: an int of a megabyte takes long to write in decimal.
+    /// Whether the output's `repr` is short enough. An encoding is at most a few times as long as the `repr`, so its length excludes most
+    /// long outputs without writing them; a large int is slow to write in decimal.
     fn is_short(&self, call: &CallResult, output: &Value) -> bool {
         let encoded = match call {
             CallResult::Returned(bytes) => bytes.len(),
@@ -153,7 +153,7 @@ fn within(key: &'static str, value: usize, from: usize, to: usize) -> Result<(),
     if (from..=to).contains(&value) { Ok(()) } else { Err(ProposalGateError::OutOfRange { key, value, from, to }) }
 }
 
-/// Refuses an outcome that did not come to its end.
+/// Rejects an outcome that did not complete.
 pub(super) fn check_exit(outcome: &Outcome) -> Result<(), ProposalError> {
     let Some((_, detail)) = job_failure(outcome) else { return Ok(()) };
     let rule = match &outcome.exit {
@@ -184,7 +184,7 @@ pub(super) fn check_repeats(first: &[Value], second: &[CallResult], limits: &Lim
     Ok(())
 }
 
-/// Refuses outputs of which too few are distinct.
+/// Rejects outputs with too few distinct values.
 pub(super) fn check_distinct(outputs: &[Value], at_least: usize) -> Result<(), ProposalError> {
     let distinct: HashSet<Vec<u8>> = outputs.iter().map(Value::python_key).collect();
     if distinct.len() >= at_least {

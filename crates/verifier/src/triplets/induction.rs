@@ -1,4 +1,4 @@
-//! Induction: the gate for a list of inputs, and programs judged on the hidden pairs.
+//! Induction: the gate for proposed inputs, and the judge of programs on the hidden pairs.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use super::rules::{self, ProposalError};
 use super::{AnswerRequest, compare_output};
 use crate::runner::{Decision, Runner, entry_job, job_failure, saturating_u32};
 
-/// Lines of a program shorter than this are no leak: `return x` says little.
+/// Quotes of shorter lines are no leak, such as `return x`.
 const LEAK_CHARS: usize = 12;
 
-/// Runs the given program on the proposed inputs, twice, the second time in rotated order; the question when every rule
-/// holds. The program itself passed the gate when it was proposed, so rules on it are not asked again.
+/// Runs the given program on the proposed inputs twice, the second time in rotated order, and returns the question when no rule is
+/// violated. The program passed the gate when it was proposed, so rules on programs are not checked again.
 pub(super) fn execute(
     runner: &mut Runner<'_>,
     gate: &ProposalGate,
@@ -54,7 +54,7 @@ fn check_inputs(gate: &ProposalGate, inputs: &[Vec<Value>]) -> Result<(), Propos
     })
 }
 
-/// A message that holds a telling line of the program gives the answer away.
+/// Rejects a message that quotes the program.
 fn check_message(program: &str, message: &str) -> Result<(), ProposalError> {
     let normal = normalize_program(program);
     let mut lines = normal.lines().map(str::trim).filter(|line| line.chars().count() >= LEAK_CHARS);
@@ -64,7 +64,7 @@ fn check_message(program: &str, message: &str) -> Result<(), ProposalError> {
     }
 }
 
-/// One job with the hidden inputs as calls; Accepted when the program came to its end and every output is right.
+/// Runs one job with the hidden inputs as calls: Accepted when the program completes and every output is right.
 pub(super) fn judge_answer(
     runner: &mut Runner<'_>,
     request: &AnswerRequest<'_>,

@@ -1,9 +1,9 @@
-//! The gate for a program with one input: what deduction and abduction proposals must pass.
+//! The gate for deduction and abduction proposals: a program with one input.
 //!
-//! Two jobs. The first calls the input and then its probes; the second, with another seed, the probes that returned and then
-//! the input. Each output thus comes from two places in two orders that are one rotation apart, so an output that depends
-//! on the place of its call, or on the calls before it, is constant or found out. The proposed input's output is that of a
-//! fresh state: it is the first call of all.
+//! Runs two jobs. The first calls the input and then its probes; the second, with another seed, the probes that returned and then the
+//! input. Each output comes from two positions in two orders that are one rotation apart, so an output that depends on the position of its
+//! call, or on earlier calls, is constant or differs between the jobs. The output of the proposed input is that of a fresh state, because
+//! it is the first call.
 
 use veriplay_core::{CallResult, Exit, IoPair, Outcome, Value};
 
@@ -12,7 +12,7 @@ use super::rules::{self, ProposalError};
 use crate::probes::probes;
 use crate::runner::{Runner, decode_call, entry_job};
 
-/// Runs the proposal; its program and its executed pair when every rule holds.
+/// Runs the proposal, and returns its program and executed pair when no rule is violated.
 pub(super) fn execute(
     runner: &mut Runner<'_>,
     gate: &ProposalGate,
@@ -34,7 +34,7 @@ pub(super) fn execute(
     Ok((program.to_owned(), IoPair { input: input.to_vec(), output }))
 }
 
-/// The first call's result. A limit that a probe met later is not the proposal's fault.
+/// The result of the first call. A limit that a later probe exceeds does not count against the proposal.
 fn own_call(outcome: &Outcome) -> Result<&CallResult, ProposalError> {
     match (&outcome.exit, outcome.calls.first()) {
         (Exit::Returned | Exit::Exceeded { .. }, Some(call)) => Ok(call),
@@ -51,7 +51,7 @@ fn returned_probes(gate: &ProposalGate, inputs: &[Vec<Value>], calls: &[CallResu
     pairs.filter_map(|(input, call)| Some((input.clone(), decode_call(call, &gate.limits).ok()?))).unzip()
 }
 
-/// The rules on what the program does over the probes and the input.
+/// Checks the outputs at the probes and at the input.
 fn check_variety(gate: &ProposalGate, inputs: &[Vec<Value>], outputs: &[Value]) -> Result<(), ProposalError> {
     let succeeded = outputs.len() - 1;
     if succeeded < gate.probes.min_succeeded {
@@ -65,7 +65,7 @@ fn check_variety(gate: &ProposalGate, inputs: &[Vec<Value>], outputs: &[Value]) 
     Ok(())
 }
 
-/// Whether every output is the argument at one place, or all arguments together.
+/// Whether every output equals the argument at one position, or all arguments together.
 fn is_identity(inputs: &[Vec<Value>], outputs: &[Value]) -> bool {
     let pairs = || inputs.iter().zip(outputs);
     let places = inputs.first().map_or(0, Vec::len);

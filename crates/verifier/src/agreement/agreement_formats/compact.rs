@@ -5,11 +5,11 @@
 //! been taken off already.
 //!
 //! # Why
-//! A response is a handful of tokens, and every one of them says something.
+//! A response is a handful of tokens without boilerplate.
 //!
 //! # How it can be gamed
-//! A response that goes on after its end, in the hope that some part is right, holds a control token out of place and is
-//! refused whole. There are no assertions, so no test code of a policy's is run.
+//! A response that continues after its end, in the hope that some part is right, has a misplaced control token and is refused as a whole.
+//! There are no assertions, so no test code of the policy runs.
 //!
 //! # Example
 //! `<I>[1, 2]<O>3<I>[]<O>0` is a suite of two tests.
@@ -26,10 +26,10 @@ pub const PROBLEM: &str = "<PROBLEM>";
 /// Asks for a suite.
 pub const TESTS: &str = "<TESTS>";
 
-/// The control tokens that this dialect has beside those of the format.
+/// The control tokens that [`crate::formats::compact`] does not have.
 const OWN_CONTROL: [&str; 3] = [SNIPPET, PROBLEM, TESTS];
 
-/// The dialect.
+/// The format.
 #[derive(Debug, Clone, Copy)]
 pub struct Compact;
 

@@ -1,8 +1,7 @@
 //! `fenced`: think and answer tags around fenced blocks, for models that can read.
 //!
 //! # Layout
-//! As the format of this name: the prompt has opened the think tag, and what counts is the last `<answer>` up to its
-//! `</answer>`. A problem is its one block fenced as `problem`; a code is its last block fenced as `python`. A suite is the
+//! As in [`crate::formats::fenced`]: the prompt has opened the think tag, and the last `<answer>` up to its `</answer>` counts. A problem is its one block fenced as `problem`; a code is its last block fenced as `python`. A suite is the
 //! answer's blocks in order: one fenced as `input` with the arguments of a call and behind it one fenced as `output` for each
 //! case, and any number fenced as `assert`, whose lines are assertions. A line is one test.
 //!
@@ -10,8 +9,8 @@
 //! A pretrained model knows fenced blocks and `assert`, so it needs no warm-up to be understood.
 //!
 //! # How it can be gamed
-//! An assertion is code. It runs apart from the program, as an expression: a line that is no `assert` is refused, so it
-//! imports and defines nothing. What it can still do, the guards are for.
+//! An assertion is code. It runs in another instance than the program, and other lines than `assert` are refused, so it cannot import or
+//! define anything. [`crate::agreement::GUARDS`] cover what it can still do.
 //!
 //! # Example
 //! A block fenced as `input` that holds `[1, 2]`, one fenced as `output` that holds `3`, and one fenced as `assert` that holds
@@ -21,7 +20,7 @@ use super::{AgreementFormat, non_empty_suite, parse_case};
 use crate::agreement::{SuiteTest, TestSuite};
 use crate::formats::fenced::{FENCE, parse_answer};
 
-/// The dialect.
+/// The format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fenced;
 

@@ -1,4 +1,4 @@
-//! Many of the same at once: every core busy, results in the order of the requests.
+//! Batches of requests, on all cores, with results in the order of the requests.
 
 use rayon::prelude::*;
 use veriplay_core::{Digest, Dropped, Execute, Verdict, content_hash};
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::matrix::Distinct;
 
-/// A repair to grade, and where.
+/// A repair to grade.
 #[derive(Debug, Clone, Copy)]
 pub struct GradeRequest<'a> {
     /// The repository of the bug.
@@ -23,7 +23,7 @@ pub struct GradeRequest<'a> {
     pub repair: RepairRequest<'a>,
 }
 
-/// A proposal to validate, and where.
+/// A proposal to validate.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidateRequest<'a> {
     /// The repository.
@@ -43,9 +43,9 @@ pub struct MutateRequest<'a> {
     pub path: &'a str,
     /// The operators.
     pub injectors: &'a [Injector],
-    /// Draws them.
+    /// The seed of the draw.
     pub seed: u64,
-    /// Of each operator at most.
+    /// The maximum number of mutants per operator.
     pub count: usize,
 }
 
@@ -68,7 +68,7 @@ pub fn view_all(execute: &dyn Execute, requests: &[ViewRequest<'_>]) -> Vec<Resu
     requests.par_iter().with_max_len(1).map(|request| solver_view(execute, request)).collect()
 }
 
-/// [`list_functions`] of one file of the original for each request.
+/// [`list_functions`] of one file of the original, for each request.
 pub fn functions_all(
     execute: &dyn Execute,
     requests: &[(&RepoContext<'_>, &str)],
@@ -77,7 +77,7 @@ pub fn functions_all(
     requests.par_iter().with_max_len(1).map(|request| one(request).map(|mut found| found.remove(0))).collect()
 }
 
-/// The proposal of each edited tree.
+/// Proposes each edited tree.
 pub fn propose_all(
     execute: &dyn Execute,
     requests: &[TreeRequest<'_>],
@@ -85,7 +85,7 @@ pub fn propose_all(
     requests.par_iter().with_max_len(1).map(|request| propose_tree(execute, request)).collect()
 }
 
-/// [`validate_bug`] for each request. Identical proposals in one repository are validated once.
+/// [`validate_bug`] for each request. Equal proposals in one repository are validated once.
 pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> Vec<Result<BugValidation, Dropped>> {
     let key = |request: &ValidateRequest<'_>| {
         let BugRules { min_passing, min_changed_files, min_failing, seeds } = request.rules;
@@ -100,7 +100,7 @@ pub fn validate_all(execute: &dyn Execute, requests: &[ValidateRequest<'_>]) -> 
     places.into_iter().map(|place| validated[place].clone()).collect()
 }
 
-/// [`grade_repair`] for each request. Identical patches of one bug are graded once.
+/// [`grade_repair`] for each request. Equal patches of one bug are graded once.
 pub fn grade_all(execute: &dyn Execute, requests: &[GradeRequest<'_>]) -> Vec<Result<Verdict, Dropped>> {
     let Distinct { firsts, places } = Distinct::from_items(requests.iter().map(key));
     let verdicts: Vec<Result<Verdict, Dropped>> = firsts

@@ -1,4 +1,4 @@
-//! Functions of a source text, whole: for prompts that hold one function, and for responses that are one.
+//! Finds the functions of a source text, for prompts and responses that hold one function.
 
 use veriplay_core::{Dropped, Execute, TextFiles, Value};
 
@@ -7,17 +7,17 @@ use super::super::source_queries::{parse_index, query_sources};
 
 const PROGRAM: &str = include_str!("../python/functions.py");
 
-/// What is left of a body that was taken out.
+/// Replaces the body of an emptied function.
 pub const EMPTY_BODY: &str = "raise NotImplementedError";
 
-/// A function that is in no other one.
+/// An outermost function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionSource {
     /// Its file.
     pub path: String,
     /// Its qualified name.
     pub name: String,
-    /// Its text without the indentation that it has in the file, and without the newline behind it.
+    /// Its text without the indentation in the file and without the final newline.
     pub source: String,
     indent: String,
     start: usize,
@@ -26,14 +26,14 @@ pub struct FunctionSource {
 }
 
 impl FunctionSource {
-    /// The file with another text in the function's place, indented as the function is.
+    /// Replaces the function in the file by `source`, with the indentation of the function.
     #[must_use]
     pub fn replaced(&self, file: &str, source: &str) -> Option<String> {
         let (before, after) = (file.get(..self.start)?, file.get(self.end..)?);
         Some(format!("{before}{}{after}", indented(source.trim_end_matches('\n'), &self.indent)))
     }
 
-    /// The file with nothing of the function left but its head and its docstring. `None` when they share a line with the rest.
+    /// Empties the function in the file, except for its header and docstring. `None` when they share a line with the body.
     #[must_use]
     pub fn emptied(&self, file: &str) -> Option<String> {
         let (before, after) = (file.get(..self.rest?)?, file.get(self.end..)?);
@@ -41,8 +41,8 @@ impl FunctionSource {
     }
 }
 
-/// The functions of the files `paths` of `texts`, in their order. A file that is no Python has none, and neither has a function that
-/// would not be the same when it is moved to the margin and back.
+/// Lists the functions of the files `paths` of `texts`, in their order. Invalid Python has none. Functions whose text would change when it
+/// is dedented and indented again are left out.
 ///
 /// # Errors
 /// A host fault.
@@ -62,7 +62,7 @@ pub fn list_functions(
     Ok(paths.iter().zip(answers).map(read).collect())
 }
 
-/// The one function of `now` whose change is all the difference between the two: with its text of `base` the files are equal.
+/// The only function that differs between `base` and `now`, before and after; `None` where there are other differences.
 ///
 /// # Errors
 /// A host fault.

@@ -1,4 +1,4 @@
-//! Runs of tests in the policy's tree, in the words it is told of them.
+//! Runs tests in the tree of a policy, and reports the results to it.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::{DefaultTests, RepoToolOutcome, RepoToolRequest};
 use crate::repository::{FileRun, TestRecord, TestResult, run_tests};
 use crate::runner::host_fault;
 
-/// Runs the tests named, or those of the suite, file after file until the fuel is used up.
+/// Runs the named tests or the default ones, file after file, until the fuel is used up.
 pub(super) fn run_named_tests(
     execute: &dyn Execute,
     request: &RepoToolRequest<'_>,
@@ -40,8 +40,8 @@ pub(super) fn run_named_tests(
     Ok(RepoToolOutcome::done(report.text(), evidence))
 }
 
-/// Ids of the tests asked for. One that the tree does not have is told in the same words as one that never was: a hidden test
-/// must not be found by guessing its name.
+/// The ids of the requested tests. A test that the tree does not have is reported like one that never existed, so that guessing names does
+/// not reveal hidden tests.
 fn selected_tests(
     execute: &dyn Execute,
     request: &RepoToolRequest<'_>,
@@ -59,7 +59,7 @@ fn selected_tests(
     }
 }
 
-/// Whether a file, an id, or an id without parameters names this test.
+/// Whether `name` is the file, the id, or the id without parameters of a test.
 fn named_by(name: &str, id: &str) -> bool {
     name == id || name == file_of(id) || name == test_function(id)
 }
@@ -84,7 +84,7 @@ impl TestReport {
         }
     }
 
-    /// Whether a report mentions this name.
+    /// Whether the report mentions this name.
     fn mentions(&self, name: &str) -> bool {
         let ids = self.passed.iter().chain(self.failed.iter().map(|test| &test.id));
         let files = self.broken.iter().map(|(file, _)| file).chain(&self.left_out);
