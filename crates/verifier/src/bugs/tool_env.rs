@@ -122,7 +122,7 @@ pub struct RepoToolRequest<'a> {
     pub suite: &'a DefaultTests,
     /// The call.
     pub call: &'a RepoToolCall,
-    /// The maximum fuel of the call, in addition to the limits of each job.
+    /// The maximum fuel of the call. The limits of each job apply too.
     pub fuel: u64,
     /// The maximum length of the shown output, in characters.
     pub shown_chars: usize,
